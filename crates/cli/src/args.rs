@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Trial(TrialArgs),
     /// Compare two sets of results, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
-    /// Write a page of the results directories in a folder over time: a line for each device and measure, and where it changed
+    /// Show how results changed over time: a page with one chart per device and measure, from all runs in a folder
     History {
         /// The folder
         folder: PathBuf,
@@ -98,7 +98,7 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Unite the results of runs that measured parts of one plan (--shard, --measurements), and write the report of all
+    /// Merge the results of a plan that was measured in parts (--shard, --measurements) into one report
     Merge {
         /// Results directories
         #[arg(required = true)]
@@ -107,7 +107,7 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
     },
-    /// Say how many subscribers a device carries, by the results of a run; or what a plan would tell of it
+    /// Estimate how many subscribers a device carries, from the results of a run (or show which limits a plan would measure)
     Dimension {
         /// A results directory; or a plan file, or the name of a plan that comes with sixbench
         #[arg(value_name = "PLAN|DIR")]
@@ -373,7 +373,7 @@ pub(crate) struct RunArgs {
     /// Measure part I of N parts of the plan that take about as long as each other; `sixbench merge` unites their results
     #[arg(long, value_name = "I/N", value_parser = sixbench_runner::campaign::shard_of, conflicts_with = "measurements")]
     pub(crate) shard: Option<(usize, usize)>,
-    /// Measure only what this file names, one of `sixbench plan --json` on each line: test/size, or test/size/repetition
+    /// Measure only the points listed in FILE, one TEST/SIZE or TEST/SIZE/REPETITION a line (`sixbench plan --json` prints them)
     #[arg(long, value_name = "FILE")]
     pub(crate) measurements: Option<PathBuf>,
     /// Continue an interrupted run: its directory

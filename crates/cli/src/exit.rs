@@ -1,5 +1,6 @@
 //! Exit codes: a single list, also printed by `sixbench --help`.
 
+use crate::hints;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::gate::Gate;
@@ -181,8 +182,8 @@ pub(crate) fn advice(error: &RunError) -> String {
     match error.root() {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
-        RunError::Held(HeldError::NotUp(plan)) => format!("; sixbench testbed up {plan}"),
-        RunError::Held(HeldError::IsUp { plan, .. }) => format!("; sixbench testbed down {plan}"),
+        RunError::Held(HeldError::NotUp(plan)) => format!("; {}", hints::testbed_up(plan.as_ref())),
+        RunError::Held(HeldError::IsUp { plan, .. }) => format!("; {}", hints::testbed_down(plan.as_ref())),
         RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
@@ -192,7 +193,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         }
         RunError::Forbidden(_) | RunError::ForbiddenInRecipe(_) => "; use --force if the environment is isolated".to_owned(),
         RunError::Store(StoreError::HoldsResults(directory)) => {
-            format!("; choose another directory, or continue the run with --resume {}", directory.display())
+            format!("; choose another directory, or continue the run: {}", hints::resume(directory))
         }
         RunError::Store(StoreError::Moved { to: Some(directory), .. }) => {
             let directory = quoted(&[directory.display().to_string()]);
@@ -205,7 +206,7 @@ pub(crate) fn advice(error: &RunError) -> String {
             "; runs are in results/ (ls results) where -o named no other directory".to_owned()
         }
         RunError::Store(StoreError::NoTrial(directory)) => {
-            format!("; continue with: sixbench run --resume {}", directory.display())
+            format!("; continue with: {}", hints::resume(directory))
         }
         _ => String::new(),
     }

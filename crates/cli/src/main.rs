@@ -7,6 +7,7 @@ mod args;
 mod args_tests;
 mod command;
 mod exit;
+mod hints;
 mod output;
 mod view;
 

@@ -427,10 +427,7 @@ fn a_plan_says_which_limits_of_subscribers_it_would_tell_and_every_assumption_ha
     let told = output(&["dimension", "stateful-nat44"]);
     assert!(told.status.success(), "{}", text(&told.stderr));
     let said = text(&told.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        said.starts_with("Of nft-nat44 this plan tells how many subscribers it carries by frames downstream (throughput)"),
-        "{said}"
-    );
+    assert!(said.starts_with("For nft-nat44, this plan measures: frames downstream (throughput)"), "{said}");
     assert!(said.contains("reserve = 30 % assumption: kept free"), "{said}");
     let told = output(&["dimension", "stateful-nat44", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
@@ -472,4 +469,13 @@ fn a_plan_is_made_by_answers_and_no_file_is_overwritten() {
     assert_eq!(again.status.code(), Some(2));
     assert!(text(&again.stderr).contains("exists already"), "{}", text(&again.stderr));
     assert!(fs::read_to_string(&plan).expect("the first").starts_with("name = \"first\""));
+}
+
+#[test]
+fn a_trial_on_one_core_says_that_tester_and_device_share_it() {
+    let program = env!("CARGO_BIN_EXE_sixbench");
+    let words = ["-c", "0", program, "trial", "linux-ipv4", "--rate", "100", "--for", "200ms"];
+    let told = std::process::Command::new("taskset").args(words).output().expect("taskset");
+    let stderr = text(&told.stderr);
+    assert!(stderr.contains("tester and DUT share a core"), "{stderr}");
 }

@@ -45,6 +45,11 @@ fn what_is_not_there_is_told_with_what_to_do_next() {
     let scratch = Scratch::new("next");
     let (plan, missing) = (scratch.write("plan.toml", KERNEL), scratch.path("missing"));
     refused(&["run", &missing], "; ready plans: sixbench list plans");
+    refused(
+        &["run", "tayga-siit"],
+        "tayga-siit is a device, not a plan: measure it once with `sixbench trial tayga-siit --rate 10k`",
+    );
+    refused(&["explain", "nosuchword"], "no explanation of `nosuchword`; `sixbench explain` lists all");
     refused(&["run", "quickstrat"], "; did you mean `quickstart`? (sixbench list plans)");
     for words in [["report", missing.as_str()], ["live", missing.as_str()]] {
         refused(&words, "; runs are in results/ (ls results)");

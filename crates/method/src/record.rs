@@ -183,6 +183,9 @@ pub struct DutFacts {
     /// True if it is joined to the tester by shared memory, in which no frame passes the kernel.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,
+    /// The kind of links between it and the tester; unknown in results of an earlier version.
+    #[serde(default, skip_serializing_if = "LinkKind::is_unknown")]
+    pub links: LinkKind,
     /// The path of datagrams; `None` for a single device of one client network that forwards or translates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,
@@ -210,11 +213,46 @@ impl LinkGroup {
     }
 }
 
+impl DutFacts {
+    /// Returns the kind of its links; in results of an earlier version it follows from the sentences of the layout.
+    pub fn link_kind(&self) -> LinkKind {
+        let has = |words: &str| self.layout.iter().any(|sentence| sentence.contains(words));
+        match self.links {
+            LinkKind::Unknown if self.in_memory || has("shared memory") => LinkKind::SharedMemory,
+            LinkKind::Unknown if has("veth") => LinkKind::Virtual,
+            LinkKind::Unknown if has("cabled") => LinkKind::Interfaces,
+            recorded => recorded,
+        }
+    }
+}
+
 impl Facts {
     /// Returns the group of the device of this recipe.
     pub fn link_group(&self, dut: &str) -> LinkGroup {
         let is_in_memory = self.duts.get(dut).is_some_and(|facts| facts.in_memory);
         if is_in_memory { LinkGroup::SharedMemory } else { LinkGroup::Interfaces }
+    }
+}
+
+/// The kind of links between the tester and a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkKind {
+    /// Not recorded.
+    #[default]
+    Unknown,
+    /// Links of the testbed, made by a kernel: veth pairs, also those that end in a virtual machine.
+    Virtual,
+    /// Rings in memory that tester and device share.
+    SharedMemory,
+    /// Interfaces that the plan names.
+    Interfaces,
+}
+
+impl LinkKind {
+    /// Returns whether the kind was not recorded.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
     }
 }
 

@@ -4,14 +4,14 @@ use sixbench_method::budget::{self, Budget};
 use sixbench_method::conformance::{self, Clause, Conformance};
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_method::repeat::Repetition;
-use sixbench_method::units::{show_ns, show_rate, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_rate, show_seconds};
 
 /// Returns the description of a plan, including the clauses that are met if `all` is set.
 pub fn describe(plan: &Plan, all: bool) -> String {
     let mut text = format!("{} (profile {})\n\n", plan.name, profile_name(plan.profile));
     for test in &plan.tests {
         text += &format!(
-            "  {:<20} {} of {}: {}, {} repetitions\n",
+            "  {:<20} {} of {}: {}, {}\n",
             test.name,
             test.measure.name(),
             test.dut,
@@ -61,17 +61,17 @@ fn traffic(test: &Test) -> String {
 
 fn repetitions(repetitions: Repetition) -> String {
     match repetitions {
-        Repetition::Fixed(count) => count.to_string(),
-        Repetition::Adaptive { least, most, .. } => format!("{least} to {most}"),
+        Repetition::Fixed(count) => counted(count, "repetition"),
+        Repetition::Adaptive { least, most, .. } => format!("{least} to {most} repetitions"),
     }
 }
 
 fn cost(name: &str, budget: Budget) -> String {
     format!(
-        "  {name:<11} about {}: {} measurements, {} trials\n",
+        "  {name:<11} about {}: {}, {}\n",
         show_seconds(budget.seconds),
-        budget.measurements,
-        budget.trials
+        counted(budget.measurements, "measurement"),
+        counted(budget.trials, "trial")
     )
 }
 

@@ -10,7 +10,7 @@ use std::io::BufRead;
 
 /// The input ended, or could not be read, before every question was answered.
 #[derive(Debug, thiserror::Error)]
-#[error("the answers end before this question: {0}")]
+#[error("init needs a terminal, or one answer per line; there was none for \"{0}\"")]
 pub struct UnansweredQuestion(String);
 
 /// The place of the device.
@@ -245,6 +245,6 @@ mod tests {
     #[test]
     fn answers_that_end_too_early_name_the_question() {
         let (plan, _) = asked("p\ntayga-nat64\n");
-        assert!(plan.unwrap_err().to_string().starts_with("the answers end before this question: Where it is"));
+        assert!(plan.unwrap_err().to_string().contains("there was none for \"Where it is"));
     }
 }

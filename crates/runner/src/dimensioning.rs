@@ -18,6 +18,6 @@ pub fn dimensioned(directory: &Path, traffic: &SubscriberTraffic, width: usize) 
     if let Some(mismatch) = replayed.mismatches.first().filter(|_| replayed.finished.is_empty()) {
         return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
     }
-    let devices = dimension(traffic, &stored.plan, &stored.records, &replayed.finished, &stored.facts);
-    Ok((words::describe(traffic, &stored.plan, &devices, width), words::json(traffic, &devices)))
+    let estimates = dimension(traffic, &stored.plan, &stored.records, &replayed.finished, &stored.facts);
+    Ok((words::describe(traffic, &stored.plan, &estimates, width), words::json(traffic, &estimates)))
 }

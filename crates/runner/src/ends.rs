@@ -5,6 +5,7 @@ use super::error::RunError;
 use super::neighbours;
 use super::request::{SessionRequest, Site};
 use sixbench_io::PortSpec;
+use sixbench_method::record::LinkKind;
 use sixbench_plan::{Links, end_word};
 use sixbench_testbed::topology::LINKS;
 use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
@@ -36,6 +37,16 @@ pub(super) enum TesterLinks {
 }
 
 impl TesterLinks {
+    /// Returns the kind of links.
+    pub(super) fn kind(&self) -> LinkKind {
+        match self {
+            Self::Built(_) => LinkKind::Virtual,
+            Self::Taken(_) => LinkKind::Interfaces,
+            Self::Addresses(ports) if !ports.iter().any(|port| port.to_string().starts_with("memif:")) => LinkKind::Interfaces,
+            Self::Addresses(_) | Self::Started(_) => LinkKind::SharedMemory,
+        }
+    }
+
     /// Takes existing ports: interfaces are moved into namespaces. The agent, if there is one, takes its interface itself.
     pub(super) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
         let own = site.links.own_interfaces();

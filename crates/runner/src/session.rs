@@ -20,6 +20,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
 use sixbench_testbed::monitor::{LossCounters, Monitor, Occupant, interval_for, occupant};
+use sixbench_testbed::topology::SHARED_CORE;
 use sixbench_testbed::{Devices, Recipe, TestbedError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -234,7 +235,8 @@ impl Session {
             ..DutFacts::default()
         };
         let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
-        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), ..facts }
+        let links = self.testbed.links.kind();
+        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), links, ..facts }
     }
 
     /// Returns a shell in the device's namespace, or `None` if the device does not run in a namespace of the testbed.
@@ -258,6 +260,11 @@ impl Session {
     /// Returns sentences about the layout of the testbed.
     pub fn layout(&self) -> &[String] {
         &self.testbed.layout
+    }
+
+    /// Returns the sentence of the layout that tester and device share a core, if they do.
+    pub fn shared_core(&self) -> Option<&str> {
+        self.layout().iter().map(String::as_str).find(|sentence| *sentence == SHARED_CORE)
     }
 
     /// Returns sentences with warnings about the testbed.

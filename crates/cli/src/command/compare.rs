@@ -23,6 +23,7 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
         [true, true] => {
+            check_different(paths)?;
             let sets = TwoSets::read(paths).map_err(Failed::usage)?;
             let names = [arguments.a.clone(), arguments.b.clone()];
             conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
@@ -31,6 +32,14 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
         [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
         [false, has_b] if has_b || arguments.a.contains('/') => Err(no_results(&arguments.a)),
         _ => Err(no_results(&arguments.b)),
+    }
+}
+
+/// Refuses to compare a directory with itself, by whatever paths it was named.
+fn check_different(paths: [&Path; 2]) -> Result<(), Failed> {
+    match paths.map(Path::canonicalize) {
+        [Ok(a), Ok(b)] if a == b => Err(Failed::usage(format!("A and B are the same directory: {}", a.display()))),
+        _ => Ok(()),
     }
 }
 
@@ -122,6 +131,16 @@ mod tests {
         assert!(loaded.plan.interleave);
         assert_eq!(loaded.plan.tests.len(), 2);
         assert!(library.get(&loaded.plan.tests[1].dut).is_some());
+    }
+
+    #[test]
+    fn a_directory_is_not_compared_with_itself() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let again = here.join("src/..");
+        assert!(
+            check_different([here, &again]).is_err_and(|failed| failed.error.to_string().starts_with("A and B are the same"))
+        );
+        assert!(check_different([here, &here.join("src")]).is_ok());
     }
 
     #[test]

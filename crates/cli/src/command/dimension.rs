@@ -1,10 +1,10 @@
 //! `sixbench dimension`: estimates from results how many subscribers a device can serve.
 
-use super::{read_plan, refused};
+use super::{PlanFile, read_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
-use sixbench_method::dimension::SubscriberTraffic;
+use sixbench_method::dimension::{SubscriberTraffic, divided, shares_addresses};
 use sixbench_plan::traffic_profile;
 use sixbench_report::dimension::{coverage, coverage_json};
 use sixbench_runner::dimensioned;
@@ -16,8 +16,14 @@ pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, F
     let (text, values) = if of.is_dir() {
         dimensioned(of, &traffic, columns())?
     } else {
-        let plan = read_plan(of, &[])?.loaded.plan;
-        (coverage(&traffic, &plan, columns()), coverage_json(&traffic, &plan))
+        let PlanFile { loaded, library, .. } = read_plan(of, &[])?;
+        let technology = |dut: &str| {
+            let recipe = library.get(dut)?;
+            let title = recipe.technology.title();
+            Some((title.to_owned(), shares_addresses(title, recipe.path_facts().as_ref())))
+        };
+        let (devices, others) = divided(&loaded.plan, technology);
+        (coverage(&traffic, &devices, &others, columns()), coverage_json(&traffic, &loaded.plan.name, &devices, &others))
     };
     if json {
         output::line(values)?

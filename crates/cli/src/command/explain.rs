@@ -22,7 +22,8 @@ pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     }
     let Some(term) = find(&wanted) else {
         let names: Vec<&str> = terms().map(|term| term.name).chain(BACKENDS.iter().map(|info| info.word)).collect();
-        let hint = nearest(&key(&wanted), &names).map_or_else(|| names.join(", "), |near| format!("did you mean {near}?"));
+        let hint = nearest(&key(&wanted), &names)
+            .map_or_else(|| "`sixbench explain` lists all".to_owned(), |near| format!("did you mean {near}?"));
         return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
     };
     let Term { name, definition, clause, here, unit } = term;

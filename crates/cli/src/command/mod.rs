@@ -24,6 +24,7 @@ pub(crate) mod trial;
 
 use crate::args::WaitOption;
 use crate::exit::{Exit, Failed, advice};
+use crate::hints;
 use crate::output::{self, tell};
 use crate::view::has_color;
 use sixbench_method::isolation::Isolation;
@@ -131,11 +132,17 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
 fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
-        format!("; it is a results directory: repeat its run with {name}/resolved.toml, or continue it with --resume {name}")
+        let (again, resume) = (hints::run(&path.join("resolved.toml")), hints::resume(path));
+        format!("; it is a results directory: repeat its run with {again}, or continue it with {resume}")
     } else if error.kind() == ErrorKind::IsADirectory {
         "; a plan is a TOML file: name one, or write one with sixbench init NAME.toml".to_owned()
     } else {
         let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if library(&[]).is_ok_and(|library| path == Path::new(word) && library.get(word).is_some()) {
+            return Failed::usage(format!(
+                "{name} is a device, not a plan: measure it once with `sixbench trial {word} --rate 10k`, or write a plan with `sixbench init`"
+            ));
+        }
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
         sixbench_plan::nearest(word, &names).map_or("; ready plans: sixbench list plans".to_owned(), |near| {
             format!("; did you mean `{near}`? (sixbench list plans)")

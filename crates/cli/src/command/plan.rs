@@ -4,6 +4,7 @@ use super::plan_text::mistakes_here;
 use super::{PlanFile, read_plan, refused};
 use crate::args;
 use crate::exit::{Exit, Failed};
+use crate::hints;
 use crate::output::{self, tell};
 use sixbench_method::units::counted;
 use sixbench_plan::{description, wizard};
@@ -20,7 +21,7 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     let text = text.map_err(Failed::usage)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
-    output::line(format_args!("{0} is good; next: sixbench plan {0}, sixbench run {0}", path.display()))?;
+    output::line(format_args!("{} is good; next: {}, {}", path.display(), hints::plan(path), hints::run(path)))?;
     Ok(Exit::Done)
 }
 

@@ -3,6 +3,7 @@
 use super::{Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
+use crate::hints;
 use crate::output::{self, tell};
 use crate::view::{self, Choice, View as _};
 use sixbench_method::budget;
@@ -10,7 +11,7 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::CodeOrigin;
-use sixbench_method::units::{show_ns, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_seconds};
 use sixbench_plan::plans;
 use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
@@ -160,7 +161,7 @@ fn resume(
     sixbench_runner::check(&loaded, library, isolation)?;
     if !output.json {
         let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
-        tell!("continuing after {} trials{torn}", records.len());
+        tell!("continuing after {}{torn}", counted(records.len() as u64, "trial"));
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
@@ -277,15 +278,16 @@ fn files(report: Option<&Path>, directory: &Path) -> String {
 
 /// Returns a description of what a run that ended early has left behind, and of how to continue it.
 fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> String {
+    let (report_again, resume) = (hints::report(directory), hints::resume(directory));
     let directory = directory.display();
     let kept = match trials {
         0 => format!("nothing was measured; the plan and the commands that were run are in {directory}"),
         1 => format!("one trial is kept in {directory}/trials.jsonl"),
         trials => format!("{trials} trials are kept in {directory}/trials.jsonl"),
     };
-    let lost = || format!("\nthe report could not be written; write it with: sixbench report {directory}");
+    let lost = || format!("\nthe report could not be written; write it with: {report_again}");
     let report = if report.is_none() && trials > 0 { lost() } else { String::new() };
-    format!("{kept}{report}\ncontinue with: sixbench run --resume {directory}")
+    format!("{kept}{report}\ncontinue with: {resume}")
 }
 
 /// Returns a description of how a plan falls short of the RFCs' durations, with the cost of a conformant run; empty if the plan's profile is `rfc`.
@@ -296,12 +298,12 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
     let budget = budget::estimate_rfc(plan);
     let repetitions = plan.repetitions_in_words();
     format!(
-        "Not conformant: trials of {} instead of 60s, {repetitions} instead of 20. The conformant run takes {} trials, {}:\n\
-         sixbench run {} --profile rfc\n",
+        "Not conformant: trials of {} instead of 60s, {repetitions} instead of 20. The conformant run takes {}, {}:\n\
+         {}\n",
         show_ns(plan.trial.duration_ns),
-        budget.trials,
+        counted(budget.trials, "trial"),
         show_seconds(budget.seconds),
-        directory.join("resolved.toml").display()
+        hints::run_conformant(directory)
     )
 }
 

@@ -3,9 +3,10 @@
 use super::{Permission, PlanFile, isolation, locked, read_plan};
 use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
+use crate::hints;
 use crate::output;
 use sixbench_runner::{code, held, held::HeldTestbed};
-use sixbench_testbed::quoted;
+use std::path::Path;
 
 /// Sets up a testbed, runs a command in it, or takes it down.
 pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
@@ -45,11 +46,10 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
 
 /// Returns a description of a testbed, with the commands to inspect it and to take it down.
 fn advised(held: &HeldTestbed, is_in_background: bool) -> String {
-    let (plan, words) = (quoted(std::slice::from_ref(&held.plan)), held.in_words());
-    let device = held.parts.last().map_or("", |part| part.name.as_str());
+    let (plan, words) = (Path::new(&held.plan), held.in_words());
+    let device = held.parts.last().map(|part| part.name.as_str());
+    let (exec, exec_there) = (hints::testbed_exec(plan, None, "ip address"), hints::testbed_exec(plan, device, "ip route"));
+    let down = hints::testbed_down(plan);
     let end = if is_in_background { "" } else { "Ctrl-C, or " };
-    format!(
-        "{words}look into it: sixbench testbed exec {plan} -- ip address\n              \
-         sixbench testbed exec {plan} --device {device} -- ip route\nend it:       {end}sixbench testbed down {plan}\n"
-    )
+    format!("{words}look into it: {exec}\n              {exec_there}\nend it:       {end}{down}\n")
 }

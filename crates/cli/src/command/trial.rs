@@ -47,6 +47,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let job = profile::job(recipe, &plan.tests[0], arguments.size, plan.seed, plan.trial)?;
     let mut session = Session::open(&site, &SessionRequest::alone(recipe, arguments.size), job)?;
     session.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
+    session.shared_core().into_iter().for_each(|sentence| tell!("warning: {sentence}"));
     session.check_state(&plan.tests[0], plan)?;
     let (result, watch) = session.measure(&spec)?;
     for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {

@@ -4,6 +4,7 @@ use super::View;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sixbench_method::event::Event;
 use sixbench_method::text::visible_lines;
+use sixbench_method::units::counted;
 use sixbench_report::event_words::{self as words, Narrowing};
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ impl ProgressView {
         let [ended, all] = self.measurements;
         let end = jiff::Zoned::now() + jiff::SignedDuration::from_secs(remaining_s as i64);
         let left = words::left(remaining_s);
-        self.bar.set_prefix(format!("{ended} of {all} measurements, {left}, until {}", end.strftime("%H:%M")));
+        self.bar.set_prefix(format!("{ended} of {}, {left}, until {}", counted(all, "measurement"), end.strftime("%H:%M")));
     }
 
     fn refresh(&self) {

@@ -54,6 +54,11 @@ impl<'a> TestedDevice<'a> {
         }
     }
 
+    /// Returns the tests that measure its capacity.
+    pub fn tests(&self) -> impl Iterator<Item = &'a Test> + '_ {
+        self.throughput.iter().chain(&self.establishment).chain(&self.capacity).copied()
+    }
+
     /// Returns whether any of its tests uses connections. Otherwise the device counts as stateless.
     pub fn is_stateful(&self) -> bool {
         let has_connections = |test: &&Test| test.stateful.is_some();

@@ -49,6 +49,20 @@ pub struct MissingLimit<'a> {
     pub points: Vec<PlannedPoint<'a>>,
 }
 
+/// A mix of frame sizes of which so little was measured that no number of subscribers follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixGap {
+    /// The limit on frames whose mix it is.
+    pub limit: SubscriberLimit,
+    /// The share of the mix's octets that is in frames of measured sizes, 0..=1.
+    pub measured_share: f64,
+    /// The sizes of the mix at which no throughput has a result.
+    pub missing: Vec<FrameSize>,
+}
+
+/// The least share of a mix's octets that must be in frames of measured sizes.
+const LEAST_MEASURED_SHARE: f64 = 0.5;
+
 /// The inputs of a dimensioning.
 pub(super) struct MeasuredRun<'a, 'r> {
     pub(super) traffic: &'r SubscriberTraffic,
@@ -59,7 +73,7 @@ pub(super) struct MeasuredRun<'a, 'r> {
 impl<'a> MeasuredRun<'a, '_> {
     pub(super) fn dimension(&self, device: TestedDevice<'a>) -> Dimensioning<'a> {
         let load = self.traffic.load();
-        let frames = self.frames(&device);
+        let (frames, gaps) = self.frames(&device);
         let connections = |limit, tests: &[&Test], of_a_subscriber| {
             let estimates = self.estimates(tests).into_iter().map(|(_, estimate)| estimate);
             let least = estimates.reduce(|least, next| if next.value < least.value { next } else { least });
@@ -69,27 +83,35 @@ impl<'a> MeasuredRun<'a, '_> {
         let held = connections(SubscriberLimit::HeldConnections, &device.capacity, load.held_connections);
         let mut limits: Vec<CarryingLimit> = frames.into_iter().chain(new).chain(held).collect();
         let together = self.together(&limits);
-        let missing = self.missing(&device, &limits);
+        let mut missing = self.missing(&device, &limits);
+        missing.retain(|missing| !gaps.iter().any(|gap| gap.limit == missing.limit));
         limits.sort_by(|a, b| a.subscribers.value.total_cmp(&b.subscribers.value));
-        Dimensioning { device, limits, together, missing }
+        Dimensioning { device, limits, together, missing, gaps }
     }
 
-    /// Returns the limits on frames in both directions; none if no throughput test has a result.
-    fn frames(&self, device: &TestedDevice<'_>) -> Vec<CarryingLimit> {
+    /// Returns the limits on frames in both directions, and the mixes of which too little was measured; neither if no throughput test has a result.
+    fn frames(&self, device: &TestedDevice<'_>) -> (Vec<CarryingLimit>, Vec<MixGap>) {
         let mut rates = RatesBySize::default();
         self.estimates(&device.throughput).into_iter().for_each(|(size, rate)| rates.add(size, rate));
         if rates.is_empty() {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let (load, traffic) = (self.traffic.load(), self.traffic);
-        let of = |limit, imix: &Imix, of_a_subscriber| CarryingLimit {
-            sizes: imix.shares().map(|(size, _)| (size, rates.source(size))).collect(),
-            ..self.limit(limit, rates.of_mix(imix), of_a_subscriber, &device.throughput)
-        };
-        vec![
-            of(SubscriberLimit::Downstream, &traffic.downstream_imix.value, load.downstream_frames),
-            of(SubscriberLimit::Upstream, &traffic.upstream_imix.value, load.upstream_frames),
-        ]
+        let ways = [
+            (SubscriberLimit::Downstream, &traffic.downstream_imix.value, load.downstream_frames),
+            (SubscriberLimit::Upstream, &traffic.upstream_imix.value, load.upstream_frames),
+        ];
+        let (mut limits, mut gaps) = (Vec::new(), Vec::new());
+        for (limit, imix, of_a_subscriber) in ways {
+            match gap(limit, imix, &rates) {
+                Some(gap) => gaps.push(gap),
+                None => limits.push(CarryingLimit {
+                    sizes: imix.shares().map(|(size, _)| (size, rates.source(size))).collect(),
+                    ..self.limit(limit, rates.of_mix(imix), of_a_subscriber, &device.throughput)
+                }),
+            }
+        }
+        (limits, gaps)
     }
 
     fn limit(&self, limit: SubscriberLimit, measured: Estimate, of_a_subscriber: f64, tests: &[&Test]) -> CarryingLimit {
@@ -136,4 +158,12 @@ impl<'a> MeasuredRun<'a, '_> {
         let found: Vec<f64> = fit.map(|outcome| outcome.headline(&point.test.measure).unwrap_or(0.0)).collect();
         Estimate::of(&found, matches!(point.status, PointStatus::AtLeast(_)))
     }
+}
+
+/// Returns the gap in what was measured of a mix; `None` if at least half of its octets are in frames of measured sizes.
+fn gap(limit: SubscriberLimit, imix: &Imix, rates: &RatesBySize) -> Option<MixGap> {
+    let is_measured = |size| rates.source(size) == TimeSource::Measured;
+    let measured_share = imix.octet_share(is_measured);
+    let missing = imix.shares().map(|(size, _)| size).filter(|size| !is_measured(*size)).collect();
+    (measured_share < LEAST_MEASURED_SHARE).then_some(MixGap { limit, measured_share, missing })
 }

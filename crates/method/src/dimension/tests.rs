@@ -4,6 +4,7 @@ use super::traffic::tests::{assumed, plain};
 use super::*;
 use crate::measures::{Measure, Quantity, Value};
 use crate::plan::{Capacity, Point, Profile, Stateful, Test};
+use crate::record::{DutFacts, LinkKind};
 use crate::repeat::Repetition;
 use crate::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
 use crate::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
@@ -75,15 +76,21 @@ fn found(frames: &[u64], new: &[u64], table: Option<f64>) -> Vec<Outcome> {
     all
 }
 
+/// Returns facts in which the devices of these tests are gateways.
+fn facts() -> Facts {
+    let gateway = DutFacts { technology: "stateful NAT64".to_owned(), links: LinkKind::Virtual, ..DutFacts::default() };
+    Facts { duts: ["nat64", "siit"].map(|name| (name.to_owned(), gateway.clone())).into(), ..Facts::default() }
+}
+
 fn numbers(traffic: &SubscriberTraffic, outcomes: &[Outcome]) -> Vec<(SubscriberLimit, f64)> {
-    let (plan, facts) = (gateway(), Facts::default());
-    let devices = dimension(traffic, &plan, &[], outcomes, &facts);
+    let (plan, facts) = (gateway(), facts());
+    let devices = dimension(traffic, &plan, &[], outcomes, &facts).gateways;
     assert_eq!(devices.len(), 1);
     devices[0].limits.iter().map(|limit| (limit.limit, limit.subscribers.value.round())).collect()
 }
 
 fn carried(traffic: &SubscriberTraffic, outcomes: &[Outcome]) -> Estimate {
-    dimension(traffic, &gateway(), &[], outcomes, &Facts::default())[0].carried().expect("a number")
+    dimension(traffic, &gateway(), &[], outcomes, &facts()).gateways[0].carried().expect("a number")
 }
 
 /// A subscriber of `plain` receives 500 frames/s, sends 50, opens one connection per second and holds 100.
@@ -132,16 +139,16 @@ fn a_device_that_passes_nothing_carries_nobody() {
 
 #[test]
 fn what_was_not_measured_is_named_with_the_points_that_should_have_told_it() {
-    let (plan, facts) = (gateway(), Facts::default());
+    let (plan, facts) = (gateway(), facts());
     let outcomes = found(&[100_000; 3], &[1_000; 3], None);
-    let devices = dimension(&plain(), &plan, &[], &outcomes, &facts);
+    let devices = dimension(&plain(), &plan, &[], &outcomes, &facts).gateways;
     let missing: Vec<(SubscriberLimit, usize)> = devices[0].missing.iter().map(|m| (m.limit, m.points.len())).collect();
     assert_eq!(missing, [(SubscriberLimit::HeldConnections, 1)]);
     let only_frames = Plan { tests: plan.tests[..1].to_vec(), ..plan.clone() };
-    let devices = dimension(&plain(), &only_frames, &[], &outcomes, &facts);
+    let devices = dimension(&plain(), &only_frames, &[], &outcomes, &facts).gateways;
     let missing: Vec<(SubscriberLimit, usize)> = devices[0].missing.iter().map(|m| (m.limit, m.points.len())).collect();
     assert_eq!(missing, [(SubscriberLimit::NewConnections, 0), (SubscriberLimit::HeldConnections, 0)]);
-    let nothing = dimension(&plain(), &plan, &[], &[], &facts);
+    let nothing = dimension(&plain(), &plan, &[], &[], &facts).gateways;
     assert!(nothing[0].carried().is_none() && nothing[0].missing.len() == 3);
 }
 
@@ -149,8 +156,8 @@ fn what_was_not_measured_is_named_with_the_points_that_should_have_told_it() {
 fn a_device_without_connections_is_stateless_and_lacks_none() {
     let stateless = plan(vec![Test { frame_sizes: vec![FrameSize(100)], ..Test::of("frames", "siit") }]);
     let outcomes = searched("frames", 100, &[100_000; 3], Limit::Dut);
-    let facts = Facts::default();
-    let devices = dimension(&plain(), &stateless, &[], &outcomes, &facts);
+    let facts = facts();
+    let devices = dimension(&plain(), &stateless, &[], &outcomes, &facts).gateways;
     assert!(devices[0].missing.is_empty());
     assert_eq!(devices[0].carried().map(|found| found.value.round()), Some(140.0));
 }
@@ -164,6 +171,38 @@ fn background_traffic_and_single_directions_tell_nothing_of_a_device() {
     assert!(TestedDevice::all(&plan(vec![mixed, forward, latency])).is_empty());
     let cores = |cores| Test { cores: Some(cores), ..of(&format!("cores{cores}")) };
     assert_eq!(TestedDevice::all(&plan(vec![cores(1), cores(2), of("all")])).len(), 3, "each number of cores is a device");
+}
+
+#[test]
+fn a_device_that_shares_no_addresses_gets_no_number_and_is_named_once() {
+    let mut facts = facts();
+    facts.duts.entry("nat64".to_owned()).or_default().technology = "wire".to_owned();
+    let mut plan = gateway();
+    plan.tests.push(Test { cores: Some(1), name: "again".to_owned(), ..plan.tests[0].clone() });
+    let estimates = dimension(&plain(), &plan, &[], &found(&[100_000; 3], &[1_000; 3], None), &facts);
+    let technology = |technology: &str| Some(technology.to_owned());
+    assert!(estimates.gateways.is_empty());
+    let of_wire = LeftOutDevice { dut: "nat64".to_owned(), technology: technology("wire") };
+    assert!(estimates.left_out.contains(&of_wire) && estimates.left_out.len() == 1, "{:?}", estimates.left_out);
+    facts.duts.clear();
+    let unknown = dimension(&plain(), &plan, &[], &[], &facts);
+    assert!(unknown.gateways.is_empty() && unknown.left_out[0].technology.is_none(), "what it is was not recorded");
+}
+
+#[test]
+fn no_number_follows_where_most_octets_of_the_mix_are_of_sizes_that_were_not_measured() {
+    let outcomes = found(&[100_000; 3], &[1_000; 3], Some(20_000.0));
+    let of = |downstream: &str| {
+        let imix = assumed(Imix::read(downstream).expect("a mix"));
+        let traffic = SubscriberTraffic { downstream_imix: imix, ..plain() };
+        let (plan, facts) = (gateway(), facts());
+        let devices = dimension(&traffic, &plan, &[], &outcomes, &facts).gateways;
+        (devices[0].carried().is_some(), devices[0].gaps.clone(), devices[0].missing.len())
+    };
+    // 1,500 of 3,000 octets are in frames of 100 octets.
+    assert_eq!(of("100:15, 1500:1"), (true, vec![], 0));
+    let (limit, missing) = (SubscriberLimit::Downstream, vec![FrameSize(1500)]);
+    assert_eq!(of("100:5, 1500:1"), (false, vec![MixGap { limit, measured_share: 0.25, missing }], 0));
 }
 
 #[test]

@@ -42,6 +42,12 @@ impl Imix {
         self.0.iter().map(move |&(size, share)| (size, f64::from(share) / all))
     }
 
+    /// Returns the share of the mix's octets, 0..=1, that is in frames of the sizes for which `is_of` is true.
+    pub fn octet_share(&self, is_of: impl Fn(FrameSize) -> bool) -> f64 {
+        let octets = self.shares().filter(|(size, _)| is_of(*size)).map(|(size, share)| f64::from(size.0) * share);
+        octets.sum::<f64>() / self.mean_octets()
+    }
+
     /// Returns the mean frame size, in octets with FCS.
     pub fn mean_octets(&self) -> f64 {
         self.shares().map(|(size, share)| f64::from(size.0) * share).sum()

@@ -1,32 +1,33 @@
 //! A preview, before a plan is run, of what it can show about the number of subscribers that its devices can serve.
 
 use super::words::{measure_of, noun, word};
-use super::{NARROWEST, assumptions, json};
+use super::{NARROWEST, assumptions, caveats, json};
 use crate::numbers::enumerated;
 use crate::wrapping::wrapped;
 use serde_json::{Value, json};
-use sixbench_method::dimension::{SubscriberLimit, SubscriberTraffic, TestedDevice};
-use sixbench_method::plan::{Plan, Test};
+use sixbench_method::dimension::{LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice};
+use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
 /// The text for plans without a test that shows how many subscribers a device can serve.
-pub(super) const NOTHING: &str = "No test tells how many subscribers a device carries: it takes throughput in both directions without background \
-     traffic and, of a stateful device, establishment-rate and table-capacity; see the plan isp.";
+pub(super) const NOTHING: &str = "No test tells how many subscribers a device carries. It takes a gateway in which subscribers share addresses, \
+     throughput in both directions without background traffic and, of a stateful gateway, establishment-rate and table-capacity. See the plan isp.";
 
-/// Returns, for each device of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns.
-pub fn coverage(traffic: &SubscriberTraffic, plan: &Plan, width: usize) -> String {
+/// Returns, for each gateway of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns; `others` are
+/// the devices that are no gateways.
+pub fn coverage(traffic: &SubscriberTraffic, devices: &[TestedDevice<'_>], others: &[LeftOutDevice], width: usize) -> String {
     let width = width.max(NARROWEST);
-    let devices = TestedDevice::all(plan);
+    let left_out = caveats::left_out(others).map_or_else(String::new, |sentence| wrapped(&sentence, width) + "\n");
     if devices.is_empty() {
-        return wrapped(NOTHING, width);
+        return left_out + &wrapped(NOTHING, width);
     }
     let of =
         |device: &TestedDevice<'_>| sentences(traffic, device).iter().map(|s| wrapped(s, width)).collect::<String>() + "\n";
-    devices.iter().map(of).collect::<String>() + &assumptions(traffic, width)
+    devices.iter().map(of).collect::<String>() + &left_out + &assumptions(traffic, width)
 }
 
-/// Does the same as [`coverage`], as JSON.
-pub fn coverage_json(traffic: &SubscriberTraffic, plan: &Plan) -> Value {
+/// Does the same as [`coverage`] for the plan `name`, as JSON.
+pub fn coverage_json(traffic: &SubscriberTraffic, name: &str, devices: &[TestedDevice<'_>], others: &[LeftOutDevice]) -> Value {
     let of = |device: &TestedDevice<'_>| {
         let told = limits(device).into_iter().map(|(limit, tests)| (word(limit), names(tests)));
         let (told, missing): (Vec<_>, Vec<_>) = told.partition(|(_, tests)| !tests.is_empty());
@@ -38,8 +39,13 @@ pub fn coverage_json(traffic: &SubscriberTraffic, plan: &Plan) -> Value {
             "sizes_not_measured": other_sizes(traffic, device),
         })
     };
-    let devices: Vec<Value> = TestedDevice::all(plan).iter().map(of).collect();
-    json!({ "traffic": json::traffic(traffic), "plan": plan.name, "devices": devices })
+    let devices: Vec<Value> = devices.iter().map(of).collect();
+    json!({
+        "traffic": json::traffic(traffic),
+        "plan": name,
+        "devices": devices,
+        "not_gateways": caveats::left_out_json(others),
+    })
 }
 
 fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<String> {
@@ -48,12 +54,12 @@ fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<Stri
     let told: Vec<String> =
         told.into_iter().map(|(limit, tests)| format!("{} ({})", noun(limit), names(tests).join(", "))).collect();
     let tells = match told.is_empty() {
-        true => format!("Of {dut} this plan measures nothing that limits the subscribers."),
-        false => format!("Of {dut} this plan tells how many subscribers it carries by {}.", enumerated(&told)),
+        true => format!("For {dut}, this plan measures nothing that limits the subscribers."),
+        false => format!("For {dut}, this plan measures: {}.", enumerated(&told)),
     };
     let lacks = missing
         .into_iter()
-        .map(|(limit, _)| format!("It does not tell of {}: add a test with measure = \"{}\".", noun(limit), measure_of(limit)));
+        .map(|(limit, _)| format!("It does not measure {}: add a test with measure = \"{}\".", noun(limit), measure_of(limit)));
     let sizes = other_sizes(traffic, device);
     let sizes = (!sizes.is_empty()).then(|| {
         format!(

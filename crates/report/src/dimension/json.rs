@@ -1,13 +1,19 @@
 //! Dimensioning as one line of JSON.
 
+use super::caveats;
 use super::words::word;
 use crate::status;
 use serde_json::{Value, json};
-use sixbench_method::dimension::{CarryingLimit, Dimensioning, Estimate, SubscriberTraffic};
+use sixbench_method::dimension::{CarryingLimit, Dimensioning, Estimate, MixGap, SubscriberEstimates, SubscriberTraffic};
 
-/// Returns the number of subscribers of each device with every limit and every assumption, with the keys of docs/RESULTS.md.
-pub fn json(traffic: &SubscriberTraffic, devices: &[Dimensioning<'_>]) -> Value {
-    json!({ "traffic": self::traffic(traffic), "devices": devices.iter().map(|device| of_device(traffic, device)).collect::<Vec<_>>() })
+/// Returns the number of subscribers of each gateway with every limit, caveat and assumption, with the keys of docs/RESULTS.md.
+pub fn json(traffic: &SubscriberTraffic, estimates: &SubscriberEstimates<'_>) -> Value {
+    json!({
+        "traffic": self::traffic(traffic),
+        "caveats": caveats::json(&estimates.caveats),
+        "devices": estimates.gateways.iter().map(|device| of_device(traffic, device)).collect::<Vec<_>>(),
+        "not_gateways": caveats::left_out_json(&estimates.left_out),
+    })
 }
 
 /// Returns a traffic profile with the source of each figure, and the load of one subscriber.
@@ -33,12 +39,17 @@ fn of_device(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> Value {
         "dut": device.device.dut,
         "cores": device.device.cores,
         "subscribers": device.carried().as_ref().map(estimate),
-        "limited_first_by": device.limits.first().map(|first| word(first.limit)),
+        "limited_first_by": device.limits.first().filter(|_| device.carried().is_some()).map(|first| word(first.limit)),
         "limits": device.limits.iter().map(of_limit).collect::<Vec<_>>(),
         "frames_and_new_connections": device.together.as_ref().map(estimate),
         "missing": missing.collect::<Vec<_>>(),
+        "too_little_of_the_mix": device.gaps.iter().map(of_gap).collect::<Vec<_>>(),
         "public_ipv4_addresses": addresses.map(|carried| Dimensioning::addresses(traffic, carried.value)),
     })
+}
+
+fn of_gap(gap: &MixGap) -> Value {
+    json!({ "limit": word(gap.limit), "measured_share_of_octets": gap.measured_share, "sizes_not_measured": gap.missing })
 }
 
 fn of_limit(limit: &CarryingLimit) -> Value {

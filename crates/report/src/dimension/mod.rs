@@ -1,5 +1,6 @@
 //! The number of subscribers that devices can serve, in sentences, as a table and as JSON; and a preview of what a plan can show about it.
 
+mod caveats;
 mod coverage;
 mod json;
 mod words;
@@ -11,10 +12,12 @@ use crate::numbers::{count, enumerated, percent, share, three_digits};
 use crate::status;
 use crate::table::Table;
 use crate::wrapping::wrapped;
-use sixbench_method::dimension::{CarryingLimit, Dimensioning, MissingLimit, SubscriberLimit, SubscriberTraffic, TimeSource};
+use sixbench_method::dimension::{
+    CarryingLimit, Dimensioning, MissingLimit, MixGap, SubscriberEstimates, SubscriberLimit, SubscriberTraffic, TimeSource,
+};
 use sixbench_method::plan::Plan;
 use sixbench_method::terms::{FrameSize, LossRatio};
-use words::{addresses, measure_of, noun, people, range, rate};
+use words::{addresses, measure_of, noun, people, people_counted, range, rate};
 
 /// The smallest share of the processors, 0..=1, that is worth a sentence.
 const LEAST_SHARE: f64 = 0.005;
@@ -22,24 +25,31 @@ const LEAST_SHARE: f64 = 0.005;
 /// The least width to which lines are broken, columns.
 const NARROWEST: usize = 40;
 
-/// Returns the answer for each device, then the limits and every assumption, for a terminal of `width` columns.
-pub fn describe(traffic: &SubscriberTraffic, plan: &Plan, devices: &[Dimensioning<'_>], width: usize) -> String {
+/// Returns what speaks against planning with the numbers, the answer for each gateway, its limits, and every assumption, for a terminal of `width`
+/// columns.
+pub fn describe(traffic: &SubscriberTraffic, plan: &Plan, estimates: &SubscriberEstimates<'_>, width: usize) -> String {
     let width = width.max(NARROWEST);
-    if devices.is_empty() {
-        return wrapped(coverage::NOTHING, width);
+    let left_out = caveats::left_out(&estimates.left_out);
+    let left_out = left_out.map_or_else(String::new, |sentence| wrapped(&sentence, width));
+    if estimates.gateways.is_empty() {
+        return left_out + &wrapped(coverage::NOTHING, width);
     }
     let of = |device: &Dimensioning<'_>| {
         let sentences: String = sentences(traffic, plan, device).iter().map(|sentence| wrapped(sentence, width)).collect();
         let table = table(device).for_terminal(width);
         if table.is_empty() { sentences + "\n" } else { format!("{sentences}\n{table}\n") }
     };
-    devices.iter().map(of).collect::<String>() + &assumptions(traffic, width)
+    let first = caveats::first_line(&estimates.caveats).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
+    let devices: String = estimates.gateways.iter().map(of).collect();
+    let others = if left_out.is_empty() { left_out } else { left_out + "\n" };
+    first + &devices + &others + &assumptions(traffic, width)
 }
 
 /// Returns the sentences about a device, starting with the number of subscribers.
 fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>) -> Vec<String> {
     let mut sentences = vec![headline(traffic, device)];
     sentences.extend(together(device));
+    sentences.extend(gaps(&device.gaps));
     sentences.extend(device.missing.iter().map(|limit| missing(limit, device.limits.is_empty())));
     sentences.extend(sizes(device));
     sentences.extend(loss(plan, device));
@@ -47,25 +57,43 @@ fn sentences(traffic: &SubscriberTraffic, plan: &Plan, device: &Dimensioning<'_>
     sentences
 }
 
-/// Returns the first sentence: `nft-nat44 carries about 1,230 subscribers (1,180 to 1,260) of the profile residential with 30 % reserve, ..., limited
-/// first by new connections.`
+/// Returns the first sentences: `nft-nat44: about 1,230 subscribers (1,180 to 1,260). Limit: new connections. Profile "residential", 30 % reserve.`
 fn headline(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> String {
     let name = name(device);
     let (Some(carried), Some(first)) = (device.carried(), device.limits.first()) else {
-        return format!("How many subscribers {name} carries is not known: nothing that limits them has a result.");
+        let why = if device.gaps.is_empty() {
+            "the frames that it carries have no result"
+        } else {
+            "too little of the mix was measured"
+        };
+        return format!("{name}: number of subscribers not known: {why}.");
     };
     let planned = planned(traffic);
     if carried.value < 1.0 {
-        return format!("{name} carries no subscriber {planned}: {} end it.", noun(first.limit));
+        return format!("{name}: no subscriber. Limit: {}. {planned}", noun(first.limit));
     }
     let about = if carried.is_at_least { "at least" } else { "about" };
-    let so_far = if device.missing.is_empty() { "" } else { "As far as it was measured, " };
+    let so_far = if device.missing.is_empty() { "" } else { " as far as it was measured" };
     format!(
-        "{so_far}{name} carries {about} {} subscribers ({}) {planned}, limited first by {}.",
-        people(carried.value),
+        "{name}: {about} {} ({}){so_far}. Limit: {}. {planned}",
+        people_counted(carried.value),
         range(&carried),
         noun(first.limit)
     )
+}
+
+/// Returns of each mix that was measured too little how much of it was, and the sizes that are missing; equal gaps of both directions once.
+fn gaps(gaps: &[MixGap]) -> Vec<String> {
+    let sentence = |gap: &MixGap| {
+        format!(
+            "Only {} of the octets of the mix are in frames of measured sizes; fewer than half give no number. Not measured: {} octets (frame-sizes).",
+            share(gap.measured_share),
+            enumerated(&gap.missing)
+        )
+    };
+    let mut sentences: Vec<String> = gaps.iter().map(sentence).collect();
+    sentences.dedup();
+    sentences
 }
 
 fn name(device: &Dimensioning<'_>) -> String {
@@ -73,14 +101,17 @@ fn name(device: &Dimensioning<'_>) -> String {
     format!("{}{cores}", device.device.dut)
 }
 
-/// Returns the assumptions in brief: `of the profile residential with 30 % reserve, after 3 years of growth by 9.4 % a year`.
+/// Returns the assumptions in brief: `Profile "residential", 30 % reserve, 3 years of growth at 9.4 %.`
 fn planned(traffic: &SubscriberTraffic) -> String {
     let (growth, years) = (traffic.growth.value, traffic.years.value);
     let grown = match growth == 0.0 || years == 0.0 {
         true => String::new(),
-        false => format!(", after {} years of growth by {} a year", three_digits(years), percent(growth)),
+        false => {
+            let years = if years == 1.0 { "1 year".to_owned() } else { format!("{} years", three_digits(years)) };
+            format!(", {years} of growth at {}", percent(growth))
+        }
     };
-    format!("of the profile {} with {} reserve{grown}", traffic.name, share(traffic.reserve.value))
+    format!("Profile \"{}\", {} reserve{grown}.", traffic.name, share(traffic.reserve.value))
 }
 
 /// Returns how frames and new connections divide the processors, if they share them.
@@ -89,9 +120,9 @@ fn together(device: &Dimensioning<'_>) -> Option<String> {
     let new = device.limits.iter().find(|limit| limit.limit == SubscriberLimit::NewConnections)?;
     let of_new = together.value / new.subscribers.value;
     (of_new >= LEAST_SHARE).then(|| format!(
-        "Frames and new connections take time of the same processors, which {} subscribers fill up to the reserve: {} of it with frames, {} \
+        "Frames and new connections take time of the same processors, which {} fill up to the reserve: {} of it with frames, {} \
          with new connections.",
-        people(together.value),
+        people_counted(together.value),
         share(1.0 - of_new),
         share(of_new)
     ))
@@ -121,13 +152,18 @@ fn sizes(device: &Dimensioning<'_>) -> Vec<String> {
         sizes
     };
     let ways = [
-        (TimeSource::Between, "the time per frame is taken from the sizes on either side, in proportion"),
-        (TimeSource::Below, "a frame of it is taken for as slow as the smallest that was measured, so it may carry more"),
-        (TimeSource::Beyond, "the time per frame is taken to grow in proportion to the size, so it may carry more"),
+        (TimeSource::Between, "interpolated from the sizes on either side"),
+        (TimeSource::Below, "estimated pessimistically, so the device may carry more"),
+        (TimeSource::Beyond, "estimated pessimistically, so the device may carry more"),
     ];
     let told = ways.map(|(source, way)| (of(source), way));
     let some = told.iter().filter(|(sizes, _)| !sizes.is_empty());
-    some.map(|(sizes, way)| format!("No throughput has a result at {} octets: {way}.", enumerated(sizes))).collect()
+    let were = |sizes: &[FrameSize]| if sizes.len() == 1 { ("was", "is") } else { ("were", "are") };
+    let sentence = |(sizes, way): &(Vec<FrameSize>, &str)| {
+        let (was, is) = were(sizes);
+        format!("{} octets {was} not measured and {is} {way}.", enumerated(sizes))
+    };
+    some.map(sentence).collect()
 }
 
 /// Returns a sentence that the rate of frames is not the throughput of RFC 2544, if the tests accept losses.

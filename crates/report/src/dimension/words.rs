@@ -48,6 +48,12 @@ pub(super) fn people(number: f64) -> String {
     grouped(((number * (1.0 + 1e-6)) / unit).floor() * unit)
 }
 
+/// Returns a number of subscribers, rounded down, with its noun.
+pub(super) fn people_counted(number: f64) -> String {
+    let number = people(number);
+    if number == "1" { "1 subscriber".to_owned() } else { format!("{number} subscribers") }
+}
+
 /// Returns the interval of a number of subscribers.
 pub(super) fn range(of: &Estimate) -> String {
     let low = people(of.low);

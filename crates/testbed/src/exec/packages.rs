@@ -19,9 +19,13 @@ pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
 }
 
 fn not_installed(program: &str) -> TestbedError {
-    let cure = package_of(program).map(|package| format!("apt-get install {package}"));
+    let package = package_of(program).filter(|package| !ESSENTIAL.contains(package));
+    let cure = package.map(|package| format!("apt-get install {package}"));
     TestbedError::Missing { program: program.to_owned(), cure }
 }
+
+/// Packages that every Debian system has: if one of their programs is not found, the PATH is wrong.
+const ESSENTIAL: [&str; 3] = ["coreutils", "dash", "dpkg"];
 
 /// The Debian packages of the tools that the testbed and the recipes run. (A recipe names the packages of its device.)
 const PACKAGES: [(&str, &[&str]); 24] = [
@@ -76,8 +80,9 @@ mod tests {
     #[test]
     fn a_missing_program_names_its_package_where_it_has_one() {
         let told = |program| not_installed(program).to_string();
-        assert_eq!(told("mkdir"), "cannot run mkdir: not installed (apt-get install coreutils)");
-        assert_eq!(told("sh"), "cannot run sh: not installed (apt-get install dash)");
+        assert_eq!(told("conntrack"), "cannot run conntrack: not installed (apt-get install conntrack)");
+        assert_eq!(told("mkdir"), "cannot run mkdir: it is not on the PATH", "no Debian system lacks it");
+        assert_eq!(told("sh"), "cannot run sh: it is not on the PATH");
         let error = Shell::new().line("sb-no-such-program -x").unwrap_err();
         assert_eq!(error.to_string(), "cannot run sb-no-such-program: it is not on the PATH");
     }

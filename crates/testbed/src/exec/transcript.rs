@@ -33,12 +33,3 @@ pub(super) fn here_document(text: &str) -> String {
     }
     format!("<<'{end}'\n{text}\n{end}")
 }
-
-/// Returns the words as a line that a shell parses into the same words.
-pub fn quoted(words: &[String]) -> String {
-    let quote = |word: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-        if !word.is_empty() && word.chars().all(is_plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}

@@ -24,7 +24,7 @@ pub fn name(run: &str, role: &str) -> String {
 impl Namespace {
     /// Creates a namespace and brings its loopback interface up.
     pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
-        let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name)?;
+        let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name).map_err(with_needed_root)?;
         namespace.shell().line("ip link set lo up")?;
         Ok(namespace)
     }
@@ -61,6 +61,14 @@ impl Drop for Namespace {
             warn(&format!("namespace {} is still there", self.name), &error);
         }
     }
+}
+
+/// Adds to an error in making a namespace what kind of root it takes. Root of a user namespace may not mount what `ip netns add` mounts.
+fn with_needed_root(error: TestbedError) -> TestbedError {
+    let text = error.to_string();
+    let is_refused = text.contains("--make-shared") || text.contains("Operation not permitted");
+    let words = "no network namespace can be made: it takes root of the machine itself (sudo), or a privileged container";
+    if is_refused { error.explained(|_| format!("{words}; {text}")) } else { error }
 }
 
 fn exists(name: &str) -> bool {
@@ -111,6 +119,14 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_refused_mount_names_the_kind_of_root_that_is_needed() {
+        let mount = "ip netns add sb-1-dut: mount --make-shared /run/netns failed: Operation not permitted";
+        let told = with_needed_root(TestbedError::Other(mount.to_owned())).to_string();
+        assert!(told.contains("(sudo)") && told.contains("a privileged container") && told.ends_with(mount), "{told}");
+        assert_eq!(with_needed_root(TestbedError::Other("File exists".to_owned())).to_string(), "File exists");
+    }
 
     #[test]
     fn a_namespace_whose_making_was_interrupted_is_removed() {

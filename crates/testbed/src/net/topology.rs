@@ -74,10 +74,12 @@ impl Cores {
     }
 
     fn sharing_words(&self) -> Option<String> {
-        let words = "tester and DUT share a core: the figures show what both can do together";
-        self.are_shared().then(|| words.to_owned())
+        self.are_shared().then(|| SHARED_CORE.to_owned())
     }
 }
+
+/// The sentence about a layout in which tester and device have no cores of their own.
+pub const SHARED_CORE: &str = "tester and DUT share a core: the figures show what both can do together";
 
 fn core_words(cores: &[u32]) -> String {
     cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
@@ -120,7 +122,11 @@ impl Topology {
         links: LinkSettings,
         devices: usize,
     ) -> Result<Self, TestbedError> {
-        shell.transcript().comment(&format!("the tester's namespace and {devices} of devices, joined in a row"));
+        shell.transcript().comment(&match devices {
+            0 => "the tester's namespace".to_owned(),
+            1 => "the tester's namespace and that of the device".to_owned(),
+            many => format!("the tester's namespace and those of {many} devices in a row"),
+        });
         let topology = Self::of_namespaces(shell, run, cores, devices)?;
         topology.join(shell, links)?;
         for (index, dut) in topology.duts.iter().enumerate() {

@@ -302,6 +302,7 @@ fn facts() -> Facts {
         machine: Default::default(),
         authority: Default::default(),
         in_memory: false,
+        links: LinkKind::Unknown,
         path: None,
     };
     let named = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
