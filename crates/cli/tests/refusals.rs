@@ -84,24 +84,10 @@ fn a_silent_device_is_told_by_the_counter_that_grew() {
     recipe(&scratch, "linux-ipv6", "policy", &chain("drop", ""));
     recipe(&scratch, "linux-ipv6", "rule", &chain("accept", "ip6 saddr 2001:2::/49 counter drop"));
     recipe(&scratch, "linux-ipv6", "off", &setup(&["sysctl -w net.ipv6.conf.all.forwarding=0"]));
-    let filtered = "sysctl -w net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.left.rp_filter=1";
-    recipe(
-        &scratch,
-        "linux-ipv4",
-        "rp-filter",
-        &setup(&[
-            "ip route del 198.18.0.0/16",
-            "ip route del 198.18.0.0/30",
-            filtered,
-            "ip route add 198.18.0.0/16 via 198.19.0.2",
-            "ip route add 198.18.0.3/32 dev left",
-        ]),
-    );
     for (name, words) in [
         ("policy", "dropped by nft chain inet filter forward (policy drop); let the chain accept"),
         ("rule", "dropped by nft chain inet filter forward (ip6 saddr 2001:2::/49 drop)"),
         ("off", "counted as Ip6InAddrErrors: an address that the device does not forward to: IPv6 forwarding may be off"),
-        ("rp-filter", "counted as TcpExtIPReversePathFilter: the reverse path filter"),
     ] {
         let told = trial(&scratch, name, "84");
         assert!(told.contains("  device: of ") && told.contains(words), "{name}: {told}");
