@@ -9,7 +9,7 @@ use sixbench_runner::campaign::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};
-use sixbench_testbed::{TestbedError, quoted};
+use sixbench_testbed::TestbedError;
 
 /// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,8 +196,7 @@ pub(crate) fn advice(error: &RunError) -> String {
             format!("; choose another directory, or continue the run: {}", hints::resume(directory))
         }
         RunError::Store(StoreError::Moved { to: Some(directory), .. }) => {
-            let directory = quoted(&[directory.display().to_string()]);
-            format!("; continue with: sixbench run --resume {directory}")
+            format!("; continue with: {}", hints::resume(directory))
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::NotEmpty { .. } | StoreError::Exists(_)) => {
             "; choose another with -o".to_owned()

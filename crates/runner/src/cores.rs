@@ -109,7 +109,7 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("the built-in recipes");
         let check = |source: &str| {
             let loaded = sixbench_plan::load(source, &library).expect("a plan");
-            check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| format!("{error:#}"))
+            check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| crate::in_words(&error))
         };
         let refused = check(source).expect_err("veth pairs have no hash");
         assert!(refused.contains("`dut-rss-hash` sets the network cards of a device on another machine"), "{refused}");

@@ -85,7 +85,7 @@ fn a_plan_without_any_of_its_tests_says_what_it_takes() {
 #[test]
 fn what_speaks_against_planning_comes_first_and_is_in_the_json() {
     let sample = gateways();
-    let first = "Do not plan with these numbers: trials lasted";
+    let first = "Do not plan with these numbers: trust is low, trials lasted";
     assert!(text(&sample, 200).starts_with(first) && text(&sample, 200).contains("the links were virtual. `sixbench run isp"));
     let input = sample.input();
     let json = json(&traffic(), &dimension(&traffic(), input.plan, input.records, input.outcomes, input.facts));
