@@ -56,8 +56,10 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
     use std::process::Command;
 
+    type Hint = fn(&Path) -> ProgramCommand;
+
     /// Every function above, with the number of words between the program and the path.
-    const HINTS: [(fn(&Path) -> ProgramCommand, usize); 8] = [
+    const HINTS: [(Hint, usize); 8] = [
         (resume, 2),
         (run, 1),
         (plan, 1),

@@ -374,7 +374,8 @@ fn a_disk_that_fills_ends_the_run_with_whole_lines_and_an_undone_testbed() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("free some space on that disk"), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("sixbench run --resume"), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("the report could not be written; write it with: sixbench report"));
+    assert!(text(&output.stderr).contains("the report could not be written; write it with: "), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("sixbench report "), "{}", text(&output.stderr));
     assert!(!text(&output.stdout).contains("report.html"), "{}", text(&output.stdout));
     let trials = fs::read_to_string(Path::new(&results).join("trials.jsonl")).expect("trials");
     let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));

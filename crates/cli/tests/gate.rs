@@ -13,7 +13,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::search::RepetitionStart;
 use sixbench_method::simulated::SimulatedDut;
 use sixbench_method::terms::{FrameRate, FrameSize};
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// Compares two directories with results of these plans and devices.
 fn compare(scratch: &Scratch, [a, b]: [(&Plan, SimulatedDut); 2], more: &[&str]) -> Output {
@@ -41,8 +41,13 @@ fn worse_and_better_have_a_code_each() {
     ended(&output, 5, "B is worse than A in 1 of 1 row");
     let output = self::output(&["compare", &scratch.path("b"), &scratch.path("a")]);
     ended(&output, 0, "B is better than A in 1 row");
-    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("b")]);
+    let copied = Command::new("cp").args(["-r", &scratch.path("b"), &scratch.path("copy")]).status();
+    assert!(copied.expect("cp").success());
+    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("copy")]);
     ended(&output, 0, "no difference is shown in 1 row");
+    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("b")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("A and B are the same directory"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -113,10 +113,10 @@ fn a_directory_that_takes_the_place_of_the_one_that_a_run_goes_on_in_gets_nothin
     fs::rename(&hostile.results, &moved).expect("moved");
     symlink(&hostile.victim, &hostile.results).expect("a link");
     let output = child.wait_with_output().expect("ended");
-    assert_ran(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains(&format!("was moved to {moved}")), "{}", text(&output.stderr));
     hostile.assert_unharmed();
-    let trials = records(&moved).len();
-    assert!(trials > 6 && Path::new(&moved).join("report.html").exists(), "{trials} {}", text(&output.stderr));
+    assert!(!records(&moved).is_empty(), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_folder_that_is_a_link_is_neither_written_nor_copied() {
     hostile.link("recipes", &hostile.victim);
     hostile.give();
     let plan = hostile.scratch.write("plan.toml", KERNEL);
-    refused(&["run", &plan, "-o", &hostile.results], "is a link to another folder");
+    refused(&["run", &plan, "-o", &hostile.results], "is neither empty nor a results directory: it contains recipes");
     hostile.assert_unharmed();
 
     let hostile = Hostile::with_results("copied");

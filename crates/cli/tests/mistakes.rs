@@ -59,7 +59,7 @@ fn a_plan_in_another_encoding_or_language_is_told_as_such() {
     fs::write(&path, [TEST.as_bytes(), b"title = \"caf\xe9\"\n"].concat()).expect("a file");
     told(&["plan.toml:4:13", "0xe9", "iconv -f LATIN1"]);
     fs::write(&path, "{\"name\": \"x\"}\n").expect("a file");
-    told(&["plan.toml:1:1", "this is JSON, but a plan is TOML", "sixbench init"]);
+    told(&["plan.toml:1:1", "this is JSON, but a plan is TOML", "in the syntax of TOML"]);
     fs::write(&path, "# a plan\nname: x\ntests:\n  - name: a\n").expect("a file");
     told(&["plan.toml:2:1", "this is YAML", "has a mistake;"]);
     refused(&output(&["run", "/tmp"]), 2, &["Is a directory", "a plan is a TOML file"]);

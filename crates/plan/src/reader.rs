@@ -41,7 +41,7 @@ fn other_language(source: &str) -> Option<Diagnostic> {
         _ if first.split_once(':').is_some_and(is_yaml_key) => "YAML",
         _ => return None,
     };
-    let help = "write `name = \"NAME\"` and a table [[test]] for each test; sixbench init NAME.toml asks and writes one";
+    let help = "write `name = \"NAME\"` and a table [[test]] for each test, in the syntax of TOML";
     Some(Diagnostic::new(start..start + first.len(), format!("this is {language}, but a plan is TOML")).help(help))
 }
 

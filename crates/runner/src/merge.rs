@@ -75,7 +75,7 @@ pub fn merge(directories: &[PathBuf], output: &Path) -> Result<(), RunError> {
     let commands: Vec<String> = parts.iter().map(|part| format!("# {}\n{}", name(part), part.stored.commands)).collect();
     store.write("commands.sh", &commands.join("\n"))?;
     store.write_facts(&facts_of(&plan, &parts))?;
-    merged.finish()
+    Ok(merged.finish()?)
 }
 
 fn part(directory: &Path) -> Result<ResultsPart, RunError> {

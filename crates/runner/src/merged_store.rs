@@ -1,7 +1,6 @@
 //! The directory of merged results. They are written in a folder of it, and only moved to their place when they are complete: a merge that is killed
 //! leaves nothing that looks like results, and the next one removes what it left.
 
-use super::error::RunError;
 use super::new_directory::{MERGING, check_empty};
 use super::store::{Store, StoreError, make_directory};
 use super::store_error::cannot_write;
@@ -31,7 +30,7 @@ impl MergedStore {
     ///
     /// # Errors
     /// The directory holds results or other files, another merge writes to it, or it cannot be written to.
-    pub(super) fn create(output: &Path, plan: &Plan, source: &str) -> Result<Self, RunError> {
+    pub(super) fn create(output: &Path, plan: &Plan, source: &str) -> Result<Self, StoreError> {
         if output.join(MERGING).is_dir() {
             remove_left(output)?;
         }
@@ -50,11 +49,11 @@ impl MergedStore {
     ///
     /// # Errors
     /// A file cannot be moved.
-    pub(super) fn finish(mut self) -> Result<(), RunError> {
+    pub(super) fn finish(mut self) -> Result<(), StoreError> {
         // Its lock on the records moves with them.
         let Some(store) = self.store.take() else { return Ok(()) };
         let moved = move_all(store.folder(), &self.directory);
-        Ok(moved.map_err(cannot_write(self.directory.path()))?)
+        moved.map_err(cannot_write(self.directory.path()))
     }
 }
 
@@ -73,13 +72,13 @@ fn move_all(from: &Folder, to: &Folder) -> io::Result<()> {
 }
 
 /// Removes what a killed merge has left in a directory.
-fn remove_left(output: &Path) -> Result<(), RunError> {
+fn remove_left(output: &Path) -> Result<(), StoreError> {
     let directory = make_directory(output).map_err(cannot_write(output))?;
     let merging = directory.folder(MERGING).map_err(cannot_write(&output.join(MERGING)))?;
     for folder in [&directory, &merging] {
         if is_in_use(folder) {
             let writer = WritingProcess::of(&folder.path().join(TRIALS));
-            return Err(StoreError::InUse { directory: output.to_owned(), writer }.into());
+            return Err(StoreError::InUse { directory: output.to_owned(), writer });
         }
     }
     let removed = (|| {
@@ -92,7 +91,7 @@ fn remove_left(output: &Path) -> Result<(), RunError> {
         })?;
         remove_all(&directory, MERGING)
     })();
-    Ok(removed.map_err(cannot_write(output))?)
+    removed.map_err(cannot_write(output))
 }
 
 /// Removes a folder with the files in it and in the folders in it.
@@ -138,7 +137,7 @@ mod tests {
         }
     }
 
-    fn create(scratch: &Scratch) -> Result<MergedStore, RunError> {
+    fn create(scratch: &Scratch) -> Result<MergedStore, StoreError> {
         let source = "name = \"merged\"\n[[test]]\nname = \"v4\"\ndut = \"linux-ipv4\"\n";
         let plan = sixbench_plan::parse(source, &["linux-ipv4"]).unwrap_or_else(|mistakes| panic!("{mistakes:?}")).plan;
         MergedStore::create(&scratch.0, &plan, source)

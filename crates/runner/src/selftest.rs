@@ -15,7 +15,7 @@ pub use accuracy::{DelayRow, Quietest, accuracy};
 pub use ceiling::{Ceiling, ceiling};
 pub use distance::{CoreDistance, core_distance};
 pub use queries::{QueryFigures, QueryLoop, SENDING_COLUMNS, SendingAccuracy};
-pub use result::{RepeatedRate, SelftestResult, table};
+pub use result::{QueryRateSummary, SelftestResult, table};
 
 use crate::RunError;
 use crate::ports::open as open_port;

@@ -23,8 +23,8 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
         [true, true] => {
-            check_different(paths)?;
             let sets = TwoSets::read(paths).map_err(Failed::usage)?;
+            check_different(paths)?;
             let names = [arguments.a.clone(), arguments.b.clone()];
             conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
         }

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 
 static STANDARDS: LazyLock<Vec<Standard>> = LazyLock::new(|| {
     let text = include_str!("../../../../docs/standards.toml");
-    let file: File = toml::from_str(text).expect("docs/standards.toml is part of the program and tested");
+    let file: StandardsFile = toml::from_str(text).expect("docs/standards.toml is part of the program and tested");
     file.standard
 });
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct StandardsFile {
     standard: Vec<Standard>,
 }
 

@@ -456,7 +456,7 @@ fn traffic_with_extension_headers_is_missing_for_routers_and_excused_for_transla
     };
     assert_eq!(
         told(|test| test.ipv6_forwarded = true),
-        [(Conformance::Violated, "no extension headers (sixbench sends none)".into())]
+        [(Conformance::Violated, "no extension headers (the tester sends none)".into())]
     );
     let translator = told(|_| ());
     assert!(

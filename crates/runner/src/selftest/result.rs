@@ -23,12 +23,12 @@ pub struct SelftestResult {
     pub is_at_least: bool,
     /// The variation over the repetitions, if there were several; `per_second` is then their median.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repeated: Option<RepeatedRate>,
+    pub repeated: Option<QueryRateSummary>,
 }
 
 /// The variation of a result over its repetitions.
 #[derive(Serialize)]
-pub struct RepeatedRate {
+pub struct QueryRateSummary {
     /// The number of repetitions.
     pub times: usize,
     /// The 1st percentile (RFC 2330 section 11.3).
@@ -59,7 +59,7 @@ impl SelftestResult {
         let rates: Vec<f64> = found.iter().map(|found| found.per_second as f64).collect();
         let summary = Summary::of(&rates);
         let per_second = summary.as_ref().map_or(0, |summary| summary.median as u64);
-        let repeated = summary.filter(|_| found.len() > 1).map(|summary| RepeatedRate {
+        let repeated = summary.filter(|_| found.len() > 1).map(|summary| QueryRateSummary {
             times: found.len(),
             percentile_1: summary.p1 as u64,
             percentile_99: summary.p99 as u64,
@@ -69,7 +69,7 @@ impl SelftestResult {
     }
 }
 
-impl fmt::Display for RepeatedRate {
+impl fmt::Display for QueryRateSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [low, high] = [self.percentile_1, self.percentile_99].map(|rate| show_rate(FrameRate(rate)));
         write!(f, "  (median of {}; 1st percentile {low}, 99th {high})", self.times)
@@ -83,7 +83,7 @@ pub fn table(results: &[SelftestResult]) -> Vec<String> {
         let error = result.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
         let at_least = if result.is_at_least { ">= " } else { "" };
         let rate = format!("{at_least}{}", show_rate(FrameRate(result.per_second)));
-        let repeated = result.repeated.as_ref().map_or(String::new(), RepeatedRate::to_string);
+        let repeated = result.repeated.as_ref().map_or(String::new(), QueryRateSummary::to_string);
         format!("{:<width$} {rate:>8} {}{error}{repeated}", result.what, result.unit)
     };
     results.iter().map(line).collect()

@@ -1,6 +1,5 @@
 //! Sets the RSS hash of a device's network cards, which decides how they spread UDP over its cores, until everything is undone.
 
-use super::RemoteMachine;
 use crate::exec::{Shell, TestbedError, Undo};
 use crate::net::{NicKind, NicSetting, nic};
 use crate::recipe::{Recipe, System};
@@ -8,17 +7,18 @@ use crate::recipe::{Recipe, System};
 /// The kinds of traffic whose hash is set.
 const FLOWS: [&str; 2] = ["udp4", "udp6"];
 
-/// Sets the fields for both interfaces of the machine.
+/// Sets the fields for both interfaces of a machine, whose name stands in errors.
 ///
 /// # Errors
 /// The machine does not run Linux, or a card has no such setting, does not take it, or has one now that could not be restored.
 pub(super) fn set(
     fields: &str,
-    machine: &RemoteMachine,
+    name: &str,
+    interfaces: &[String; 2],
     recipe: &Recipe,
-    (shell, undo): (&Shell, &Undo),
+    shell: &Shell,
+    undo: &Undo,
 ) -> Result<(), TestbedError> {
-    let name = machine.name();
     if recipe.system != System::Linux {
         let text = format!(
             "`dut-rss-hash` sets network cards of Linux, but {name} runs {}: set the hash there",
@@ -27,7 +27,7 @@ pub(super) fn set(
         return Err(TestbedError::Other(text));
     }
     let wanted = FLOWS.map(|flow| NicSetting::new(NicKind::HashFields, flow, fields));
-    machine.interfaces.iter().try_for_each(|interface| {
+    interfaces.iter().try_for_each(|interface| {
         nic::set_until_undone(shell, interface, &wanted, undo)
             .map_err(|error| error.explained(|error| format!("`dut-rss-hash` on the machine {name}: {error}")))
     })

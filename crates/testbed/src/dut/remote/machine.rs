@@ -147,7 +147,7 @@ pub(in crate::dut) fn prepare(
         cores::keep(wanted, name, &shell, &undo)?;
     }
     if let Some(fields) = &options.rss_hash {
-        hash::set(fields, machine, recipe, (&shell, &undo))?;
+        hash::set(fields, machine.name(), &machine.interfaces, recipe, &shell, &undo)?;
     }
     if recipe.system == System::Linux {
         sysctls::forward(recipe, &machine.interfaces, &shell, &undo)?;
