@@ -117,7 +117,11 @@ fn results_that_are_removed_or_moved_while_the_run_goes_on_end_it() {
         fs::rename(results, &moved).expect("moved");
         fs::create_dir(results).expect("another in its place");
     });
-    refused(&output, 1, &[&format!("was moved to {moved} while"), &format!("continue with: sixbench run --resume {moved}")]);
+    refused(
+        &output,
+        1,
+        &[&format!("was moved to {moved} while"), "continue with: ", &format!("sixbench run --resume {moved}")],
+    );
     assert!(!records(&moved).is_empty());
 }
 

@@ -255,7 +255,7 @@ fn the_other_workflows_run_to_their_end() {
     let worse = github.run("jool.yml", &OWN, 80_000);
     assert!(!worse.succeeded() && worse.output("verdict") == "worse", "{}", worse.log());
 
-    let turns = github.run("tayga-turns.yml", &OWN, 100_000);
+    let turns = github.run("tayga-turns.yml", &OWN, 100_001);
     assert!(turns.succeeded() && turns.summary().starts_with("### ✅"), "{}", turns.log());
     let turns = github.run("tayga-turns.yml", &FORK, 80_000);
     assert!(!turns.succeeded() && turns.summary().starts_with("### ❌"), "{}", turns.log());

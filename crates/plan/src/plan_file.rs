@@ -10,7 +10,7 @@ use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
 use super::test_section::{check_tests, read_tests};
 use super::words::{
-    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, start,
+    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, share_or_rate, start,
 };
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
@@ -238,14 +238,6 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     check_search(&section, &search);
     section.finish();
     search
-}
-
-/// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.
-fn share_or_rate(text: &str) -> Result<f64, String> {
-    match units::rate(text) {
-        Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
-        _ => units::share(text),
-    }
 }
 
 fn check_search(section: &Section<'_>, search: &SearchSettings) {

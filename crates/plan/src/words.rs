@@ -9,7 +9,7 @@ use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
 use sixbench_method::text::{is_control, visible};
-use sixbench_method::units::word;
+use sixbench_method::units::{self, word};
 use sixbench_testbed::recipe::check_reference;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -207,4 +207,12 @@ pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
 /// Reads the number of a core.
 pub(super) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
+}
+
+/// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.
+pub(super) fn share_or_rate(text: &str) -> Result<f64, String> {
+    match units::rate(text) {
+        Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
+        _ => units::share(text),
+    }
 }
