@@ -7,6 +7,7 @@ mod results;
 use common::plans::KERNEL;
 use common::{ONE_AT_A_TIME, Scratch, locks, text};
 use results::{dut, plan, records, test, write};
+use sixbench_method::plan::Plan;
 use sixbench_method::record::Facts;
 use std::fs;
 use std::path::Path;
@@ -36,6 +37,18 @@ fn summary(scratch: &Scratch) -> String {
     fs::read_to_string(scratch.path("summary")).expect("a summary")
 }
 
+/// Writes four runs of each side, which took turns.
+fn in_turns(scratch: &Scratch, plan: &Plan, sides: [(&str, u64); 2]) {
+    for (minute, (name, capacity)) in sides.into_iter().enumerate() {
+        fs::create_dir(scratch.path(name)).expect("a folder");
+        for hour in 0..4 {
+            let mut of_run = records(plan, |_| dut(capacity));
+            of_run.iter_mut().for_each(|record| record.started = format!("2026-03-01T{hour:02}:{minute:02}:00Z"));
+            write(scratch, &format!("{name}/{hour}"), plan, &of_run, &Facts::default());
+        }
+    }
+}
+
 #[test]
 fn worse_better_and_the_same_are_told_and_worse_alone_fails() {
     let plan = plan(&[test("t")]);
@@ -45,8 +58,7 @@ fn worse_better_and_the_same_are_told_and_worse_alone_fails() {
         (100_000, 0, "passed", "### ✅ No difference is shown in 1 row\n"),
     ] {
         let scratch = Scratch::new(&format!("action-{capacity}"));
-        write(&scratch, "sixbench-base", &plan, &records(&plan, |_| dut(100_000)), &Facts::default());
-        write(&scratch, "sixbench-results", &plan, &records(&plan, |_| dut(capacity)), &Facts::default());
+        in_turns(&scratch, &plan, [("sixbench-base", 100_000), ("sixbench-results", capacity)]);
         let step = run(&scratch, "run", &[]);
         assert_eq!(step.status.code(), Some(code), "{}", text(&step.stderr));
         assert_eq!((given(&scratch, "verdict").as_str(), given(&scratch, "exit-code")), (verdict, code.to_string()));

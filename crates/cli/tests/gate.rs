@@ -36,13 +36,24 @@ fn ended(output: &Output, code: i32, reason: &str) {
 
 #[test]
 fn worse_and_better_have_a_code_each() {
-    let (scratch, plan) = (Scratch::new("gate-worse"), plan(&[test("t")]));
-    let output = compare(&scratch, [(&plan, dut(100_000)), (&plan, dut(90_000))], &[]);
-    ended(&output, 5, "B is worse than A in 1 of 1 row");
-    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("a")]);
-    ended(&output, 0, "B is better than A in 1 row");
-    let output = self::output(&["compare", &scratch.path("b"), &scratch.path("b")]);
-    ended(&output, 0, "no difference is shown in 1 row");
+    let (scratch, plan) = (Scratch::new("gate-worse"), plan(&[test("t"), test("r")]));
+    let [a, b, changed] = [(100_000, 50_000), (90_000, 50_000), (90_000, 45_000)].map(|(device, reference)| {
+        let records = records(&plan, |test| dut(if test.name == "r" { reference } else { device }));
+        write(&scratch, &format!("{device}-{reference}"), &plan, &records, &Facts::default())
+    });
+    let by_reference = |a: &str, b: &str| self::output(&["compare", a, b, "--reference", "r"]);
+    ended(&by_reference(&a, &b), 5, "B is worse than A in 1 of 1 row");
+    ended(&by_reference(&b, &a), 0, "B is better than A in 1 row");
+    let output = by_reference(&a, &changed);
+    ended(&output, 6, "1 of 1 row inconclusive");
+    assert!(text(&output.stdout).contains("the machine changed between A and B (r: -10."), "{}", text(&output.stdout));
+    let output = self::output(&["compare", &a, &b]);
+    ended(&output, 6, "1 of 2 rows inconclusive");
+    assert!(text(&output.stdout).contains("measured one after the other, so the machine may"), "{}", text(&output.stdout));
+    let output = self::output(&["compare", &a, &b, "--reference", "none"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("A has no test none, which is to be the reference; it has t, r"));
+    ended(&self::output(&["compare", &b, &b]), 0, "no difference is shown in 2 rows");
 }
 
 #[test]
@@ -122,10 +133,11 @@ fn json_has_units_nouns_verdicts_and_the_exit_code() {
     let output = compare(&Scratch::new("gate-json"), [(&plan, server(100_000)), (&plan, server(90_000))], &["--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let row = &json["comparison"][0]["rows"][0];
-    assert_eq!([&row["unit"], &row["noun"], &row["verdict"]], ["queries/s", "queries", "worse"], "{json}");
+    assert_eq!([&row["unit"], &row["noun"], &row["verdict"]], ["queries/s", "queries", "inconclusive"], "{json}");
+    assert_eq!((&row["reason"], &json["reference"]), (&serde_json::json!("not-in-turns"), &serde_json::Value::Null));
     assert_eq!(json["comparison"][0]["frame_size"], serde_json::Value::Null);
-    assert_eq!([&json["verdict"], &json["explanation"]], ["worse", "exit 5: B is worse than A in 1 of 1 row"]);
-    assert_eq!((&json["exit_code"], output.status.code()), (&serde_json::json!(5), Some(5)));
+    assert_eq!([&json["verdict"], &json["explanation"]], ["inconclusive", "exit 6: 1 of 1 row inconclusive"]);
+    assert_eq!((&json["exit_code"], output.status.code()), (&serde_json::json!(6), Some(6)));
 }
 
 #[test]
