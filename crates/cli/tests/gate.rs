@@ -51,6 +51,26 @@ fn worse_and_better_have_a_code_each() {
 }
 
 #[test]
+fn a_reference_device_tells_a_change_of_the_machine_from_one_of_the_device() {
+    let (scratch, plan) = (Scratch::new("gate-reference"), plan(&[test("t"), test("r")]));
+    let [a, b, changed] = [(100_000, 50_000), (90_000, 50_000), (90_000, 45_000)].map(|(device, reference)| {
+        let records = records(&plan, |test| dut(if test.name == "r" { reference } else { device }));
+        write(&scratch, &format!("{device}-{reference}"), &plan, &records, &Facts::default())
+    });
+    let by_reference = |a: &str, b: &str| self::output(&["compare", a, b, "--reference", "r"]);
+    ended(&by_reference(&a, &b), 5, "B is worse than A in 1 of 1 row");
+    ended(&by_reference(&b, &a), 0, "B is better than A in 1 row");
+    let output = by_reference(&a, &changed);
+    ended(&output, 6, "1 of 1 row inconclusive");
+    assert!(text(&output.stdout).contains("the machine changed between A and B (r: -10."), "{}", text(&output.stdout));
+    // Without a reference nothing tells a change of the machine from one of the device, which a note says.
+    ended(&self::output(&["compare", &a, &b]), 5, "B is worse than A in 1 of 2 rows");
+    let output = self::output(&["compare", &a, &b, "--reference", "none"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("A has no test none, which is to be the reference; it has t, r"));
+}
+
+#[test]
 fn fewer_than_four_repetitions_are_inconclusive() {
     let few = plan(&[Test { repetitions: Repetition::Fixed(3), ..test("t") }]);
     let output = compare(&Scratch::new("gate-few"), [(&few, dut(100_000)), (&few, dut(50_000))], &[]);
@@ -128,6 +148,7 @@ fn json_has_units_nouns_verdicts_and_the_exit_code() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let row = &json["comparison"][0]["rows"][0];
     assert_eq!([&row["unit"], &row["noun"], &row["verdict"]], ["queries/s", "queries", "worse"], "{json}");
+    assert_eq!(json["reference"], serde_json::Value::Null);
     assert_eq!(json["comparison"][0]["frame_size"], serde_json::Value::Null);
     assert_eq!([&json["verdict"], &json["explanation"]], ["worse", "exit 5: B is worse than A in 1 of 1 row"]);
     assert_eq!((&json["exit_code"], output.status.code()), (&serde_json::json!(5), Some(5)));

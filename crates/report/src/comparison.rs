@@ -90,8 +90,13 @@ mod tests {
         let point = "t/84".to_owned();
         let missing = Missing::Quantity { side: Which::B, point: point.clone(), subject: Subject::Rate(LossRatio::ZERO) };
         let unfit = Unfit { side: Which::A, point, unfit: 3, made: 7 };
-        let compared =
-            Comparison { unit: ComparedUnit::Repetitions, points: vec![], missing: vec![missing], unfit: vec![unfit] };
+        let compared = Comparison {
+            unit: ComparedUnit::Repetitions,
+            points: vec![],
+            missing: vec![missing],
+            unfit: vec![unfit],
+            reference: None,
+        };
         insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP));
     }
 }

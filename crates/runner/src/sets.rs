@@ -4,7 +4,7 @@ use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
 use super::order;
 use super::store::StoreError;
-use sixbench_method::comparison::{Compared, Comparison, RunOrder, Which, compare};
+use sixbench_method::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
 use sixbench_method::record::RepetitionHosts;
@@ -25,6 +25,9 @@ pub enum SetError {
     /// The runs of one set do not have the same tests.
     #[error("{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan")]
     Mixed { which: Which, first: String, other: String, how: String },
+    /// A side has no test of this name, which was to be the reference.
+    #[error("{which} has no test {test}, which is to be the reference; it has {tests}")]
+    NoReference { which: Which, test: String, tests: String },
 }
 
 /// Two sets of runs.
@@ -69,13 +72,42 @@ impl TwoSets {
         Ok(Self { sets: [a.runs, b.runs], order, warnings })
     }
 
-    /// Compares the two, ignoring differences up to `margin`. Returns `None` if they have no test in common.
-    pub fn compare(&self, margin: f64) -> Option<Comparison<'_>> {
-        let [a, b] = [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
-            let tests: Vec<&Test> = runs[0].stored.plan.tests.iter().collect();
+    /// Compares the two, ignoring differences up to `margin`. `reference` names the test of a device that shows whether the machine changed between
+    /// A and B; it is not compared itself. Returns `None` if they have no test in common.
+    ///
+    /// # Errors
+    /// A side has no test of that name.
+    pub fn compare(&self, margin: f64, reference: Option<&str>) -> Result<Option<Comparison<'_>>, SetError> {
+        let is_reference = |test: &Test| reference.is_some_and(|name| test.name == name);
+        let [a, b] = self.sides(|test| !is_reference(test));
+        let of_machine = self.reference(reference)?;
+        let compared = compare(&a, &b, margin, self.order);
+        Ok(compared.map(|compared| match self.order {
+            RunOrder::AFirst | RunOrder::BFirst if of_machine.is_some() => compared.between_sessions(of_machine),
+            RunOrder::InTurns | RunOrder::AFirst | RunOrder::BFirst => compared,
+        }))
+    }
+
+    /// Returns both sides with those of their tests that are `wanted`.
+    fn sides(&self, wanted: impl Fn(&Test) -> bool) -> [Compared<'_>; 2] {
+        [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
+            let tests: Vec<&Test> = runs[0].stored.plan.tests.iter().filter(|test| wanted(test)).collect();
             Compared { which, tests, runs: runs.iter().map(|run| &run.outcomes[..]).collect::<Vec<&[Outcome]>>() }
-        });
-        compare(&a, &b, margin, self.order)
+        })
+    }
+
+    /// Returns what the test of this name shows of the machine; `None` without a name.
+    fn reference(&self, name: Option<&str>) -> Result<Option<Reference>, SetError> {
+        let Some(name) = name else { return Ok(None) };
+        let [a, b] = self.sides(|test| test.name == name);
+        for side in [&a, &b] {
+            if side.tests.is_empty() {
+                let [all, _] = self.sides(|_| true);
+                let tests = all.tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>().join(", ");
+                return Err(SetError::NoReference { which: side.which, test: name.to_owned(), tests });
+            }
+        }
+        Ok(Some(Reference::of(name, &a, &b)))
     }
 }
 

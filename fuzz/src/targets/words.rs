@@ -27,6 +27,11 @@ pub(crate) fn run(octets: &[u8]) {
 fn check_quoted(text: &str) {
     let words: Vec<String> = text.split('\0').map(str::to_owned).collect();
     let line = quoted(&words);
+    // Control characters are printed by a command that the shell runs, which shlex does not.
+    assert!(!line.contains(is_control), "{line:?}");
+    if text.split('\0').any(|word| word.contains(is_control)) {
+        return;
+    }
     assert_eq!(shlex::split(&line).as_ref(), Some(&words), "{line}");
     // A command line quoted within another one, as for ssh.
     assert_eq!(shlex::split(&quoted(std::slice::from_ref(&line))), Some(vec![line]));

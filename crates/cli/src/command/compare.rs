@@ -26,7 +26,8 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
             let sets = TwoSets::read(paths).map_err(Failed::usage)?;
             check_different(paths)?;
             let names = [arguments.a.clone(), arguments.b.clone()];
-            conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
+            let compared = sets.compare(arguments.margin, arguments.reference.as_deref()).map_err(Failed::usage)?;
+            conclude(compared, names, &sets.warnings, &arguments.page, arguments)
         }
         // A name with a slash is a path, because no device name has one.
         [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),

@@ -4,6 +4,7 @@
 mod doubts;
 mod gaps;
 mod samples;
+mod sessions;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod tests;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub(crate) use samples::samples_of;
+pub use sessions::Reference;
 pub use subject::Subject;
 
 use crate::gate::Gate;
@@ -57,6 +59,8 @@ pub struct Comparison<'a> {
     pub missing: Vec<Missing>,
     /// The cases in which the tester was not fit, so that something could not be compared.
     pub unfit: Vec<Unfit>,
+    /// The reference device that both sides measured beside the others; `None` if there is none, or none is needed.
+    pub reference: Option<Reference>,
 }
 
 /// The rows of one test and frame size.
@@ -125,6 +129,12 @@ pub enum ComparisonFinding {
     Dependent,
     /// A and B were measured one after the other, and a drift of the machine that their repetitions do not rule out explains as much.
     Drifting,
+    /// A and B were measured one after the other, and nothing tells a change of the machine between them from one of the device.
+    NotInTurns,
+    /// The difference is no larger than the change of the machine between A and B that the reference device leaves open.
+    WithinReference,
+    /// The reference device shows that the machine changed between A and B.
+    MachineChanged,
 }
 
 impl ComparisonFinding {
@@ -133,7 +143,13 @@ impl ComparisonFinding {
         match self {
             Self::Better | Self::NoDifferenceShown => Gate::Passed,
             Self::Worse => Gate::Worse,
-            Self::TooFewRepetitions { .. } | Self::CutOff | Self::Dependent | Self::Drifting => Gate::Inconclusive,
+            Self::TooFewRepetitions { .. }
+            | Self::CutOff
+            | Self::Dependent
+            | Self::Drifting
+            | Self::NotInTurns
+            | Self::WithinReference
+            | Self::MachineChanged => Gate::Inconclusive,
         }
     }
 }
@@ -189,7 +205,7 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
         unfit.extend(not_fit);
         points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
     }
-    Some(Comparison { unit, points, missing, unfit })
+    Some(Comparison { unit, points, missing, unfit, reference: None })
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {

@@ -1,6 +1,7 @@
 //! Comparisons of hand-made outcomes, and of thousands of random ones.
 
 mod order;
+mod sessions;
 
 use super::*;
 use crate::measures::{Quantity, Value};

@@ -12,6 +12,7 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
         "comparison": compared.points.iter().map(|point| of_point(point, names)).collect::<Vec<_>>(),
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
+        "reference": compared.reference,
         "warnings": warnings,
         "verdict": compared.gate(),
     })
@@ -56,5 +57,8 @@ fn value_of_finding(row: &ComparisonRow) -> Option<Value> {
         ComparisonFinding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
         ComparisonFinding::Dependent => json!({ "verdict": "inconclusive", "reason": "dependent" }),
         ComparisonFinding::Drifting => json!({ "verdict": "inconclusive", "reason": "drifting" }),
+        ComparisonFinding::NotInTurns => json!({ "verdict": "inconclusive", "reason": "not-in-turns" }),
+        ComparisonFinding::WithinReference => json!({ "verdict": "inconclusive", "reason": "within-reference" }),
+        ComparisonFinding::MachineChanged => json!({ "verdict": "inconclusive", "reason": "machine-changed" }),
     })
 }

@@ -6,13 +6,14 @@ use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::units::counted;
+use sixbench_stats::Shift;
 use std::fmt::Display;
 
 /// Returns the comparison row by row, then what could not be compared.
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let sides = Sides::of(compared);
     let points: String = compared.points.iter().map(|point| of_point(point, names, &sides)).collect();
-    points + &lacking(compared)
+    points + &of_machine(compared) + &lacking(compared)
 }
 
 /// Returns what could not be compared, one item per line.
@@ -25,11 +26,13 @@ pub(super) fn lacking(compared: &Comparison<'_>) -> String {
 pub(super) struct Sides {
     rows: usize,
     unit: ComparedUnit,
+    /// What the reference device shows of the machine; empty if there is none.
+    machine: String,
 }
 
 impl Sides {
     pub(super) fn of(compared: &Comparison<'_>) -> Self {
-        Self { rows: compared.rows().count(), unit: compared.unit }
+        Self { rows: compared.rows().count(), unit: compared.unit, machine: machine(compared) }
     }
 
     /// Returns the noun for the values of a row.
@@ -55,6 +58,24 @@ impl Sides {
             ComparedUnit::Runs => counted(n, "run"),
         }
     }
+}
+
+/// Returns the ratio of B to A that the reference device shows, with its interval.
+fn machine(compared: &Comparison<'_>) -> String {
+    let reference = compared.reference.as_ref();
+    let shown = reference.and_then(|reference| Some((&reference.test, reference.shift?)));
+    shown.map_or_else(String::new, |(test, shift)| format!("{test}: {} at 95 %", percent_of(&shift)))
+}
+
+/// Returns what is known of the machine between A and B, as a line below the rows; empty if A and B have no reference device.
+fn of_machine(compared: &Comparison<'_>) -> String {
+    let Some(reference) = &compared.reference else { return String::new() };
+    let shown = match reference.shift {
+        None => format!("{} has too few repetitions, so it says nothing of the machine", reference.test),
+        Some(_) if reference.is_changed => format!("{}; the machine changed between A and B", machine(compared)),
+        Some(_) => format!("{}; no change of the machine is shown", machine(compared)),
+    };
+    format!("reference device {shown}\n")
 }
 
 /// Returns the name of a side: its test's title, and its directory if there are two.
@@ -105,11 +126,15 @@ pub(super) fn short_side(row: &ComparisonRow, side: usize) -> String {
 /// Returns the ratio of B to A with the confidence interval of this row alone, in per cent: `-10.0 [-10.4, -9.6] %`. An end is open if truncated
 /// repetitions may lie anywhere beyond it. `None` if there is no ratio.
 pub(super) fn effect(row: &ComparisonRow) -> Option<String> {
-    let shift = row.shift?;
+    row.shift.as_ref().map(percent_of)
+}
+
+/// Returns a ratio with its interval, in per cent.
+fn percent_of(shift: &Shift) -> String {
     let percent = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
     let end = |ratio: Option<f64>| ratio.map_or_else(|| "open".to_owned(), percent);
     let (low, high) = (end(shift.lower_end()), end(shift.upper_end()));
-    Some(format!("{} [{low}, {high}] %", percent(shift.ratio)))
+    format!("{} [{low}, {high}] %", percent(shift.ratio))
 }
 
 /// Does the same as [`effect`] for the beginning of a sentence.
@@ -165,6 +190,14 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
              can make B differ from A by {:+.1} %; measure A and B in turns",
             row.drift.unwrap_or_default() * 100.0
         ),
+        ComparisonFinding::NotInTurns => "inconclusive: A and B were measured one after the other, so the machine may have changed in between \
+                                          instead of the device; measure them in turns, or name a test of a reference device that did not change and \
+                                          that both have (--reference TEST)"
+            .to_owned(),
+        ComparisonFinding::WithinReference => {
+            format!("inconclusive: the machine may have changed as much between A and B ({})", sides.machine)
+        }
+        ComparisonFinding::MachineChanged => format!("inconclusive: the machine changed between A and B ({})", sides.machine),
     }
 }
 
