@@ -6,6 +6,7 @@ mod notes;
 
 use crate::exec::{LifeLock, Shell, TestbedError, command_of, warn};
 use crate::facts::CPU;
+use notes::UsedSysctl;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +15,7 @@ use std::time::Duration;
 /// The pause between two attempts while another run needs a different value.
 const PAUSE: Duration = Duration::from_millis(250);
 
-struct Used {
-    before: String,
-    value: String,
-    users: u32,
-}
-
-static USED: Mutex<BTreeMap<String, Used>> = Mutex::new(BTreeMap::new());
+static USED: Mutex<BTreeMap<String, UsedSysctl>> = Mutex::new(BTreeMap::new());
 
 /// The sysctls of a device or a plan, restored when this is dropped.
 #[derive(Debug)]
@@ -98,7 +93,7 @@ fn take(
     let found = shell.look(&["cat", file])?.trim().to_owned();
     // If another run has changed the sysctl, the current value is not the original one.
     let before = before_any_run((file, value), &found)?;
-    used.insert(file.to_owned(), Used { before, value: value.to_owned(), users: 1 });
+    used.insert(file.to_owned(), UsedSysctl { before, value: value.to_owned(), users: 1 });
     let written = notes::write(&used, shell).and_then(|()| write());
     written.inspect_err(|_| {
         used.remove(file);

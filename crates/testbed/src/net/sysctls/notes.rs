@@ -1,12 +1,18 @@
 //! Notes on the sysctls that runs have changed: one file per process, with the original values and the values that it needs. Other runs read them, so
 //! that a sysctl is only restored after the last run that needs it, also if some of these were killed.
 
-use super::Used;
 use crate::exec::{Shell, TestbedError, is_alive};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// A sysctl that this process has set: its original value, the value that is needed, and how many devices need it.
+pub(super) struct UsedSysctl {
+    pub(super) before: String,
+    pub(super) value: String,
+    pub(super) users: u32,
+}
 
 /// A directory that only root can write to: with a forged note, another user could make root write to any file.
 const NOTES: &str = "/run";
@@ -31,12 +37,12 @@ pub(super) fn guard() -> Option<File> {
 }
 
 /// Records the original and the needed values of the sysctls that this process changes.
-pub(super) fn write(used: &BTreeMap<String, Used>, shell: &Shell) -> Result<(), TestbedError> {
+pub(super) fn write(used: &BTreeMap<String, UsedSysctl>, shell: &Shell) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
     }
     let path = path_of(std::process::id());
-    let lines = |(file, used): (&String, &Used)| format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value);
+    let lines = |(file, used): (&String, &UsedSysctl)| format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value);
     let text: String = used.iter().map(lines).collect();
     let written = if text.is_empty() { fs::remove_file(&path).or(Ok(())) } else { fs::write(&path, text) };
     written.map_err(TestbedError::file("write", &path))
