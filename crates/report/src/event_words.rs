@@ -9,7 +9,7 @@ use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate};
 use sixbench_method::trial::{AnomalyKind, Connections, TrialResult, TrialSpec, Verdict};
-use sixbench_method::units::{show_ns, show_rate, show_rate_at_least, show_seconds};
+use sixbench_method::units::{counted, show_ns, show_rate, show_rate_at_least, show_seconds};
 
 /// Returns a line about a trial that answers a sceptical expert's questions: did the tester keep up, in both directions, and what was lost?
 pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
@@ -106,7 +106,8 @@ pub fn outcome(measure: &str, outcome: &Outcome) -> String {
         0 => String::new(),
         n => format!(", {n} invalid repeated"),
     };
-    format!("{}  #{}  {}  ({} trials{repeated})", outcome.point, outcome.repetition, found.join("; "), outcome.trials)
+    let trials = counted(outcome.trials, "trial");
+    format!("{}  #{}  {}  ({trials}{repeated})", outcome.point, outcome.repetition, found.join("; "))
 }
 
 /// Returns the values, with both directions of a quantity side by side, in the order in which they were found.

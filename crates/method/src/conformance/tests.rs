@@ -503,5 +503,5 @@ fn the_measurement_of_the_6to4_paper_says_in_what_it_is_another() {
     assert_eq!(response(Payload::Echo, &[1, 2, 3]), [open_loop, addresses, order]);
     let udp = response(Payload::Udp, &[4]);
     assert_eq!(udp[0], "bent SHOULD Lencse and Répás 2013 section VI: clients: 4");
-    assert_eq!(udp[4], "bent SHOULD Lencse and Répás 2013 section VII: UDP, 118 octets of Ethernet frame");
+    assert_eq!(udp[4], "bent SHOULD Lencse and Répás 2013 section VIII: UDP, 118 octets of Ethernet frame");
 }

@@ -49,6 +49,7 @@ impl ResponseTime {
 
 const METHOD: &str = "Lencse and Répás 2013 section VI";
 const RESULTS: &str = "Lencse and Répás 2013 section VII";
+const VALIDITY: &str = "Lencse and Répás 2013 section VIII";
 /// Addresses to which each client of the paper sent.
 const DESTINATIONS: u64 = 256 * 64 * 8;
 
@@ -192,7 +193,7 @@ impl Measurement for ResponseTime {
                 false,
             ),
             Clause::should(METHOD, "CPU and memory of the relay once a second", "ten times a second, from outside of it", true),
-            Clause::should(RESULTS, "ICMPv6 echo requests of 100 bytes", size, test.traffic.payload == Payload::Echo),
+            Clause::should(VALIDITY, "ICMPv6 echo requests of 100 bytes", size, test.traffic.payload == Payload::Echo),
             Clause::should(
                 RESULTS,
                 "loss, response time, CPU, forwarded frames and memory for each number of clients",
