@@ -17,7 +17,7 @@ pub struct Connections {
     /// Entries of the Responder's state table.
     pub state_table: u64,
     /// D: from the first frame of phase 1 to the first of what followed, nanoseconds; 0 where nothing followed.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub delay_ns: u64,
     /// The translation of the sources by the DUT.
     pub mapping: Mapping,
@@ -39,10 +39,6 @@ pub struct Connections {
     /// The first connections that were lost, or mixed up with another, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Connections {
@@ -84,7 +80,7 @@ pub struct Mapping {
     /// Different source addresses on the side of the Responder.
     pub addresses: u64,
     /// Connections that arrived with the four-tuple of another: replies cannot reach both.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub collisions: u64,
     /// Sources (address and port) that were seen with several destinations: what the next three divide. A sample where they are many.
     #[serde(default)]

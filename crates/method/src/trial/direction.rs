@@ -9,10 +9,6 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 /// Makes the types of a direction from the list of its fields: counts that every trial has, in three groups, and details that only some have.
 /// A field among the anomalies is the count of one [`AnomalyKind`], which every format of a report prints.
 macro_rules! direction {
@@ -176,7 +172,7 @@ direction! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         icmp_errors: Vec<IcmpErrors>,
         /// Errors of further kinds and sources, for which there was no room in the list.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "super::is_zero")]
         other_icmp_errors: u64,
         /// The first wrong frames, one line each: "expected ..., got ...".
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -28,15 +28,11 @@ pub struct IcmpErrors {
     #[serde(default)]
     pub quoting: u64,
     /// The number of these that quote a frame of the background.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub background: u64,
     /// The number of messages whose checksum is wrong.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub wrong_checksum: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The reasons that devices give most often.

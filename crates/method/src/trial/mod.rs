@@ -221,6 +221,11 @@ impl TrialResult {
     }
 }
 
+/// Returns whether a count is zero: records leave such a count out.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
