@@ -1,8 +1,12 @@
 //! TCP trials through devices that forge segments, open connections of their own or answer without end: the trial's own connections keep exact counts,
-//! and what others can make the tester hold is bounded. Needs root; without it these tests fail, they do not skip.
+//! and what others can make the tester hold is bounded. Needs root; without it these tests fail, they do not skip. It is an
+//! executable of its own because it limits the descriptors of its process.
+#![allow(missing_docs, reason = "tests")]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
+use common::ONE_AT_A_TIME;
 use common::segments::{ACK, DEVICE, RST, SYN, Segment, forwarded};
 use common::veth::{AttachedDevice, Row, ip};
 use sixbench_engine::Layout;
@@ -17,7 +21,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// Connections of each trial, of which there are as many per second.
@@ -31,9 +35,6 @@ const MOST_STRANGERS: u64 = 1024;
 
 /// Descriptors that this process may have: more than the trials need with the strangers that are kept, and fewer than strangers there are.
 const DESCRIPTORS: u64 = 1600;
-
-/// Descriptors are those of the process, so that one test at a time has them.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Lets this process have so few descriptors that they can run out.
 fn limit_descriptors() {
@@ -157,7 +158,7 @@ fn a_flood_of_syns_takes_no_connection_away_and_opens_none() {
         }),
     );
     // Fewer half-open connections than the flood has, and more than the trial's own.
-    common::veth::set(&site.row.right, "net/core/somaxconn", 256);
+    crate::common::veth::set(&site.row.right, "net/core/somaxconn", 256);
     let server = assert_all_complete(site.rate_trial());
     assert_eq!((server.accepted, closed(&server), server.foreign), (CONNECTIONS, CONNECTIONS, 0), "{server:?}");
     // The kernel answers a SYN once, and repeats the answer five times at most (tcp_synack_retries).

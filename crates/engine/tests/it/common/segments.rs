@@ -1,5 +1,4 @@
 //! TCP over IPv4 as a device on the way sees it: just enough to forward segments, to forge some, and to open connections without keeping any.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::net::Ipv4Addr;
 

@@ -1,10 +1,8 @@
 //! Every field of an arriving frame is changed by a device in memory, which also corrects the checksums: each change must be counted, exactly,
 //! under the name of its field, with one, two and four queues.
 
-mod common;
-
-use common::by_number::*;
-use common::*;
+use crate::common::by_number::*;
+use crate::common::*;
 use sixbench_engine::profile::{TrafficProfile, WireAddresses};
 use sixbench_io::loopback::pair_with_queues;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};

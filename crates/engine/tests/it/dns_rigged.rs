@@ -1,12 +1,7 @@
 //! The DNS tester with rigged servers on loopback: every fault of a server must be counted, exactly, under its own name.
 
-#[path = "common/dns.rs"]
-mod dns;
-#[path = "common/dns64.rs"]
-mod dns64;
-
-use dns::*;
-use dns64::{Dns64, Knows, Reply, Rig, at_record, each, error, honest, record};
+use crate::common::dns::*;
+use crate::common::dns64::{Dns64, Knows, Reply, Rig, at_record, each, error, honest, record};
 use sixbench_engine::dns::DnsSettings;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::Answers;

@@ -1,12 +1,7 @@
 //! Caching and the self-test, with the tester's own authority and a server of ours on loopback.
 
-#[path = "common/dns.rs"]
-mod dns;
-#[path = "common/dns64.rs"]
-mod dns64;
-
-use dns::*;
-use dns64::{Dns64, Knows, Rig, each, error, honest};
+use crate::common::dns::*;
+use crate::common::dns64::{Dns64, Knows, Rig, each, error, honest};
 use sixbench_engine::dns::{DnsEnds, DnsSettings, DnsTester};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{FrameRate, LossRatio};

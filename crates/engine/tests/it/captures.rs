@@ -1,14 +1,11 @@
 //! The tester's frames, decoded by an independent program: scapy parses captures of each kind of traffic, and every field must have the value
 //! that follows from the rule, on either side of the device. This needs Debian's python3-scapy; without it these tests fail.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::map::{BR, BR_HOPS, Domain, MapEBr, MapTBr};
-use reference::six_in_four::{Relay, SIX_RD, SIX_TO_FOUR, six_rd_site, six_to_four_site};
-use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, PUBLIC, b4};
-use reference::{Reference, map, profiles};
+use crate::common::*;
+use crate::reference::map::{BR, BR_HOPS, Domain, MapEBr, MapTBr};
+use crate::reference::six_in_four::{Relay, SIX_RD, SIX_TO_FOUR, six_rd_site, six_to_four_site};
+use crate::reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, PUBLIC, b4};
+use crate::reference::{Reference, map, profiles};
 use serde::Deserialize;
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::{self, LoopbackDevice};
@@ -177,7 +174,7 @@ fn check_each<R: Reference>(
     let mut sources = BTreeSet::new();
     for size in SIZES {
         let profile = TrafficProfile { frame_size: FrameSize(size), ..profile.clone() };
-        for datagram in captured(&format!("{name}-{size}"), profile, reference::device(reference()).0) {
+        for datagram in captured(&format!("{name}-{size}"), profile, crate::reference::device(reference()).0) {
             check_form(&datagram, size, hops);
             let ends = Ends::of(&datagram);
             check(&ends);
@@ -291,7 +288,7 @@ fn scapy_finds_the_site_of_every_datagram_of_6to4_and_6rd() {
 fn scapy_finds_equal_inner_addresses_in_different_softwires_of_ds_lite() {
     let mut profile = profiles::ds_lite();
     profile.gateway.as_mut().expect("stateful").settings = Stateful::new(EACH as u64, FrameRate(1000), 20_000_000);
-    let datagrams = captured("ds-lite", profile, reference::device(Aftr::default()).0);
+    let datagrams = captured("ds-lite", profile, crate::reference::device(Aftr::default()).0);
     let mut softwires = BTreeSet::new();
     for Datagram { is_forward, left, right } in &datagrams {
         assert!(left.is_rebuilt && right.is_rebuilt, "{left:?} {right:?}");
@@ -353,7 +350,8 @@ fn a_frame_with_a_wrong_checksum_or_length_is_not_what_scapy_builds() {
 fn encapsulated() -> Vec<u8> {
     let payload = [&[0x13, 0x88, 0, 9, 0, 12, 0, 0][..], b"six!"].concat();
     let (source, destination) = (HOST.parse().expect("address"), "2002:c612:1::1".parse().expect("address"));
-    let inner = reference::datagram::Datagram { source, destination, hops: 64, protocol: 17, flags: 0, payload }.sealed();
+    let inner =
+        crate::reference::datagram::Datagram { source, destination, hops: 64, protocol: 17, flags: 0, payload }.sealed();
     let outer = Relay::six_to_four().reverse(inner).expect("a site");
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0][..], &outer.octets()].concat()
 }

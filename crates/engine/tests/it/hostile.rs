@@ -1,10 +1,8 @@
 //! The whole tester with devices that send more than they should: every count of its own frames stays exact, other frames are ignored and counted
 //! (RFC 2544 section 10), and it answers no more than it must.
 
-mod common;
-
-use common::floods::*;
-use common::*;
+use crate::common::floods::*;
+use crate::common::*;
 use sixbench_engine::MeasureError;
 use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;

@@ -1,10 +1,8 @@
 //! The whole tester with ports of several queues and rigged devices in memory: counts are exact for any number of sending and receiving queues,
 //! whichever queue a frame arrives on.
 
-mod common;
-
-use common::by_number::*;
-use common::*;
+use crate::common::by_number::*;
+use crate::common::*;
 use sixbench_engine::Layout;
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::{LoopbackDevice, pair_with_queues};

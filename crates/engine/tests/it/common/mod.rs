@@ -1,8 +1,11 @@
 //! Profiles and devices in memory, shared by the tests of the whole tester.
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, reason = "`hostile_tcp` uses a part of it")]
 
 pub(crate) mod by_number;
+pub(crate) mod dns;
+pub(crate) mod dns64;
 pub(crate) mod floods;
+pub(crate) mod nat;
 pub(crate) mod segments;
 pub(crate) mod veth;
 

@@ -1,6 +1,6 @@
 //! DNS testers for tests of the whole, and trials with them. Only counts are tested, not timing.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
+use super::ONE_AT_A_TIME;
 use super::dns64::{Dns64, Knows, Rig};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -11,16 +11,13 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, DnsResult};
 use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSpec};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The queries in a trial by [`queries`], so few that the receive buffer holds all of them even if the server does not run.
 pub(crate) const QUERIES: u64 = 200;
 const MS: u64 = 1_000_000;
-
-/// Every trial keeps a core busy: trials in parallel would starve each other, and a tester that is half a second behind gives up.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Returns settings for a DNS64 server.
 pub(crate) fn settings() -> DnsSettings {

@@ -1,5 +1,4 @@
 //! A DNS64 server on loopback that can be made faulty. It either knows the address of every name or actually queries an authority.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

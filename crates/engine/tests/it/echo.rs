@@ -1,11 +1,8 @@
 //! ICMPv6 echoes: requests from left to right, replies back (RFC 4443 section 4), through a wire in memory that may be rigged.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::datagram::{Datagram, ICMPV6};
-use reference::{Mistake, Reference, Rig, every_hundredth};
+use crate::common::*;
+use crate::reference::datagram::{Datagram, ICMPV6};
+use crate::reference::{Mistake, Reference, Rig, every_hundredth};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, FrameSize, Share};
@@ -55,7 +52,7 @@ fn with(right: &Datagram, at: usize, word: u16) -> Datagram {
 /// Checks for each direction in turn that ten frames are wrong and reported with the expected message.
 fn caught(rig: fn() -> Rig) {
     for direction in [Direction::Forward, Direction::Reverse] {
-        let (device, log) = reference::rigged(Wire::default(), direction, rig());
+        let (device, log) = crate::reference::rigged(Wire::default(), direction, rig());
         let result = trial(echoes(), device);
         let (counted, complaints) = (&result.directions[direction as usize], &log.lock().expect("a log").complaints);
         assert_eq!((counted.received, counted.mistranslated, complaints.len()), (FRAMES - 10, 10, 10), "{counted:?}");
@@ -71,7 +68,7 @@ fn received(result: &TrialResult) -> Vec<u64> {
 #[test]
 fn requests_and_replies_of_every_size_come_back() {
     for size in [84, 85, 128, 1518] {
-        let (device, log) = reference::device(Wire::default());
+        let (device, log) = crate::reference::device(Wire::default());
         let result = trial(TrafficProfile { frame_size: FrameSize(size), ..echoes() }, device);
         assert_eq!(received(&result), [FRAMES, FRAMES], "{size}");
         assert_eq!(log.lock().expect("a log").dropped, 0);
@@ -82,7 +79,7 @@ fn requests_and_replies_of_every_size_come_back() {
 fn identifiers_and_sequence_numbers_vary_as_ports_do() {
     let wire = Wire::default();
     let seen = wire.0.clone();
-    trial(echoes(), reference::device(wire).0);
+    trial(echoes(), crate::reference::device(wire).0);
     let seen = seen.lock().expect("a set");
     assert!(seen.len() > 1990, "2000 pairs of 64,512 times 49,151: {}", seen.len());
     assert!(seen.iter().all(|(identifier, _)| *identifier > 0), "{seen:?}");
@@ -91,7 +88,7 @@ fn identifiers_and_sequence_numbers_vary_as_ports_do() {
 #[test]
 fn background_frames_beside_echoes_are_udp() {
     let share = Share { foreground: 9, of: 10 };
-    let (device, log) = reference::device(Wire::default());
+    let (device, log) = crate::reference::device(Wire::default());
     let result = trial(TrafficProfile { payload: Payload::Echo, ..ipv6_with_background(share) }, device);
     assert_eq!((received(&result), log.lock().expect("a log").dropped), (vec![900, 900], 200));
 }
@@ -146,7 +143,7 @@ fn a_wrong_checksum_is_caught() {
 fn an_error_message_in_place_of_a_request_is_counted_as_icmp() {
     const UNREACHABLE: u16 = 1 << 8;
     let rig = every_hundredth(|right| Mistake::new(&with(right, 0, UNREACHABLE), "none", "none", "none"));
-    let (device, _) = reference::rigged(Wire::default(), Direction::Forward, rig);
+    let (device, _) = crate::reference::rigged(Wire::default(), Direction::Forward, rig);
     let forward = &trial(echoes(), device).directions[0];
     assert_eq!((forward.received, forward.lost(), forward.foreign, forward.icmp), (FRAMES - 10, 10, 10, 10));
 }

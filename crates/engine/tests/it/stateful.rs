@@ -1,11 +1,7 @@
 //! Stateful trials with a NAT in memory, a right one and rigged ones: every connection is accounted for, and every mix-up is detected.
 
-mod common;
-#[path = "common/nat.rs"]
-mod nat;
-
-use common::*;
-use nat::{Nat, POOL};
+use crate::common::nat::{Nat, POOL};
+use crate::common::*;
 use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
 use sixbench_io::loopback::{QueueChoice, pair_with_queues};

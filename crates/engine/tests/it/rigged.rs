@@ -1,8 +1,6 @@
 //! The whole tester with rigged devices in memory: every fault of the device must be counted, exactly, under its own name.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile, WireAddresses};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
@@ -335,7 +333,7 @@ fn error_about(frame: &[u8], kind: u8, code: u8, value: u16) -> Vec<u8> {
     let sum: u32 = message.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     message[2..4].copy_from_slice(&(!(folded as u16 + (folded >> 16) as u16)).to_be_bytes());
-    common::floods::to_all(common::floods::IPV4, &common::floods::ipv4_datagram(1, &message))
+    crate::common::floods::to_all(crate::common::floods::IPV4, &crate::common::floods::ipv4_datagram(1, &message))
 }
 
 /// A device that answers each frame of the forward direction with an error, at the port from which it came.
@@ -372,7 +370,7 @@ fn a_refusal_is_quoted_even_if_nothing_is_sent_in_the_direction_in_which_it_come
 
 #[test]
 fn errors_about_other_traffic_are_told_apart() {
-    let other = |frame: &[u8]| error_about(&common::floods::of_another_tester(frame), 3, 1, 0);
+    let other = |frame: &[u8]| error_about(&crate::common::floods::of_another_tester(frame), 3, 1, 0);
     let result = trial(ipv4(), Box::new(move |frame, from_left, out| out.push((!from_left, other(frame)))));
     let errors = &forward(&result).icmp_errors[0];
     assert_eq!((errors.messages, errors.quoting), (FRAMES, 0));

@@ -1,8 +1,6 @@
 //! Requests and replies over reference relays in memory: every loss, delay and repetition must be counted, exactly, under its own name.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sixbench_engine::profile::{
     AddressPair, AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile,
     Tunnel,

@@ -1,5 +1,4 @@
 //! A device on links of the kernel: three namespaces in a row, and a thread that holds both ends of the one in the middle. Needs root.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_io::{Backend, Halves, Port, PortOptions, PortSpec, thread};

@@ -1,6 +1,5 @@
 //! Reference devices in memory, written from the RFCs without any code of `wire::rules` or `wire::template`. They drop what their RFC requires
 //! them to drop, parse every frame they get, and can be rigged: then they record the complaint that the tester should make.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 pub(crate) mod clat;
 pub(crate) mod datagram;

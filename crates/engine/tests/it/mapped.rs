@@ -1,12 +1,9 @@
 //! MAP-T and the CLAT of 464XLAT: the tester with reference devices in memory, right ones and rigged ones.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::datagram::Datagram;
-use reference::map::{Domain, MapTBr, MapTCe};
-use reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caught};
+use crate::common::*;
+use crate::reference::datagram::Datagram;
+use crate::reference::map::{Domain, MapTBr, MapTCe};
+use crate::reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caught};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -19,7 +16,7 @@ const OFFSETS: [u32; 2] = [0, 6];
 fn rigged_br(direction: Direction, rig: fn(Domain) -> Rig) {
     for offset in OFFSETS {
         let domain = Domain::of_the_papers(offset);
-        let (device, log) = reference::rigged(MapTBr(vec![domain]), direction, rig(domain));
+        let (device, log) = crate::reference::rigged(MapTBr(vec![domain]), direction, rig(domain));
         ten_caught(&trial(profiles::map_t(domain), device), &log, direction);
     }
 }
@@ -28,7 +25,7 @@ fn rigged_br(direction: Direction, rig: fn(Domain) -> Rig) {
 fn a_br_of_map_t_returns_every_frame_of_many_ces() {
     for offset in OFFSETS {
         let domain = Domain::of_the_papers(offset);
-        let (device, log) = reference::device(MapTBr(vec![domain]));
+        let (device, log) = crate::reference::device(MapTBr(vec![domain]));
         all_received(&trial(profiles::map_t(domain), device), &log);
         let ces = log.lock().expect("a log").sources.len();
         assert!(profiles::is_drawn_well(ces), "{ces} CEs");
@@ -38,7 +35,7 @@ fn a_br_of_map_t_returns_every_frame_of_many_ces() {
 #[test]
 fn a_br_with_two_rules_returns_every_frame_of_the_ces_of_both() {
     let rules = vec![Domain::of_the_papers(0), Domain::second(6)];
-    let (device, log) = reference::device(MapTBr(rules));
+    let (device, log) = crate::reference::device(MapTBr(rules));
     all_received(&trial(profiles::map_t_of_two_rules(), device), &log);
     let log = log.lock().expect("a log");
     let prefix = |source: &std::net::IpAddr| if let std::net::IpAddr::V6(ce) = source { ce.segments()[2] } else { 0 };
@@ -48,7 +45,7 @@ fn a_br_with_two_rules_returns_every_frame_of_the_ces_of_both() {
 
 #[test]
 fn a_br_that_forgot_its_second_rule_loses_every_frame_of_it_and_no_other() {
-    let (device, log) = reference::device(MapTBr(vec![Domain::of_the_papers(0)]));
+    let (device, log) = crate::reference::device(MapTBr(vec![Domain::of_the_papers(0)]));
     let result = trial(profiles::map_t_of_two_rules(), device);
     let received: u64 = result.directions.iter().map(|d| d.received).sum();
     assert_eq!(received + log.lock().expect("a log").dropped, 2 * FRAMES);
@@ -136,7 +133,7 @@ fn a_br_that_does_not_lower_the_hop_limit_is_caught() {
 #[test]
 fn a_br_of_another_psid_offset_drops_what_the_tester_sends() {
     // With offset 0 the PSID is the first bits of the port; with offset 6 it begins after six bits: the device refuses nearly all sources.
-    let (device, log) = reference::device(MapTBr(vec![Domain::of_the_papers(6)]));
+    let (device, log) = crate::reference::device(MapTBr(vec![Domain::of_the_papers(6)]));
     let result = trial(profiles::map_t(Domain::of_the_papers(0)), device);
     let dropped = log.lock().expect("a log").dropped;
     let not_received: u64 = result.directions.iter().map(|d| d.offered - d.received).sum();
@@ -148,7 +145,7 @@ fn a_br_of_another_psid_offset_drops_what_the_tester_sends() {
 
 #[test]
 fn a_clat_translates_every_frame_of_many_clients() {
-    let (device, log) = reference::device(reference::clat::Clat);
+    let (device, log) = crate::reference::device(crate::reference::clat::Clat);
     all_received(&trial(profiles::clat(), device), &log);
     let clients = log.lock().expect("a log").sources.len();
     assert!(profiles::is_drawn_well(clients), "{clients} clients");
@@ -163,7 +160,7 @@ fn a_clat_that_swaps_two_clients_is_caught() {
         let wrong = Datagram { destination: other.into(), ..right.clone() }.sealed();
         Mistake::new(&wrong, "destination address", client, other)
     });
-    let (device, log) = reference::rigged(reference::clat::Clat, Direction::Reverse, swap);
+    let (device, log) = crate::reference::rigged(crate::reference::clat::Clat, Direction::Reverse, swap);
     ten_caught(&trial(profiles::clat(), device), &log, Direction::Reverse);
 }
 
@@ -186,13 +183,13 @@ fn ce() -> MapTCe {
 
 #[test]
 fn a_ce_of_map_t_opens_every_connection_out_of_its_port_set() {
-    let (device, log) = reference::device(ce());
+    let (device, log) = crate::reference::device(ce());
     let result = establish(profiles::map_t_ce(), device);
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{result:?}");
     let connections = result.phase_one_result().expect("phase 1");
     assert_eq!((connections.established, connections.mapping.seen, connections.mapping.ports_preserved), (600, 600, 0));
     assert_eq!(log.lock().expect("a log").dropped, 0);
-    let (device, log) = reference::device(ce());
+    let (device, log) = crate::reference::device(ce());
     all_received(&use_them(profiles::map_t_ce(), device), &log);
 }
 
@@ -203,7 +200,7 @@ fn a_ce_that_leaves_its_port_set_is_caught_when_it_opens_a_connection() {
         // For a source that is not yet learned, the tester gives the first one of the set.
         Mistake::new(&right.clone().with_source_port(outside).sealed(), "source port", 55_296, outside)
     });
-    let (device, log) = reference::rigged(ce(), Direction::Forward, leave);
+    let (device, log) = crate::reference::rigged(ce(), Direction::Forward, leave);
     let result = establish(profiles::map_t_ce(), device);
     let forward = &result.directions[0];
     assert_eq!((forward.received, forward.mistranslated), (594, 6), "{forward:?}");
@@ -218,6 +215,6 @@ fn a_ce_that_returns_a_frame_to_another_port_of_its_host_is_caught() {
         let other = if port == 5000 { 5029 } else { port - 1 };
         Mistake::new(&right.clone().with_destination_port(other).sealed(), "destination port", port, other)
     });
-    let (device, log) = reference::rigged(ce(), Direction::Reverse, mix_up);
+    let (device, log) = crate::reference::rigged(ce(), Direction::Reverse, mix_up);
     ten_caught(&use_them(profiles::map_t_ce(), device), &log, Direction::Reverse);
 }

@@ -2,10 +2,8 @@
 //! The links are of memory, and of the kernel by every backend for them. Needs root; without it these tests fail, they do not skip.
 //! `SIXBENCH_LONG=1` (`make long`) makes a thousand trials of each.
 
-mod common;
-
-use common::veth::Row;
-use common::{ONE_AT_A_TIME, ipv4};
+use crate::common::veth::Row;
+use crate::common::{ONE_AT_A_TIME, ipv4};
 use sixbench_engine::delay_line::DelayLine;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;

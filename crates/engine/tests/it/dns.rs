@@ -1,5 +1,6 @@
 //! The DNS tester with our own servers on loopback, at low rates: nothing here depends on timing.
 
+use crate::common::ONE_AT_A_TIME;
 use sixbench_engine::Layout;
 use sixbench_engine::dns::authority::{AddressZone, Authority};
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -9,13 +10,10 @@ use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{Fault, Measurer, TrialKind, TrialResult, TrialSpec, Verdict};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Clients never sleep, so two at once would leave the servers no core.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn domain() -> Domain {
     Domain::new("dns64perf.test").expect("a domain")

@@ -1,12 +1,10 @@
 //! The whole tester against hostile devices at links of the kernel, by every backend for them: what the kernel takes from frames, adds to them or
 //! answers by itself changes no count. The devices are those of `hostile.rs`. Needs root; without it these tests fail, they do not skip.
 
-mod common;
-
-use common::by_number::tag;
-use common::floods::*;
-use common::veth::{MTU, Row, ip};
-use common::*;
+use crate::common::by_number::tag;
+use crate::common::floods::*;
+use crate::common::veth::{MTU, Row, ip};
+use crate::common::*;
 use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{FrameRate, Share};

@@ -1,9 +1,7 @@
 //! A tester whose ends are two testers in separate threads, with clocks an hour apart, which exchange over channels what two machines would tell
 //! each other: every fault of a rigged device is counted as exactly as with a tester on one machine.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
 use sixbench_io::Port;
@@ -249,8 +247,9 @@ fn a_machine_that_does_not_agree_on_a_start_ends_the_trial_before_the_first_fram
 #[test]
 fn what_a_device_answers_at_one_end_is_told_of_the_direction_that_the_other_end_receives() {
     let refusing: LoopbackDevice = Box::new(|frame, from_left, out| {
-        let message = common::floods::quoting(3, 13, frame);
-        let error = common::floods::to_all(common::floods::IPV4, &common::floods::ipv4_datagram(1, &message));
+        let message = crate::common::floods::quoting(3, 13, frame);
+        let error =
+            crate::common::floods::to_all(crate::common::floods::IPV4, &crate::common::floods::ipv4_datagram(1, &message));
         out.push((false, if from_left { error } else { frame.to_vec() }));
     });
     let result = through(refusing, &ipv4());

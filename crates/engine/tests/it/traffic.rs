@@ -1,8 +1,6 @@
 //! The frames on the wire, and the effect of a trial's shape on them, over devices in memory.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Flows, Ports, ValueOrder, ValueRange};

@@ -1,8 +1,6 @@
 //! Links that go down during a trial: every trial ends and reports the reason.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sixbench_engine::profile::{Neighbours, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::pair;

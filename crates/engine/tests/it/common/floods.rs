@@ -1,5 +1,4 @@
 //! What hostile devices send beside the test frames, and what a tester must count of it.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use super::each;
 use sixbench_io::loopback::LoopbackDevice;

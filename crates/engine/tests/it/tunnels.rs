@@ -1,15 +1,12 @@
 //! Encapsulated traffic: MAP-E, lightweight 4over6, DS-Lite, 6to4 and 6rd with reference devices in memory, right ones and rigged ones.
 
-mod common;
-mod reference;
-
+use crate::common::*;
+use crate::reference::datagram::Datagram;
+use crate::reference::map::{Domain, MapEBr};
+use crate::reference::six_in_four::{Relay, SIX_TO_FOUR};
+use crate::reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, b4};
+use crate::reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, ten_caught};
 use Direction::{Forward, Reverse};
-use common::*;
-use reference::datagram::Datagram;
-use reference::map::{Domain, MapEBr};
-use reference::six_in_four::{Relay, SIX_TO_FOUR};
-use reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, b4};
-use reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, ten_caught};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -26,32 +23,32 @@ fn honest(profile: TrafficProfile, (device, log): (LoopbackDevice, Shared)) {
 fn a_br_of_map_e_returns_every_frame_of_many_ces() {
     for offset in [0, 6] {
         let domain = Domain::of_the_papers(offset);
-        honest(profiles::map_e(domain), reference::device(MapEBr(domain)));
+        honest(profiles::map_e(domain), crate::reference::device(MapEBr(domain)));
     }
 }
 
 #[test]
 fn a_lightweight_aftr_returns_every_frame_of_many_b4s() {
-    honest(profiles::lw4o6(), reference::device(LwAftr::new(1000)));
+    honest(profiles::lw4o6(), crate::reference::device(LwAftr::new(1000)));
 }
 
 #[test]
 fn a_relay_of_6to4_returns_every_frame_of_many_sites() {
-    honest(profiles::six_to_four(), reference::device(Relay::six_to_four()));
+    honest(profiles::six_to_four(), crate::reference::device(Relay::six_to_four()));
 }
 
 #[test]
 fn a_border_relay_of_6rd_returns_every_frame_of_many_ces() {
-    honest(profiles::six_rd(), reference::device(Relay::six_rd()));
+    honest(profiles::six_rd(), crate::reference::device(Relay::six_rd()));
 }
 
 fn rigged_lw(rig: Rig) {
-    let (device, log) = reference::rigged(LwAftr::new(1000), Reverse, rig);
+    let (device, log) = crate::reference::rigged(LwAftr::new(1000), Reverse, rig);
     ten_caught(&trial(profiles::lw4o6(), device), &log, Reverse);
 }
 
 fn rigged_6to4(direction: Direction, rig: Rig) {
-    let (device, log) = reference::rigged(Relay::six_to_four(), direction, rig);
+    let (device, log) = crate::reference::rigged(Relay::six_to_four(), direction, rig);
     ten_caught(&trial(profiles::six_to_four(), device), &log, direction);
 }
 
@@ -94,7 +91,7 @@ fn a_br_of_map_e_that_returns_a_frame_to_the_ce_of_another_psid_is_caught() {
             let wrong = Datagram { destination: other.into(), ..right.clone() };
             Mistake::new(&wrong, "outer destination address", right.destination, other)
         });
-        let (device, log) = reference::rigged(MapEBr(domain), Reverse, rig);
+        let (device, log) = crate::reference::rigged(MapEBr(domain), Reverse, rig);
         ten_caught(&trial(profiles::map_e(domain), device), &log, Reverse);
     }
 }
@@ -108,7 +105,7 @@ fn a_br_of_map_e_that_forgets_the_interface_identifier_is_caught() {
         Mistake::new(&wrong, "outer destination address", right.destination, bare)
     });
     let domain = Domain::of_the_papers(6);
-    let (device, log) = reference::rigged(MapEBr(domain), Reverse, rig);
+    let (device, log) = crate::reference::rigged(MapEBr(domain), Reverse, rig);
     ten_caught(&trial(profiles::map_e(domain), device), &log, Reverse);
 }
 
@@ -276,7 +273,7 @@ fn an_outer_length_that_cuts_the_inner_datagram_off_loses_the_frame() {
         octets[5] -= 8;
         unread(vec![octets])
     });
-    let caught = ten_lost(profiles::lw4o6(), reference::rigged(LwAftr::new(1000), Reverse, cut), Reverse);
+    let caught = ten_lost(profiles::lw4o6(), crate::reference::rigged(LwAftr::new(1000), Reverse, cut), Reverse);
     assert_eq!(caught.foreign, 10);
 }
 
@@ -329,7 +326,7 @@ fn a_relay_that_fragments_the_outer_datagram_loses_the_frame_and_the_fragments_a
         let second = Datagram { flags: 48 / 8, payload: second.to_vec(), ..right.clone() };
         unread(vec![first.octets(), second.octets()])
     });
-    let device = reference::rigged(Relay::six_to_four(), Reverse, fragment);
+    let device = crate::reference::rigged(Relay::six_to_four(), Reverse, fragment);
     let caught = ten_lost(profiles::six_to_four(), device, Reverse);
     assert_eq!((caught.foreign, caught.fragments), (20, 20));
 }
@@ -347,7 +344,7 @@ fn an_aftr_that_fragments_the_outer_datagram_loses_the_frame_and_the_fragments_a
         let (first, second) = right.payload.split_at(24);
         unread(vec![part(right, 0, first, false), part(right, 24, second, true)])
     });
-    let device = reference::rigged(LwAftr::new(1000), Reverse, fragment);
+    let device = crate::reference::rigged(LwAftr::new(1000), Reverse, fragment);
     let caught = ten_lost(profiles::lw4o6(), device, Reverse);
     assert_eq!((caught.foreign, caught.fragments), (20, 20));
 }
@@ -355,7 +352,7 @@ fn an_aftr_that_fragments_the_outer_datagram_loses_the_frame_and_the_fragments_a
 fn establish(aftr: Aftr) -> (TrialResult, Shared) {
     let profile = profiles::ds_lite();
     let settings = profile.gateway.as_ref().expect("stateful").settings;
-    let (device, log) = reference::device(aftr);
+    let (device, log) = crate::reference::device(aftr);
     let result = trial_of(profile, device, settings.establishing(profiles::CONNECTIONS, FrameRate(5_000)));
     // These are the counts of a tester that kept its schedule, which this machine may not have allowed.
     (TrialResult { faults: vec![], ..result }, log)
@@ -377,7 +374,7 @@ fn an_aftr_of_ds_lite_opens_every_connection_of_b4s_with_equal_inner_addresses()
     assert_eq!(result.phase_one_result().expect("phase 1").mapping.collisions, 0);
     let b4s: Vec<IpAddr> = log.lock().expect("a log").sources.iter().copied().collect();
     assert_eq!(b4s, (0..10).map(|number| b4(number).into()).collect::<Vec<IpAddr>>());
-    let (result, log) = use_them(reference::device(Aftr::default()));
+    let (result, log) = use_them(crate::reference::device(Aftr::default()));
     all_received(&result, &log);
 }
 
@@ -398,7 +395,7 @@ fn an_aftr_that_sends_a_reply_into_the_softwire_of_another_b4_is_caught_in_phase
         let wrong = Datagram { destination: other.into(), ..right.clone() };
         Mistake::new(&wrong, "outer destination address", right.destination, other)
     });
-    let (result, log) = use_them(reference::rigged(Aftr::default(), Reverse, rig));
+    let (result, log) = use_them(crate::reference::rigged(Aftr::default(), Reverse, rig));
     ten_caught(&result, &log, Reverse);
 }
 
@@ -410,7 +407,7 @@ fn an_aftr_that_exchanges_two_subscribers_for_good_is_caught_in_every_frame_of_t
         let wrong = Datagram { destination: other.into(), ..right.clone() };
         is_theirs.then(|| Mistake::new(&wrong, "outer destination address", right.destination, other))
     });
-    let (result, log) = use_them(reference::rigged(Aftr::default(), Reverse, rig));
+    let (result, log) = use_them(crate::reference::rigged(Aftr::default(), Reverse, rig));
     let (complaints, reverse) = (&log.lock().expect("a log").complaints, &result.directions[1]);
     // A fifth of all frames, to within six standard deviations (13).
     assert!((124..=276).contains(&complaints.len()), "{}", complaints.len());
@@ -428,6 +425,6 @@ fn an_aftr_that_returns_the_reply_of_another_connection_of_the_same_b4_is_caught
         let wrong = inner.with_destination_port(other).sealed().within(AFTR, b4_of(right), AFTR_HOPS);
         Mistake::new(&wrong, "destination port", port, other)
     });
-    let (result, log) = use_them(reference::rigged(Aftr::default(), Reverse, rig));
+    let (result, log) = use_them(crate::reference::rigged(Aftr::default(), Reverse, rig));
     ten_caught(&result, &log, Reverse);
 }

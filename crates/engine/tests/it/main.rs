@@ -1,0 +1,25 @@
+//! The whole tester, on devices in memory, on links of the kernel and on loopback. Trials keep cores busy, so [`common::ONE_AT_A_TIME`] admits one.
+#![allow(missing_docs, reason = "tests")]
+
+mod captures;
+mod common;
+mod dead_link;
+mod delays;
+mod dns;
+mod dns_cached;
+mod dns_rigged;
+mod echo;
+mod hostile;
+mod hostile_veth;
+mod mapped;
+mod queues;
+mod reference;
+mod response;
+mod rigged;
+mod stateful;
+mod tcp;
+mod tcp_nat;
+mod traffic;
+mod tunnels;
+mod two_machines;
+mod verified_fields;
