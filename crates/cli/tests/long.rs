@@ -1,6 +1,7 @@
 //! The remains of a run with many trials, and of many runs: memory, descriptors, files, namespaces, processes, kernel settings. Needs root and the
 //! packages of the testbed. `make long` runs the long forms, and docs/SCALE.md has their results.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, start};

@@ -1,7 +1,7 @@
 //! Sends the tester's own frames through real tunnels, gateways of subscribers, CLATs and rows of devices: none may be lost or wrong. These tests
 //! need root, and build the kernel lab if it does not exist. Without either, they fail rather than skip.
 
-#[path = "../../testbed/tests/common/mod.rs"]
+#[path = "../../testbed/tests/it/common/mod.rs"]
 mod common;
 
 use super::request::{SessionRequest, Site};

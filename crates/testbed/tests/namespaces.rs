@@ -1,7 +1,8 @@
 //! Tests the testbed in real namespaces. These tests need root, and fail rather than skip without it.
 
+#[path = "it/common/mod.rs"]
 mod common;
-#[path = "common/directories.rs"]
+#[path = "it/common/directories.rs"]
 mod directories;
 
 use common::{library, the_lab, tried_here};

@@ -1,8 +1,8 @@
 //! Tests devices on another machine, over a real sshd in a namespace. They need root and openssh-server, and fail rather than skip without them.
 
-#[path = "common/directories.rs"]
+#[path = "it/common/directories.rs"]
 mod directories;
-#[path = "common/room.rs"]
+#[path = "it/common/room.rs"]
 mod room;
 
 use room::{FAR, Room};

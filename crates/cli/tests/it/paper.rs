@@ -1,0 +1,163 @@
+//! The output of a results directory for papers and other programs, with simulated results: without root and in milliseconds.
+
+use crate::common::{ONE_AT_A_TIME, Scratch, assert_ran, output, plans, signal, start, text, until_the_first_trial};
+use sixbench_method::record::Facts;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Writes a results directory of one completed test; returns its path.
+fn simulated(scratch: &Scratch) -> String {
+    let plan = crate::results::plan(&[crate::results::test("kernel")]);
+    let records = crate::results::records(&plan, |_| crate::results::dut(50_000));
+    crate::results::write(scratch, "results", &plan, &records, &Facts::default())
+}
+
+fn report(arguments: &[&str]) {
+    let report = output(&[&["report"], arguments].concat());
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+}
+
+#[test]
+fn the_style_of_a_paper_is_kept_when_the_report_is_written_again() {
+    let scratch = Scratch::new("style");
+    let results = simulated(&scratch);
+    let has_two_columns = || {
+        let tables = fs::read_to_string(Path::new(&results).join("results.tex")).expect("results.tex");
+        tables.contains("\\documentclass[a4paper,twocolumn]")
+    };
+    report(&[&results]);
+    assert!(!has_two_columns());
+    report(&["--style", "two-column", &results]);
+    assert!(has_two_columns());
+    report(&[&results]);
+    assert!(has_two_columns(), "kept");
+    report(&["--style", "one-column", &results]);
+    assert!(!has_two_columns());
+}
+
+#[test]
+fn another_style_is_a_mistake_of_the_command_line() {
+    let refused = output(&["report", "--style", "three-column", "."]);
+    assert_eq!(refused.status.code(), Some(2));
+    let error = text(&refused.stderr);
+    assert!(error.contains("expected one-column or two-column, not `three-column`"), "{error}");
+}
+
+fn archive(arguments: &[&str]) -> std::process::Output {
+    output(&[&["archive"], arguments].concat())
+}
+
+/// Unpacks an archive with the system's tools, and returns its folder.
+fn unpacked(scratch: &Scratch, archive: &str, name: &str) -> PathBuf {
+    let directory = scratch.0.join(name);
+    fs::create_dir(&directory).expect("a directory");
+    let tar = Command::new("tar").args(["--zstd", "-xf", archive, "-C"]).arg(&directory).status();
+    assert!(tar.expect("tar").success(), "tar and zstd read it");
+    let mut folders = fs::read_dir(&directory).expect("a directory");
+    folders.next().expect("a folder").expect("a folder").path()
+}
+
+#[test]
+fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check() {
+    let scratch = Scratch::new("archive");
+    let results = simulated(&scratch);
+    report(&[&results]);
+    scratch.write("results/.live-token", "0123456789abcdef0123456789abcdef");
+    let [first, second] = ["first.tar.zst", "second.tar.zst"].map(|name| scratch.path(name));
+    let written = archive(&[&results, "-o", &first]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    // The archive contains neither the owner nor the time of a file.
+    let touched = Command::new("touch").args(["-d", "2001-02-03", &format!("{results}/report.html")]).status();
+    assert!(touched.expect("touch").success());
+    assert_eq!(archive(&[&results, "-o", &second]).status.code(), Some(0));
+    assert!(fs::read(&first).expect("octets") == fs::read(&second).expect("octets"));
+    let sum = Command::new("sha256sum").arg(&first).output().expect("sha256sum");
+    assert_eq!(text(&written.stdout), text(&sum.stdout));
+
+    let folder = unpacked(&scratch, &first, "unpacked");
+    let checked = Command::new("sha256sum").args(["--strict", "-c", "SHA256SUMS"]).current_dir(&folder).output();
+    let checked = text(&checked.expect("sha256sum").stdout);
+    let files = fs::read_dir(&folder).expect("files").count();
+    assert!(checked.lines().count() >= files - 1 && checked.lines().all(|line| line.ends_with(": OK")), "{checked}");
+    assert!(fs::read_to_string(folder.join("README")).expect("a text").starts_with("simulated: results of sixbench\n"));
+    assert!(!folder.join(".live-token").exists(), "what opens the live page is a secret");
+    assert_eq!(
+        fs::read(folder.join("trials.jsonl")).expect("trials"),
+        fs::read(format!("{results}/trials.jsonl")).expect("trials")
+    );
+
+    // The unpacked files are a results directory, which gives the same archive again.
+    let third = scratch.path("third.tar.zst");
+    assert_eq!(archive(&[&folder.display().to_string(), "-o", &third]).status.code(), Some(0));
+    assert!(fs::read(&first).expect("octets") == fs::read(&third).expect("octets"));
+}
+
+#[test]
+fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
+    let scratch = Scratch::new("archive-place");
+    let results = simulated(&scratch);
+    assert_eq!(archive(&[&format!("{results}/")]).status.code(), Some(0));
+    assert!(Path::new(&scratch.path("results.tar.zst")).is_file());
+    let refused = |arguments: &[&str], reason: &str| {
+        let output = archive(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(reason), "{arguments:?}: {}", text(&output.stderr));
+    };
+    refused(&[&results], "results.tar.zst exists already; move it away");
+    refused(&[&results, "-o", &format!("{results}/recipes.tar.zst")], "is in the results directory; choose a place outside");
+    refused(&[&results, "-o", &scratch.path("no/such.tar.zst")], "cannot write");
+    refused(&[&scratch.path("missing")], "is this a results directory?");
+    let parts = fs::read_dir(&scratch.0)
+        .expect("files")
+        .filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|end| end == "part")));
+    assert_eq!(parts.count(), 0, "nothing is left of an archive that was not written");
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_archived() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("archive-running");
+    let plan = scratch.write("plan.toml", &plans::that_lasts(plans::KERNEL));
+    let results = scratch.path("results");
+    let mut run = start(&["run", &plan, "-o", &results]);
+    until_the_first_trial(&mut run, &results);
+    let refused = archive(&[&results]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("the run goes on"), "{}", text(&refused.stderr));
+    signal(&run, "INT");
+    assert_eq!(run.wait_with_output().expect("ended").status.code(), Some(130));
+    assert_eq!(archive(&[&results]).status.code(), Some(0));
+}
+
+fn assert_valid(name: &str, values: &[serde_json::Value]) {
+    let schema = text(&output(&["schema", name]).stdout);
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    for value in values {
+        let mistakes: Vec<String> = schema.iter_errors(value).map(|mistake| mistake.to_string()).collect();
+        assert!(mistakes.is_empty(), "{name}: {mistakes:?} in {value}");
+    }
+}
+
+#[test]
+fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("schemas");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let results = scratch.path("results");
+    let run = output(&["run", &plan, "-o", &results, "--json"]);
+    assert_ran(&run);
+    let read = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
+    let json = |text: &str| serde_json::from_str(text).expect("JSON");
+    let events: Vec<serde_json::Value> = text(&run.stdout).lines().filter(|line| line.starts_with('{')).map(json).collect();
+    assert!(events.len() > 5, "{}", text(&run.stdout));
+    assert_valid("event", &events);
+    assert_valid("trial", &read("trials.jsonl").lines().map(json).collect::<Vec<_>>());
+    assert_valid("facts", &[json(&read("facts.json"))]);
+    assert_valid("results", &[json(&read("results.json"))]);
+    let resolved: toml::Table = read("resolved.toml").parse().expect("TOML");
+    assert_valid("plan", &[serde_json::to_value(resolved).expect("JSON")]);
+    let refused = output(&["schema", "record"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("expected one of trial, facts, results, plan, event"), "{}", text(&refused.stderr));
+}
