@@ -91,6 +91,10 @@ pub struct ComparisonRow {
     pub is_a_at_least: bool,
     /// The same of B.
     pub is_b_at_least: bool,
+    /// True if A's true median may be lower: the tester, or other work on the machine, made delays too long, and the median depends on them.
+    pub is_a_at_most: bool,
+    /// The same of B.
+    pub is_b_at_most: bool,
     /// The factor by which B is larger, with the 95 % interval of this row alone, whose ends are 0 and infinite where repetitions that were cut
     /// off leave them open; `None` where the samples are too small for 95 %, or hold zeroes.
     pub shift: Option<Shift>,
@@ -123,7 +127,8 @@ pub enum ComparisonFinding {
         /// The number of repetitions, of A and of B each, that could show one.
         needed: usize,
     },
-    /// No difference is shown, but one might be if the repetitions that the tester, the plan's maximum or other work cut off were known.
+    /// No difference is shown, but one might be if the repetitions that the tester, the plan's maximum or other work cut off, or whose delays they made
+    /// too long, were known.
     CutOff,
     /// Repetitions follow those before them, or seem to, so closely that what they show is less than a difference.
     Dependent,
@@ -174,7 +179,8 @@ impl Comparison<'_> {
 ///
 /// The chance that any row is called better or worse though A and B are alike is at most 5 % for all rows together. Samples with zeroes or
 /// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Repetitions that the tester, the
-/// plan or other work on the machine cut off count as what suits a claim least: as infinite where it says that the other side is higher.
+/// plan or other work on the machine cut off count as what suits a claim least: as infinite where it says that the other side is higher. Delays that
+/// are only upper bounds count as nothing where it says that the other side is lower.
 ///
 /// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
 /// or more show them; what they may explain is inconclusive.
@@ -268,6 +274,8 @@ impl<'s> Candidate<'s> {
             b: self.summaries.1,
             is_a_at_least: self.a.values.is_median_open(),
             is_b_at_least: self.b.values.is_median_open(),
+            is_a_at_most: self.a.values.is_median_at_most(),
+            is_b_at_most: self.b.values.is_median_at_most(),
             shift: Censored::shift(&self.a.values, &self.b.values, &self.doubt.terms),
             p_value,
             autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),

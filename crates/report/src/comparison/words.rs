@@ -1,6 +1,7 @@
 //! The parts of a comparison in words.
 
 use crate::amount;
+use crate::bound::Bound;
 use sixbench_method::comparison::{ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, PointComparison};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
@@ -114,8 +115,9 @@ fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
 
 /// Returns the median of A (0) or B (1).
 fn median(row: &ComparisonRow, side: usize) -> String {
-    let (summary, is_at_least) = [(row.a, row.is_a_at_least), (row.b, row.is_b_at_least)][side];
-    amount::show_bound(&row.subject, summary.median, is_at_least)
+    let sides = [(row.a, row.is_a_at_least, row.is_a_at_most), (row.b, row.is_b_at_least, row.is_b_at_most)];
+    let (summary, is_at_least, is_at_most) = sides[side];
+    amount::show_bound(&row.subject, summary.median, Bound::of_value(is_at_least, is_at_most))
 }
 
 /// Returns the median of A (0) or B (1) and the number of its values, whose noun is in the table's heading: see [`Sides::head`].
@@ -181,9 +183,7 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
             format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
         }
-        ComparisonFinding::CutOff => format!(
-            "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
-        ),
+        ComparisonFinding::CutOff => cut_off(row, values),
         ComparisonFinding::Dependent => dependent(row, values),
         ComparisonFinding::Drifting => format!(
             "inconclusive: A and B were measured one after the other, and a drift of the machine that the {values} do not rule out \
@@ -199,6 +199,19 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
         }
         ComparisonFinding::MachineChanged => format!("inconclusive: the machine changed between A and B ({})", sides.machine),
     }
+}
+
+/// Returns the sentence about repetitions of which only bounds are known.
+fn cut_off(row: &ComparisonRow, values: &str) -> String {
+    if row.is_a_at_most || row.is_b_at_most {
+        return format!(
+            "inconclusive: the tester or other work on the machine may have made delays too long, so {values} that might show a difference are only upper \
+             bounds"
+        );
+    }
+    format!(
+        "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
+    )
 }
 
 /// Returns the sentence about dependent repetitions. Even independent repetitions have some autocorrelation by chance, so the sentence says "may"
