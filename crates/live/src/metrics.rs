@@ -61,6 +61,14 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     text.single("sixbench_measurements_planned", "Measurements of the plan.", state.measurements[1].into());
     text.single("sixbench_elapsed_seconds", "Time since the run began.", state.elapsed_s as f64);
     text.single("sixbench_remaining_seconds", "Time that the rest is expected to take.", state.remaining_s as f64);
+    text.family(
+        "sixbench_anomalous_frames",
+        "counter",
+        "Frames that were neither received as they were sent nor simply lost, by their kind.",
+    );
+    for ((test, kind), frames) in &state.anomalies {
+        text.sample("sixbench_anomalous_frames_total", &[("test", test.as_str()), ("kind", kind.name())], *frames as f64);
+    }
     last_trial(&mut text, state);
     let labels = |result: &PointResult| {
         [

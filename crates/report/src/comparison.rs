@@ -123,6 +123,7 @@ mod tests {
             missing: vec![missing],
             unfit: vec![unfit],
             reference: None,
+            anomalies: vec![],
         };
         insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP));
     }

@@ -94,6 +94,8 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let outcomes = replay::outcomes(&stored.plan, &stored.records);
     let side = |which, index: usize| Compared { which, tests: vec![&stored.plan.tests[index]], runs: vec![&outcomes] };
     let compared = comparison::compare(&side(Which::A, 0), &side(Which::B, 1), arguments.margin, RunOrder::InTurns);
+    let records = [&stored.records[..]];
+    let compared = compared.map(|compared| compared.with_anomalies([&records, &records]));
     let pages = [vec![results.directory.join("comparison.html")], arguments.page.clone()].concat();
     conclude(compared, Default::default(), &[], &pages, arguments)
 }

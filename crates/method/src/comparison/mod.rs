@@ -1,6 +1,7 @@
 //! Two measurements side by side, A and B: what B is to A, quantity by quantity, with the interval that the repetitions leave open; and
 //! one verdict of it all.
 
+mod anomalies;
 mod doubts;
 mod gaps;
 mod samples;
@@ -9,6 +10,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+pub use anomalies::OneSidedAnomaly;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub(crate) use samples::samples_of;
@@ -61,6 +63,8 @@ pub struct Comparison<'a> {
     pub unfit: Vec<Unfit>,
     /// The reference device that both sides measured beside the others; `None` if there is none, or none is needed.
     pub reference: Option<Reference>,
+    /// The anomalous frames that one side had and the other had not, for the user to know: they do not change the verdict.
+    pub anomalies: Vec<OneSidedAnomaly<'a>>,
 }
 
 /// The rows of one test and frame size.
@@ -211,7 +215,7 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
         unfit.extend(not_fit);
         points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
     }
-    Some(Comparison { unit, points, missing, unfit, reference: None })
+    Some(Comparison { unit, points, missing, unfit, reference: None, anomalies: Vec::new() })
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {

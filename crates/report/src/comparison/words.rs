@@ -2,7 +2,11 @@
 
 use crate::amount;
 use crate::bound::Bound;
-use sixbench_method::comparison::{ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, PointComparison};
+use crate::warning::{in_words, noun};
+use sixbench_method::anomaly::AnomalyShare;
+use sixbench_method::comparison::{
+    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, Which,
+};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
@@ -14,7 +18,23 @@ use std::fmt::Display;
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let sides = Sides::of(compared);
     let points: String = compared.points.iter().map(|point| of_point(point, names, &sides)).collect();
-    points + &of_machine(compared) + &lacking(compared)
+    points + &below(compared)
+}
+
+/// Returns the lines below the rows: what is known of the machine, what one side alone did beside losing frames, and what could not be compared.
+pub(super) fn below(compared: &Comparison<'_>) -> String {
+    of_machine(compared) + &anomalies(compared) + &lacking(compared)
+}
+
+/// Returns the anomalous frames that one side had and the other had not, one kind per line.
+pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
+    let line = |found: &OneSidedAnomaly<'_>| {
+        let AnomalyShare { kind, frames, share } = found.frames;
+        let other = if found.which == Which::A { Which::B } else { Which::A };
+        let words = in_words(kind, &noun(kind, frames, Some(found.test)), frames, share).replace('\u{a0}', " ");
+        format!("{} alone: {words} ({}); {other} had none\n", found.which, found.test.title)
+    };
+    compared.anomalies.iter().map(line).collect()
 }
 
 /// Returns what could not be compared, one item per line.
