@@ -293,16 +293,19 @@ mod tests {
 
     #[test]
     fn records_of_every_version_say_which_devices_may_be_compared() {
-        let group = |facts: &str| {
-            let dut: DutFacts = serde_json::from_str(facts).expect("facts");
+        let group = |field: Option<(&str, serde_json::Value)>| {
+            let mut facts = serde_json::to_value(DutFacts::default()).expect("JSON");
+            field.into_iter().for_each(|(name, value)| facts[name] = value);
+            let dut: DutFacts = serde_json::from_value(facts).expect("facts");
             Facts { duts: [("d".into(), dut)].into(), ..Facts::default() }.link_group("d")
         };
-        let of = |fields: &str| format!(r#"{{"title":"","version":"","files":{{}}{fields}}}"#);
-        for facts in ["", r#","links":"virtual""#, r#","links":"interfaces""#, r#","layout":["two veth pairs"]"#] {
-            assert_eq!(group(&of(facts)), LinkKind::Interfaces, "{facts}");
+        let layout = |text: &str| Some(("layout", serde_json::json!([text])));
+        let links = |kind: &str| Some(("links", kind.into()));
+        for facts in [None, links("virtual"), links("interfaces"), layout("two veth pairs")] {
+            assert_eq!(group(facts.clone()), LinkKind::Interfaces, "{facts:?}");
         }
-        for facts in [r#","links":"shared-memory""#, r#","in_memory":true"#, r#","layout":["rings in shared memory"]"#] {
-            assert_eq!(group(&of(facts)), LinkKind::SharedMemory, "{facts}");
+        for facts in [links("shared-memory"), Some(("in_memory", true.into())), layout("rings in shared memory")] {
+            assert_eq!(group(facts.clone()), LinkKind::SharedMemory, "{facts:?}");
         }
         for kind in [LinkKind::Unknown, LinkKind::Virtual, LinkKind::Interfaces, LinkKind::SharedMemory] {
             assert_eq!(serde_json::to_value(kind).expect("JSON"), kind.name());
