@@ -23,6 +23,8 @@ pub(crate) struct PointResult {
     median: f64,
     /// True if the true median may be higher.
     is_at_least: bool,
+    /// True if the true median may be lower.
+    is_at_most: bool,
 }
 
 /// Returns the median of the repetitions of each point that has results.
@@ -40,6 +42,7 @@ pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
             repetitions: values.values().len(),
             median: Summary::of(values.values())?.median,
             is_at_least: values.is_median_open(),
+            is_at_most: values.is_median_at_most(),
         })
     };
     by_point.into_iter().filter_map(of_point).collect()
@@ -58,6 +61,14 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     text.single("sixbench_measurements_planned", "Measurements of the plan.", state.measurements[1].into());
     text.single("sixbench_elapsed_seconds", "Time since the run began.", state.elapsed_s as f64);
     text.single("sixbench_remaining_seconds", "Time that the rest is expected to take.", state.remaining_s as f64);
+    text.family(
+        "sixbench_anomalous_frames",
+        "counter",
+        "Frames that were neither received as they were sent nor simply lost, by their kind.",
+    );
+    for ((test, kind), frames) in &state.anomalies {
+        text.sample("sixbench_anomalous_frames_total", &[("test", test.as_str()), ("kind", kind.name())], *frames as f64);
+    }
     last_trial(&mut text, state);
     let labels = |result: &PointResult| {
         [
@@ -68,20 +79,35 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
         ]
     };
     text.family("sixbench_result", "gauge", "Median of the repetitions that have ended, in the unit of the label.");
-    let (bounds, exact): (Vec<_>, Vec<_>) = results.iter().partition(|result| result.is_at_least);
-    exact.iter().for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
-    text.family(
-        "sixbench_result_at_least",
-        "gauge",
-        "Medians that are only lower bounds: the tester, the plan or other work ended the search.",
-    );
-    bounds.iter().for_each(|result| text.sample("sixbench_result_at_least", &labels(result), result.median));
+    let exact = results.iter().filter(|result| !result.is_at_least && !result.is_at_most);
+    exact.for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
+    for (name, help, is_of) in BOUNDS {
+        text.family(name, "gauge", help);
+        results.iter().filter(|result| is_of(result)).for_each(|result| text.sample(name, &labels(result), result.median));
+    }
     text.family("sixbench_result_repetitions", "gauge", "Repetitions that the median is of.");
     for result in results {
         text.sample("sixbench_result_repetitions", &labels(result), result.repetitions as f64);
     }
     text.0 + "# EOF\n"
 }
+
+/// A metric of results that are bounds: the name, the help text, and which results belong there.
+type BoundMetric = (&'static str, &'static str, fn(&PointResult) -> bool);
+
+/// A result that may be too low or too high is in none.
+const BOUNDS: [BoundMetric; 2] = [
+    (
+        "sixbench_result_at_least",
+        "Medians that are only lower bounds: the tester, the plan or other work ended the search.",
+        |result| result.is_at_least && !result.is_at_most,
+    ),
+    (
+        "sixbench_result_at_most",
+        "Medians that are only upper bounds: the tester or other work may have made delays too long.",
+        |result| result.is_at_most && !result.is_at_least,
+    ),
+];
 
 /// A metric of each direction of the last trial: its name, its help text, and its value.
 type DirectionMetric = (&'static str, &'static str, fn(&LastDirection) -> f64);

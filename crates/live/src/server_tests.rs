@@ -159,12 +159,18 @@ fn a_port_in_use_is_told() {
 fn metrics_are_openmetrics_text() {
     let (page, address) = open();
     page.feed().note(&trial(1, 1000, Verdict::Lost));
-    wait_for(&mut events(address), r#""lost":1"#);
+    let Event::TrialEnded { mut record, verdict } = trial(2, 1000, Verdict::Lost) else { panic!("a trial") };
+    record.result.directions[0].duplicate = 12;
+    page.feed().note(&Event::TrialEnded { record, verdict });
+    wait_for(&mut events(address), r#""lost":2"#);
     let answer = answer(address, &format!("/metrics?t={TOKEN}"));
     assert!(answer.contains("content-type: application/openmetrics-text"), "{answer}");
     for line in [
         "# TYPE sixbench_trials counter",
-        "sixbench_trials_total{verdict=\"lost\"} 1",
+        "sixbench_trials_total{verdict=\"lost\"} 2",
+        "# TYPE sixbench_anomalous_frames counter",
+        "sixbench_anomalous_frames_total{test=\"t\",kind=\"duplicate\"} 12",
+        "sixbench_anomalous_frames_total{test=\"t\",kind=\"foreign\"} 0",
         "sixbench_last_offered{direction=\"forward\"} 1000",
         "sixbench_last_missing{direction=\"forward\"} 7",
     ] {

@@ -7,9 +7,9 @@ use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay;
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{AnomalyKind, Verdict};
 use sixbench_report::event_words::{self, Narrowing};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The most invalid trials, and the most warnings, that the page lists; it lists the latest.
@@ -59,6 +59,9 @@ pub(crate) struct RunState {
     pub(crate) dropped: u64,
     /// True if this server ends with the run, after which the page cannot be loaded again.
     pub(crate) is_last: bool,
+    /// The frames of each test that were neither received as they were sent nor simply lost, by their kind; every kind from the first trial of a test on.
+    #[serde(skip)]
+    pub(crate) anomalies: BTreeMap<(String, AnomalyKind), u64>,
     #[serde(skip)]
     ended: BTreeSet<(Point, u32)>,
     #[serde(skip)]
@@ -130,6 +133,10 @@ impl RunState {
         self.trial.clear();
         self.search.note(record, verdict);
         self.last = Some(LastTrial::of(record, verdict));
+        for kind in AnomalyKind::ALL {
+            let frames = self.anomalies.entry((record.point.test.clone(), *kind)).or_default();
+            *frames = frames.saturating_add(kind.in_trial(&record.result));
+        }
         match verdict {
             Verdict::Passed => self.trials.passed += 1,
             Verdict::Lost => self.trials.lost += 1,

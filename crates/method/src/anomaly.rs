@@ -102,15 +102,19 @@ pub fn counts<'r>(records: impl Iterator<Item = &'r TrialRecord> + Clone) -> BTr
 
 /// Returns the kinds of frames of which trials that passed for this loss goal had so many that the goal alone does not describe what the device did.
 pub fn beside_the_goal(records: &[&TrialRecord], goal: LossRatio) -> Vec<AnomalyShare> {
-    let passed: Vec<_> = records.iter().filter(|record| record.result.verdict(goal) == Verdict::Passed).collect();
-    let of_kind = |kind: &AnomalyKind| {
-        let mut sums = KindSums::NONE;
-        passed.iter().for_each(|record| sums.add(*kind, record));
-        let share = share(sums.frames, sums.of);
-        let is_told = sums.frames > 0 && share.is_none_or(is_notable) && !kind.is_plain_loss();
-        is_told.then_some(AnomalyShare { kind: *kind, frames: sums.frames, share })
-    };
-    AnomalyKind::ALL.iter().filter_map(of_kind).collect()
+    let passed = records.iter().copied().filter(|record| record.result.verdict(goal) == Verdict::Passed);
+    let is_told = |of: &AnomalyShare| of.share.is_none_or(is_notable) && !of.kind.is_plain_loss();
+    shares(passed).into_iter().filter(is_told).collect()
+}
+
+/// Returns the frames of each kind in these trials, without the kinds of which there are none.
+pub fn shares<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Vec<AnomalyShare> {
+    let mut sums = [const { KindSums::NONE }; AnomalyKind::ALL.len()];
+    for record in records {
+        AnomalyKind::ALL.iter().zip(&mut sums).for_each(|(kind, sums)| sums.add(*kind, record));
+    }
+    let found = AnomalyKind::ALL.iter().zip(sums).filter(|(_, sums)| sums.frames > 0);
+    found.map(|(kind, sums)| AnomalyShare { kind: *kind, frames: sums.frames, share: share(sums.frames, sums.of) }).collect()
 }
 
 /// The sums of one kind over trials.

@@ -23,10 +23,11 @@ pub struct Judged<'a> {
     pub verdict: Gate,
 }
 
-/// The median of the repetitions as far as it is known: if the tester or the plan cut repetitions off, it may have no upper bound.
+/// The median of the repetitions as far as it is known: if the tester or the plan cut repetitions off, it may have no upper bound; if the tester or other
+/// work on the machine made delays too long, it may have no lower one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
-    /// The lower bound of the median; minus infinity if nothing is known.
+    /// The lower bound of the median; minus infinity if there is none.
     pub low: f64,
     /// The upper bound of the median; infinity if there is none.
     pub high: f64,
@@ -83,7 +84,7 @@ impl<'a> PointRepetitions<'a, '_> {
 
     fn rate(&self) -> Option<Median> {
         let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| match found.known() {
-            Some(rate) => (rate.value, if rate.is_bound { f64::INFINITY } else { rate.value }),
+            Some(rate) => (rate.value, if rate.is_at_least { f64::INFINITY } else { rate.value }),
             None => (f64::NEG_INFINITY, f64::INFINITY),
         });
         Median::of(&known.collect::<Vec<Known>>())
@@ -111,7 +112,10 @@ impl<'a> PointRepetitions<'a, '_> {
 fn value(outcome: &Outcome, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Known> {
     let is_wanted = |load| expectation.rate.is_none_or(|rate| rate == load);
     let mut values = outcome.values.iter().filter(|v| v.quantity == quantity && v.direction == direction && is_wanted(v.load));
-    values.next().map(|found| (found.value, if found.is_at_least { f64::INFINITY } else { found.value }))
+    values.next().map(|found| {
+        let low = if found.is_at_most { f64::NEG_INFINITY } else { found.value };
+        (low, if found.is_at_least { f64::INFINITY } else { found.value })
+    })
 }
 
 impl Median {
@@ -121,7 +125,8 @@ impl Median {
     }
 
     /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least` bound below it and misses
-    /// no other: the tester cannot tell how far the device exceeds it.
+    /// no other: the tester cannot tell how far the device exceeds it. In the same way, one that is only an upper bound passes an `at_most` bound above
+    /// it and misses no other.
     fn against(&self, expectation: &Expectation) -> Gate {
         let at_least = expectation.at_least.map_or(Gate::Passed, |bound| match () {
             () if self.low >= bound => Gate::Passed,
@@ -134,11 +139,6 @@ impl Median {
             () => Gate::TesterUnfit,
         });
         at_least.max(at_most)
-    }
-
-    /// Returns whether the median is only a lower bound.
-    pub fn is_at_least(&self) -> bool {
-        self.high > self.low
     }
 }
 
@@ -281,6 +281,27 @@ mod tests {
         assert_eq!(judged(300_000.0, &nothing_passed).0, Gate::Missing);
         let unfit = [Outcome { invalid: 4, ..outcome(84, 1) }];
         assert_eq!(judged(300_000.0, &unfit).0, Gate::TesterUnfit);
+    }
+
+    #[test]
+    fn a_delay_that_may_be_shorter_meets_a_maximum_above_it_and_misses_none() {
+        let measure = Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1 });
+        let value = |value, is_at_most| {
+            let (quantity, direction, load) = (Quantity::Pdv, Direction::Forward, FrameRate(1));
+            vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most }]
+        };
+        let verdict = |bounds: (Option<f64>, Option<f64>), are_bounds: [bool; 3]| {
+            let expect = vec![Expectation { quantity: Some(Quantity::Pdv), ..between(bounds.0, bounds.1) }];
+            let made = are_bounds.into_iter().zip([290.0, 300.0, 310.0]).zip(1..);
+            let outcomes: Vec<Outcome> =
+                made.map(|((is_bound, of), i)| Outcome { values: value(of, is_bound), ..outcome(84, i) }).collect();
+            verdicts(Test { measure: measure.clone(), expect, ..Test::of("t", "d") }, &outcomes)[0]
+        };
+        assert_eq!(verdict((None, Some(300.0)), [true; 3]), Gate::Passed, "at most 300");
+        assert_eq!(verdict((None, Some(299.0)), [true; 3]), Gate::TesterUnfit, "it may be 299");
+        assert_eq!(verdict((None, Some(299.0)), [true, false, false]), Gate::Worse, "the median is 300 in any case");
+        assert_eq!(verdict((None, Some(299.0)), [false, true, false]), Gate::TesterUnfit);
+        assert_eq!(verdict((Some(200.0), None), [true; 3]), Gate::TesterUnfit);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::record::Facts;
 use crate::terms::FrameSize;
 use serde::Serialize;
 use sixbench_stats::{
-    SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median, median_interval_95_in_order, percentile,
-    shift,
+    Censored, SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median, median_interval_95_in_order,
+    percentile, shift,
 };
 
 /// The results of one run.
@@ -53,6 +53,8 @@ pub struct SeriesPoint {
     pub interval: Option<(f64, f64)>,
     /// True if the median is only a lower bound.
     pub is_at_least: bool,
+    /// True if the median is only an upper bound.
+    pub is_at_most: bool,
 }
 
 /// A change of the level of a series.
@@ -83,10 +85,7 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
             let of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == frame_size;
             let outcomes: Vec<&Outcome> = entry.outcomes.iter().filter(of_point).collect();
             for sample in samples_of(test, &outcomes) {
-                let Some(point) = SeriesPoint::of(index, sample.values.values().to_vec(), sample.values.is_median_open())
-                else {
-                    continue;
-                };
+                let Some(point) = SeriesPoint::of(index, &sample.values) else { continue };
                 let is_its = |(first, series): &&mut (HistoryEntry<'_>, HistorySeries<'_>)| {
                     let is_same = series.frame_size == frame_size && series.subject == sample.subject;
                     let are_joined_alike = first.facts.link_group(&test.dut) == entry.facts.link_group(&test.dut);
@@ -116,9 +115,16 @@ fn is_like(a: &Test, b: &Test) -> bool {
 }
 
 impl SeriesPoint {
-    fn of(entry: usize, values: Vec<f64>, is_at_least: bool) -> Option<Self> {
-        let summary = Summary::of(&values)?;
-        Some(Self { entry, summary, interval: median_interval_95_in_order(&values), values, is_at_least })
+    fn of(entry: usize, sample: &Censored) -> Option<Self> {
+        let values = sample.values();
+        Some(Self {
+            entry,
+            values: values.to_vec(),
+            summary: Summary::of(values)?,
+            interval: median_interval_95_in_order(values),
+            is_at_least: sample.is_median_open(),
+            is_at_most: sample.is_median_at_most(),
+        })
     }
 }
 
@@ -128,7 +134,11 @@ impl<'a> HistorySeries<'a> {
     }
 
     fn levels(&self) -> Vec<SeriesLevel> {
-        let level = |point: &SeriesPoint| SeriesLevel { value: point.summary.median, is_open: point.is_at_least };
+        let level = |&SeriesPoint { summary, is_at_least, is_at_most, .. }: &SeriesPoint| SeriesLevel {
+            value: summary.median,
+            is_at_least,
+            is_at_most,
+        };
         self.points.iter().map(level).collect()
     }
 

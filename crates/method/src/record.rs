@@ -191,28 +191,6 @@ pub struct DutFacts {
     pub path: Option<PathFacts>,
 }
 
-/// The way of frames between tester and device. Results of devices in different groups must not be compared: a frame to or from a device in shared memory
-/// passes no kernel, while most of the time of a device at veth pairs is the kernel's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LinkGroup {
-    /// Interfaces: frames pass the kernel, or a wire.
-    #[default]
-    Interfaces,
-    /// Memory that tester and device share.
-    SharedMemory,
-}
-
-impl LinkGroup {
-    /// Returns its name in formats for machines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Interfaces => "interfaces",
-            Self::SharedMemory => "shared-memory",
-        }
-    }
-}
-
 impl DutFacts {
     /// Returns the kind of its links; in results of an earlier version it follows from the sentences of the layout.
     pub fn link_kind(&self) -> LinkKind {
@@ -227,10 +205,9 @@ impl DutFacts {
 }
 
 impl Facts {
-    /// Returns the group of the device of this recipe.
-    pub fn link_group(&self, dut: &str) -> LinkGroup {
-        let is_in_memory = self.duts.get(dut).is_some_and(|facts| facts.in_memory);
-        if is_in_memory { LinkGroup::SharedMemory } else { LinkGroup::Interfaces }
+    /// Returns the group of the links of this device: see [`LinkKind::group`].
+    pub fn link_group(&self, dut: &str) -> LinkKind {
+        self.duts.get(dut).map(DutFacts::link_kind).unwrap_or_default().group()
     }
 }
 
@@ -243,16 +220,36 @@ pub enum LinkKind {
     Unknown,
     /// Links of the testbed, made by a kernel: veth pairs, also those that end in a virtual machine.
     Virtual,
-    /// Rings in memory that tester and device share.
-    SharedMemory,
     /// Interfaces that the plan names.
     Interfaces,
+    /// Rings in memory that tester and device share.
+    SharedMemory,
 }
 
 impl LinkKind {
     /// Returns whether the kind was not recorded.
     pub fn is_unknown(&self) -> bool {
         *self == Self::Unknown
+    }
+
+    /// Returns the kind that stands for all those whose results may be compared with results of this one: shared memory, or interfaces. A frame to or
+    /// from a device in shared memory passes no kernel, while most of the time of a device at veth pairs is the kernel's.
+    #[must_use]
+    pub fn group(self) -> Self {
+        match self {
+            Self::SharedMemory => Self::SharedMemory,
+            Self::Unknown | Self::Virtual | Self::Interfaces => Self::Interfaces,
+        }
+    }
+
+    /// Returns its name in formats for machines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Virtual => "virtual",
+            Self::Interfaces => "interfaces",
+            Self::SharedMemory => "shared-memory",
+        }
     }
 }
 
@@ -293,6 +290,27 @@ impl LinkFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_of_every_version_say_which_devices_may_be_compared() {
+        let group = |field: Option<(&str, serde_json::Value)>| {
+            let mut facts = serde_json::to_value(DutFacts::default()).expect("JSON");
+            field.into_iter().for_each(|(name, value)| facts[name] = value);
+            let dut: DutFacts = serde_json::from_value(facts).expect("facts");
+            Facts { duts: [("d".into(), dut)].into(), ..Facts::default() }.link_group("d")
+        };
+        let layout = |text: &str| Some(("layout", serde_json::json!([text])));
+        let links = |kind: &str| Some(("links", kind.into()));
+        for facts in [None, links("virtual"), links("interfaces"), layout("two veth pairs")] {
+            assert_eq!(group(facts.clone()), LinkKind::Interfaces, "{facts:?}");
+        }
+        for facts in [links("shared-memory"), Some(("in_memory", true.into())), layout("rings in shared memory")] {
+            assert_eq!(group(facts.clone()), LinkKind::SharedMemory, "{facts:?}");
+        }
+        for kind in [LinkKind::Unknown, LinkKind::Virtual, LinkKind::Interfaces, LinkKind::SharedMemory] {
+            assert_eq!(serde_json::to_value(kind).expect("JSON"), kind.name());
+        }
+    }
 
     #[test]
     fn the_layout_says_of_which_devices_a_sentence_holds() {

@@ -23,14 +23,13 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
     }
 }
 
-/// Does the same as [`show`] for a value that may be a lower bound: `at least 295.9k frames/s`.
-pub(crate) fn show_bound(subject: &Subject, value: f64, is_at_least: bool) -> String {
-    let bound = Bound::of(is_at_least);
+/// Does the same as [`show`] for a value that may be a bound: `at least 295.9k frames/s`, `at most 0.120 ms`; `about` if it may be too low or too high.
+pub(crate) fn show_bound(subject: &Subject, value: f64, bound: Bound) -> String {
     let shown = match subject {
         Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => bound.rounded(value, shown_unit(value as u64)),
         Subject::Value(..) => value,
     };
-    format!("{}{}", bound.words().unwrap_or_default(), show(subject, shown))
+    format!("{}{}", bound.words().unwrap_or("about "), show(subject, shown))
 }
 
 /// Returns a value with its unit in full precision, so that it can be distinguished from a nearby bound.

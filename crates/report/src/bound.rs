@@ -35,6 +35,11 @@ impl Bound {
         if is_open { Self::AtLeast } else { Self::Exact }
     }
 
+    /// Returns the bound of a number that may be lower, or higher, than its true value.
+    pub(crate) fn of_value(is_at_least: bool, is_at_most: bool) -> Self {
+        Self::of_ratio(is_at_least, is_at_most)
+    }
+
     /// Returns the number as a multiple of `unit`. A bound is rounded so that it remains valid: "at least 296 k" is false for 295,923.
     pub(crate) fn rounded(self, value: f64, unit: f64) -> f64 {
         let units = value / unit;

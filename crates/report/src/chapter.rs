@@ -10,7 +10,7 @@ use crate::tables::{
 use crate::warning;
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
-use sixbench_method::record::LinkGroup;
+use sixbench_method::record::LinkKind;
 
 /// Tables and figures under one heading.
 #[derive(Serialize)]
@@ -35,8 +35,8 @@ impl Chapter {
     }
 
     /// Returns the chapter as the one of a group of devices, where there are several.
-    fn of_group(self, group: LinkGroup) -> Self {
-        if group == LinkGroup::Interfaces {
+    fn of_group(self, group: LinkKind) -> Self {
+        if group == LinkKind::Interfaces {
             return self;
         }
         let titled = |table: Table| Table { title: format!("{}{IN_MEMORY}", table.title), ..table };

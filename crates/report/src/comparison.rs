@@ -86,6 +86,33 @@ mod tests {
     }
 
     #[test]
+    fn a_median_that_may_be_lower_is_told_as_at_most() {
+        use sixbench_method::measures::{Quantity, Value};
+        use sixbench_method::terms::Direction;
+        let pdv = sixbench_method::plan::PdvStream { load: sixbench_method::plan::Load::OfThroughput(1.0), duration_ns: 1 };
+        let test = Test { measure: Measure::Pdv(pdv), repetitions: Repetition::Fixed(4), ..Test::of("t", "d") };
+        let of = |delays: [f64; 4], is_at_most| -> Vec<Outcome> {
+            let (quantity, direction, load) = (Quantity::Pdv, Direction::Forward, FrameRate(1));
+            let values = delays.map(|value| vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most }]);
+            let made = outcomes(&test, &LOW, Limit::Dut).into_iter().zip(values);
+            made.map(|(outcome, values)| Outcome { brackets: vec![], values, ..outcome }).collect()
+        };
+        let (a, b) = (of([1e6, 1.1e6, 1.2e6, 1.1e6], false), of([2e6, 2.1e6, 2.2e6, 2.1e6], true));
+        let side = |which, outcomes| Compared { which, tests: vec![&test], runs: vec![outcomes] };
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, RunOrder::InTurns).expect("a test in common");
+        let names = ["old".to_owned(), "new".to_owned()];
+        insta::assert_snapshot!(describe(&compared, &names));
+        let page = page(&compared, &ComparisonWords { names: &names, explanation: "", warnings: &[], margin: 0.0 }, "")
+            .expect("a page");
+        assert!(page.contains("at most 2.100"), "{page}");
+        let row = &json(&compared, &names, &[])["comparison"][0]["rows"][0];
+        assert_eq!(
+            (&row["is_a_at_most"], &row["is_b_at_most"], &row["reason"]),
+            (&false.into(), &true.into(), &"cut-off".into())
+        );
+    }
+
+    #[test]
     fn the_most_serious_reason_is_told_first_and_the_others_besides() {
         let point = "t/84".to_owned();
         let missing = Missing::Quantity { side: Which::B, point: point.clone(), subject: Subject::Rate(LossRatio::ZERO) };
@@ -96,6 +123,7 @@ mod tests {
             missing: vec![missing],
             unfit: vec![unfit],
             reference: None,
+            anomalies: vec![],
         };
         insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP));
     }

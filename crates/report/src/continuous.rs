@@ -85,6 +85,10 @@ fn text(text: &str) -> String {
     escaped(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
+/// The reason why a delay is no number.
+const TOO_LONG: &str =
+    "the delay may be shorter: the tester, or other work that kept the device from its processors, may have made it too long";
+
 /// A number of a point, for tools that track numbers over commits.
 struct Metric {
     name: String,
@@ -93,7 +97,7 @@ struct Metric {
     is_higher_better: bool,
     value: f64,
     summary: Option<Summary>,
-    /// The number of repetitions of which only a lower bound is known; the result does not depend on them.
+    /// The number of repetitions of which only a bound is known; the result does not depend on them.
     bounds: usize,
 }
 
@@ -138,7 +142,11 @@ pub(crate) fn left_out(digest: &Digest<'_>) -> Option<String> {
         let is_out = point.is_bound() || !planned.status.has_result();
         let known = point.result(digest).map_or_else(|| point.nothing(), |result| result.shown).replace('\u{a0}', " ");
         let name = point.name().replace('\u{a0}', " ");
-        is_out.then(|| json!({ "name": name, "status": planned.status.name(), "why": why(planned), "known": known }))
+        let (status, why) = match point.is_result_at_most() {
+            true => ("at-most", TOO_LONG.to_owned()),
+            false => (planned.status.name(), why(planned)),
+        };
+        is_out.then(|| json!({ "name": name, "status": status, "why": why, "known": known }))
     };
     let entries: Vec<Value> = digest.points.iter().filter_map(entry).collect();
     (!entries.is_empty()).then(|| printed(&Value::Array(entries)))
@@ -172,7 +180,7 @@ fn benchmark(digest: &Digest<'_>, is_higher_better: bool) -> Option<String> {
     let wanted = metrics(digest).into_iter().filter(|metric| metric.is_higher_better == is_higher_better);
     let entry = |metric: Metric| {
         let range = metric.extremes().map_or_else(String::new, |(least, most)| format!("{least} to {most}"));
-        let bounds = if metric.bounds > 0 { format!(", {} of them lower bounds", metric.bounds) } else { String::new() };
+        let bounds = if metric.bounds > 0 { format!(", {} of them bounds", metric.bounds) } else { String::new() };
         let extra = metric.summary.map_or_else(String::new, |s| format!("n = {}{bounds}", s.n));
         let name = format!("{}, {}", metric.name, metric.quantity);
         json!({ "name": name, "unit": metric.unit, "value": metric.value, "range": range, "extra": extra })

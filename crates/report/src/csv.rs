@@ -109,7 +109,7 @@ fn status_of(bracket: &Bracket) -> &'static str {
     match bracket.value() {
         _ if bracket.is_not_found() => "not-found",
         None => "none",
-        Some(rate) if rate.is_bound => "at-least",
+        Some(rate) if rate.is_at_least => "at-least",
         Some(_) => "found",
     }
 }

@@ -84,14 +84,19 @@ pub(crate) fn sentence(judged: &Judged<'_>) -> String {
 
 fn found(judged: &Judged<'_>) -> String {
     let Some(median) = judged.found else { return "no result".to_owned() };
-    if median.low == f64::NEG_INFINITY {
-        return "most repetitions say nothing about the device, because the tester had no valid trial or other work disturbed them"
-            .to_owned();
-    }
-    let value = amount::exact(&judged.subject, median.low);
-    match median.is_at_least() {
-        true => format!("a median of {value} or more, where the tester, the plan's maximum or other work ended the search"),
-        false => format!("a median of {value}"),
+    let shown = |value| amount::exact(&judged.subject, value);
+    match (median.low, median.high) {
+        (f64::NEG_INFINITY, f64::INFINITY) => {
+            "most repetitions say nothing about the device, because the tester had no valid trial or other work disturbed them"
+                .to_owned()
+        }
+        (f64::NEG_INFINITY, high) => {
+            format!("a median of {} or less, because the tester or other work may have made delays too long", shown(high))
+        }
+        (low, high) if high > low => {
+            format!("a median of {} or more, where the tester, the plan's maximum or other work ended the search", shown(low))
+        }
+        (low, _) => format!("a median of {}", shown(low)),
     }
 }
 
@@ -120,7 +125,7 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &s
         Gate::TesterUnfit => {
             let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
             Some(format!(
-                "{count} of {all} {expectations} could not be decided, because the tester, the plan's maximum or other work ended the search{besides}"
+                "{count} of {all} {expectations} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}"
             ))
         }
         Gate::Inconclusive => None,

@@ -8,7 +8,7 @@ use crate::tables::{dns, percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_method::plan::Measure;
-use sixbench_method::record::LinkGroup;
+use sixbench_method::record::LinkKind;
 use sixbench_method::status::PointStatus;
 use sixbench_method::text::visible_lines;
 use sixbench_method::trust::TrustLevel;
@@ -84,10 +84,10 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
 }
 
 /// Returns the tables of a group of devices, the first one below the note that their results must not be compared with those of others.
-fn titled(group: LinkGroup, tables: Vec<String>) -> Vec<String> {
+fn titled(group: LinkKind, tables: Vec<String>) -> Vec<String> {
     let note = match group {
-        LinkGroup::Interfaces => None,
-        LinkGroup::SharedMemory => Some("Devices in shared memory, not to be compared with those above:\n".to_owned()),
+        LinkKind::Unknown | LinkKind::Virtual | LinkKind::Interfaces => None,
+        LinkKind::SharedMemory => Some("Devices in shared memory, not to be compared with those above:\n".to_owned()),
     };
     note.filter(|_| !tables.is_empty()).into_iter().chain(tables).collect()
 }

@@ -109,7 +109,7 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
 }
 
 /// Returns `4,000 duplicate frames, 100 % of those received`.
-fn in_words(kind: AnomalyKind, noun: &str, frames: u64, of: Option<f64>) -> String {
+pub(crate) fn in_words(kind: AnomalyKind, noun: &str, frames: u64, of: Option<f64>) -> String {
     let of = of.map_or_else(String::new, |of| format!(", {} of those {}", share_of_frames(of), kind.base().word()));
     format!("{} {noun}{of}", whole(frames))
 }

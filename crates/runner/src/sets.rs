@@ -8,7 +8,7 @@ use sixbench_method::comparison::{Compared, Comparison, Reference, RunOrder, Whi
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
 use sixbench_method::record::RepetitionHosts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The reason why two sets cannot be compared.
@@ -60,9 +60,10 @@ impl TwoSets {
         if !unlike.is_empty() {
             return Err(SetError::Unlike(unlike.join(" and ")));
         }
-        if let Some(test) = joined_unlike(&a.runs[0], &b.runs[0]) {
+        let pairs = a.runs.iter().chain(&b.runs).map(|run| (&a.runs[0], run));
+        if let Some(test) = pairs.filter_map(|(first, run)| joined_unlike(first, run)).next() {
             return Err(SetError::Unlike(format!(
-                "way to the device of {test}, which shares memory with the tester on one side"
+                "way to the device of {test}, which shares memory with the tester in some runs only: no frame passes a kernel there"
             )));
         }
         warnings.extend(differences_of([&a.runs[0].directory, &b.runs[0].directory]));
@@ -82,6 +83,8 @@ impl TwoSets {
         let [a, b] = self.sides(|test| !is_reference(test));
         let of_machine = self.reference(reference)?;
         let compared = compare(&a, &b, margin, self.order);
+        let [of_a, of_b] = self.sets.each_ref().map(|runs| runs.iter().map(|run| &run.stored.records[..]).collect::<Vec<_>>());
+        let compared = compared.map(|compared| compared.with_anomalies([&of_a, &of_b]));
         Ok(compared.map(|compared| match self.order {
             RunOrder::AFirst | RunOrder::BFirst if of_machine.is_some() => compared.between_sessions(of_machine),
             RunOrder::InTurns | RunOrder::AFirst | RunOrder::BFirst => compared,
@@ -164,6 +167,12 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
         let key = |point: &Point, repetition| MeasurementKey { point: point.clone(), repetition: Some(repetition) };
         let selection: Selection = own.map(|(point, repetition, _)| key(point, repetition)).collect();
         stored.plan = selection.narrowed(&stored.plan);
+        let own: BTreeSet<(Point, u32)> = hosts
+            .iter()
+            .map(|(point, repetition, _)| (point.clone(), repetition))
+            .filter(|(point, repetition)| is_own(point, *repetition))
+            .collect();
+        stored.records.retain(|record| own.contains(&(record.point.clone(), record.repetition)));
     }
     Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))
 }

@@ -1,12 +1,21 @@
-//! Samples in which some values are only lower bounds (right-censored) because the tester, the plan's maximum or other work on the machine cut the
-//! search short.
+//! Samples in which some values are only bounds: lower ones (right-censored) where the tester, the plan's maximum or other work on the machine cut a
+//! search short, upper ones (left-censored) where the tester or other work made a delay too long.
 
 use super::{ComparisonTerms, RankTest, Shift, Summary, is_significant, median, open_ratios, rank_test};
 
-/// A sample in which the true value may be higher than some of those recorded, in any order.
+/// The least true value of a bound where values are compared by their ratios, which only positive ones have.
+const LEAST_POSITIVE: f64 = f64::MIN_POSITIVE;
+
+/// The logarithm of the largest ratio of two measured values. Only [`LEAST_POSITIVE`] makes a larger one.
+const FARTHEST: f64 = 350.0;
+
+/// A sample in which the true value may be higher, or lower, than some of those recorded, in any order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Censored {
+    values: Vec<f64>,
+    /// The values with minus infinity for each upper bound.
     lowest: Vec<f64>,
+    /// The values with infinity for each lower bound.
     highest: Vec<f64>,
 }
 
@@ -16,10 +25,24 @@ pub struct CensoredValue {
     /// The value.
     pub value: f64,
     /// True if the true value may be higher.
-    pub is_bound: bool,
+    pub is_at_least: bool,
+    /// True if the true value may be lower.
+    pub is_at_most: bool,
 }
 
-/// The statistics of a sample of which the true value may be higher than that of the recorded values.
+impl CensoredValue {
+    /// Returns a value that is no bound.
+    pub fn exact(value: f64) -> Self {
+        Self { value, is_at_least: false, is_at_most: false }
+    }
+
+    /// Returns whether the true value may be another one.
+    pub fn is_bound(&self) -> bool {
+        self.is_at_least || self.is_at_most
+    }
+}
+
+/// The statistics of a sample of which the true value may be another one than that of the recorded values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 // The fields are the statistics of [`Summary`].
 #[allow(missing_docs)]
@@ -39,7 +62,7 @@ impl OpenStatistics {
     }
 }
 
-/// The claims about B and A that two samples with lower bounds support.
+/// The claims about B and A that two samples with bounds support.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CensoredTest {
     /// The test with B as low and A as high as they can be: if it shows B to be higher, that holds whatever the true values behind the bounds are.
@@ -50,57 +73,83 @@ pub struct CensoredTest {
 
 impl Censored {
     /// Adds a value.
-    pub fn push(&mut self, CensoredValue { value, is_bound }: CensoredValue) {
-        self.lowest.push(value);
-        self.highest.push(if is_bound { f64::INFINITY } else { value });
+    pub fn push(&mut self, CensoredValue { value, is_at_least, is_at_most }: CensoredValue) {
+        self.values.push(value);
+        self.lowest.push(if is_at_most { f64::NEG_INFINITY } else { value });
+        self.highest.push(if is_at_least { f64::INFINITY } else { value });
     }
 
     /// Returns the values, with each bound in place of its unknown value.
     pub fn values(&self) -> &[f64] {
-        &self.lowest
+        &self.values
     }
 
     /// Returns whether the true median may be higher than that of [`Self::values`]. A few bounds above the median do not move it.
     pub fn is_median_open(&self) -> bool {
-        median(&self.lowest) != median(&self.highest)
+        median(&self.values) != median(&self.highest)
     }
 
-    /// Returns the statistics that the bounds of the sample leave open.
+    /// Returns whether the true median may be lower than that of [`Self::values`].
+    pub fn is_median_at_most(&self) -> bool {
+        median(&self.values) != median(&self.lowest)
+    }
+
+    /// Returns the statistics that the lower bounds of the sample leave open.
     pub fn open_statistics(&self) -> OpenStatistics {
-        let Some((low, high)) = Summary::of(&self.lowest).zip(Summary::of(&self.highest)) else {
-            return OpenStatistics::default();
-        };
-        OpenStatistics {
-            min: low.min != high.min,
-            p1: low.p1 != high.p1,
-            median: low.median != high.median,
-            p99: low.p99 != high.p99,
-            max: low.max != high.max,
-        }
+        unlike(&self.values, &self.highest)
+    }
+
+    /// Returns the statistics of which the true value may be lower, because of the upper bounds of the sample.
+    pub fn statistics_at_most(&self) -> OpenStatistics {
+        unlike(&self.values, &self.lowest)
     }
 
     /// Returns the ratio of the medians of two samples, with a 95 % interval that is valid whatever the true values behind the bounds are: its low
     /// end is 0 and its high end infinite where the bounds leave it open. Returns `None` in the same cases as [`open_ratios`].
     pub fn shift(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<Shift> {
-        let between = open_ratios(&a.lowest, &b.lowest, terms)?;
+        let between = open_ratios(&a.values, &b.values, terms)?;
         if a.is_known() && b.is_known() {
             return Some(between);
         }
-        let floor = open_ratios(&a.highest, &b.lowest, terms)?;
-        let ceiling = open_ratios(&a.lowest, &b.highest, terms)?;
-        Some(Shift { low: floor.low, high: ceiling.high, ..between })
+        let floor = open_ratios(&a.highest, &b.lowest(LEAST_POSITIVE), terms)?;
+        let ceiling = open_ratios(&a.lowest(LEAST_POSITIVE), &b.highest, terms)?;
+        let reaches = |ratio: f64, sample: &Self| sample.lowest.contains(&f64::NEG_INFINITY) && ratio.ln().abs() > FARTHEST;
+        let low = if reaches(floor.low, b) { 0.0 } else { floor.low };
+        let high = if reaches(ceiling.high, a) { f64::INFINITY } else { ceiling.high };
+        Some(Shift { low, high, ..between })
     }
 
     /// Compares two samples by [`rank_test`] and returns `None` in the same cases.
     pub fn rank_test(a: &Self, b: &Self, terms: &ComparisonTerms) -> Option<CensoredTest> {
-        let floor = rank_test(&a.highest, &b.lowest, terms)?;
-        let ceiling = if a.is_known() && b.is_known() { floor } else { rank_test(&a.lowest, &b.highest, terms)? };
+        let has_ratios = a.values.iter().chain(&b.values).all(|value| *value > 0.0);
+        let least = if has_ratios { LEAST_POSITIVE } else { f64::NEG_INFINITY };
+        let floor = rank_test(&a.highest, &b.lowest(least), terms)?;
+        let ceiling = if a.is_known() && b.is_known() { floor } else { rank_test(&a.lowest(least), &b.highest, terms)? };
         Some(CensoredTest { floor, ceiling })
+    }
+
+    /// Returns the values with `least` for each upper bound.
+    fn lowest(&self, least: f64) -> Vec<f64> {
+        self.lowest.iter().map(|value| value.max(least)).collect()
     }
 
     /// Returns whether no value is a bound.
     fn is_known(&self) -> bool {
-        self.highest.iter().all(|value| value.is_finite())
+        self.lowest.iter().chain(&self.highest).all(|value| value.is_finite())
+    }
+}
+
+/// Returns the statistics in which two samples differ.
+fn unlike(one: &[f64], other: &[f64]) -> OpenStatistics {
+    let Some((one, other)) = Summary::of(one).zip(Summary::of(other)) else {
+        return OpenStatistics::default();
+    };
+    OpenStatistics {
+        min: one.min != other.min,
+        p1: one.p1 != other.p1,
+        median: one.median != other.median,
+        p99: one.p99 != other.p99,
+        max: one.max != other.max,
     }
 }
 
@@ -120,7 +169,7 @@ impl CensoredTest {
         if higher <= lower { (true, higher) } else { (false, lower) }
     }
 
-    /// Returns whether a difference that is not shown would be, if the values behind the bounds were as high as favours it most.
+    /// Returns whether a difference that is not shown would be, if the values behind the bounds were what favours it most.
     pub fn is_cut_off(&self) -> bool {
         let (_, shown) = self.claim();
         let at_best = self.ceiling.higher.min(self.floor.lower);
@@ -143,7 +192,10 @@ mod tests {
     }
 
     fn sample(values: &[f64], bounds: &[usize]) -> Censored {
-        let of = |(index, &value): (usize, &f64)| CensoredValue { value, is_bound: bounds.contains(&index) };
+        let of = |(index, &value): (usize, &f64)| CensoredValue {
+            is_at_least: bounds.contains(&index),
+            ..CensoredValue::exact(value)
+        };
         values.iter().enumerate().map(of).collect()
     }
 
@@ -179,6 +231,42 @@ mod tests {
         assert!(of_a.low == 0.0 && of_a.high.is_finite(), "{of_a:?}");
     }
 
+    /// Returns a sample of delays, all of which are upper bounds.
+    fn at_most(values: &[f64]) -> Censored {
+        values.iter().map(|&value| CensoredValue { is_at_most: true, ..CensoredValue::exact(value) }).collect()
+    }
+
+    #[test]
+    fn an_upper_bound_shows_that_a_delay_is_shorter_and_never_that_it_is_longer() {
+        let terms = ComparisonTerms::plain(false, 0.0);
+        let (short, long) = ([100.0, 101.0, 99.0, 100.5], [200.0, 202.0, 201.0, 199.0]);
+        let (exact_short, exact_long) = (sample(&short, &[]), sample(&long, &[]));
+        let test = |a: &Censored, b: &Censored| {
+            let test = Censored::rank_test(a, b, &terms).unwrap();
+            let (is_higher, p) = test.claim();
+            (is_significant(p).then_some(is_higher), test.is_cut_off())
+        };
+        assert_eq!(test(&exact_short, &exact_long), (Some(true), false));
+        assert_eq!(test(&exact_short, &at_most(&long)), (None, true), "B may be as short as A");
+        assert_eq!(test(&exact_long, &at_most(&short)), (Some(false), false), "B is at most this, and A more");
+        assert_eq!(test(&at_most(&short), &exact_long), (Some(true), false), "A is shorter still");
+        assert_eq!(test(&at_most(&long), &exact_short), (None, true));
+        let with_zero = [0.0, 101.0, 99.0, 100.5];
+        assert_eq!(test(&sample(&with_zero, &[]), &at_most(&long)), (None, true), "by differences, too");
+        let shift = Censored::shift(&exact_short, &at_most(&long), &terms).unwrap();
+        assert_eq!((shift.lower_end(), shift.upper_end().is_some()), (None, true), "{shift:?}");
+        let shift = Censored::shift(&at_most(&short), &exact_long, &terms).unwrap();
+        assert!(shift.low > 1.0 && shift.upper_end().is_none(), "{shift:?}");
+    }
+
+    #[test]
+    fn an_upper_bound_opens_the_median_downwards_only_where_its_place_matters() {
+        let one = |value: f64, is_at_most: bool| CensoredValue { is_at_most, ..CensoredValue::exact(value) };
+        let at = |place: usize| -> Censored { (0..5).map(|i| one(f64::from(i as u8), i == place)).collect() };
+        assert_eq!([0, 1, 2, 3].map(|place| at(place).is_median_at_most()), [false, false, true, true]);
+        assert!(!at(3).is_median_open());
+    }
+
     /// A third of the repetitions are cut off at random points below their true value: claims about identical devices stay within the error level,
     /// and claims about different devices have the right sign.
     #[test]
@@ -188,7 +276,7 @@ mod tests {
             let one = |random: &mut SplitMix64| {
                 let (value, is_bound) = (mean * (1.0 + 0.02 * random.gaussian()), random.uniform() < 0.3);
                 let cut = if is_bound { 0.9 + 0.1 * random.uniform() } else { 1.0 };
-                CensoredValue { value: value * cut, is_bound }
+                CensoredValue { is_at_least: is_bound, ..CensoredValue::exact(value * cut) }
             };
             (0..10).map(|_| one(&mut random)).collect()
         };

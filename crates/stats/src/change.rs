@@ -27,7 +27,9 @@ pub struct SeriesLevel {
     /// The value.
     pub value: f64,
     /// True if the value is only a lower bound.
-    pub is_open: bool,
+    pub is_at_least: bool,
+    /// True if the value is only an upper bound.
+    pub is_at_most: bool,
 }
 
 /// A place at which a series changed its level.
@@ -194,7 +196,7 @@ fn deviations(levels: &[SeriesLevel]) -> f64 {
 /// Returns, for each value, the number of values known to be lower minus the number known to be higher. Without ties and bounds that is twice the
 /// rank minus (n + 1).
 fn scores(levels: &[SeriesLevel]) -> Vec<f64> {
-    let is_above = |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_open;
+    let is_above = |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_at_least && !a.is_at_most;
     let score = |level: &SeriesLevel| {
         levels.iter().map(|other| f64::from(i8::from(is_above(level, other)) - i8::from(is_above(other, level)))).sum()
     };

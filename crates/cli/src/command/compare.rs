@@ -7,7 +7,8 @@ use crate::output::{self, tell};
 use crate::view::columns;
 use serde_json::Value;
 use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
-use sixbench_method::plan::Selection;
+use sixbench_method::plan::{Selection, Test};
+use sixbench_method::record::LinkKind;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, plans};
@@ -84,6 +85,7 @@ fn conclude(
 /// Measures both sides in turn and compares them.
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
+    check_joined_alike(&loaded, &library)?;
     let permission = Permission::of(arguments.force, arguments.further.trust_recipes, (&loaded, &library))?;
     let results = run::measure((loaded, &source, Selection::default()), &library, &arguments.output, &permission)?;
     if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
@@ -94,8 +96,26 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let outcomes = replay::outcomes(&stored.plan, &stored.records);
     let side = |which, index: usize| Compared { which, tests: vec![&stored.plan.tests[index]], runs: vec![&outcomes] };
     let compared = comparison::compare(&side(Which::A, 0), &side(Which::B, 1), arguments.margin, RunOrder::InTurns);
+    let records = [&stored.records[..]];
+    let compared = compared.map(|compared| compared.with_anomalies([&records, &records]));
     let pages = [vec![results.directory.join("comparison.html")], arguments.page.clone()].concat();
     conclude(compared, Default::default(), &[], &pages, arguments)
+}
+
+/// Refuses two devices of which one alone would share memory with the tester: what that saves would count as the device's.
+fn check_joined_alike(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
+    let group = |test: &Test| library.get(&test.dut).map(|recipe| recipe.host.links().group());
+    match (&loaded.links.ports, &loaded.plan.tests[..]) {
+        (None, [a, b]) if group(a) != group(b) => {
+            let in_memory = if group(a) == Some(LinkKind::SharedMemory) { &a.dut } else { &b.dut };
+            Err(Failed::usage(format!(
+                "{} and {} cannot be compared: {in_memory} shares memory with the tester, so that no frame passes a kernel, and the other is at veth pairs; \
+                 compare devices that are joined alike (sixbench list duts)",
+                a.dut, b.dut
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the plan of the comparison and its source: two tests of a plan file, or a plan written for two devices.
@@ -132,6 +152,19 @@ mod tests {
         assert!(loaded.plan.interleave);
         assert_eq!(loaded.plan.tests.len(), 2);
         assert!(library.get(&loaded.plan.tests[1].dut).is_some());
+    }
+
+    #[test]
+    fn devices_in_shared_memory_are_not_measured_beside_those_at_veth_pairs() {
+        let refused = |a: &str, b: &str| {
+            let (_, loaded, library) = plan_of(&args::Compare::of(a, b)).expect("a plan");
+            check_joined_alike(&loaded, &library).err().map(|failed| failed.error.to_string())
+        };
+        let why = refused("linux-ipv4", "testpmd-io").expect("refused");
+        assert!(why.starts_with("linux-ipv4 and testpmd-io cannot be compared: testpmd-io shares memory"), "{why}");
+        assert!(refused("vpp-ipv4", "linux-ipv4").expect("refused").contains(": vpp-ipv4 shares memory"));
+        assert_eq!(refused("vpp-ipv4", "testpmd-io"), None);
+        assert_eq!(refused("linux-ipv4", "linux-ipv6"), None);
     }
 
     #[test]

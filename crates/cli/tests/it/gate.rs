@@ -67,6 +67,29 @@ fn a_reference_device_tells_a_change_of_the_machine_from_one_of_the_device() {
 }
 
 #[test]
+fn frames_that_one_side_alone_had_twice_are_told_everywhere() {
+    let (scratch, plan) = (Scratch::new("gate-anomalies"), plan(&[test("t")]));
+    let of = |name: &str, duplicate: u64| {
+        let mut made = records(&plan, |_| dut(100_000));
+        made[0].result.directions[0].duplicate = duplicate;
+        made[1].result.directions[0].reordered = 5;
+        write(&scratch, name, &plan, &made, &Facts::default())
+    };
+    let (a, b, page, markdown) = (of("a", 0), of("b", 1200), scratch.path("c.html"), scratch.path("c.md"));
+    let output = self::output(&["compare", &a, &b, "--page", &page, "--page", &markdown]);
+    ended(&output, 0, "no difference is shown in 1 row");
+    let [page, markdown] = [page, markdown].map(|path| std::fs::read_to_string(path).expect("a page"));
+    for text in [text(&output.stdout), page, markdown] {
+        assert!(text.contains("B alone: 1,200 duplicate frames, ") && text.contains("; A had none"), "{text}");
+        assert!(!text.contains("reordered"), "both had those: {text}");
+    }
+    let output = self::output(&["compare", &b, &a, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let [one] = &json["anomalies"].as_array().expect("a list")[..] else { panic!("{json}") };
+    assert_eq!((&one["side"], &one["kind"], &one["frames"]), (&"A".into(), &"duplicate".into(), &1200.into()));
+}
+
+#[test]
 fn fewer_than_four_repetitions_are_inconclusive() {
     let few = plan(&[Test { repetitions: Repetition::Fixed(3), ..test("t") }]);
     let output = compare(&Scratch::new("gate-few"), [(&few, dut(100_000)), (&few, dut(50_000))], &[]);

@@ -1,6 +1,7 @@
 //! Two measurements side by side, A and B: what B is to A, quantity by quantity, with the interval that the repetitions leave open; and
 //! one verdict of it all.
 
+mod anomalies;
 mod doubts;
 mod gaps;
 mod samples;
@@ -9,6 +10,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+pub use anomalies::OneSidedAnomaly;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub(crate) use samples::samples_of;
@@ -61,6 +63,8 @@ pub struct Comparison<'a> {
     pub unfit: Vec<Unfit>,
     /// The reference device that both sides measured beside the others; `None` if there is none, or none is needed.
     pub reference: Option<Reference>,
+    /// The anomalous frames that one side had and the other had not, for the user to know: they do not change the verdict.
+    pub anomalies: Vec<OneSidedAnomaly<'a>>,
 }
 
 /// The rows of one test and frame size.
@@ -91,6 +95,10 @@ pub struct ComparisonRow {
     pub is_a_at_least: bool,
     /// The same of B.
     pub is_b_at_least: bool,
+    /// True if A's true median may be lower: the tester, or other work on the machine, made delays too long, and the median depends on them.
+    pub is_a_at_most: bool,
+    /// The same of B.
+    pub is_b_at_most: bool,
     /// The factor by which B is larger, with the 95 % interval of this row alone, whose ends are 0 and infinite where repetitions that were cut
     /// off leave them open; `None` where the samples are too small for 95 %, or hold zeroes.
     pub shift: Option<Shift>,
@@ -123,7 +131,8 @@ pub enum ComparisonFinding {
         /// The number of repetitions, of A and of B each, that could show one.
         needed: usize,
     },
-    /// No difference is shown, but one might be if the repetitions that the tester, the plan's maximum or other work cut off were known.
+    /// No difference is shown, but one might be if the repetitions that the tester, the plan's maximum or other work cut off, or whose delays they made
+    /// too long, were known.
     CutOff,
     /// Repetitions follow those before them, or seem to, so closely that what they show is less than a difference.
     Dependent,
@@ -174,7 +183,8 @@ impl Comparison<'_> {
 ///
 /// The chance that any row is called better or worse though A and B are alike is at most 5 % for all rows together. Samples with zeroes or
 /// negative values have no ratio; they are compared by their differences, and the tolerance does not apply. Repetitions that the tester, the
-/// plan or other work on the machine cut off count as what suits a claim least: as infinite where it says that the other side is higher.
+/// plan or other work on the machine cut off count as what suits a claim least: as infinite where it says that the other side is higher. Delays that
+/// are only upper bounds count as nothing where it says that the other side is lower.
 ///
 /// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
 /// or more show them; what they may explain is inconclusive.
@@ -205,7 +215,7 @@ pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: Ru
         unfit.extend(not_fit);
         points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
     }
-    Some(Comparison { unit, points, missing, unfit, reference: None })
+    Some(Comparison { unit, points, missing, unfit, reference: None, anomalies: Vec::new() })
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
@@ -268,6 +278,8 @@ impl<'s> Candidate<'s> {
             b: self.summaries.1,
             is_a_at_least: self.a.values.is_median_open(),
             is_b_at_least: self.b.values.is_median_open(),
+            is_a_at_most: self.a.values.is_median_at_most(),
+            is_b_at_most: self.b.values.is_median_at_most(),
             shift: Censored::shift(&self.a.values, &self.b.values, &self.doubt.terms),
             p_value,
             autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),

@@ -12,7 +12,8 @@ pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 pub(crate) struct Sample {
     pub(crate) subject: Subject,
-    /// The values. Some may be only lower bounds, because the tester, the plan or other work on the machine cut the search short.
+    /// The values. Some may be only bounds: lower ones, because the tester, the plan or other work on the machine cut the search short; upper ones,
+    /// because the tester or other work made a delay too long.
     pub(crate) values: Censored,
     /// The number of the repetition, or of the run, of each value; some have no value.
     pub(super) repetitions: Vec<u32>,
@@ -71,8 +72,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
             let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
             let subject = Subject::Value(value.quantity, value.direction, load);
-            let of_value = CensoredValue { value: value.value, is_bound: value.is_at_least };
-            add(outcome.repetition, key, subject, of_value, value.value);
+            add(outcome.repetition, key, subject, value.censored(), value.value);
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried become samples.
@@ -91,7 +91,8 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
         for (key, of_run) in samples(test, outcomes) {
             let (Some(value), Some(ceiling)) = (median(of_run.values.values()), median(&of_run.ceilings)) else { continue };
             let sample = all.entry(key).or_insert_with(|| Sample::new(of_run.subject));
-            sample.push(number, CensoredValue { value, is_bound: of_run.values.is_median_open() }, ceiling);
+            let (is_at_least, is_at_most) = (of_run.values.is_median_open(), of_run.values.is_median_at_most());
+            sample.push(number, CensoredValue { value, is_at_least, is_at_most }, ceiling);
             sample.runs.push(of_run.values.values().to_vec());
         }
     }

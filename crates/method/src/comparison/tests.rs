@@ -97,6 +97,26 @@ fn a_higher_throughput_is_better_and_a_higher_delay_variation_worse() {
     );
 }
 
+/// Makes upper bounds of all values.
+fn at_most(mut outcomes: Vec<Outcome>) -> Vec<Outcome> {
+    outcomes.iter_mut().flat_map(|outcome| &mut outcome.values).for_each(|value| value.is_at_most = true);
+    outcomes
+}
+
+#[test]
+fn a_delay_that_may_be_shorter_proves_nothing_worse_and_may_prove_it_better() {
+    let of = |of: [f64; 4]| values("t", Quantity::Pdv, &of);
+    let (short, long) = (of([5.0, 5.1, 4.9, 5.0]), of([6.0, 6.1, 6.2, 6.0]));
+    let (bounded, verdict) = row(pdv("t", 4), &short, &at_most(long.clone()), 0.0);
+    assert_eq!((bounded.finding, verdict), (ComparisonFinding::CutOff, Gate::Inconclusive));
+    assert_eq!((bounded.is_a_at_most, bounded.is_b_at_most), (false, true));
+    assert_eq!(bounded.shift.unwrap().lower_end(), None, "B may be as short as you like");
+    let (row_of, _) = row(pdv("t", 4), &long, &at_most(short.clone()), 0.0);
+    assert_eq!(row_of.finding, ComparisonFinding::Better, "whatever B's delay is, it is at most this");
+    let (row_of, _) = row(pdv("t", 4), &at_most(short), &long, 0.0);
+    assert_eq!(row_of.finding, ComparisonFinding::Worse, "A is shorter still");
+}
+
 #[test]
 fn what_lies_within_the_tolerance_or_overlaps_is_no_difference_shown() {
     let (row, verdict) = of_rates(&[100, 101, 99, 100], &[103, 104, 103, 104], 0.10);

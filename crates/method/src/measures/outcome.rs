@@ -96,14 +96,18 @@ impl Outcome {
         self.known_headline(measure)
     }
 
-    /// Returns the same as a value of a sample: a bound where the true value may be higher.
+    /// Returns the same as a value of a sample: a bound where the true value may be higher, or lower.
     pub fn headline_value(&self, measure: &Measure) -> Option<CensoredValue> {
         let value = self.headline(measure)?;
-        let is_bound = match measure.info().headline {
-            Some(quantity) => self.values.iter().any(|value| value.quantity == quantity && value.is_at_least),
-            None => self.brackets.first().and_then(Bracket::value).is_some_and(|rate| rate.is_bound),
+        let Some(quantity) = measure.info().headline else {
+            let is_at_least = self.brackets.first().and_then(Bracket::value).is_some_and(|rate| rate.is_at_least);
+            return Some(CensoredValue { is_at_least, ..CensoredValue::exact(value) });
         };
-        Some(CensoredValue { value, is_bound })
+        let of_quantity = || self.values.iter().filter(|value| value.quantity == quantity);
+        let is_at_least = of_quantity().any(|value| value.is_at_least);
+        // Of several directions the highest delay counts: a bound of a lower one does not move it.
+        let is_at_most = of_quantity().any(|other| other.is_at_most && other.value >= value);
+        Some(CensoredValue { value, is_at_least, is_at_most })
     }
 
     /// Does the same as [`Self::headline`], even where the rate was not found, so that only a lower bound is known.

@@ -3,6 +3,7 @@
 use crate::terms::{Direction, FrameRate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sixbench_stats::CensoredValue;
 
 /// The better one of two values, which decides the formula of degradation (RFC 8219 section 10.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +205,14 @@ pub struct Value {
     /// measured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_at_most: bool,
+}
+
+impl Value {
+    /// Returns it as a value of a sample.
+    pub fn censored(&self) -> CensoredValue {
+        let Self { value, is_at_least, is_at_most, .. } = *self;
+        CensoredValue { value, is_at_least, is_at_most }
+    }
 }
 
 #[cfg(test)]

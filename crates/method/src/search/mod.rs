@@ -173,9 +173,11 @@ impl Bracket {
     /// claims that hold whatever the true value is.
     pub fn known(&self) -> Option<CensoredValue> {
         match (self.lower, self.limit) {
-            (Some(rate), limit) => Some(CensoredValue { value: rate.0 as f64, is_bound: limit != Limit::Dut }),
+            (Some(rate), limit) => {
+                Some(CensoredValue { is_at_least: limit != Limit::Dut, ..CensoredValue::exact(rate.0 as f64) })
+            }
             (None, Limit::Tester | Limit::Disturbed) => None,
-            (None, Limit::Dut | Limit::Maximum) => Some(CensoredValue { value: 0.0, is_bound: false }),
+            (None, Limit::Dut | Limit::Maximum) => Some(CensoredValue::exact(0.0)),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::record::TrialRecord;
 use crate::search::Limit;
 use crate::terms::FrameRate;
 use crate::trial::Fault;
-use sixbench_stats::{Censored, CensoredValue};
+use sixbench_stats::Censored;
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
@@ -131,7 +131,7 @@ impl Open {
     /// Returns the reasons, or `None` if the DUT determined the number. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
         let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
-        let bounds = || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_bound));
+        let bounds = || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_at_least));
         let open = |limit: Limit| bounds().filter(|bracket| bracket.limit == limit).count() as u32;
         let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
         let values = results.iter().filter(is_open).count() as u32;
@@ -171,10 +171,7 @@ fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
     let mut samples: BTreeMap<_, Censored> = BTreeMap::new();
     for value in results.iter().flat_map(|outcome| &outcome.values).filter(|value| is_own(value.quantity)) {
         let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
-        samples
-            .entry((value.quantity, value.direction, load))
-            .or_default()
-            .push(CensoredValue { value: value.value, is_bound: value.is_at_least });
+        samples.entry((value.quantity, value.direction, load)).or_default().push(value.censored());
     }
     samples.values().any(Censored::is_median_open)
 }

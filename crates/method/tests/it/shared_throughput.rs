@@ -159,7 +159,7 @@ fn queries_at_the_found_rate_are_one_trial_in_each_repetition_at_the_median_of_t
         let passed = outcome.throughput();
         assert!(outcome.trials == 1 && passed.is_none_or(|passed| passed.0 == rate), "{outcome:?}");
         let value = outcome.brackets[0].value().expect("it passed or it did not");
-        assert!(!value.is_bound, "what passed is no lower bound: {outcome:?}");
+        assert!(!value.is_bound(), "what passed is no lower bound: {outcome:?}");
     }
     assert!(records.iter().filter(|record| record.point.test == "3").all(|r| r.result.spec.kind == TrialKind::Queries));
     assert_eq!(replay(&plan, &records).finished, outcomes);

@@ -2,7 +2,8 @@
 
 use super::words::title;
 use serde_json::{Value, json};
-use sixbench_method::comparison::{Comparison, ComparisonRow, PointComparison};
+use sixbench_method::anomaly::AnomalyShare;
+use sixbench_method::comparison::{Comparison, ComparisonRow, OneSidedAnomaly, PointComparison};
 use sixbench_method::measures::Noun;
 
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md except the exit code and its explanation.
@@ -13,9 +14,17 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
         "reference": compared.reference,
+        "anomalies": compared.anomalies.iter().map(of_anomaly).collect::<Vec<_>>(),
         "warnings": warnings,
         "verdict": compared.gate(),
     })
+}
+
+/// Returns the anomalous frames of one kind that one side alone had.
+fn of_anomaly(found: &OneSidedAnomaly<'_>) -> Value {
+    let AnomalyShare { kind, frames, share } = found.frames;
+    let of = kind.base().word();
+    json!({ "side": found.which, "test": found.test.name, "kind": kind, "frames": frames, "share": share, "of": of })
 }
 
 fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {

@@ -1,6 +1,6 @@
 //! A comparison as a table for a terminal.
 
-use super::words::{Sides, effect, finding, lacking, short_side, titles, verdict};
+use super::words::{Sides, below, effect, finding, short_side, titles, verdict};
 use sixbench_method::comparison::{Comparison, ComparisonRow};
 use sixbench_method::gate::Gate;
 
@@ -36,5 +36,5 @@ pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Op
             }
         }
     }
-    Some(text + &lacking(compared))
+    Some(text + &below(compared))
 }

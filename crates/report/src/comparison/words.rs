@@ -1,7 +1,12 @@
 //! The parts of a comparison in words.
 
 use crate::amount;
-use sixbench_method::comparison::{ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, PointComparison};
+use crate::bound::Bound;
+use crate::warning::{in_words, noun};
+use sixbench_method::anomaly::AnomalyShare;
+use sixbench_method::comparison::{
+    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, Which,
+};
 use sixbench_method::gate::Gate;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
@@ -13,7 +18,23 @@ use std::fmt::Display;
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let sides = Sides::of(compared);
     let points: String = compared.points.iter().map(|point| of_point(point, names, &sides)).collect();
-    points + &of_machine(compared) + &lacking(compared)
+    points + &below(compared)
+}
+
+/// Returns the lines below the rows: what is known of the machine, what one side alone did beside losing frames, and what could not be compared.
+pub(super) fn below(compared: &Comparison<'_>) -> String {
+    of_machine(compared) + &anomalies(compared) + &lacking(compared)
+}
+
+/// Returns the anomalous frames that one side had and the other had not, one kind per line.
+pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
+    let line = |found: &OneSidedAnomaly<'_>| {
+        let AnomalyShare { kind, frames, share } = found.frames;
+        let other = if found.which == Which::A { Which::B } else { Which::A };
+        let words = in_words(kind, &noun(kind, frames, Some(found.test)), frames, share).replace('\u{a0}', " ");
+        format!("{} alone: {words} ({}); {other} had none\n", found.which, found.test.title)
+    };
+    compared.anomalies.iter().map(line).collect()
 }
 
 /// Returns what could not be compared, one item per line.
@@ -114,8 +135,9 @@ fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
 
 /// Returns the median of A (0) or B (1).
 fn median(row: &ComparisonRow, side: usize) -> String {
-    let (summary, is_at_least) = [(row.a, row.is_a_at_least), (row.b, row.is_b_at_least)][side];
-    amount::show_bound(&row.subject, summary.median, is_at_least)
+    let sides = [(row.a, row.is_a_at_least, row.is_a_at_most), (row.b, row.is_b_at_least, row.is_b_at_most)];
+    let (summary, is_at_least, is_at_most) = sides[side];
+    amount::show_bound(&row.subject, summary.median, Bound::of_value(is_at_least, is_at_most))
 }
 
 /// Returns the median of A (0) or B (1) and the number of its values, whose noun is in the table's heading: see [`Sides::head`].
@@ -181,9 +203,7 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
             let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
             format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
         }
-        ComparisonFinding::CutOff => format!(
-            "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
-        ),
+        ComparisonFinding::CutOff => cut_off(row, values),
         ComparisonFinding::Dependent => dependent(row, values),
         ComparisonFinding::Drifting => format!(
             "inconclusive: A and B were measured one after the other, and a drift of the machine that the {values} do not rule out \
@@ -199,6 +219,19 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
         }
         ComparisonFinding::MachineChanged => format!("inconclusive: the machine changed between A and B ({})", sides.machine),
     }
+}
+
+/// Returns the sentence about repetitions of which only bounds are known.
+fn cut_off(row: &ComparisonRow, values: &str) -> String {
+    if row.is_a_at_most || row.is_b_at_most {
+        return format!(
+            "inconclusive: the tester or other work on the machine may have made delays too long, so {values} that might show a difference are only upper \
+             bounds"
+        );
+    }
+    format!(
+        "inconclusive: the tester, the plan's maximum or other work on the machine cut off {values} that might show a difference"
+    )
 }
 
 /// Returns the sentence about dependent repetitions. Even independent repetitions have some autocorrelation by chance, so the sentence says "may"

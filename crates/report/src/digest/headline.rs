@@ -9,6 +9,7 @@ use serde::Serialize;
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
+use sixbench_stats::CensoredValue;
 
 /// A number, what it is of, and its words.
 #[derive(Serialize, JsonSchema)]
@@ -49,13 +50,19 @@ impl PointDigest<'_> {
 
     /// Returns whether its number is only a bound.
     pub(crate) fn is_bound(&self) -> bool {
-        self.is_result_open() || (self.test.measure.info().is_averaged && self.bounds() > 0)
+        self.is_result_open() || self.is_result_at_most() || (self.test.measure.info().is_averaged && self.bounds() > 0)
     }
 
-    /// Returns the number of repetitions whose true value may be higher.
+    /// Returns whether the truth may be lower than the result.
+    pub(crate) fn is_result_at_most(&self) -> bool {
+        let sample = self.test.measure.info().headline.and_then(|quantity| self.worst(quantity));
+        sample.is_some_and(|sample| sample.open_below.median)
+    }
+
+    /// Returns the number of repetitions whose true value may be another one.
     pub(crate) fn bounds(&self) -> usize {
         let values = self.outcomes.iter().filter_map(|outcome| outcome.headline_value(&self.test.measure));
-        values.filter(|value| value.is_bound).count()
+        values.filter(CensoredValue::is_bound).count()
     }
 
     /// A value of the measure's number with the sign of a bound, and with its unit where it is no rate of frames.
@@ -74,10 +81,11 @@ impl PointDigest<'_> {
         }
     }
 
-    /// Returns whether only a lower bound is known of the number of this repetition.
+    /// Returns how the number of this repetition relates to the true value.
     pub(crate) fn bound_of(&self, repetition: u32) -> Bound {
         let of = self.outcomes.iter().find(|outcome| outcome.repetition == repetition);
-        Bound::of(of.and_then(|outcome| outcome.headline_value(&self.test.measure)).is_some_and(|value| value.is_bound))
+        let value = of.and_then(|outcome| outcome.headline_value(&self.test.measure));
+        value.map_or(Bound::Exact, |value| Bound::of_value(value.is_at_least, value.is_at_most))
     }
 
     fn searched(&self) -> Option<Headline> {

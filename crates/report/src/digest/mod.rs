@@ -29,7 +29,7 @@ use crate::{Input, ReportError};
 use sixbench_method::anomaly::{Anomaly, anomalies};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
-use sixbench_method::record::{FORMAT, LinkGroup, PathFacts, RepetitionHosts, TrialRecord, by_point};
+use sixbench_method::record::{FORMAT, LinkKind, PathFacts, RepetitionHosts, TrialRecord, by_point};
 use sixbench_method::replay::by_outcome_point;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
@@ -99,12 +99,12 @@ impl<'a> Digest<'a> {
 
     /// Returns the result of `view` for the devices of each group alone, whose results must not be compared with those of another: no axis, column or
     /// ranking has both. A single one, if there is one group.
-    pub(crate) fn of_each_group<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(LinkGroup, T)> {
-        let groups: BTreeSet<LinkGroup> = self.points.iter().map(|point| self.group(point.test)).collect();
+    pub(crate) fn of_each_group<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(LinkKind, T)> {
+        let groups: BTreeSet<LinkKind> = self.points.iter().map(|point| self.group(point.test)).collect();
         if groups.len() < 2 {
-            return vec![(LinkGroup::Interfaces, view(self))];
+            return vec![(LinkKind::Interfaces, view(self))];
         }
-        let of_group = |group: LinkGroup| {
+        let of_group = |group: LinkKind| {
             let mut digest = Digest::new(self.input);
             digest.points.retain(|point| self.group(point.test) == group);
             view(&digest)
@@ -113,7 +113,7 @@ impl<'a> Digest<'a> {
     }
 
     /// Returns the group of the device of a test.
-    pub(crate) fn group(&self, test: &Test) -> LinkGroup {
+    pub(crate) fn group(&self, test: &Test) -> LinkKind {
         self.input.facts.link_group(&test.dut)
     }
 
@@ -186,7 +186,7 @@ impl<'a> Digest<'a> {
 
     /// Returns whether the device of a test is connected to the tester by shared memory.
     pub(crate) fn is_in_memory(&self, test: &Test) -> bool {
-        self.group(test) == LinkGroup::SharedMemory
+        self.group(test) == LinkKind::SharedMemory
     }
 
     /// Returns the facts on the path of a test's datagrams; `None` for plain forwarding or translation.

@@ -1,8 +1,10 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
+use super::PrintedSummary;
+use crate::numbers::value;
 use sixbench_method::measures::{Quantity, Value};
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};
+use sixbench_stats::{Censored, OpenStatistics, Summary};
 
 /// A sample and its summary, in the quantity's unit.
 pub(crate) struct PointSample {
@@ -20,8 +22,8 @@ pub(crate) struct PointSample {
     pub(crate) is_median_open: bool,
     /// The number of values that are upper bounds.
     pub(crate) at_most: usize,
-    /// True if the median is an upper bound.
-    pub(crate) is_median_at_most: bool,
+    /// The statistics that are upper bounds.
+    pub(crate) open_below: OpenStatistics,
     /// The statistics that are lower bounds.
     pub(crate) open: OpenStatistics,
 }
@@ -30,11 +32,7 @@ impl PointSample {
     pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[Value]) -> Option<Self> {
         let at_least = values.iter().filter(|value| value.is_at_least).count();
         let at_most = values.iter().filter(|value| value.is_at_most).count();
-        let censored = |of: &Value| CensoredValue { value: of.value, is_bound: of.is_at_least };
-        // Upper bounds are lower bounds of the negative values.
-        let negative = |of: &Value| CensoredValue { value: -of.value, is_bound: of.is_at_most };
-        let sample: Censored = values.iter().map(censored).collect();
-        let is_median_at_most = values.iter().map(negative).collect::<Censored>().is_median_open();
+        let sample: Censored = values.iter().map(Value::censored).collect();
         let values = sample.values();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -50,7 +48,7 @@ impl PointSample {
             at_least,
             is_median_open: sample.is_median_open(),
             at_most,
-            is_median_at_most,
+            open_below: sample.statistics_at_most(),
             open: sample.open_statistics(),
         })
     }
@@ -62,7 +60,20 @@ impl PointSample {
 
     /// Returns the sign before the median.
     pub(crate) fn median_sign(&self) -> &'static str {
-        sign(self.is_median_open, self.is_median_at_most)
+        sign(self.is_median_open, self.open_below.median)
+    }
+
+    /// Returns the statistics as the tables have them, each with its sign.
+    pub(crate) fn printed(&self) -> PrintedSummary {
+        let signed = |is_at_least, is_at_most, of| format!("{}{}", sign(is_at_least, is_at_most), value(self.quantity, of));
+        let (above, below, of) = (self.open, self.open_below, self.summary);
+        PrintedSummary {
+            min: signed(above.min, below.min, of.min),
+            p1: signed(above.p1, below.p1, of.p1),
+            median: signed(above.median, below.median, of.median),
+            p99: signed(above.p99, below.p99, of.p99),
+            max: signed(above.max, below.max, of.max),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::tested::HistoryRun;
 use super::words::relative;
 use crate::amount;
+use crate::bound::Bound;
 use crate::plot::sheet::escaped;
 use sixbench_method::history::{HistorySeries, SeriesPoint};
 use std::fmt::Write;
@@ -166,7 +167,7 @@ fn medians(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, run
         if let Some((low, high)) = point.interval {
             let _ = write!(svg, "<path class=\"interval\" d=\"M{x:.1} {:.1}V{:.1}\"/>", inside(low), inside(high));
         }
-        let class = if point.is_at_least { "median open" } else { "median" };
+        let class = if point.is_at_least || point.is_at_most { "median open" } else { "median" };
         let dot = format!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"><title>{}</title></circle>",
             escaped(&told(series, point, &runs[point.entry]))
@@ -179,6 +180,7 @@ fn medians(svg: &mut String, scale: &PanelScale, series: &HistorySeries<'_>, run
 }
 
 fn told(series: &HistorySeries<'_>, point: &SeriesPoint, run: &HistoryRun<'_>) -> String {
-    let median = amount::show_bound(&series.subject, point.summary.median, point.is_at_least);
+    let median =
+        amount::show_bound(&series.subject, point.summary.median, Bound::of_value(point.is_at_least, point.is_at_most));
     format!("{}: {median}, n = {}", run.name, point.summary.n)
 }

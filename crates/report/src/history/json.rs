@@ -64,6 +64,7 @@ fn of_point(series: &HistorySeries<'_>, point: &SeriesPoint) -> Value {
         "interval": point.interval,
         "values": point.values,
         "is_at_least": point.is_at_least,
+        "is_at_most": point.is_at_most,
         "shown": amount::show(&series.subject, point.summary.median),
     })
 }

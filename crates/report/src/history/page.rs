@@ -4,6 +4,7 @@ use super::tested::{HistoryRun, TestedHistory};
 use super::words::{ChangeRow, changes, headline, id, name};
 use super::{figure, json};
 use crate::amount;
+use crate::bound::Bound;
 use crate::html::{STYLE, strict_environment};
 use crate::table::Table;
 use crate::{ReportError, numbers};
@@ -132,13 +133,13 @@ fn series_figure(runs: &[HistoryRun<'_>], index: usize, series: &HistorySeries<'
 fn point_row(series: &HistorySeries<'_>, point: &SeriesPoint, run: &str) -> Vec<String> {
     let shown = |value| amount::show(&series.subject, value);
     let interval = point.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", shown(low), shown(high)));
-    let summary = &point.summary;
+    let (summary, bound) = (&point.summary, Bound::of_value(point.is_at_least, point.is_at_most));
     vec![
         run.to_owned(),
-        amount::show_bound(&series.subject, summary.median, point.is_at_least),
+        amount::show_bound(&series.subject, summary.median, bound),
         interval,
-        amount::show_bound(&series.subject, summary.min, point.is_at_least),
-        amount::show_bound(&series.subject, summary.max, point.is_at_least),
+        amount::show_bound(&series.subject, summary.min, bound),
+        amount::show_bound(&series.subject, summary.max, bound),
         summary.n.to_string(),
     ]
 }

@@ -18,7 +18,7 @@ use sixbench_method::anomaly::{self, Anomaly, WarningLevel};
 use sixbench_method::bottleneck::DeliveryRefusal;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
-use sixbench_method::record::LinkGroup;
+use sixbench_method::record::LinkKind;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
@@ -79,7 +79,7 @@ struct JsonPoint<'a> {
     dut: &'a str,
     measure: &'static str,
     /// Only results of points of the same group may be compared.
-    comparison_group: LinkGroup,
+    comparison_group: LinkKind,
     series: Option<&'a Series>,
     frame_size: u16,
     directions: Directions,

@@ -4,7 +4,7 @@ use super::panel::Panel;
 use super::style::LegendEntry;
 use crate::table::Table;
 use serde::Serialize;
-use sixbench_method::record::LinkGroup;
+use sixbench_method::record::LinkKind;
 use std::borrow::Cow;
 
 /// The name of a file of the results directory.
@@ -46,10 +46,10 @@ pub(crate) struct Figure {
 
 impl Figure {
     /// Returns the figure as the one of a group of devices, where there are several.
-    pub(crate) fn of_group(self, group: LinkGroup) -> Self {
+    pub(crate) fn of_group(self, group: LinkKind) -> Self {
         match group {
-            LinkGroup::Interfaces => self,
-            LinkGroup::SharedMemory => {
+            LinkKind::Unknown | LinkKind::Virtual | LinkKind::Interfaces => self,
+            LinkKind::SharedMemory => {
                 let (id, title) = (format!("{}-{}", self.id, group.name()), format!("{}{IN_MEMORY}", self.title));
                 Self { id: id.into(), title: title.into(), ..self }
             }

@@ -1,8 +1,8 @@
 //! Frame loss rate (RFC 2544 section 26.3) as a table, in addition to the graph that the clause requires.
 
-use super::{SPREAD, percentile_note, spread};
-use crate::digest::{Digest, PointDigest, PointSample};
-use crate::numbers::{grouped, three_digits, title, value};
+use super::{SPREAD, percentile_note};
+use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
+use crate::numbers::{grouped, three_digits, title};
 use crate::table::Table;
 use sixbench_method::measures::Quantity;
 
@@ -28,8 +28,8 @@ fn row(digest: &Digest, point: &PointDigest, sample: &PointSample) -> Vec<String
     let share = 100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
     let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
     let rates = [grouped(sample.load.0 as f64), three_digits(share)];
-    let extremes = [sample.summary.min, sample.summary.max].map(|v| value(sample.quantity, v));
-    let cells = head.into_iter().chain(rates).chain(spread(Some(sample))).chain(extremes);
+    let PrintedSummary { min, p1, median, p99, max } = sample.printed();
+    let cells = head.into_iter().chain(rates).chain([median, p1, p99, min, max]);
     cells.chain([sample.summary.n.to_string()]).collect()
 }
 

@@ -53,9 +53,8 @@ fn spread(sample: Option<&PointSample>) -> [String; 3] {
     let Some(sample) = sample else {
         return ["–"; 3].map(str::to_owned);
     };
-    let Summary { median, p1, p99, .. } = sample.summary;
-    let [median, p1, p99] = [median, p1, p99].map(|v| numbers::value(sample.quantity, v));
-    [format!("{}{median}", sample.median_sign()), p1, p99]
+    let PrintedSummary { median, p1, p99, .. } = sample.printed();
+    [median, p1, p99]
 }
 
 /// Returns the median with its sign, two other statistics, and the size of the sample.

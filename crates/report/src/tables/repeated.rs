@@ -1,7 +1,7 @@
 //! Tables of quantities that are measured in one trial per repetition: latency, delay variation, recovery, reset.
 
 use super::{AT_LEAST, AT_MOST, SPREAD, dispersion, percentile_note, spread};
-use crate::digest::{Digest, PointDigest, PointSample};
+use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
 use crate::numbers::{self, grouped, title};
 use crate::table::Table;
 use sixbench_method::measures::Quantity;
@@ -190,11 +190,11 @@ fn load(sample: &PointSample) -> String {
 }
 
 fn summary_row(point: &PointDigest, sample: &PointSample) -> Vec<String> {
-    let value = |v| numbers::value(sample.quantity, v);
-    let [median, p1, p99] = spread(Some(sample));
+    let PrintedSummary { min, p1, median, p99, max } = sample.printed();
+    let mean = format!("{}{}", sample.sign(), numbers::value(sample.quantity, sample.mean));
     let unit = numbers::unit(sample.quantity).to_owned();
     let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
     let what = [sample.quantity.title().to_owned(), unit, load(sample), median, p1, p99];
-    let rest = [value(sample.summary.min), value(sample.summary.max), value(sample.mean), dispersion(&sample.summary)];
+    let rest = [min, max, mean, dispersion(&sample.summary)];
     head.into_iter().chain(what).chain(rest).chain([sample.summary.n.to_string()]).collect()
 }

@@ -204,3 +204,46 @@ fn a_rate_between_bounds_more_than_two_to_one_apart_is_not_found_and_no_number()
     let close = between("vpp-nat64", 95_000, 189_000, Limit::Disturbed);
     assert!(markdown(&close.input()).replace('\u{a0}', " ").contains("≥ 95,000"), "within two to one it is a bound");
 }
+
+/// A delay that no other number of the sample resembles, ns.
+const DELAY: f64 = 7_654_321.0;
+
+/// Returns a run in which every delay of the test of PDV is this one, and may be shorter.
+fn delays_at_most() -> Sample {
+    let mut sample = Sample::of_every_measure();
+    let values =
+        sample.outcomes.iter_mut().filter(|outcome| outcome.point.test == "pdv").flat_map(|outcome| &mut outcome.values);
+    let count = values.map(|value| (value.value, value.is_at_most) = (DELAY, true)).count();
+    assert!(count > 0, "values of PDV");
+    sample
+}
+
+#[test]
+fn an_upper_bound_is_in_no_file_a_number_without_its_sign() {
+    let sample = delays_at_most();
+    let input = sample.input();
+    let document = Document::new(&input).expect("a report");
+    for file in ["bencher.json", "benchmark-smaller.json"] {
+        let text = document.file(file).expect("a file").unwrap_or_default();
+        assert!(!text.contains("765432") && !text.contains("7.65"), "{file}: {text}");
+    }
+    let left_out = document.file("trend-left-out.json").expect("a file").expect("points that were left out");
+    let left_out: Value = serde_json::from_str(&left_out).expect("JSON");
+    let is_it =
+        |entry: &&Value| entry["status"] == "at-most" && entry["known"].as_str().is_some_and(|known| known.contains("≤ 7.65"));
+    assert!(left_out.as_array().expect("a list").iter().any(|entry| is_it(&entry)), "{left_out}");
+    for (name, text) in [
+        ("results.md", markdown(&input)),
+        ("junit.xml", document.file("junit.xml").expect("a file").expect("text")),
+        ("terminal", terminal(&input, 100, false)),
+    ] {
+        let text = text.replace('\u{a0}', " ");
+        let unsigned: Vec<&str> =
+            text.match_indices("7.65").map(|(at, _)| &text[..at]).filter(|before| !before.ends_with("≤ ")).collect();
+        assert!(
+            unsigned.is_empty(),
+            "{name}: {}",
+            unsigned[0].chars().rev().take(80).collect::<String>().chars().rev().collect::<String>()
+        );
+    }
+}

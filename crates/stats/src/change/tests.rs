@@ -1,12 +1,16 @@
 use super::*;
 use std::fmt::Write;
 
+fn exact(value: f64) -> SeriesLevel {
+    SeriesLevel { value, is_at_least: false, is_at_most: false }
+}
+
 /// Returns values with a standard deviation of 1, each of which keeps the share `phi` of the one before it.
 fn chain(random: &mut SplitMix64, phi: f64, n: usize) -> Vec<SeriesLevel> {
     let mut last = random.gaussian();
     let mut next = || {
         last = phi * last + (1.0 - phi * phi).sqrt() * random.gaussian();
-        SeriesLevel { value: 100.0 + last, is_open: false }
+        exact(100.0 + last)
     };
     (0..n).map(|_| next()).collect()
 }
@@ -72,7 +76,7 @@ fn steady_series_are_seldom_called_changed_and_steps_are_found() {
 
 #[test]
 fn values_that_are_all_alike_or_too_few_have_no_change() {
-    let alike = vec![SeriesLevel { value: 7.0, is_open: false }; 30];
+    let alike = vec![exact(7.0); 30];
     assert_eq!(places(alike.clone()), [0; 0]);
     assert_eq!(places(stepped(alike[..5].to_vec(), 2, 5, 1.0)), [0; 0]);
     assert_eq!(places(stepped(alike, 11, 30, 0.1)), [11], "ties are no obstacle");
@@ -92,20 +96,21 @@ fn a_lower_bound_is_not_below_what_is_above_it() {
     let high = chain(&mut random, 0.0, 24);
     let mut cut_off = stepped(high.clone(), 12, 24, -10.0);
     assert_eq!(places(cut_off.clone()), [12]);
-    cut_off[12..].iter_mut().for_each(|level| level.is_open = true);
+    cut_off[12..].iter_mut().for_each(|level| level.is_at_least = true);
     assert_eq!(places(cut_off), [0; 0], "what the tester cut off may be as high as before");
     let mut risen = stepped(high, 12, 24, 10.0);
-    risen[12..].iter_mut().for_each(|level| level.is_open = true);
-    assert_eq!(places(risen), [12], "at least as much is more");
+    risen[12..].iter_mut().for_each(|level| level.is_at_least = true);
+    assert_eq!(places(risen.clone()), [12], "at least as much is more");
+    risen[12..].iter_mut().for_each(|level| (level.is_at_least, level.is_at_most) = (false, true));
+    assert_eq!(places(risen), [0; 0], "what is at most this may be as low as before");
 }
 
 #[test]
 fn the_fewest_values_are_those_of_which_halves_that_do_not_overlap_can_show_it() {
     for series in [1, 10] {
         let n = fewest_values(series);
-        let apart =
-            |n: usize| (0..n).map(|i| SeriesLevel { value: (i + 100 * (i / (n / 2))) as f64, is_open: false }).collect();
-        let steady = (0..n).map(|i| SeriesLevel { value: 100.0 + (i * 7 % n) as f64, is_open: false }).collect::<Vec<_>>();
+        let apart = |n: usize| (0..n).map(|i| exact((i + 100 * (i / (n / 2))) as f64)).collect();
+        let steady = (0..n).map(|i| exact(100.0 + (i * 7 % n) as f64)).collect::<Vec<_>>();
         let all = |n: usize| [vec![apart(n)], vec![steady[..n].to_vec(); series - 1]].concat();
         assert!(change_points(&all(n - 2))[0].is_empty(), "{series}: {n}");
     }

@@ -4,7 +4,7 @@ use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSec
 use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
-use sixbench_method::record::{LinkFacts, PathFacts};
+use sixbench_method::record::{LinkFacts, LinkKind, PathFacts};
 use std::net::IpAddr;
 
 /// The setup of one device, and the traffic that it understands.
@@ -127,6 +127,17 @@ pub enum DeviceHost {
     Memif,
     /// Elsewhere, set up by the user. The recipe only defines which traffic the device understands.
     Manual,
+}
+
+impl DeviceHost {
+    /// Returns the kind of links that the testbed makes to a device on such a host; unknown where the user makes them.
+    pub fn links(self) -> LinkKind {
+        match self {
+            Self::Netns | Self::Lab => LinkKind::Virtual,
+            Self::Memif => LinkKind::SharedMemory,
+            Self::Manual => LinkKind::Unknown,
+        }
+    }
 }
 
 /// A program that is built into the lab's cache.
