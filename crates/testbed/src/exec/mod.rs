@@ -2,13 +2,13 @@
 //! the transcript, and the record of undo commands for another machine. This module knows nothing about devices and links.
 
 mod access;
+mod advised;
 mod daemon;
 mod directory;
 mod error;
 mod life;
 mod packages;
 mod process;
-mod advised;
 mod quoting;
 mod remote_process;
 mod shell;
@@ -19,6 +19,8 @@ mod undo;
 mod waiting;
 
 pub use access::ShellAccess;
+pub use advised::scp;
+pub(crate) use advised::{ip_link_del, ip_link_set, ssh_copy_id, ssh_true};
 pub use daemon::Daemon;
 pub(crate) use directory::{guessable, own_directory, unguessable};
 pub use error::TestbedError;
@@ -27,8 +29,6 @@ pub(crate) use life::{LifeLock, is_alive, sweep_locks};
 pub(crate) use packages::has_program;
 pub(crate) use process::{allowed_cores, core_list, end_by_input, family, kill};
 pub use process::{command_of, is_root};
-pub use advised::scp;
-pub(crate) use advised::{ip_link_del, ip_link_set, ssh_copy_id, ssh_true};
 pub use quoting::{ProgramCommand, quoted, quoted_path, quoted_word};
 pub use shell::Shell;
 pub(crate) use ssh::sweep;
