@@ -18,9 +18,9 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
     let [dots, amdahl, universal] = COLORS;
     Figure {
         id: "cores".into(),
-        title: "Rate over the DUT's cores".into(),
+        title: "Rate over the device's cores".into(),
         caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, starting \
-                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the DUT \
+                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the device \
                   itself; between the steps they are a guess."
             .to_owned(),
         keys: vec![
@@ -43,7 +43,7 @@ fn panel(scaling: &Scaling) -> Panel {
     plots.push(measured(scaling));
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
-    let cores = format!("cores of {}", scaling.device.unwrap_or("the DUT"));
+    let cores = format!("cores of {}", scaling.device.unwrap_or("the device"));
     let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
