@@ -10,6 +10,7 @@ use crate::tables::scaling::bottleneck;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::scaling::{Fit, Law};
+use sixbench_method::units::counted;
 
 /// The indices of the colours: measured, Amdahl's law, the universal scalability law.
 const COLORS: [usize; 3] = [0, 1, 2];
@@ -63,7 +64,8 @@ fn curve(fit: &Fit, most: f64) -> Plot {
 fn measured(scaling: &Scaling) -> Plot {
     let dot = |ScaledStep { step, point, .. }: &ScaledStep| {
         let (s, sign) = (&step.summary, point.sign());
-        let label = format!("{} cores: {sign}{} {}, n = {}", step.cores, grouped(s.median), rate_unit(scaling.measure), s.n);
+        let label =
+            format!("{}: {sign}{} {}, n = {}", counted(step.cores.get(), "core"), grouped(s.median), rate_unit(scaling.measure), s.n);
         Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label)
     };
     style::barred(COLORS[0], scaling.steps.iter().map(dot).collect())

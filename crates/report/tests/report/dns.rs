@@ -158,13 +158,13 @@ fn a_rate_that_is_repeated_is_told_with_how_often_it_passed_and_how_idle_each_co
     insta::assert_snapshot!("repeated-markdown", markdown(&sample.input()));
     insta::assert_snapshot!("repeated-terminal", terminal(&sample.input(), 100, false));
     let (text, page) = (terminal(&sample.input(), 100, false).replace('\n', " "), page(&sample));
-    assert!(text.contains("Unbound, at the median rate, 1 cores: repeated at "), "{text}");
+    assert!(text.contains("Unbound, at the median rate, 1 core: repeated at "), "{text}");
     assert!(
         text.contains("the median that unbound.cores1 found: 7 of 10 trials passed; idle time of Unbound: core 1 "),
         "{text}"
     );
     for wrong in
-        ["highest rate of the plan", "at the median rate, 1 cores answered", "at the median rate, 2 cores answered", "≥"]
+        ["highest rate of the plan", "at the median rate, 1 core answered", "at the median rate, 2 cores answered", "≥"]
     {
         assert!(!text.contains(wrong), "{wrong}: {text}");
     }
