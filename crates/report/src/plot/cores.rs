@@ -64,8 +64,13 @@ fn curve(fit: &Fit, most: f64) -> Plot {
 fn measured(scaling: &Scaling) -> Plot {
     let dot = |ScaledStep { step, point, .. }: &ScaledStep| {
         let (s, sign) = (&step.summary, point.sign());
-        let label =
-            format!("{}: {sign}{} {}, n = {}", counted(step.cores.get(), "core"), grouped(s.median), rate_unit(scaling.measure), s.n);
+        let label = format!(
+            "{}: {sign}{} {}, n = {}",
+            counted(step.cores.get(), "core"),
+            grouped(s.median),
+            rate_unit(scaling.measure),
+            s.n
+        );
         Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label)
     };
     style::barred(COLORS[0], scaling.steps.iter().map(dot).collect())
