@@ -30,7 +30,7 @@ fn of_cell(words: &[&str]) -> Vec<String> {
         match number {
             "0" => of_some && !at(index + 3).is_empty(),
             "1" if of_some => (at(index + 2) == "1" && is_plural(index + 3)) || has_verb(index + 4),
-            "1" => is_plural(index + 1) || (at(index + 1) == "more" && is_plural(index + 2)) || has_verb(index + 1),
+            "1" => is_plural(index + 1) || (at(index + 1) == "more" && is_plural(index + 2)),
             _ => false,
         }
     };
