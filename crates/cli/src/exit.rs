@@ -163,6 +163,7 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::PlanGone { .. }
         | StoreError::PlanChanged(_)
         | StoreError::NoTrial(_)
+        | StoreError::NoDirectory { .. }
         | StoreError::NotRead { .. }
         | StoreError::NoPlan { .. }
         | StoreError::NoRecords { .. }
@@ -201,9 +202,12 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Store(StoreError::NotCreated { .. } | StoreError::NotEmpty { .. } | StoreError::Exists(_)) => {
             "; choose another with -o".to_owned()
         }
-        RunError::Store(StoreError::NotRead { .. } | StoreError::NoRun { .. } | StoreError::NoneBelow { .. }) => {
-            "; runs are in results/ (ls results) where -o named no other directory".to_owned()
-        }
+        RunError::Store(
+            StoreError::NoDirectory { .. }
+            | StoreError::NotRead { .. }
+            | StoreError::NoRun { .. }
+            | StoreError::NoneBelow { .. },
+        ) => "; runs are in results/ unless -o named another place".to_owned(),
         RunError::Store(StoreError::NoTrial(directory)) => {
             format!("; continue with: {}", hints::resume(directory))
         }

@@ -106,9 +106,22 @@ mod tests {
         source.lines().filter(|line| !line.trim_start().starts_with("//")).filter(is_command).collect()
     }
 
+    /// Returns the lines of a file of source code that advise a command of another program with something that is put in.
+    fn advised_commands(source: &str) -> Vec<&str> {
+        let programs = ["ssh ", "ssh-copy-id ", "scp ", "ip link "];
+        let starts: Vec<String> = ["(", "`", ": "]
+            .iter()
+            .flat_map(|before| programs.iter().map(move |program| format!("{before}{program}")))
+            .collect();
+        let is_filled = |rest: &str| rest.split(['"', '`', ';', ')']).next().is_some_and(|command| command.contains('{'));
+        let is_advice = |line: &&str| starts.iter().any(|start| line.split(start.as_str()).skip(1).any(is_filled));
+        source.lines().filter(|line| !line.trim_start().starts_with("//")).filter(is_advice).collect()
+    }
+
     #[test]
     fn no_other_file_puts_a_path_into_a_command() {
         assert_eq!(commands_of_its_own("format!(\"continue with: sixbench run --resume {}\", x)").len(), 1);
+        assert_eq!(advised_commands("format!(\"copy it there (scp {own} {machine}:{target})\")").len(), 1);
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut directories: Vec<_> =
             ["cli", "runner", "report", "testbed", "plan", "method", "live"].map(|name| crates.join(name).join("src")).into();
@@ -120,6 +133,7 @@ mod tests {
                 } else if is_source {
                     let source = std::fs::read_to_string(&entry).expect("a source file");
                     assert_eq!(commands_of_its_own(&source), Vec::<&str>::new(), "{}: use hints.rs", entry.display());
+                    assert_eq!(advised_commands(&source), Vec::<&str>::new(), "{}: use exec/advised.rs", entry.display());
                 }
             }
         }

@@ -93,6 +93,9 @@ impl TrialRecord {
     }
 }
 
+/// The beginning of the warning that other work used the cores of a device during trials.
+pub const DURING_TRIALS: &str = "other work used the cores of ";
+
 /// The facts of a run: `facts.json`. RFC 2544 section 7: the exact version and configuration of the DUT belong into the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Facts {

@@ -90,8 +90,8 @@ pub struct TrustRule {
 /// Every rule.
 pub const RULES: [TrustRule; 11] = [
     TrustRule {
-        subject: "trials that others disturbed, whatever became of them",
-        fair: "more than 10 % of all trials, or 20 % of those of a point that were not made again",
+        subject: "trials that other work disturbed, whatever became of them",
+        fair: "more than 10 % of all trials, or 20 % of those of a point that were not repeated",
         low: "more than 30 %, or 50 %",
         judge: disturbed_trials,
     },

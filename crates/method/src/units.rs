@@ -2,6 +2,7 @@
 //! expected and what was found instead.
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -48,9 +49,27 @@ pub fn show_seconds(seconds: u64) -> String {
     }
 }
 
-/// Returns a number with its noun: `1 tag`, `500 tags`.
+/// Returns a number with its noun: `1 tag`, `500 tags`, `2 searches`.
 pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
-    if n == N::from(1) { format!("1 {noun}") } else { format!("{n} {noun}s") }
+    format!("{n} {}", agreeing(n == N::from(1), noun))
+}
+
+/// Returns a part of a number of things: `2 of 3 trials`, `1 of 1 trial`, `none of 3 trials`.
+pub fn part_of(part: usize, of: usize, noun: &str) -> String {
+    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
+    format!("{part} of {}", counted(of as u64, noun))
+}
+
+/// Returns the form of a noun in the singular or in the plural: `trial` or `trials`. Of several words, the last one changes.
+pub fn agreeing(is_one: bool, noun: &str) -> Cow<'_, str> {
+    let is_after_vowel = || noun.chars().rev().nth(1).is_some_and(|letter| "aeiou".contains(letter));
+    match noun {
+        _ if is_one || noun.ends_with("series") => Cow::Borrowed(noun),
+        _ if noun.ends_with("is") => Cow::Owned(format!("{}es", &noun[..noun.len() - 2])),
+        _ if noun.ends_with('y') && !is_after_vowel() => Cow::Owned(format!("{}ies", &noun[..noun.len() - 1])),
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => Cow::Owned(format!("{noun}es")),
+        _ => Cow::Owned(format!("{noun}s")),
+    }
 }
 
 /// Splits a text into a number and a suffix of letters or `%`.
@@ -336,6 +355,20 @@ mod tests {
             [Ok(100_000), Ok(1000), Ok(1_000_000_000)]
         );
         assert!(["0", "1001M", "1kfps", "5fps", "many"].into_iter().all(|text| connections(text).is_err()));
+    }
+
+    #[test]
+    fn nouns_agree_with_their_number() {
+        assert_eq!([counted(1, "trial"), counted(0, "trial"), counted(2, "trial")], ["1 trial", "0 trials", "2 trials"]);
+        assert_eq!([counted(3, "search"), counted(3, "losing search")], ["3 searches", "3 losing searches"]);
+        assert_eq!(
+            ["query", "day", "series", "analysis", "box"].map(|noun| counted(2, noun)),
+            ["2 queries", "2 days", "2 series", "2 analyses", "2 boxes"]
+        );
+        assert_eq!(
+            [part_of(0, 3, "trial"), part_of(1, 1, "trial"), part_of(2, 3, "query")],
+            ["none of 3 trials", "1 of 1 trial", "2 of 3 queries"]
+        );
     }
 
     #[test]

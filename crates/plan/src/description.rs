@@ -79,7 +79,7 @@ fn cost(name: &str, budget: Budget) -> String {
 fn clauses(plan: &Plan, all: bool) -> String {
     let compliance = |test: &Test| {
         let compliance = conformance::compliance(&conformance::of_the_test(plan, test));
-        format!("  {:<20} {compliance}, apart from the tester's own deviations (RFC 2544 section 5)\n", test.name)
+        format!("  {:<20} {compliance} (RFC 2544 section 5), not counting the tester's own deviations below\n", test.name)
     };
     let mut text: String = plan.tests.iter().map(compliance).collect();
     text.push('\n');
@@ -89,7 +89,8 @@ fn clauses(plan: &Plan, all: bool) -> String {
         if all || clause.conformance != Conformance::Met {
             let about = if tests.len() == plan.tests.len() { String::new() } else { format!(" [{}]", tests.join(", ")) };
             let Clause { clause, level, requirement, actual, conformance } = clause;
-            text += &format!("  {conformance:<6}  {clause:<22} {level:<6} {requirement}: {actual}{about}\n");
+            let requirement = requirement.trim_end_matches('.');
+            text += &format!("  {conformance:<9} {clause} ({level}): {requirement}. Here: {actual}{about}\n");
         }
     }
     if !all {

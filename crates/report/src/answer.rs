@@ -2,9 +2,10 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, RepeatedRate, common_goal};
-use crate::numbers::{commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column, subject, supported, unit};
+use crate::numbers::{
+    capitalised, commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column, subject, supported, unit,
+};
 use crate::plot::answer_bar::{RepetitionDot, bar, share_bar};
-use crate::trust::capitalised;
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;

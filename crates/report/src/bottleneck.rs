@@ -1,8 +1,8 @@
 //! The resource that limited a DUT, for each point.
 
 use crate::digest::{Digest, PointDigest};
+use crate::numbers::capitalised;
 use crate::table::Table;
-use crate::trust::capitalised;
 use sixbench_method::bottleneck::{explain, weakest};
 
 /// Returns rows for each point: one on the DUT's machine, and for a chain one on its devices, as far as they are known; `None` if nothing is known.
@@ -16,7 +16,8 @@ pub(crate) fn bottlenecks(digest: &Digest) -> Option<Table> {
         found.map(|words| row(&point.name(), &words)).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = digest.points.iter().filter(is_of_a_limit).flat_map(rows_of).collect();
-    (!rows.is_empty()).then(|| Table::new("What held the DUT back", ["Point", "What held it back", "Seen by"]).with_rows(rows))
+    (!rows.is_empty())
+        .then(|| Table::new("What held the device back", ["Point", "What held it back", "Seen by"]).with_rows(rows))
 }
 
 /// Returns a row with the point, the finding, and its basis, which follows the finding in brackets.

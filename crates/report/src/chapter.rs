@@ -66,7 +66,7 @@ fn of_groups(digest: &Digest, chapters: fn(&Digest) -> Vec<Chapter>) -> Vec<Chap
 pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     let mut chapters = of_groups(digest, results_of_group);
     // These compare nothing: they list everything.
-    chapters.extend([of_table("machines", machines::table(digest), vec![]), of_table("points", points::table(digest), vec![])]);
+    chapters.extend([of_table("machines", machines::table(digest), vec![]), points(digest)]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
 }
@@ -139,6 +139,12 @@ fn scalability(digest: &Digest) -> Chapter {
 /// Returns a chapter whose heading is that of its only table.
 fn of_table(id: &'static str, table: Table, figures: Vec<Figure>) -> Chapter {
     Chapter::new(id, table.title.clone(), vec![table], figures)
+}
+
+/// Returns the chapter that lists every point, and what its results are.
+fn points(digest: &Digest) -> Chapter {
+    let tables = vec![points::table(digest), points::meanings(digest)];
+    Chapter::new("points", tables[0].title.clone(), tables, vec![])
 }
 
 /// Returns the chapter on anomalous frames, under the heading of its first table.

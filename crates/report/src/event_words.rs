@@ -72,7 +72,7 @@ pub fn certified(certificate: &Certificate) -> String {
 /// Returns the result of phase 1, as counted by the tester and by the DUT.
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
     let Connections { established, offered, .. } = connections;
-    let counted = connections.opened_by_the_dut().map(|counted| format!(", the DUT counts {counted}")).unwrap_or_default();
+    let counted = connections.opened_by_the_dut().map(|counted| format!(", the device counts {counted}")).unwrap_or_default();
     let at = if spec.phase_one.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
     let example = connections.examples.first().map(|example| format!(" ({example})")).unwrap_or_default();
     format!("  {established} of {offered} connections{at}{counted}{example}")

@@ -198,8 +198,8 @@ fn notice(digest: &Digest) -> Vec<String> {
     let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
     let repetitions: Vec<String> = repetitions.into_iter().collect();
     let mut notice = vec![
-        "Tester and DUTs share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
-         numbers rank these DUTs on this machine. They do not show the performance over a wire and must not be compared with \
+        "Tester and devices share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
+         numbers rank these devices on this machine. They do not show the performance over a wire and must not be compared with \
          those of other machines."
             .to_owned(),
         format!(

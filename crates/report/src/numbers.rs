@@ -5,6 +5,7 @@ use sixbench_method::measures::{Quantity, Searched, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::TrialSpec;
+use sixbench_method::units::agreeing;
 
 /// Returns a count or a rate with three significant digits and a prefix: `412 k`, `1.23 M`, `950`.
 pub(crate) fn short(value: f64) -> String {
@@ -196,15 +197,29 @@ pub(crate) fn stretch(seconds: u64) -> String {
 
 /// Returns a number with a noun: `1 trial`, `3 trials`.
 pub(crate) fn count(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n}\u{a0}{noun}{plural}")
+    format!("{n}\u{a0}{}", agreeing(n == 1, noun))
+}
+
+/// Returns a part of a number of things with a no-break space before the noun: `none of 3 trials`.
+pub(crate) fn counted_part(part: u64, of: u64, noun: &str) -> String {
+    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
+    format!("{part} of {}", count(of, noun))
 }
 
 /// Returns a list in words: `84, 128 and 1518`.
 pub(crate) fn enumerated<T: ToString>(items: &[T]) -> String {
+    joined(items, "and")
+}
+
+/// Returns a list of which one applies, in words: `1, 3 or 5`.
+pub(crate) fn alternatives<T: ToString>(items: &[T]) -> String {
+    joined(items, "or")
+}
+
+fn joined<T: ToString>(items: &[T], conjunction: &str) -> String {
     let words: Vec<String> = items.iter().map(T::to_string).collect();
     match &words[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
         _ => words.concat(),
     }
 }
@@ -302,6 +317,12 @@ pub(crate) fn in_a_sentence(quantity: &str) -> String {
         true => quantity[..1].to_lowercase() + &quantity[1..],
         false => quantity.to_owned(),
     }
+}
+
+/// Returns a text with a large first letter, for the beginning of a sentence.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns text cut to `width` characters, with an ellipsis if it was cut.

@@ -11,6 +11,7 @@ use sixbench_method::plan::Point;
 use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart};
 use sixbench_method::status::Stop;
 use sixbench_method::trial::Verdict;
+use sixbench_method::units::{agreeing, part_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a time in machine-readable form, to the second.
@@ -44,17 +45,21 @@ pub(crate) fn sentence(digest: &Digest) -> String {
     }
 }
 
-/// Returns the expected duration of a complete run in one part: `, 12 min expected; 30 of 100 trials were invalid, which was not foreseen`.
+/// Returns the expected duration of a complete run in one part: ` instead of the expected 3 min; 30 of 100 trials were invalid`.
 pub(crate) fn expected(digest: &Digest) -> String {
     let input = digest.input;
     let [part] = &input.facts.runs[..] else { return String::new() };
     let Some(estimate_s) = part.estimate_s.filter(|_| part.ending == Some(Ending::Complete)) else { return String::new() };
-    let invalid = digest.counted(Verdict::Invalid);
-    let invalid = match (invalid, input.records.len()) {
-        (0, _) => String::new(),
-        (invalid, all) => format!("; {invalid} of {all} trials were invalid, which was not foreseen"),
+    let expected = stretch(estimate_s);
+    let invalid = match digest.counted(Verdict::Invalid) {
+        0 => String::new(),
+        1 => format!("; {} was invalid", part_of(1, input.records.len(), "trial")),
+        invalid => format!("; {} were invalid", part_of(invalid, input.records.len(), "trial")),
     };
-    format!(", {} expected{invalid}", stretch(estimate_s))
+    match digest.span.map(|span| stretch(span.seconds())) {
+        Some(taken) if taken == expected => format!(", as expected{invalid}"),
+        _ => format!(" instead of the expected {expected}{invalid}"),
+    }
 }
 
 /// Returns the labels of the run: `kernel=6.12, rack=b4`.
@@ -112,7 +117,7 @@ fn on_hosts(hosts: &RepetitionHosts<'_>) -> Vec<String> {
             points.entry(point).or_default().push(repetition.to_string());
         }
         let of_point = |(point, repetitions): (&Point, Vec<String>)| {
-            let noun = if repetitions.len() == 1 { "repetition" } else { "repetitions" };
+            let noun = agreeing(repetitions.len() == 1, "repetition");
             format!("{point} {noun} {}", repetitions.join(", "))
         };
         format!("{host}: {}", points.into_iter().map(of_point).collect::<Vec<_>>().join("; "))

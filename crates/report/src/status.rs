@@ -1,7 +1,7 @@
 //! The status of planned points in words: their results, and why some have none.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{count, enumerated, full_rate_unit, short, title};
+use crate::numbers::{capitalised, count, counted_part, enumerated, full_rate_unit, short, title};
 use crate::tables::trial::kind;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
@@ -57,7 +57,7 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
     let of = |n: u32| format!("in {n} of {}", count(planned.repetitions.with_result.into(), "repetition"));
     let invalid = match open.cause {
         InvalidCause::Tester => "the tester fell short above it",
-        InvalidCause::Disturbed => "other work used the DUT's processors above it",
+        InvalidCause::Disturbed => "other work used the device's processors above it",
         InvalidCause::Connections => "not all connections of phase 1 were opened or kept above it",
         InvalidCause::Names => "the names were not cached as intended above it, or there were too few",
     };
@@ -78,20 +78,20 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
             format!("{between} {unit}, because {}", why_not_found(*cause))
         }
         NoResult::NoLoad => {
-            "the DUT lost frames even at the lowest load of the plan, so there is no throughput to measure at".to_owned()
+            "the device lost frames even at the lowest load of the plan, so there is no throughput to measure at".to_owned()
         }
         NoResult::NothingSeen if test.measure.info().headline == Some(Quantity::RecoveryTime) => {
-            "the DUT lost nothing in the overload, so there was nothing to recover from".to_owned()
+            "the device lost nothing in the overload, so there was nothing to recover from".to_owned()
         }
         NoResult::NothingSeen => "the trials were valid, but no frame came back to be measured".to_owned(),
         NoResult::Mismatched { trials } => format!(
-            "{} on record {} not what this plan requires: the plan was changed since, or an earlier version judged a trial \
+            "{} on record {} not what this plan requires, because the plan was changed since, or an earlier version judged a trial \
              differently",
             count((*trials).into(), "trial"),
             if *trials == 1 { "is" } else { "are" }
         ),
         NoResult::Unfinished { trials, stop } => {
-            format!("not complete after {}: {}", count((*trials).into(), "trial"), ended(stop))
+            format!("not complete after {}, because {}", count((*trials).into(), "trial"), ended(stop))
         }
     }
 }
@@ -119,9 +119,9 @@ fn why_invalid(cause: InvalidCause, stage: InvalidStage) -> &'static str {
         }
         (InvalidCause::Connections, _) => {
             "before every trial phase 1 failed to open all its connections, or they were not kept; lower the plan's \
-             `phase-1-rate`, or check the DUT's table and timeouts"
+             `phase-1-rate`, or check the device's table and timeouts"
         }
-        (InvalidCause::Disturbed, _) => "other work used the DUT's processors in the trials that decided",
+        (InvalidCause::Disturbed, _) => "other work used the device's processors in the trials that decided",
         (InvalidCause::Tester, InvalidStage::Search) => "the tester fell short at every load that was tried",
         (InvalidCause::Tester, InvalidStage::Measurement) => "every trial of the measurement was invalid",
     }
@@ -163,7 +163,8 @@ pub(crate) fn counted(digest: &Digest) -> String {
     let is_left_out = |planned: &&PlannedPoint| matches!(planned.status, PointStatus::NotRun(NotRun::LeftOut { .. }));
     let left_out = digest.planned.iter().filter(is_left_out).count();
     let (with, all) = (counts.with_result(), counts.points);
-    let mut words = format!("{with} of {} {} a result", count(all as u64, "point"), if with == 1 { "has" } else { "have" });
+    let have = if with < 2 { "has" } else { "have" };
+    let mut words = format!("{} {have} a result", counted_part(with as u64, all as u64, "point"));
     for (number, one, several) in [(all - with - left_out, "does not", "do not"), (left_out, "was left out", "were left out")] {
         match number {
             0 => {}
@@ -174,10 +175,14 @@ pub(crate) fn counted(digest: &Digest) -> String {
     words
 }
 
-/// Returns sentences on the points without a result, one for each reason.
+/// Returns sentences on the points without a result, one for each reason: `Not run: Jool; Linux in the lab. There is no kernel lab.`
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
     let was_run = |planned: &PlannedPoint| !matches!(planned.status, PointStatus::NotRun(_));
-    let reasons = by_test(digest).into_iter().map(|(name, planned)| ((was_run(planned), why(planned)), name));
+    let reason = |planned: &PlannedPoint| match &planned.status {
+        PointStatus::NotRun(NotRun::LeftOut { why }) => why.clone(),
+        _ => why(planned),
+    };
+    let reasons = by_test(digest).into_iter().map(|(name, planned)| ((was_run(planned), reason(planned)), name));
     by_key(reasons).into_iter().map(|((was_run, why), names)| sentence(was_run, &why, &names)).collect()
 }
 
@@ -187,20 +192,18 @@ fn sentence(was_run: bool, why: &str, names: &[String]) -> String {
     if more > 0 {
         shown += &format!("; and {more} more in the table of points");
     }
-    let said = match (was_run, names.len() == 1) {
-        (false, true) => "was not run",
-        (false, false) => "were not run",
-        (true, true) => "has no result",
-        (true, false) => "have no result",
-    };
-    format!("{shown} {said}: {}.", why.trim_end_matches('.'))
+    let said = if was_run { "No result" } else { "Not run" };
+    format!("{said}: {shown}. {}.", capitalised(why.trim_end_matches('.')))
 }
 
-/// Returns the points without a result. Those of one test with the same reason have one name: `TAYGA, reset at 84 and 1518 bytes`.
+/// Returns the points without a result. Those of one test with the same reason have one name: `TAYGA, reset at 84 and 1518 bytes`, or only that of
+/// the test if it has no other points.
 fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)> {
     let without = digest.planned.iter().filter(|planned| !planned.status.has_result());
     let groups = by_key(without.map(|planned| ((&planned.test.name, why(planned)), planned)));
-    groups.into_iter().map(|(_, group)| (name(&group), group[0])).collect()
+    let all = |test: &Test| digest.planned.iter().filter(|planned| planned.test.name == test.name).count();
+    let named = |group: &[&PlannedPoint]| if group.len() == all(group[0].test) { title(group[0].test) } else { name(group) };
+    groups.into_iter().map(|(_, group)| (named(&group), group[0])).collect()
 }
 
 fn name(points: &[&PlannedPoint]) -> String {
@@ -229,7 +232,7 @@ pub(crate) fn list(digest: &Digest) -> Vec<String> {
 
 fn line(group: &[&PlannedPoint]) -> String {
     let why = why(group[0]);
-    let because = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let because = if why.is_empty() { String::new() } else { format!("; {why}") };
     format!("{}: {}{because}", name(group), status(&group[0].status))
 }
 

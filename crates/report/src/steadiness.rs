@@ -20,7 +20,7 @@ fn of_point(point: &PointDigest) -> Vec<String> {
 
 fn drift_sentence(name: &str, drift: &Drift) -> String {
     format!(
-        "{name} drifts: by {} % of the median from one repetition to the next (p = {}, n = {}), so the median does not describe a steady DUT.",
+        "{name} drifts: by {} % of the median from one repetition to the next (p = {}, n = {}), so the median does not describe a steady device.",
         three_digits(drift.slope * 100.0),
         three_digits(drift.p),
         drift.n

@@ -1,6 +1,7 @@
 //! A line on how far the figures may be trusted.
 
 use crate::digest::Digest;
+use crate::numbers::capitalised;
 use serde::Serialize;
 use sixbench_method::trust::{RULES, Trust, TrustFinding, TrustLevel, TrustReason};
 
@@ -18,11 +19,6 @@ fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
         |reason: &TrustReason| matches!(&reason.found, TrustFinding::DisturbedTrials(found) if found.not_made_again() > 0);
     let is_told = move |reason: &TrustReason| reason.level != TrustLevel::High || is_noted(reason);
     trust.reasons.iter().filter(move |reason| trust.level == TrustLevel::High || is_told(reason))
-}
-
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The most reasons that are shown unfolded.

@@ -22,7 +22,7 @@ use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
-use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
+use sixbench_method::record::{DURING_TRIALS, Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
 use sixbench_report::lean;
@@ -245,8 +245,8 @@ impl Manager<'_> {
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
         let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let text = format!(
-            "other work used the processors of {dut} during trials; a rate decided by such a trial is only a lower bound; end \
-             the other work (see top)"
+            "{DURING_TRIALS}{dut} during trials, so a rate that one of them decided is a lower bound; end the \
+             other work (see top)"
         );
         let decides = !record.result.was_made_again();
         if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }

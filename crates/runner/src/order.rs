@@ -25,10 +25,8 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
         _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
-        "note: A and B were measured one after the other, not in turns{when}. Sudden changes on the \
-         machine between the two count as a difference; a steady drift is allowed for, and so only about twice the difference is \
-         shown that turns would show. If both devices are available, compare them by name, or two tests of a plan: they are measured \
-         in turns"
+        "note: A and B were measured one after the other{when}, so a sudden change of the machine between them looks like a \
+         difference, and only differences about twice as large can be shown. `sixbench compare DEVICE-A DEVICE-B` measures in turns"
     );
     (order, note)
 }
@@ -88,6 +86,6 @@ mod tests {
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = one_after_the_other([None, None]);
         assert_eq!(order, RunOrder::AFirst);
-        assert!(note.starts_with("note: A and B were measured one after the other, not in turns. "), "{note}");
+        assert!(note.starts_with("note: A and B were measured one after the other, so a sudden change "), "{note}");
     }
 }

@@ -52,9 +52,12 @@ pub enum StoreError {
     /// A record or the facts cannot be said in JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    /// There is no such directory, or it cannot be opened.
+    #[error("{}", not_opened(directory, error))]
+    NoDirectory { directory: PathBuf, error: io::Error },
     /// A file cannot be read.
-    #[error("cannot read {}; is this a results directory?", path.display())]
-    NotRead { path: PathBuf, source: io::Error },
+    #[error("{}", not_read(directory, file, error))]
+    NotRead { directory: PathBuf, file: String, error: io::Error },
     /// The resolved plan is none of this version.
     #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
     NoPlan { path: PathBuf, line: usize, title: String },
@@ -79,6 +82,22 @@ pub enum StoreError {
     /// No record is one that the plan asks for.
     #[error("{}", directory.display())]
     Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
+}
+
+fn not_opened(directory: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            format!("{} is not a results directory: {error}", directory.display())
+        }
+        _ => format!("cannot open the results directory {}: {error}", directory.display()),
+    }
+}
+
+fn not_read(directory: &Path, file: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("{} is not a results directory, because it has no {file}", directory.display()),
+        _ => format!("cannot read {}: {error}", directory.join(file).display()),
+    }
 }
 
 fn moved_to(to: Option<&Path>) -> String {

@@ -37,7 +37,7 @@ pub struct Stored {
 /// # Errors
 /// There is none, or root would reach it by a link of a user who owns neither it nor this process.
 pub fn folder(directory: &Path) -> Result<Folder> {
-    owner::open(directory).map_err(|source| StoreError::NotRead { path: directory.to_owned(), source })
+    owner::open(directory).map_err(|error| StoreError::NoDirectory { directory: directory.to_owned(), error })
 }
 
 /// Opens the results directory of a run that goes on.
@@ -50,8 +50,8 @@ pub fn begun(directory: &Path) -> Result<Folder> {
 
 /// Returns what makes an error of a file that cannot be read.
 pub(crate) fn cannot_read(folder: &Folder, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
-    let path = folder.path().join(name);
-    move |source| StoreError::NotRead { path: path.clone(), source }
+    let (directory, file) = (folder.path().to_owned(), name.to_owned());
+    move |error| StoreError::NotRead { directory: directory.clone(), file: file.clone(), error }
 }
 
 fn read(folder: &Folder, name: &str) -> Result<String> {

@@ -2,6 +2,7 @@
 //! whole, because it may not fit.
 
 use super::store_error::StoreError;
+use super::stored::cannot_read;
 use super::trial_lines::{LONGEST_LINE, RecordError};
 use sixbench_io::files::Folder;
 use sixbench_method::record::TrialRecord;
@@ -36,12 +37,11 @@ type Records = Result<Vec<(u64, TrialRecord)>, RecordError>;
 /// The file cannot be read, or a line of it other than the last one is no record.
 pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(u64, TrialRecord)) -> Result<bool, StoreError> {
     let path = folder.path().join("trials.jsonl");
-    let not_read = |source| StoreError::NotRead { path: path.clone(), source };
     let no_records = |source| StoreError::NoRecords { path: path.clone(), source };
     let file = match folder.read("trials.jsonl") {
         // A run that was killed before its first trial has none.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        opened => opened.map_err(not_read)?,
+        opened => opened.map_err(cannot_read(folder, "trials.jsonl"))?,
     };
     thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));

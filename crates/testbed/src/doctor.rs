@@ -12,11 +12,9 @@ use crate::availability::{has_module, module_cure};
 use crate::exec::{Shell, has_program};
 use crate::facts::Machine;
 use crate::lab::{self, KernelLab, Manifest};
-use crate::monitor::{Monitor, Watched};
+use crate::monitor::busiest_core;
 use crate::net::namespace;
-use crate::net::{Cores, stale_directories};
-use sixbench_method::record::CoreRole;
-use std::time::Duration;
+use crate::net::stale_directories;
 
 /// Runs all examinations, which takes about a second.
 pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
@@ -80,20 +78,13 @@ pub fn look_at_load(allowed_cores: &[u32]) -> Option<String> {
 
 /// Measures for 0.35 s how busy other work keeps the cores.
 fn load(allowed: &[u32]) -> Finding {
-    let monitor = Monitor::start(&Cores { tester: allowed.to_vec(), dut: vec![] }, Watched::default());
-    std::thread::sleep(Duration::from_millis(350));
-    let watch = monitor.stop();
-    let busiest = watch.cores.iter().filter(|c| c.role == CoreRole::Tester).map(|core| {
-        let busy: u32 = core.samples.iter().map(|s| u32::from(1000 - s.idle.min(1000))).sum();
-        (busy / core.samples.len().max(1) as u32, core.core)
-    });
-    match busiest.max() {
-        Some((busy, core)) if busy > 100 => Finding::bad(
+    match busiest_core(allowed) {
+        Some((core, busy, who)) => Finding::bad(
             Severity::Warning,
-            format!("core {core} is {} % busy with other work: expect stalls and invalid trials", busy / 10),
-            "end the other work (see top)",
+            format!("core {core} is {busy} % busy with other work ({who})"),
+            "stop it, or expect stalls and invalid trials",
         ),
-        _ => Finding::good("no other work on the cores"),
+        None => Finding::good("no other work on the cores"),
     }
 }
 

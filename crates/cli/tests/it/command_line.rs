@@ -304,7 +304,7 @@ fn a_report_of_something_else_is_refused() {
     let scratch = Scratch::new("noresults");
     let output = output(&["report", &scratch.0.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("is this a results directory?"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("is not a results directory"), "{}", text(&output.stderr));
 }
 
 #[test]

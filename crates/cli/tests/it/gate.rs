@@ -346,7 +346,7 @@ fn runs_that_took_turns_are_told_apart_from_those_that_came_one_after_the_other(
     let said = text(&output(&["compare", &a, &b]).stderr);
     assert!(said.contains("note: the runs of A and B took turns, 4 of each"), "{said}");
     let said = text(&output(&["compare", &format!("{a}/0"), &format!("{b}/1")]).stderr);
-    assert!(said.contains("were measured one after the other, not in turns (B 60 minutes after A)"), "{said}");
+    assert!(said.contains("were measured one after the other (B 60 minutes after A), so"), "{said}");
 }
 
 /// Returns facts on which host measured each repetition of a plan's only test.

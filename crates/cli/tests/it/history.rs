@@ -78,7 +78,7 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
         let page = scratch.path(&format!("pages/{key}.html"));
         let history = output(&["history", &scratch.path(""), "--label", key, "-o", &page]);
         assert_eq!(history.status.code(), Some(0), "{}", text(&history.stderr));
-        assert!(text(&history.stdout).starts_with("Too few runs to show a change in 2 series over 3 runs"));
+        assert!(text(&history.stdout).starts_with("3\u{a0}runs so far; a change in 2\u{a0}series can be shown from "));
         let data = data(&scratch.path(&format!("pages/{key}.json")));
         let runs = data["runs"].as_array().expect("runs").clone();
         assert_eq!(runs[0]["report"].as_str().map(|report| report.starts_with("../run0")), Some(true));

@@ -107,7 +107,7 @@ fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
     refused(&[&results], "results.tar.zst exists already; move it away");
     refused(&[&results, "-o", &format!("{results}/recipes.tar.zst")], "is in the results directory; choose a place outside");
     refused(&[&results, "-o", &scratch.path("no/such.tar.zst")], "cannot write");
-    refused(&[&scratch.path("missing")], "is this a results directory?");
+    refused(&[&scratch.path("missing")], "is not a results directory");
     let parts = fs::read_dir(&scratch.0)
         .expect("files")
         .filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|end| end == "part")));

@@ -27,7 +27,7 @@ fn what_is_no_results_directory_is_a_usage_error() {
     for missing in [scratch.path("missing"), scratch.path("results"), file.clone()] {
         refused(&["run", "--resume", &missing], "is not the directory of an interrupted run");
         refused(&["quickstart", "--resume", &missing], "is not the directory of an interrupted run");
-        refused(&["report", &missing], "is this a results directory?");
+        refused(&["report", &missing], "is not a results directory");
     }
     assert!(!Path::new(&scratch.path("missing")).exists(), "nothing is made where nothing was");
     refused(&["run", &scratch.path("results")], "Is a directory");
@@ -50,9 +50,9 @@ fn what_is_not_there_is_told_with_what_to_do_next() {
     refused(&["explain", "nosuchword"], "no explanation of `nosuchword`; `sixbench explain` lists all");
     refused(&["run", "quickstrat"], "; did you mean `quickstart`? (sixbench list plans)");
     for words in [["report", missing.as_str()], ["live", missing.as_str()]] {
-        refused(&words, "; runs are in results/ (ls results)");
+        refused(&words, "; runs are in results/ unless -o named another place");
     }
-    refused(&["run", "--resume", &missing], "; runs are in results/ (ls results)");
+    refused(&["run", "--resume", &missing], "; runs are in results/ unless -o named another place");
     refused(
         &["check", &plan, "--recipes", &missing],
         "; name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)",

@@ -57,19 +57,19 @@ impl fmt::Display for Cause {
                 "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
             }
             Self::OneProcess => "a process fills a core while others are partly idle: a daemon with a single thread",
-            Self::AllCores => "the DUT's processor time is used up",
+            Self::AllCores => "the device's processor time is used up",
             Self::QueueOverflow => {
                 "frames are dropped at an interface while the cores are partly idle: a burst, or a queue that is too short"
             }
-            Self::ConnectionTable => "the DUT's connection tracking table is full",
+            Self::ConnectionTable => "the device's connection tracking table is full",
             Self::PhaseOne => "not all connections of phase 1 were opened or kept, so nothing was measured",
             Self::Names => "the names were not cached as planned, or there were too few of them, so nothing was measured",
             Self::Event => {
-                "all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine, or a pause of the DUT"
+                "all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine, or a pause of the device"
             }
-            Self::HostSteal => "the host of this virtual machine takes processor time away from the DUT",
-            Self::Disturbed => "other work on the machine used the DUT's processors, so the DUT's own limit is not known",
-            Self::Tester => "the tester cannot offer more: the DUT may be better than this",
+            Self::HostSteal => "the host of this virtual machine takes processor time away from the device",
+            Self::Disturbed => "other work on the machine used the device's processors, so the device's own limit is not known",
+            Self::Tester => "the tester cannot offer more: the device may be better than this",
             Self::Waiting => {
                 "the cores have idle time and no interface counts drops: the server is waiting; check its limits on threads, \
                  sockets and outstanding queries"

@@ -43,7 +43,7 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
         0 => seconds(trial.residual_ns),
         _ => format!("{}; a frame later than {} does not count as received", seconds(trial.residual_ns), seconds(timeout)),
     };
-    vec![Clause::should("RFC 2544 section 23", "residual frames are waited for: 2 s", residual, is_residual), rest(plan, test)]
+    vec![Clause::should("RFC 2544 section 23", "a wait of 2 s for residual frames", residual, is_residual), rest(plan, test)]
 }
 
 fn rest(plan: &Plan, test: &Test) -> Clause {

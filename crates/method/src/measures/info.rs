@@ -31,7 +31,7 @@ pub(super) const HIGHEST_LOAD_PASSED: &str = "the highest load of the plan passe
 /// The reason for searches for a number of connections that found no upper limit.
 pub(super) const NO_LARGER_NUMBER: &str = "no larger number was tried";
 /// The reason for outages that lasted longer than their trial.
-pub(super) const NOT_RECOVERED: &str = "the trial ended before the DUT had recovered";
+pub(super) const NOT_RECOVERED: &str = "the trial ended before the device had recovered";
 
 /// A technical term with its definition, its clause, how it is measured here, and its unit.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use crate::plan::Point;
 use crate::record::Disturber;
 use crate::terms::FrameRate;
-use crate::units::show_seconds;
+use crate::units::{counted, part_of, show_seconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::{Display, Formatter, Result};
@@ -163,14 +163,14 @@ impl DisturbedTrials {
         percent(self.disturbed(), self.trials)
     }
 
-    /// Returns what became of the disturbed trials: `: 2 were made again, 5 passed`; empty if all of them were made again or are invalid, which is what
+    /// Returns what became of the disturbed trials: `: 2 repeated, 5 passed all the same`; empty if all of them were made again or are invalid, which is what
     /// becomes of a disturbed trial as a rule.
     fn fates(&self) -> String {
         if self.passed + self.lost == 0 {
             return String::new();
         }
         let fates = [
-            (self.made_again, "made again"),
+            (self.made_again, "repeated"),
             (self.passed, "passed all the same"),
             (self.lost, "lost frames"),
             (self.invalid, "invalid"),
@@ -232,30 +232,39 @@ impl Display for TrustFinding {
             Self::DisturbedTrials(found) => found.fmt(f),
             Self::DisturbedSearches(found) => found.fmt(f),
             Self::DisturbedResults { points, example } => {
-                write!(f, "{points} of the results are lower bounds because others disturbed their trials, such as {example}")
+                let verb = if *points == 1 { "is a lower bound" } else { "are lower bounds" };
+                write!(f, "{} {verb} because of a disturbance, such as {example}", counted(*points as u64, "more result"))
             }
             Self::WithoutResult { points, of, example } => {
-                write!(f, "{points} of {of} points were tried and have no result, such as {example}")
+                let verbs = if *points == 1 { "was tried and has" } else { "were tried and have" };
+                write!(f, "{} {verbs} no result, such as {example}", part_of(*points, *of, "point"))
             }
             Self::Spread(spread) => spread.fmt(f),
             Self::SpreadOfZero { quantities, example } => {
-                let number = if *quantities == 1 { "one quantity".to_owned() } else { format!("{quantities} quantities") };
+                let number = counted(*quantities as u64, "quantity");
                 write!(f, "the repetitions of {number} differ around a median of zero, such as {example}")
             }
             Self::SingleRepetition { points, of } => {
-                write!(f, "{points} of {of} points have a result of one repetition: nothing is known of its spread")
+                let have = if *points == 1 { "has" } else { "have" };
+                write!(f, "{} {have} a single repetition, which shows no spread", part_of(*points, *of, "point"))
             }
             Self::MissingValues { example, with_value, of, .. } => {
-                write!(f, "some repetitions lack a result: {example} has one in {with_value} of {of}")
+                write!(
+                    f,
+                    "some repetitions lack a result, such as {example}, with one in {}",
+                    part_of(*with_value, *of, "repetition")
+                )
             }
-            Self::NothingToJudge => f.write_str("no result was repeated: nothing is known of the spread"),
+            Self::NothingToJudge => f.write_str("no result was repeated, so the spread is not known"),
             Self::Unsteady { drifting, bimodal, of } => {
-                write!(f, "of {of} points {drifting} drift and {bimodal} have two modes")
+                let drift = if *drifting == 1 { "drifts" } else { "drift" };
+                let have = if *bimodal == 1 { "has" } else { "have" };
+                let bimodal = if *bimodal == 0 { "none".to_owned() } else { bimodal.to_string() };
+                write!(f, "{} {drift}, and {bimodal} {have} two modes", part_of(*drifting, *of, "point"))
             }
-            Self::LastLosses { momentary, of } => write!(
-                f,
-                "the loss that ended a search stood in one moment in {momentary} of {of} searches, and all along in the others"
-            ),
+            Self::LastLosses { momentary, of } => {
+                write!(f, "the loss that ended the search fell within one moment in {}", part_of(*momentary, *of, "search"))
+            }
             Self::MovedCores { least_ns, most_ns } => write!(
                 f,
                 "a cache line took {least_ns} to {most_ns} ns from the tester's core to the device's and back: the host moves \
@@ -265,7 +274,7 @@ impl Display for TrustFinding {
                 write!(f, "the tester's self-test certified {times:.1} times the rate measured of {device}")
             }
             Self::FullProcessors { full, of } => {
-                write!(f, "the device's processors were full in {full} of {of} searches that it ended")
+                write!(f, "the device's processors were full in {} that the device ended", part_of(*full, *of, "search"))
             }
         }
     }
@@ -273,14 +282,17 @@ impl Display for TrustFinding {
 
 impl Display for DisturbedTrials {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let (disturbed, all, share) = (self.disturbed(), self.trials, self.percent());
-        write!(f, "others disturbed {disturbed} of {all} trials ({share:.0} %){}", self.fates())?;
+        let (disturbed, share) = (self.disturbed(), self.percent());
+        let trials = part_of(disturbed, self.trials, "trial");
+        let share = if disturbed == 0 { String::new() } else { format!(" ({share:.0} %)") };
+        write!(f, "other work disturbed {trials}{share}{}", self.fates())?;
         if self.fell_short > 0 {
-            write!(f, ", and {} were invalid because the tester fell short", self.fell_short)?;
+            let were = if self.fell_short == 1 { "was" } else { "were" };
+            write!(f, ", and {} {were} invalid because the tester fell short", self.fell_short)?;
         }
         if let Some(longest) = self.longest.as_ref().filter(|_| disturbed > 0) {
             let seconds = show_seconds(longest.waited_ms.div_ceil(1000));
-            write!(f, "; the run waited longest for {} ({seconds}, last at {})", longest.words(), longest.last)?;
+            write!(f, "; the run waited longest for {} ({seconds})", longest.words())?;
         }
         Ok(())
     }
@@ -289,7 +301,15 @@ impl Display for DisturbedTrials {
 impl Display for DisturbedSearches {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Self { disturbed, searches, point, at_point, of_point } = self;
-        write!(f, "a disturbance ended {disturbed} of {searches} searches; at {point} {at_point} of {of_point}: a lower bound")
+        let searches = part_of(*disturbed, *searches, "search");
+        let those = if *disturbed == 1 { "its result is a lower bound" } else { "their results are lower bounds" };
+        write!(f, "a disturbance ended {searches}, so {those}")?;
+        if at_point < disturbed {
+            write!(f, " ({at_point} of {of_point} at {point})")?;
+        } else {
+            write!(f, " (at {point})")?;
+        }
+        Ok(())
     }
 }
 

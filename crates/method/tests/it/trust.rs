@@ -56,7 +56,7 @@ fn a_quiet_run_of_a_steady_device_is_trusted_and_says_why() {
     assert_eq!(trust.level, TrustLevel::High);
     let reasons: Vec<&str> = trust.reasons.iter().map(|reason| reason.text.as_str()).collect();
     assert!(
-        reasons[0].starts_with("others disturbed 0 of ") && reasons.iter().any(|text| text.contains("spread by up to")),
+        reasons[0].starts_with("other work disturbed none of ") && reasons.iter().any(|text| text.contains("spread by up to")),
         "{reasons:?}"
     );
 }
@@ -77,7 +77,7 @@ fn trials_made_again_cost_trust_by_their_share() {
             record.result.faults.push(Fault::MadeAgain);
         }
     }
-    assert_eq!(run.told(), (TrustLevel::Low, format!("others disturbed {whole} of {} trials (50 %)", 2 * whole)));
+    assert_eq!(run.told(), (TrustLevel::Low, format!("other work disturbed {whole} of {} trials (50 %)", 2 * whole)));
     assert_eq!(run.outcomes().len(), 6, "and nothing else is changed by them");
 }
 
@@ -87,10 +87,7 @@ fn a_wide_spread_and_a_single_repetition_cost_trust() {
     assert!(level >= TrustLevel::Fair && text.contains("spread by up to"), "{text}");
     let mut run = Run::new(Behaviour::HardLimit);
     run.records.retain(|record| record.repetition == 1);
-    assert_eq!(
-        run.told(),
-        (TrustLevel::Fair, "2 of 2 points have a result of one repetition: nothing is known of its spread".to_owned())
-    );
+    assert_eq!(run.told(), (TrustLevel::Fair, "2 of 2 points have a single repetition, which shows no spread".to_owned()));
 }
 
 #[test]
@@ -162,7 +159,7 @@ fn loss_scan(repetitions: u32) -> Run {
 #[test]
 fn a_loss_that_was_measured_once_is_not_trusted_highly() {
     assert_eq!(loss_scan(3).trust().level, TrustLevel::High);
-    let once = "2 of 2 points have a result of one repetition: nothing is known of its spread".to_owned();
+    let once = "2 of 2 points have a single repetition, which shows no spread".to_owned();
     assert_eq!(loss_scan(1).told(), (TrustLevel::Fair, once));
 }
 
@@ -211,7 +208,7 @@ fn trials_that_passed_while_others_had_the_processors_are_counted_by_what_became
     let (found, level) = trust.disturbed_trials().expect("trials");
     assert_eq!((found.passed, found.not_made_again(), found.trials), (passed, passed, all));
     assert!(level == TrustLevel::Low && trust.level == TrustLevel::Low, "{trust:?}");
-    let start = format!("others disturbed {passed} of {all} trials (");
+    let start = format!("other work disturbed {passed} of {all} trials (");
     assert!(trust.reasons.iter().any(|reason| reason.text.starts_with(&start)), "{trust:?}");
 }
 

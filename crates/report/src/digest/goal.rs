@@ -130,7 +130,7 @@ impl Limits {
 
     pub(crate) fn words(self) -> String {
         let kinds = [
-            (self.dut, "DUT"),
+            (self.dut, "device"),
             (self.tester, "tester"),
             (self.maximum, "maximum of the plan"),
             (self.disturbed, "disturbed machine"),

@@ -3,10 +3,10 @@
 use super::{Digest, PointDigest};
 use crate::bound::Bound;
 use crate::csv::unit_name;
-use crate::numbers::{self, full_rate_unit, grouped, percentage, short_bound, short_ms};
+use crate::numbers::{self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::measures::{Quantity, Unit};
+use sixbench_method::measures::{Info, Noun, Quantity, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 use sixbench_stats::CensoredValue;
@@ -121,6 +121,19 @@ impl PointDigest<'_> {
         let (number, unit) = (numbers::value(quantity, value), numbers::unit(quantity));
         let shown = format!("{}{number} {unit}{}", sample.sign(), at.unwrap_or_default());
         Some(Headline { load, ..headline(quantity, statistic, value, shown) })
+    }
+}
+
+/// Returns what the result of a measure is, in words: `median of the typical latency, in the worse direction`.
+pub(crate) fn result_is(measure: &Measure) -> String {
+    let Info { headline, noun, is_averaged, .. } = measure.info();
+    let of = if *is_averaged { "average of" } else { "median of" };
+    let direction = if *noun == Noun::Frames { ", in the worse direction" } else { "" };
+    match headline {
+        _ if measure.is_curve() => format!("{of} the loss at the highest rate{direction}"),
+        _ if measure.repeats_a_rate() => "trials that passed when the rate that was found was repeated".to_owned(),
+        Some(quantity) => format!("{of} the {}{direction}", in_a_sentence(quantity.title())),
+        None => format!("{of} the rates that were found; 0 if even the lowest load did not pass"),
     }
 }
 

@@ -15,7 +15,7 @@ mod steps;
 pub(crate) use clients::{ClientSeries, ClientStep, client_series};
 pub(crate) use connections::{Losing, LostIn, phase_1_rate};
 pub(crate) use goal::{GoalDigest, InvalidReason, Limits, PrintedSummary};
-pub(crate) use headline::Headline;
+pub(crate) use headline::{Headline, result_is};
 pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
 pub(crate) use queries::{QueryConditions, QueryTrial, ServerGroup, percentages};

@@ -53,7 +53,7 @@ pub(super) const TECHNOLOGIES: [Term; 17] = [
         name: "map-e",
         definition: "As map-t, with IPv4 encapsulated in IPv6 instead of translated.",
         clause: "RFC 7597",
-        here: "As map-t; the outer header is verified, too: the CE's MAP address, the BR's address, hop limit, lengths. Recipes: \
+        here: "As map-t; the outer header is verified as well: the CE's MAP address, the BR's address, hop limit, lengths. Recipes: \
                linux-ip6tnl-map-e (BR), linux-ip6tnl-map-e-ce, linux-map-e (both), all in the lab.",
         unit: RATES,
     },

@@ -47,7 +47,7 @@ pub(super) const TERMS: [Term; 44] = [
         clause: "siitperf's tolerance of 1.00001 for the duration of sending; the rest is sixbench's own",
         here: "Invalid is a trial in which the tester fell short: it sent too slowly, or it stalled, overran its receive ring \
                or was asked again for its hardware address, and that can explain what is missing. Invalid trials are repeated \
-               and never count against the DUT.",
+               and never count against the device.",
         unit: "-",
     },
     Term {
@@ -69,7 +69,7 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "foreground",
-        definition: "Traffic that is translated or encapsulated; background traffic is native IPv6 that the DUT only forwards.",
+        definition: "Traffic that is translated or encapsulated; background traffic is native IPv6 that the device only forwards.",
         clause: "RFC 8219 section 5.3",
         here: "m of every n frames, evenly interleaved (Bresenham's rule).",
         unit: "per cent of all frames",
@@ -108,7 +108,7 @@ pub(super) const TERMS: [Term; 44] = [
         name: "siit",
         definition: "Stateless IP/ICMP translation.",
         clause: "RFC 7915, with explicit mappings by RFC 7757 or a prefix by RFC 6052",
-        here: "The recipe states the mappings; they configure the DUT's test traffic and every frame is verified against them.",
+        here: "The recipe states the mappings; they configure the device's test traffic and every frame is verified against them.",
         unit: "-",
     },
     Term {
@@ -134,7 +134,7 @@ pub(super) const TERMS: [Term; 44] = [
         clause: "RFC 8219 sections 7.2, 7.3 and 12 (at least 20); RFC 9004 section 6.3",
         here: "A fixed number, or adaptive: until both ends of the 95 % order-statistic interval of the median lie within the \
                wanted share of it; the interval is wider where repetitions seem to follow each other. Repetitions cycle through all points of a device. A small n may miss a rare mode of the \
-               DUT, so n is printed.",
+               device, so n is printed.",
         unit: "-",
     },
     Term {
@@ -147,15 +147,15 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "bottleneck",
-        definition: "The resource that was exhausted when the DUT began to lose frames.",
-        clause: "RFC 5180 section 4 welcomes watching the DUT out of band",
+        definition: "The resource that was exhausted when the device began to lose frames.",
+        clause: "RFC 5180 section 4 welcomes watching the device out of band",
         here: "Processor time per core, memory and drop counters at 10 Hz, in the losing trials at the lowest loads and the \
                passing ones at the highest. The sentence is given with its numbers; it is a judgement, not a proof.",
         unit: "-",
     },
     Term {
         name: "core-scaling",
-        definition: "How a benchmark grows with the cores the DUT may use.",
+        definition: "How a benchmark grows with the cores the device may use.",
         clause: "no RFC; Lencse and Nagy, Towards the scalability comparison of 464XLAT and MAP-T, section 3 (Int J Commun Syst, 2022)",
         here: "`cores = [1, 2, 4, 8]`: the same search with each. Reported are median, minimum and maximum, the proportion of each median to the \
                one before, speed-up, efficiency, two laws fitted to the medians, and the idle time of every core at the found rate. In a \
@@ -167,7 +167,7 @@ pub(super) const TERMS: [Term; 44] = [
         definition: "The rate with n cores divided by that with one core. Divided by n, it is the efficiency.",
         clause: "customary; not defined in an RFC",
         here: "Calculated from the medians. If one core was not measured, there is no speed-up, and the efficiency is relative \
-               to the fewest cores. If something other than the DUT ended a search, it is a bound and printed with its sign.",
+               to the fewest cores. If something other than the device ended a search, it is a bound and printed with its sign.",
         unit: "-; efficiency in per cent",
     },
     Term {
@@ -177,7 +177,7 @@ pub(super) const TERMS: [Term; 44] = [
         here: "Least squares of the relative residuals of the medians, from three numbers of cores on; σ is never below 0. The \
                interval is that of 1,000 fits to resampled repetitions, 2.5th to 97.5th percentile, and assumes that the law \
                holds; the distance of the medians from it is printed as well. Steps that were ended by something other than \
-               the DUT are left out.",
+               the device are left out.",
         unit: "λ in the unit of the rate, σ as a share of 1",
     },
     Term {
@@ -191,11 +191,11 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "cpu-idle-time",
-        definition: "The share of the time in which a core of the DUT had nothing to do.",
-        clause: "Lencse and Nagy, section 3.4; RFC 5180 section 4 welcomes watching the DUT out of band",
+        definition: "The share of the time in which a core of the device had nothing to do.",
+        clause: "Lencse and Nagy, section 3.4; RFC 5180 section 4 welcomes watching the device out of band",
         here: "Sampled at 10 Hz. For a device on this host, from /proc/stat, for each core. For a virtual machine, from \
                outside: the time of its cores that its processes did not use, for all cores together. A machine that waits for \
-               a core of its host looks idle, too.",
+               a core of its host also looks idle.",
         unit: "per cent",
     },
     Term {
@@ -225,7 +225,7 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "responder",
-        definition: "The side that answers: the server's. It learns from what arrives how the DUT translated the sources.",
+        definition: "The side that answers: the server's. It learns from what arrives how the device translated the sources.",
         clause: "RFC 9693",
         here: "Every frame of phase 1 is verified in every field except the translated source, which must be in the recipe's \
                pool and is stored. In phase 2 the Responder takes four-tuples from its state table, ends swapped, in \
@@ -246,7 +246,7 @@ pub(super) const TERMS: [Term; 44] = [
         definition: "The part of a stateful test in which no frame opens a connection: the classic measures on the connections of phase 1.",
         clause: "RFC 9693",
         here: "Begins D after phase 1 began, by default N / R + 2 T. Every frame is verified in every field, because it is \
-               known how the DUT translated each connection. If the DUT counts other connections afterwards, the trial is \
+               known how the device translated each connection. If the device counts other connections afterwards, the trial is \
                invalid.",
         unit: "-",
     },
@@ -254,19 +254,19 @@ pub(super) const TERMS: [Term; 44] = [
         name: "four-tuple",
         definition: "Source and destination address, source and destination port: what distinguishes the connections of one protocol.",
         clause: "RFC 9693, RFC 4814 section 4.5",
-        here: "On the Initiator's link made from `ports` and addresses that vary; on the Responder's as the DUT translated it.",
+        here: "On the Initiator's link made from `ports` and addresses that vary; on the Responder's as the device translated it.",
         unit: "-",
     },
     Term {
         name: "state-table",
         definition: "The tester's memory of the four-tuples that arrived at the Responder in phase 1.",
         clause: "RFC 9693",
-        here: "A ring of M entries, eight octets each: the last M that arrived. Not the connection tracking table, which is the DUT's.",
+        here: "A ring of M entries, eight octets each: the last M that arrived. Not the connection tracking table, which is the device's.",
         unit: "four-tuples",
     },
     Term {
         name: "connection-tracking-table",
-        definition: "The DUT's memory of its connections.",
+        definition: "The device's memory of its connections.",
         clause: "RFC 9693",
         here: "Emptied by the recipe's `flush` before every trial, counted by `count` before and after each phase; its size by \
                `limit`, how long it keeps idle connections by `timeout`. Anything that the recipe does not provide is not \
@@ -308,7 +308,7 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "self-test",
-        definition: "The tester's client connected directly to its authoritative server, without the DUT, to make sure that the tester is not the limit.",
+        definition: "The tester's client connected directly to its authoritative server, without the device, to make sure that the tester is not the limit.",
         clause: "RFC 8219 section 9.2.1",
         here: "Before the first trial of a server: at 2 (r + d) queries/s with d = 0.1 r every answer must come within a quarter of the timeout. The \
                highest r that passes is searched for and reported.",
@@ -346,11 +346,11 @@ pub(super) const TERMS: [Term; 44] = [
     },
     Term {
         name: "disturbed",
-        definition: "Other work used the DUT's processors in the trials that decided, or the loss was an accident on the machine.",
+        definition: "Other work used the device's processors in the trials that decided, or the loss was an accident on the machine.",
         clause: "no RFC: sixbench claims nothing about a device that its evidence does not support",
         here: "Detected by processor time that was stolen by the host or taken by other processes, and by loss that falls \
-               within one moment of a trial while the DUT's cores had idle time. The rate is then a lower bound, and no \
-               statement is made about what limits the DUT.",
+               within one moment of a trial while the device's cores had idle time. The rate is then a lower bound, and no \
+               statement is made about what limits the device.",
         unit: "none",
     },
     Term {

@@ -51,10 +51,12 @@ pub(super) fn headline(document: &TestedHistory<'_>) -> String {
     let runs = count(document.input.runs.len() as u64, "run");
     let (all, fewest) = (document.series.len(), fewest_values(document.series.len()));
     let longest = document.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
-    let of = format!("{} over {runs}", if all == 1 { "1 series".to_owned() } else { format!("{all} series") });
+    let series = count(all as u64, "series");
+    let of = format!("{series} over {runs}");
     match changes.as_slice() {
         [] if longest < fewest => {
-            format!("Too few runs to show a change in {of}: at least {fewest} are needed for so many series")
+            let so_far = count(longest as u64, "run");
+            format!("{so_far} so far; a change in {series} can be shown from {fewest} runs on")
         }
         [] => format!("No change is shown in {of}"),
         [only] => format!("One change in {of}: {}", only.sentence),

@@ -8,18 +8,22 @@ mod tables;
 pub(crate) use latex::latex;
 pub(crate) use markdown::markdown;
 
+use crate::alike;
 use crate::bibliography::{TESTER_KEY, run_key};
 use crate::digest::Digest;
-use crate::numbers::{enumerated, percentage, seconds, whole};
+use crate::numbers::{capitalised, enumerated, percentage, seconds, three_digits, whole};
 use crate::origin;
 use crate::table::Table;
-use crate::trust::{self, capitalised};
+use crate::trust;
 use sixbench_method::conformance::{Clause, Conformance, of_plan};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::record::{DURING_TRIALS, TrialRecord};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::trial::Verdict;
+use sixbench_method::units::{agreeing, part_of};
+use std::collections::BTreeMap;
 
 /// A part of a paragraph.
 enum MethodsPart {
@@ -91,17 +95,7 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
     let hosts = origin::hosts(input);
     let on = if hosts.is_empty() { String::new() } else { format!(", on {hosts}") };
     let when = digest.span.map(|span| format!(", {}", span.in_words())).unwrap_or_default();
-    let facts = ["processor", "cores", "memory", "kernel"].map(|name| (name, input.facts.host.get(name)));
-    let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let facts: Vec<String> = facts
-        .map(|(name, value)| match name {
-            "cores" => format!("{value} cores"),
-            "memory" => format!("{value} of memory"),
-            "kernel" if !value.starts_with("Linux") => format!("Linux {value}"),
-            _ => value.clone(),
-        })
-        .collect();
-    let machine = if facts.is_empty() { String::new() } else { format!(" The tester ran on {}.", facts.join(", ")) };
+    let machine = machine(&input.facts.host);
     // Some layouts begin with the name of a device, which must not be capitalised.
     let is_named = |text: &str| input.facts.duts.keys().any(|name| text.starts_with(name.as_str()));
     let sentence = |text: &String| format!(" {}.", if is_named(text) { text.clone() } else { capitalised(text) });
@@ -113,6 +107,29 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
     let paragraph =
         if has_machine { paragraph.text(" How the machine was set is in ").refer("machine").text(".") } else { paragraph };
     paragraph.text(layout)
+}
+
+/// Returns a sentence on the tester's machine: ` The tester's machine has an Intel Xeon (2 cores) and 23.5 GiB of memory, and runs Linux 6.12.`
+fn machine(host: &BTreeMap<String, String>) -> String {
+    let of = |name: &str| host.get(name).filter(|value| !value.is_empty());
+    let cores = of("cores").map(|cores| format!("{cores} {}", agreeing(cores == "1", "core")));
+    let processor = match (of("processor"), cores) {
+        (Some(processor), Some(cores)) => Some(format!("{processor} ({cores})")),
+        (processor, cores) => processor.cloned().or(cores),
+    };
+    let memory = of("memory").map(|memory| format!("{} of memory", readable_memory(memory)));
+    let has: Vec<String> = processor.into_iter().chain(memory).collect();
+    let has = (!has.is_empty()).then(|| format!("has {}", enumerated(&has)));
+    let runs = of("kernel").map(|kernel| format!("runs Linux {}", kernel.trim_start_matches("Linux ")));
+    let parts: Vec<String> = has.into_iter().chain(runs).collect();
+    if parts.is_empty() { String::new() } else { format!(" The machine of the tester {}.", parts.join(", and ")) }
+}
+
+/// Returns an amount of memory as `/proc/meminfo` gives it in a readable unit: `24683656 kB` becomes `23.5 GiB`. Anything else stays as it is.
+fn readable_memory(text: &str) -> String {
+    let kibibytes = text.strip_suffix(" kB").and_then(|number| number.parse::<u32>().ok());
+    kibibytes
+        .map_or_else(|| text.to_owned(), |kibibytes| format!("{}\u{a0}GiB", three_digits(f64::from(kibibytes) / 1_048_576.0)))
 }
 
 fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
@@ -221,22 +238,45 @@ fn validity(digest: &Digest<'_>) -> Paragraph {
     let count = |verdict| records.iter().filter(|record| digest.verdict(record) == verdict).count();
     let invalid = count(Verdict::Invalid);
     let share = percentage(100.0 * invalid as f64 / records.len().max(1) as f64);
-    let made = match records.len() {
-        0 => "No trial was made.".to_owned(),
-        all => format!("Of {} trials {} were invalid ({share}\u{a0}%).", whole(all as u64), whole(invalid as u64)),
+    let trials = part_of(invalid, records.len(), "trial");
+    let made = match (invalid, records.len()) {
+        (_, 0) => "No trial was made.".to_owned(),
+        (0, _) => format!("{} was invalid.", capitalised(&trials)),
+        (1, _) => format!("{trials} was invalid ({share}\u{a0}%)."),
+        _ => format!("{trials} were invalid ({share}\u{a0}%)."),
     };
     let rule = format!(
         "Every received frame or answer was compared with the expected one. A trial was invalid, and decided nothing, where the tester sent too \
-         slowly, stalled for more than {}, or was disturbed; disturbed trials were made again, for up to {} for each point. ",
+         slowly, stalled for more than {}, or was disturbed; disturbed trials were repeated, for up to {} for each point. ",
         parameters::time(input.plan.trial.stall_ns),
         parameters::time(input.plan.patience_ns)
     );
     let trust = trust::sentence(digest)
         .map(|sentence| format!(" {}", sentence.replacen("Trust:", "How far the figures may be trusted:", 1)));
-    let recorded: String = input.facts.warnings.iter().map(|text| format!(" Warning of the run: {text}.")).collect();
-    let anomalies = digest.anomalies_in_brief().into_iter().map(|text| format!(" {text}."));
-    let warnings = recorded + &anomalies.collect::<String>();
+    let sentences = disturbed(digest).into_iter().chain(recorded(&input.facts.warnings)).chain(digest.anomalies_in_brief());
+    let warnings: String = sentences.map(|text| format!(" {text}.")).collect();
     Paragraph::new("Validity").text(rule + &made + &trust.unwrap_or_default() + &warnings)
+}
+
+/// Returns how many trials of each device other work disturbed, without those that were repeated, which decided nothing; `None` if there are none.
+fn disturbed(digest: &Digest<'_>) -> Option<String> {
+    let (plan, records) = (digest.input.plan, digest.input.records);
+    let deciding = records.iter().filter(|record| !record.result.was_made_again());
+    let of_device = |record: &TrialRecord| Some((digest.dut_title(plan.test(&record.point.test)?), record.is_disturbed()));
+    let devices = by_key(deciding.filter_map(of_device)).into_iter().filter_map(|(device, trials)| {
+        let disturbed = trials.iter().filter(|is_disturbed| **is_disturbed).count();
+        (disturbed > 0).then(|| format!("{device} in {}", part_of(disturbed, trials.len(), "trial")))
+    });
+    let devices: Vec<String> = devices.collect();
+    (!devices.is_empty()).then(|| format!("Other work used the cores of {} that were not repeated", enumerated(&devices)))
+}
+
+/// Returns what the warnings of a run state, each kind once: what follows a semicolon is advice to its operator, and no part of a paper. The counts of
+/// [`disturbed`] replace the warnings of disturbed trials.
+fn recorded(warnings: &[String]) -> Vec<String> {
+    let stated = warnings.iter().filter(|text| !text.starts_with(DURING_TRIALS));
+    let stated: Vec<String> = stated.map(|text| text.split("; ").next().unwrap_or_default().to_owned()).collect();
+    alike::in_brief(&stated).iter().map(|text| capitalised(text)).collect()
 }
 
 fn deviations(plan: &Plan) -> Paragraph {

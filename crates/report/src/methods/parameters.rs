@@ -8,6 +8,7 @@ use crate::table::Table;
 use serde_json::{Map, Value};
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{Plan, Test};
+use sixbench_method::units::part_of;
 
 /// Keys that identify a test rather than determine how it is made.
 const IDENTITY: [&str; 7] = ["name", "title", "dut", "frame-sizes", "optional", "series", "expect"];
@@ -71,8 +72,9 @@ fn words_of(name: &str) -> String {
 /// Returns the words for a single value that has several keys: a share of frames, or a range of values.
 fn in_words(object: &Map<String, Value>) -> Option<String> {
     let of = |key: &str| object.get(key);
+    let whole = |key: &str| usize::try_from(of(key)?.as_u64()?).ok();
     match object.len() {
-        2 => Some(format!("{} of {} frames", of("foreground")?, of("of")?)),
+        2 => Some(part_of(whole("foreground")?, whole("of")?, "frame")),
         3 => Some(format!("{}\u{2013}{}, {}", of("first")?, of("last")?, of("order")?.as_str()?)),
         _ => None,
     }

@@ -32,7 +32,7 @@ pub(crate) fn share_bar(label: &str, percent: f64) -> String {
 pub(crate) fn bar(name: &str, median: f64, is_open: bool, repetitions: &[RepetitionDot], end: f64) -> String {
     let x = |value: f64| (WIDTH - MARGIN) * value / end.max(f64::MIN_POSITIVE);
     let (n, class) = (repetitions.len(), if is_open { "bar open" } else { "bar" });
-    let label = format!("{name}: {n} repetitions, {}", extremes(repetitions));
+    let label = format!("{name}: {}, {}", sixbench_method::units::counted(n as u64, "repetition"), extremes(repetitions));
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\"><rect class=\"{class}\" y=\"6\" height=\"14\" width=\"{:.1}\"/>",
         escaped(&label),

@@ -16,7 +16,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         id: "connections".into(),
         title: "Connections over time".into(),
         caption:
-            "Entries of the DUT's connection tracking table, for its whole namespace, in the passing trial at the highest \
+            "Entries of the device's connection tracking table, for its whole namespace, in the passing trial at the highest \
                   load of each test; for the capacity of a table, in the trial with the most connections. They rise in phase 1 \
                   and stay level afterwards: a line that falls before the end shows connections lost to a timeout or a full \
                   table, except for a tear-down, which deletes them."

@@ -10,6 +10,7 @@ use crate::tables::scaling::bottleneck;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::scaling::{Fit, Law};
+use sixbench_method::units::counted;
 
 /// The indices of the colours: measured, Amdahl's law, the universal scalability law.
 const COLORS: [usize; 3] = [0, 1, 2];
@@ -18,9 +19,9 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
     let [dots, amdahl, universal] = COLORS;
     Figure {
         id: "cores".into(),
-        title: "Rate over the DUT's cores".into(),
+        title: "Rate over the device's cores".into(),
         caption: "Medians with bars from the minimum to the maximum; grey and dashed: in proportion to the cores, starting \
-                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the DUT \
+                  from the step with the fewest. The lines are the laws fitted to those medians that were limited by the device \
                   itself; between the steps they are a guess."
             .to_owned(),
         keys: vec![
@@ -43,7 +44,7 @@ fn panel(scaling: &Scaling) -> Panel {
     plots.push(measured(scaling));
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
-    let cores = format!("cores of {}", scaling.device.unwrap_or("the DUT"));
+    let cores = format!("cores of {}", scaling.device.unwrap_or("the device"));
     let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
@@ -63,7 +64,13 @@ fn curve(fit: &Fit, most: f64) -> Plot {
 fn measured(scaling: &Scaling) -> Plot {
     let dot = |ScaledStep { step, point, .. }: &ScaledStep| {
         let (s, sign) = (&step.summary, point.sign());
-        let label = format!("{} cores: {sign}{} {}, n = {}", step.cores, grouped(s.median), rate_unit(scaling.measure), s.n);
+        let label = format!(
+            "{}: {sign}{} {}, n = {}",
+            counted(step.cores.get(), "core"),
+            grouped(s.median),
+            rate_unit(scaling.measure),
+            s.n
+        );
         Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label)
     };
     style::barred(COLORS[0], scaling.steps.iter().map(dot).collect())

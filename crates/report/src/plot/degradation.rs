@@ -9,6 +9,7 @@ use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::{Direction, FrameSize};
+use sixbench_method::units::counted;
 
 /// The greatest ratio of the most to the fewest flows for which the axis is linear; above it, it is logarithmic.
 const LINEAR_UP_TO: f64 = 16.0;
@@ -81,7 +82,8 @@ fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     let joined = if is_reverse { style::dashed } else { style::line };
     let points = line(curve);
     let sign = |step: &CurveStep| if step.at == curve.steps[0].at { "" } else { curve.bound(step).sign().unwrap_or_default() };
-    let label = |(step, d): (&CurveStep, f64)| format!("{} flows, {} bytes: {}{d:.2} %", step.at, curve.size, sign(step));
+    let label =
+        |(step, d): (&CurveStep, f64)| format!("{}, {} bytes: {}{d:.2} %", counted(step.at, "flow"), curve.size, sign(step));
     let labels = shown(curve).map(label).collect();
     [joined(points.clone(), style::color(i), 1.5), style::dots(points, style::color(i), style::marker(i), labels)]
 }

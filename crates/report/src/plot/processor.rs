@@ -25,10 +25,11 @@ const KINDS: [WorkKind; 4] = [
 pub(crate) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "processor".into(),
-        title: "The DUT's processor".into(),
-        caption: "Each core of the DUT during the passing trial at the highest load of each point. A core near 100 % limits \
-                  the DUT; loss with idle cores has another cause, which the table names."
-            .to_owned(),
+        title: "The device's processor".into(),
+        caption:
+            "Each core of the device during the passing trial at the highest load of each point. A core near 100 % limits \
+                  the device; loss with idle cores has another cause, which the table names."
+                .to_owned(),
         keys: KINDS.map(|(name, i, _)| LegendEntry::new("■", style::color(i), name)).to_vec(),
         panels: digest.points.iter().flat_map(|p| panels(p)).collect(),
         data: DataFile::default(),

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 const KINDS: [(SeriesBy, &str, &str); 3] = [
     (SeriesBy::Connections, "Over the connections", "connections N"),
-    (SeriesBy::TableSize, "Over the size of the table", "entries of the DUT's table"),
+    (SeriesBy::TableSize, "Over the size of the table", "entries of the device's table"),
     (SeriesBy::Subscribers, "Over the subscribers", "subscribers"),
 ];
 

@@ -22,7 +22,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let is_open = digest.points.iter().filter_map(|p| burst(p)).any(|s| s.at_least > 0);
     Table::new("Back-to-back frames (RFC 9004 section 7)", columns).with_rows(rows).with_note(
         "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
-         Throughput: median of the searches with the same DUT, traffic, directions and size; if the run has none, the time \
+         Throughput: median of the searches with the same device, traffic, directions and size; if the run has none, the time \
          cannot be corrected. Rates: frames/s per direction.",
     )
     .with_note(maximum)

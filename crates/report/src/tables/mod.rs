@@ -34,10 +34,10 @@ pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
 /// Returns a note on how meaningful the percentiles of these summaries are.
 pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) -> String {
     let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
-    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let sizes: Vec<usize> = sizes.into_iter().collect();
     match sizes.is_empty() {
         true => "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample.".to_owned(),
-        false => format!("With n = {} the 1st/99th percentiles are the minimum and maximum.", sizes.join(", ")),
+        false => format!("With n = {}, the 1st/99th percentiles are the minimum and maximum.", numbers::alternatives(&sizes)),
     }
 }
 
@@ -72,10 +72,10 @@ fn rate_cells(point: &PointDigest) -> [String; 4] {
 }
 
 /// The note below every table of rates with this sign.
-const OPEN: &str = "≥: the DUT may be better, because the tester fell short above this or the plan goes no higher.";
+const OPEN: &str = "≥: the device may be better, because the tester fell short above this or the plan goes no higher.";
 
 /// The note below every other table with this sign.
 const AT_MOST: &str = "≤: the true value may be lower, because the tester saw the frames too long after they arrived for a number, or because others \
-                       had the DUT's processors meanwhile.";
-const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the DUT had recovered or the burst was \
+                       had the device's processors meanwhile.";
+const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the device had recovered or the burst was \
                         as long as the plan allows.";

@@ -18,9 +18,10 @@ fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathF
 }
 
 fn frames(digest: &Digest) -> Table {
-    let columns = "Test; DUT; #Subscribers; #Size; #Octets on the link|Left; #Octets on the link|Right; #Median; #P1; #P99; \
+    let columns =
+        "Test; Device; #Subscribers; #Size; #Octets on the link|Left; #Octets on the link|Right; #Median; #P1; #P99; \
         #n"
-    .split("; ");
+        .split("; ");
     let points = points(digest);
     let rated: Vec<Rated> = points.iter().filter_map(|(point, _)| point.rated()).collect();
     Table::new("Subscribers, encapsulation and devices in a row", columns)
@@ -49,7 +50,7 @@ fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<Str
 fn rules(digest: &Digest) -> Table {
     let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
     let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
-    Table::new("Devices and the rules of their subscribers", ["DUT", "Technology", "In a row", "Rule"])
+    Table::new("Devices and the rules of their subscribers", ["Device", "Technology", "In a row", "Rule"])
         .with_rows(described.map(|(dut, path)| {
             let rule: Vec<String> = path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
             let or_dash = |text: String| if text.is_empty() { "–".to_owned() } else { text };

@@ -1,20 +1,24 @@
 //! Every planned point with its status: the only complete table.
 
-use crate::digest::{Digest, PointDigest};
+use crate::digest::{Digest, PointDigest, result_is};
 use crate::numbers::{size_cell, title};
 use crate::status::{counted, status, why};
 use crate::table::Table;
+use sixbench_method::lists::each_once;
 
 pub(crate) fn table(digest: &Digest) -> Table {
-    let columns = ["Name", "Test", "DUT", "#Size", "Measure", "Status", "#Result", "#n", "Why"];
+    let columns = ["Name", "Test", "Device", "#Size", "Measure", "Status", "#Result", "#n", "Why"];
     Table::new("Every planned point", columns)
         .with_rows(digest.all_points().map(|point| row(digest, point)))
         .with_note(format!("{}.", counted(digest)))
-        .with_note(
-            "Result: the median of the repetitions, in the worse direction (for latency TL, for IPDV its maximum, for the \
-             frame loss rate that at the highest rate); for bursts, recovery and reset the average. n: repetitions with a \
-             result. If the DUT lost frames even at the lowest load, that is a result, too: 0.",
-        )
+        .with_note("n: repetitions with a result.")
+}
+
+/// Returns a table of what the column of results shows for each measure of the run.
+pub(crate) fn meanings(digest: &Digest) -> Table {
+    let of_tests = digest.all_points().map(|point| (point.test.measure.name().to_owned(), result_is(&point.test.measure)));
+    let rows = each_once(of_tests).into_iter().map(|(measure, meaning)| vec![measure, meaning]);
+    Table::new("What the results are", ["Measure", "Result is"]).with_rows(rows)
 }
 
 fn row(digest: &Digest, point: &PointDigest) -> Vec<String> {

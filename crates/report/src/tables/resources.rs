@@ -10,12 +10,12 @@ pub(crate) fn memory(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(|point| memory_rows(point));
     Table::new("Memory of the devices", ["Test", "#Size", "Load", "Of", "#At the start (MiB)", "#At most (MiB)"])
         .with_rows(rows)
-        .with_note("The passing trial at the highest load of each point. Of the DUT's processes it is the resident memory.")
+        .with_note("The passing trial at the highest load of each point. Of the device's processes it is the resident memory.")
 }
 
 fn memory_rows(point: &PointDigest) -> Vec<Vec<String>> {
     let Some((record, watch)) = watched(point.busiest_trial(point.first_goal())) else { return Vec::new() };
-    let of_dut = ("the DUT's processes", &watch.memory);
+    let of_dut = ("the device's processes", &watch.memory);
     let all = std::iter::once(of_dut).chain(watch.devices.iter().map(|device| (device.device.as_str(), &device.memory)));
     let mib = |octets: u64| three_digits(octets as f64 / 1_048_576.0);
     let row = |(of, samples): (&str, &Vec<u64>)| {
@@ -27,7 +27,7 @@ fn memory_rows(point: &PointDigest) -> Vec<Vec<String>> {
 
 pub(crate) fn drops(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(|point| drop_rows(point));
-    Table::new("Frames dropped by the DUT's kernel", ["Test", "#Size", "Load", "Where", "Way", "#Frames"])
+    Table::new("Frames dropped by the device's kernel", ["Test", "#Size", "Load", "Where", "Way", "#Frames"])
         .with_rows(rows)
         .with_note(
             "The losing trial at the lowest load of each point. Of a connection tracking table it is what the table counted.",

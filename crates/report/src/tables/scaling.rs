@@ -71,7 +71,7 @@ pub(crate) fn fitted(scaling: &Scaling) -> Vec<String> {
 fn left_out(scaling: &Scaling) -> Option<String> {
     let cores: Vec<String> = scaling.left_out().iter().map(ToString::to_string).collect();
     let noun = if cores == ["1"] { "core" } else { "cores" };
-    let why = "their true values may be higher, because something other than the DUT ended the search";
+    let why = "their true values may be higher, because something other than the device ended the search";
     (!cores.is_empty()).then(|| format!("no law is fitted to the rates with {} {noun}: {why}", cores.join(", ")))
 }
 

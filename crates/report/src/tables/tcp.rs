@@ -18,8 +18,20 @@ fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
 }
 
 fn found(digest: &Digest) -> Table {
-    let columns =
-        ["Test", "DUT", "Measure", "#Median", "#P1", "#P99", "#n", "#Octets", "#Requested", "#Returned", "Closed", "#Invalid"];
+    let columns = [
+        "Test",
+        "Device",
+        "Measure",
+        "#Median",
+        "#P1",
+        "#P99",
+        "#n",
+        "#Octets",
+        "#Requested",
+        "#Returned",
+        "Closed",
+        "#Invalid",
+    ];
     let points = points(digest);
     let rated: Vec<Rated> = points.iter().filter_map(|point| point.rated()).collect();
     Table::new("TCP connections (RFC 3511)", columns)
@@ -74,7 +86,7 @@ fn transport(digest: &Digest) -> Table {
         .with_note(
             "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
              time. Sources: addresses from which the server saw connections come; outside: connections from addresses outside \
-             the pool. Entries: the most that the DUT's connection tracking table had at any sample.",
+             the pool. Entries: the most that the device's connection tracking table had at any sample.",
         )
 }
 

@@ -11,7 +11,7 @@ use sixbench_stats::Summary;
 /// Returns the table of the headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
     let columns =
-        "Test; DUT; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
+        "Test; Device; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
     let rows = digest.throughput_points().map(|p| headline_row(digest, p));
     let name = common_quantity(common_goal(digest.throughput_points()));
     Table::new(name.clone(), columns)

@@ -63,7 +63,7 @@ pub(crate) fn anomalies(digest: &Digest) -> Table {
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     Table::new("Frames that were neither correct nor simply lost", columns).with_rows(tests.map(row)).with_note(
         "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, otherwise correct; \
-         counted as received. Refused: the link had no room because the DUT's receive queue was full. Foreign: not test \
+         counted as received. Refused: the link had no room because the device's receive queue was full. Foreign: not test \
          frames, ignored (RFC 2544 section 10); ICMP and fragments are among them.",
     )
 }
@@ -164,7 +164,7 @@ pub(crate) fn kind(fault: &Fault) -> &'static str {
         Fault::TooFewAddresses { .. } => "too few addresses",
         Fault::TooFewDescriptors { .. } => "too few descriptors",
         Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
-        Fault::LongerThanTimeout { .. } => "longer than the DUT's timeout",
+        Fault::LongerThanTimeout { .. } => "longer than the device's timeout",
         Fault::ConnectionsDiffer { .. } => "connections differ",
         Fault::AboveCertified { .. } => "above the certified rate",
         Fault::PreloadFailed { .. } => "names not resolved before",

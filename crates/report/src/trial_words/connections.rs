@@ -10,7 +10,7 @@ pub fn connections(connections: &Connections) -> String {
     if connections.delay_ns > 0 {
         lines.push(format!("phase 2 began {:.3} s after the first frame of phase 1", connections.delay_ns as f64 / 1e9));
     }
-    lines.extend(connections.torn_down_ns.map(|ns| format!("deleted by the DUT in {:.3} s", ns as f64 / 1e9)));
+    lines.extend(connections.torn_down_ns.map(|ns| format!("deleted by the device in {:.3} s", ns as f64 / 1e9)));
     if connections.mapping.seen > 0 {
         lines.extend(mapped(&connections.mapping));
     }
@@ -34,7 +34,7 @@ fn counted(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
     let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));
     let after = connections.counted_after.map(|after| format!(", {after} at the end"));
-    Some(format!("counted by the DUT: {counted} after phase 1{}{}", before.unwrap_or_default(), after.unwrap_or_default()))
+    Some(format!("counted by the device: {counted} after phase 1{}{}", before.unwrap_or_default(), after.unwrap_or_default()))
 }
 
 /// Returns the DUT's mapping behaviour in the words of RFC 4787 sections 4.1 and 4.2.1.
@@ -56,7 +56,7 @@ fn mapped(mapping: &Mapping) -> Vec<String> {
         vec![behaviour, format!("{}; {addresses}", share("port preservation", mapping.ports_preserved, mapping.seen))];
     if mapping.collisions > 0 {
         lines.push(format!(
-            "mixed up: {} connections have the same four-tuple as another one behind the DUT",
+            "mixed up: {} connections have the same four-tuple as another one behind the device",
             mapping.collisions
         ));
     }

@@ -16,6 +16,7 @@ use crate::status;
 use crate::tables::refusals;
 use sixbench_method::status::Stop;
 use sixbench_method::trust::{Trust, TrustLevel};
+use sixbench_method::units::part_of;
 
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
@@ -90,16 +91,15 @@ fn stop(digest: &Digest) -> Stop {
 fn disturbed(digest: &Digest) -> Option<String> {
     let (found, level) = digest.trust.as_ref()?.disturbed_trials()?;
     let advice = match level {
-        TrustLevel::High => "; these are too few for a median to depend on them.",
+        TrustLevel::High => "These are too few for a median to depend on them.",
         TrustLevel::Fair | TrustLevel::Low => {
-            ": a rate that such a trial decided is only a lower bound, and a delay only an upper bound. Run again on a quiet machine."
+            "A rate decided by one of them is a lower bound, and a delay an upper bound. Run again on a quiet machine."
         }
     };
     (found.not_made_again() > 0).then(|| {
         format!(
-            "In {} of {} that were not made again, other work used the processors of the DUT or the tester{advice}",
-            found.not_made_again(),
-            crate::numbers::count(found.deciding() as u64, "trial")
+            "Other work used the cores of the device or the tester in {} that were not repeated. {advice}",
+            part_of(found.not_made_again(), found.deciding(), "trial")
         )
     })
 }
@@ -118,5 +118,11 @@ fn progress(digest: &Digest) -> Option<String> {
         Stop::CutOff => "The run was killed or is still under way",
         Stop::Interrupted | Stop::Unknown => "The run was interrupted",
     };
-    (made < planned).then(|| format!("{cause}: {made} of {planned} repetitions were made."))
+    (made < planned).then(|| {
+        format!(
+            "{cause}: {} {} made.",
+            part_of(made as usize, planned as usize, "repetition"),
+            if made < 2 { "was" } else { "were" }
+        )
+    })
 }

@@ -66,7 +66,7 @@ impl Ranked {
     /// Returns the reason why the true result may be higher, and the consequence; empty if it may not.
     pub(super) fn why_open(&self, kind: RankingWords) -> String {
         match self.limits.is_median_open {
-            true => format!("{}: the DUT may be better", self.why_open_briefly(kind)),
+            true => format!("{}: the device may be better", self.why_open_briefly(kind)),
             false => String::new(),
         }
     }

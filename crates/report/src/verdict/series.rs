@@ -69,7 +69,7 @@ fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     Some(format!(
         "{}: with {many} of {} cores {bound}{gain} times the {} of {few}{}.",
         steps.name,
-        steps.device.map_or_else(|| "the DUT's".to_owned(), |device| format!("{device}'s")),
+        steps.device.map_or_else(|| "the device's".to_owned(), |device| format!("{device}'s")),
         in_a_sentence(&commonly_searched(steps.measure()?, common_goal([*first, *last]))),
         last.size().map(|_| format!(", at {size}\u{a0}bytes")).unwrap_or_default()
     ))

@@ -15,8 +15,8 @@ const KIND: RankingWords = RankingWords {
 const MOST_BESIDE: usize = 3;
 
 /// The reason why devices in shared memory are not compared with others.
-const APART: &str = "A frame to or from a device in shared memory passes no kernel, while most of the time of a device at veth pairs is the kernel's \
-                     for the way of each frame: these rates must not be compared with those above.";
+const APART: &str =
+    "Shared memory bypasses the kernel, in which devices on veth pairs spend most of their time. Do not compare the two.";
 
 /// Returns sentences in full for the smallest frame size with results, and in brief for the others; devices in shared memory are separate from all
 /// others.

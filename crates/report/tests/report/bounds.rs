@@ -43,7 +43,7 @@ fn the_degradation_from_or_to_a_lower_bound_is_a_bound() {
 
 #[test]
 fn the_gain_by_cores_from_or_to_a_lower_bound_is_a_bound() {
-    let said = said_of(Sample::of_chains, ["xlat-1", "xlat-16"], "xlat: with 16 of the DUT's cores ");
+    let said = said_of(Sample::of_chains, ["xlat-1", "xlat-16"], "xlat: with 16 of the device's cores ");
     let [exact, from, to, neither] = &said[..] else { panic!("four cases") };
     assert!(exact.iter().all(|text| text.starts_with("3.")), "{exact:?}");
     assert!(from.len() == 3 && from.iter().all(|text| text.starts_with("at most 3.")), "{from:?}");

@@ -1,6 +1,7 @@
 //! The views of runs that are built in code.
 #![allow(missing_docs, reason = "tests")]
 
+mod agreement;
 mod anomalies;
 mod bounds;
 mod dimension;

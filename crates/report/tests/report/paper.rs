@@ -3,6 +3,8 @@
 
 use crate::formats::{figures, latex_for, methods, methods_for, paper_figures};
 use crate::sample::Sample;
+use sixbench_method::record::DURING_TRIALS;
+use sixbench_method::trial::Fault;
 use sixbench_report::PaperStyle;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -148,6 +150,33 @@ fn add_keys(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<Str
         keys.insert(key.trim_end_matches("-ns").replace('-', " "));
         add_keys(value, keys);
     }
+}
+
+#[test]
+fn the_methods_state_what_disturbed_a_run_and_advise_nothing() {
+    let mut sample = Sample::of_every_measure();
+    let device = sample.plan.tests[0].dut.clone();
+    let is_of_device = |test: &str| sample.plan.test(test).is_some_and(|test| test.dut == device);
+    let of_device = |sample: &Sample| sample.records.iter().filter(|record| is_of_device(&record.point.test)).count();
+    let all = of_device(&sample);
+    let first = sample.records.iter_mut().find(|record| is_of_device(&record.point.test)).expect("a trial");
+    first.result.faults.push(Fault::CpuTaken { milliseconds: first.result.spec.duration_ns / 2_000_000 });
+    let during = format!("{DURING_TRIALS}{device} during trials, so a rate is a lower bound; end the other work (see top)");
+    let busy = |core: u32| {
+        format!("before {device} was set up: core {core} is 77 % busy with other work (qemu, process 4711: 60 %); stop it")
+    };
+    sample.facts.warnings = vec![during, busy(0), busy(1), busy(2)];
+    sample.facts.host.insert("memory".to_owned(), "24683656 kB".to_owned());
+    sample.facts.host.insert("cores".to_owned(), "1".to_owned());
+    let [text, _] = methods(&sample.input());
+    let tex = methods_for(&sample.input(), PaperStyle::OneColumn);
+    for advice in ["see top", "stop it", "Warning of the run", "kB of memory"] {
+        assert!(!text.contains(advice) && !tex.contains(advice), "{advice}: {text}");
+    }
+    let text = text.replace('\u{a0}', " ");
+    assert!(text.contains("(1 core) and 23.5 GiB of memory, and runs Linux"), "{text}");
+    assert!(text.contains(&format!(" in 1 of {all} trials that were not repeated.")), "{text}");
+    assert_eq!(text.matches("busy with other work").count(), 1, "one sentence for each kind: {text}");
 }
 
 #[test]

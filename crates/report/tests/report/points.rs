@@ -20,7 +20,7 @@ struct Views {
     terminal: String,
 }
 
-const POINT_COLUMNS: [&str; 9] = ["Name", "Test", "DUT", "Size", "Measure", "Status", "Result", "n", "Why"];
+const POINT_COLUMNS: [&str; 9] = ["Name", "Test", "Device", "Size", "Measure", "Status", "Result", "n", "Why"];
 
 /// Returns the rows of the table of points, whose columns may continue in another part: each row once, with all its cells.
 fn joined_points(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
@@ -161,7 +161,7 @@ fn every_kind_of_status_is_in_every_format() {
 fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
     let sample = Sample::of_every_status().only(&["result", "partly"]);
     let undisturbed = markdown(&sample.input());
-    assert!(undisturbed.contains("| DUT |") && !undisturbed.contains("disturbed"), "{undisturbed}");
+    assert!(undisturbed.contains("| device |") && !undisturbed.contains("disturbed"), "{undisturbed}");
     let mut sample = sample.disturbed("partly");
     sample.facts.warnings.insert(0, "before it was set up: core 1 is 97 % busy".to_owned());
     let input = sample.input();
@@ -180,10 +180,10 @@ fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
     let rows: Vec<&str> = text.lines().filter(of_disturbed).collect();
     assert!(!rows.is_empty());
     assert!(
-        rows.iter().all(|row| row.contains('≥') && row.contains("disturbed machine") && !row.contains("| DUT |")),
+        rows.iter().all(|row| row.contains('≥') && row.contains("disturbed machine") && !row.contains("| device |")),
         "{rows:?}"
     );
-    assert!(text.contains("In 10 of 60"), "{text}");
+    assert!(text.contains("the tester in 10 of 60 trials"), "{text}");
 }
 
 #[test]
@@ -354,9 +354,9 @@ fn a_run_in_one_part_tells_how_long_it_was_expected_to_take_and_how_many_trials_
     let mut sample = Sample::complete();
     assert!(!told(&sample).contains("expected"), "an earlier version did not note it");
     sample.facts.runs[0].estimate_s = Some(120);
-    assert!(told(&sample).contains(", 2 min expected"), "{}", told(&sample));
+    assert!(told(&sample).contains("instead of the expected 2 min"), "{}", told(&sample));
     sample.records.iter_mut().for_each(|record| record.result.faults.push(Fault::MadeAgain));
-    let all = format!("; {0} of {0} trials were invalid, which was not foreseen", sample.records.len());
+    let all = format!("; {0} of {0} trials were invalid", sample.records.len());
     assert!(told(&sample).contains(&all), "{}", told(&sample));
     sample.facts.runs.insert(0, crate::sample::part(Some(Ending::Interrupted)));
     assert!(!told(&sample).contains("expected"), "a run with a pause in it took as long as its user wanted");

@@ -161,7 +161,7 @@ fn of_a_row_over_machines_the_page_names_the_machine_that_held_it_back_and_the_o
     sample.plan.tests.retain(|test| test.name == "xlat-2");
     sample.plan.tests[0].series = None;
     let page = html(&sample.input()).expect("a page").replace('\u{a0}', " ");
-    let (_, table) = page.split_once("<h4>What held the DUT back</h4>").expect("the table");
+    let (_, table) = page.split_once("<h4>What held the device back</h4>").expect("the table");
     let (table, _) = table.split_once("</table>").expect("its end");
     for words in ["The bottleneck is jool-plat on m2", "on jool-plat on m2 in the losing trials core 0: "] {
         assert!(table.contains(words), "{words}: {table}");

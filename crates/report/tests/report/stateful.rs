@@ -75,12 +75,12 @@ fn a_refusal_of_the_connection_tracking_table_is_named_as_the_reason() {
 fn a_phase_1_that_lost_frames_is_not_laid_at_the_testers_door() {
     let sample = Sample::of_stateful_gateways().only(&["hasty"]);
     let text = markdown(&sample.input());
-    assert!(text.contains("has no result: before every trial phase 1 failed to open all its connections"), "{text}");
+    assert!(text.contains(". Before every trial phase 1 failed to open all its connections"), "{text}");
     assert!(text.contains("connections of phase 1, no result 3×") && !text.contains("tester"), "{text}");
     assert!(json(&sample.input()).contains("\"hindered_by_phase_1\": true"));
     let page = page(&sample);
     assert!(page.contains("invalid: the tester fell short, or connections of phase 1 were missing"));
-    assert!(page.contains("no free port or bucket (insert_failed)"), "what the DUT's kernel says of it");
+    assert!(page.contains("no free port or bucket (insert_failed)"), "what the device's kernel says of it");
     // There is no record of how a phase 2 was sent that never took place.
     assert!(figure(&sample, "headroom").is_none());
     let with_others = Sample::of_stateful_gateways().only(&["hasty", "through"]);

@@ -32,7 +32,7 @@ const PHRASES: [(&str, usize); 8] = [
     ("nothing is known about the spread", 1),
     (" drifts: by ", 1),
     (" is bimodal: ", 1),
-    ("other work used the DUT's processors", 1),
+    ("other work used the device's processors", 1),
     ("may have ended the search", 1),
     ("the tester fell short at every load", 2),
     ("every trial of the measurement was invalid", 2),
@@ -44,8 +44,8 @@ impl Statements {
         let text = plain(text);
         let line = text.split("Trust: ").nth(1)?;
         let level = LEVELS.iter().position(|level| line.starts_with(level)).expect("a level");
-        let disturbed = numbers_after(&text, "thers disturbed ", " trials (");
-        let not_made_again = numbers_after(&text, "In ", " that were not made again");
+        let disturbed = numbers_after(&text, "ther work disturbed ", "");
+        let not_made_again = numbers_after(&text, "device or the tester in ", " that were not repeated");
         let phrases = PHRASES.into_iter().filter(|(phrase, _)| text.contains(phrase)).collect();
         Some(Self { level, disturbed, not_made_again, phrases })
     }
@@ -78,12 +78,13 @@ fn plain(text: &str) -> String {
     text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the two numbers of `START 3 of 7 [trials]END`.
+/// Returns the two numbers of `START 3 of 7 [trials]END`; `none` is zero.
 fn numbers_after(text: &str, start: &str, end: &str) -> Option<[u64; 2]> {
     text.split(start).skip(1).find_map(|rest| {
-        let (phrase, _) = rest.split_once(end)?;
-        let (part, of) = phrase.trim_end_matches(" trials").trim_end_matches(" trial").split_once(" of ")?;
-        Some([part.parse().ok()?, of.parse().ok()?])
+        let (phrase, after) = rest.split_once(" trial")?;
+        let (part, of) = phrase.split_once(" of ")?;
+        let part = if part == "none" { "0" } else { part };
+        after.trim_start_matches('s').starts_with(end).then_some([part.parse().ok()?, of.parse().ok()?])
     })
 }
 
@@ -199,8 +200,8 @@ fn trials_that_pass_while_others_have_the_processors_are_in_the_line_on_trust() 
     }
     let said = plain(&terminal(&sample.input(), 100, false));
     let all = sample.records.len();
-    assert!(said.starts_with(&format!("Trust: low. Others disturbed {all} of {all} trials (100 %): ")), "{said}");
-    assert!(said.contains(&format!("In {all} of {all} trials that were not made again, other work used")), "{said}");
+    assert!(said.starts_with(&format!("Trust: low. Other work disturbed {all} of {all} trials (100 %): ")), "{said}");
+    assert!(said.contains(&format!("device or the tester in {all} of {all} trials that were not repeated.")), "{said}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn markup_in_a_title_is_shown_and_not_obeyed() {
 fn a_percentile_never_stands_without_the_size_of_its_sample() {
     let sample = Sample::complete();
     for text in [as_read(&page()), markdown(&sample.input()), terminal(&sample.input(), 100, false)] {
-        assert!(text.contains("With n = 3 the 1st/99th percentiles are the minimum and maximum."), "{text}");
+        assert!(text.contains("With n = 3, the 1st/99th percentiles are the minimum and maximum."), "{text}");
     }
 }
 
@@ -130,7 +130,7 @@ fn two_results_limited_by_the_tester_are_not_ranked() {
 
 #[test]
 fn a_device_in_shared_memory_is_not_compared_with_those_behind_the_kernel_s_interfaces() {
-    const APART: &str = "must not be compared with those above";
+    const APART: &str = "Do not compare the two.";
     let mut sample = duel([(Some(400_000), 404_000, Limit::Dut), (Some(390_000), 394_000, Limit::Dut)]);
     let share = |sample: &Sample| markdown(&sample.input()).contains(" of that: ");
     assert!(share(&sample) && !markdown(&sample.input()).contains(APART));

@@ -2,7 +2,7 @@
 
 use super::channel::ChannelEnd;
 use crate::version::VERSION;
-use sixbench_testbed::TestbedError;
+use sixbench_testbed::{TestbedError, scp};
 
 /// The reason why the tester's second machine cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -17,13 +17,15 @@ pub enum AgentError {
     Unreachable(TestbedError),
     /// The program is not installed there.
     #[error(
-        "{machine} has no program {program}: copy this one there (scp {own} {machine}:{target}), or name it by `agent-program`"
+        "{machine} has no program {program}: copy this one there ({}), or name it by `agent-program`",
+        scp(own.as_ref(), machine, target.as_ref())
     )]
     NotInstalled { machine: String, program: String, own: String, target: String },
     /// The program there is a different version.
     #[error(
         "{machine} runs sixbench {theirs}, but this is sixbench {VERSION}, and both must be the same: copy this one there \
-         (scp {own} {machine}:{target})"
+         ({})",
+        scp(own.as_ref(), machine, target.as_ref())
     )]
     OtherVersion { machine: String, theirs: String, own: String, target: String },
     /// The program does not identify itself as an agent.

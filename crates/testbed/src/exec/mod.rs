@@ -2,6 +2,7 @@
 //! the transcript, and the record of undo commands for another machine. This module knows nothing about devices and links.
 
 mod access;
+mod advised;
 mod daemon;
 mod directory;
 mod error;
@@ -18,6 +19,8 @@ mod undo;
 mod waiting;
 
 pub use access::ShellAccess;
+pub use advised::scp;
+pub(crate) use advised::{ip_link_del, ip_link_set, ssh_copy_id, ssh_true};
 pub use daemon::Daemon;
 pub(crate) use directory::{guessable, own_directory, unguessable};
 pub use error::TestbedError;

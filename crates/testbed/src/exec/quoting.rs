@@ -48,7 +48,7 @@ fn escaped(octet: u8) -> String {
     }
 }
 
-/// A command of this program, as a person types it.
+/// A command, as a person types it.
 ///
 /// ```
 /// use sixbench_testbed::ProgramCommand;
@@ -95,12 +95,12 @@ impl fmt::Display for ProgramCommand {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::process::Command;
 
     /// Returns the words that a shell makes of a line.
-    fn read_by_a_shell(line: &str) -> Vec<u8> {
+    pub(in crate::exec) fn read_by_a_shell(line: &str) -> Vec<u8> {
         let script = format!("for word in {line}; do printf '%s\\0' \"$word\"; done");
         Command::new("sh").args(["-c", &script]).output().expect("a shell").stdout
     }

@@ -81,7 +81,10 @@ impl KernelLab {
                 "the kernel lab in {} has no module {module}: build it with a version of Jool that has it (sixbench lab build --jool DIR|ARCHIVE)",
                 cache.display()
             ),
-            None => format!("there is no kernel lab for this machine in {}: build it (sixbench lab build)", cache.display()),
+            None => format!(
+                "there is no kernel lab for this machine in {}; to build one, run `sixbench lab build` once (1 to 2 minutes)",
+                cache.display()
+            ),
         };
         Err(TestbedError::Other(text))
     }

@@ -16,6 +16,7 @@ mod targets;
 mod virtual_machine;
 
 pub use loss_counters::LossCounters;
+pub(crate) use occupant::busiest_core;
 pub use occupant::{Occupant, occupant};
 pub use sampling::{INTERVAL, Monitor, interval_for};
 pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};

@@ -2,7 +2,7 @@
 
 use super::link::{self, word_after};
 use super::occupied::{self, RouteOver};
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{Shell, TestbedError, ip_link_set};
 use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::net::Ipv6Addr;
@@ -147,8 +147,8 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     };
     Err(TestbedError::Other(format!(
         "the MTU of {interface} is {mtu} octets, but the plan's largest datagrams have {octets}, including the outer header if \
-         they are encapsulated; raise it (ip link set {interface} mtu {octets}; the device's, too), or leave out the largest \
-         `frame-sizes`"
+         they are encapsulated; raise it ({}) here and on the device, or leave out the largest `frame-sizes`",
+        ip_link_set(interface, &format!("mtu {octets}"))
     )))
 }
 

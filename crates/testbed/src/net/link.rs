@@ -2,7 +2,7 @@
 //! another user, must not carry test traffic.
 
 use super::occupied::is_over;
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{Shell, TestbedError, ip_link_del, ip_link_set};
 
 /// Kinds of interfaces whose frames leave in datagrams, or in the network, of another interface of the machine. A VLAN is a network of its own.
 const INDIRECT: [&str; 23] = [
@@ -53,8 +53,8 @@ fn of_link(link: &str, interface: &str) -> Option<String> {
     }
     if let Some(master) = word_after(link, "master") {
         return Some(format!(
-            "belongs to {master}: test traffic on it would reach the machine's own network; use another, or take it out (ip link set \
-             {interface} nomaster)"
+            "belongs to {master}: test traffic on it would reach the machine's own network; use another, or take it out ({})",
+            ip_link_set(interface, "nomaster")
         ));
     }
     let mut kinds = link.split('\\').filter_map(|part| part.split_whitespace().next());
@@ -74,14 +74,15 @@ pub(crate) fn word_after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
 fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>, TestbedError> {
     if let Some(upper) = devices_on(shell, interface)?.first() {
         return Ok(Some(format!(
-            "has {upper} on top of it and is therefore in use; remove it (ip link del {upper}), or use another"
+            "has {upper} on top of it and is therefore in use; remove it ({}), or use another",
+            ip_link_del(upper)
         )));
     }
     // A macvlan is not seen from here where it is in another namespace, such as that of a container, but its hardware address is.
     let addresses = shell.look(&["bridge", "fdb", "show", "dev", interface]).unwrap_or_default();
     if let Some(address) = addresses.lines().find_map(|line| foreign_address(line, link)) {
         return Ok(Some(format!(
-            "takes frames for {address}, too: something on top of it is in use, perhaps a macvlan in another namespace; end that, or use another"
+            "also takes frames for {address}: something on top of it is in use, perhaps a macvlan in another namespace; end that, or use another"
         )));
     }
     // The kernel deletes them when the interface goes. Kernels before 5.3 have none.

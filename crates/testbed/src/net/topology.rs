@@ -213,7 +213,7 @@ impl Topology {
             },
             self.cores.tester_words(),
             format!(
-                "the DUT's interfaces hand received frames to core {} (RPS), to which its processes are pinned, too; the last \
+                "the DUT's interfaces hand received frames to core {} (RPS), to which its processes are also pinned; the last \
                  step, into the tester's ring, runs there as well",
                 core_words(&self.cores.dut)
             ),

@@ -103,7 +103,7 @@ impl Library {
         let earlier: Vec<RecipeFile> = self.rows.values().filter(|file| !new.contains(file)).cloned().collect();
         earlier.iter().try_for_each(|file| {
             self.add_chain(file).map_err(|error| {
-                let what = "a device of this row was replaced by one that does not fit into it: give that another name, or bring the row along, too";
+                let what = "a device of this row was replaced by one that does not fit into it: give that another name, or bring the row along";
                 error.explained(|error| format!("{error}\n  {what}"))
             })
         })

@@ -37,7 +37,7 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
 
 fn found(digest: &Digest) -> Table {
     let columns =
-        TEST.into_iter().chain(["DUT", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
+        TEST.into_iter().chain(["Device", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
     let summaries = || digest.dns_points().filter_map(|(point, _)| point.headline());
     Table::new("Queries processed per second", columns)
         .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))

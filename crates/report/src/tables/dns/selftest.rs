@@ -19,7 +19,7 @@ pub(super) fn table(digest: &Digest) -> Table {
     Table::new("The tester's self-test (RFC 8219 section 9.2.1)", columns)
         .with_rows(rows)
         .with_note(
-            "Client and authority connected directly, without the DUT. To test at r queries/s, the tester must answer 2 (r + \
+            "Client and authority connected directly, without the device. To test at r queries/s, the tester must answer 2 (r + \
              d) with d = 0.1 r, all of them within a quarter of the timeout t. Shown are the highest rate that passed and the \
              lowest rate above it that did not.",
         )

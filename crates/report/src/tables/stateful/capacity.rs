@@ -8,9 +8,10 @@ use crate::tables::{OPEN, percentile_note, rated_cells};
 use sixbench_method::plan::Capacity;
 
 pub(super) fn found(digest: &Digest) -> Table {
-    let columns = "Test; DUT; #Connections|Median; #Connections|Min; #Connections|Max; #n; #Known to; #C0; #M; #Most tried; \
+    let columns =
+        "Test; Device; #Connections|Median; #Connections|Min; #Connections|Max; #n; #Known to; #C0; #M; #Most tried; \
         #Beta; #Gamma; #Table size; Limited by; #Invalid"
-        .split("; ");
+            .split("; ");
     let points: Vec<_> = searched(digest).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let table = Table::new("Capacity of the connection tracking table", columns)

@@ -7,7 +7,7 @@ use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns = "DUT; Mapping; #Connections; #Ports preserved; #Addresses; #Sources|Seen; #Sources|Independent; \
+    let columns = "Device; Mapping; #Connections; #Ports preserved; #Addresses; #Sources|Seen; #Sources|Independent; \
         #Sources|By address; #Sources|By address and port; #Collisions"
         .split("; ");
     let rows = digest.stateful_duts().into_iter().filter_map(|test| Some(row(digest, test, &digest.mapping(&test.dut)?)));

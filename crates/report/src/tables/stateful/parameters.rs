@@ -6,10 +6,11 @@ use crate::table::Table;
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;
+use sixbench_method::units::counted as number_of;
 use std::fmt::Display;
 
 pub(super) fn phases(digest: &Digest) -> Table {
-    let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "DUT's count"];
+    let columns = ["Test", "Measure", "#N", "#M", "#R", "#R / maximum", "#T", "#D", "#Table size", "Device's count"];
     let row = |(test, stateful): (&Test, Stateful)| {
         let mut row = vec![title(test), test.measure.name().to_owned(), connections(test, &stateful)];
         row.push(whole(stateful.state_table));
@@ -21,9 +22,9 @@ pub(super) fn phases(digest: &Digest) -> Table {
     };
     Table::new("Parameters of the two phases", columns).with_rows(stateful_tests(digest).map(row)).with_note(
         "N: connections of phase 1; M: entries of the Responder's state table; R: the rate of phase 1, connections/s; R / \
-         maximum: the safety factor, relative to the establishment rate that this run measured for the same DUT (≤ if that may \
+         maximum: the safety factor, relative to the establishment rate that this run measured for the same device (≤ if that may \
          be higher), otherwise –; T: the wait for frames of phase 1; D: from the first frame of phase 1 to the first of phase \
-         2. Table size: that of the DUT, if the plan sets it. DUT's count: after phase 1 and at the end, with the number of \
+         2. Table size: that of the device, if the plan sets it. Device's count: after phase 1 and at the end, with the number of \
          trials; only trials whose phase 1 was complete are included.",
     )
 }
@@ -59,7 +60,7 @@ fn tuple_cells(digest: &Digest, test: &Test, stateful: &Stateful) -> Vec<String>
     let subscribers = digest.subscribers(test);
     let counts = [source.count(), destination.count(), subscribers.unwrap_or(count(initiator)), count(responder)];
     let combinations = counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul);
-    let own = subscribers.map_or_else(|| addresses(initiator), |count| format!("{count} subscribers"));
+    let own = subscribers.map_or_else(|| addresses(initiator), |count| number_of(count, "subscriber"));
     let mut cells = vec![range(&source), range(&destination), own, addresses(responder)];
     cells.extend([whole(combinations), stateful.enumeration.word().to_owned(), stateful.responder.word().to_owned()]);
     cells

@@ -11,8 +11,8 @@ use sixbench_method::plan::Stateful;
 
 /// Returns the table of the highest rates at which every frame of phase 1 opens a working connection.
 pub(super) fn establishment(digest: &Digest) -> Table {
-    let columns = "Test; DUT; #N; #M; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; #Validation|Of R; \
-        #Validation|Lost alone; Limited by; DUT's count; #Invalid"
+    let columns = "Test; Device; #N; #M; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; #Validation|Of R; \
+        #Validation|Lost alone; Limited by; Device's count; #Invalid"
         .split("; ");
     let points: Vec<_> = digest
         .stateful_points()
@@ -24,7 +24,7 @@ pub(super) fn establishment(digest: &Digest) -> Table {
         .with_note(
             "N: connections of phase 1, one frame each; M: entries of the Responder's state table; R: the rate. A trial passes \
              when all frames of phase 1 arrive and then, in the validation, a frame of the Responder comes back on every \
-             connection, at this share of R. Lost alone: trials that would have passed without the validation. DUT's count: \
+             connection, at this share of R. Lost alone: trials that would have passed without the validation. Device's count: \
              after phase 1 and at the end, with the number of trials; only trials whose phase 1 was complete are included.",
         );
     with_validation(with_notes(table, rated.iter()), points.iter().map(|(p, _)| *p))
@@ -42,8 +42,8 @@ fn establishment_row(digest: &Digest, point: &PointDigest, stateful: &Stateful) 
 }
 
 pub(super) fn tear_down(digest: &Digest) -> Table {
-    let columns = "Test; DUT; #N; #R; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; \
-        #Time for N (s)|Median; #Time for N (s)|Min; #Time for N (s)|Max; DUT's count; #Invalid"
+    let columns = "Test; Device; #N; #R; #Connections/s|Median; #Connections/s|P1; #Connections/s|P99; #n; \
+        #Time for N (s)|Median; #Time for N (s)|Min; #Time for N (s)|Max; Device's count; #Invalid"
         .split("; ");
     let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown)).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
@@ -51,7 +51,7 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
         .with_rows(points.iter().map(|(p, s)| tear_down_row(digest, p, s)))
         .with_note(
             "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, which \
-             is in the recipe; starting it is part of the time. DUT's count: before the deletion.",
+             is in the recipe; starting it is part of the time. Device's count: before the deletion.",
         );
     with_notes(table, rated.iter())
 }

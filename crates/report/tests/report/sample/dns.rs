@@ -7,6 +7,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::*;
 use sixbench_method::trial::dns::*;
 use sixbench_method::trial::*;
+use sixbench_method::units::counted;
 
 /// The rate that the self-test allows, queries per second.
 const CERTIFIED: u64 = 60_000;
@@ -40,7 +41,7 @@ impl Sample {
         let required = || DnsTest::required(DnsRole::Dns64);
         let step = |name: &str, title: &str, cores: u32, dns| {
             let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores), device: None };
-            let test = of(&format!("{name}.cores{cores}"), &format!("{title}, {cores} cores"), "unbound", dns);
+            let test = of(&format!("{name}.cores{cores}"), &format!("{title}, {}", counted(cores, "core")), "unbound", dns);
             Test { cores: Some(cores), series: Some(series), ..test }
         };
         let repeated = || DnsTest { at_found_rate: true, ..required() };

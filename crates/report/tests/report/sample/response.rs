@@ -7,6 +7,7 @@ use sixbench_method::replay::outcomes;
 use sixbench_method::simulated::SimulatedRelay;
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
+use sixbench_method::units::counted;
 
 impl Sample {
     /// Returns one to ten clients with UDP and with echoes through a virtual machine, and one client through a device that is not monitored.
@@ -60,7 +61,7 @@ fn clients(name: &str, payload: Payload, count: u32) -> Test {
         frame_sizes: vec![FrameSize(118)],
         traffic: TrafficSettings { payload, subscribers: Some(count), ..TrafficSettings::RFC_4814 },
         series: Some(Series { name: name.to_owned(), by: SeriesBy::Subscribers, at: count.into(), device: None }),
-        ..test(&format!("{name}.subscribers{count}"), &format!("{name}, {count} subscribers"), "jool-siit")
+        ..test(&format!("{name}.subscribers{count}"), &format!("{name}, {}", counted(count, "subscriber")), "jool-siit")
     }
 }
 

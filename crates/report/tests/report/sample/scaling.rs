@@ -5,6 +5,7 @@ use sixbench_method::plan::*;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, Ending, Watch};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
+use sixbench_method::units::counted;
 
 const CORES: [u32; 5] = [1, 2, 4, 8, 16];
 /// The medians in the paper's tables 2 and 3.
@@ -54,7 +55,7 @@ impl Sample {
 
 fn step(name: &str, title: &str, cores: u32) -> Test {
     let series = Series { name: name.to_owned(), by: SeriesBy::Cores, at: f64::from(cores), device: None };
-    let test = test(&format!("{name}-{cores}"), &format!("{title}, {cores} cores"), name);
+    let test = test(&format!("{name}-{cores}"), &format!("{title}, {}", counted(cores, "core")), name);
     Test { cores: Some(cores), series: Some(series), frame_sizes: vec![FrameSize(84)], ..test }
 }
 

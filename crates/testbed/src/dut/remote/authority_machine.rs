@@ -3,7 +3,7 @@
 
 use super::check;
 use super::machine::RemoteMachine;
-use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError};
+use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, scp};
 use crate::recipe::System;
 use std::env::consts::ARCH;
 use std::net::SocketAddr;
@@ -120,9 +120,8 @@ impl AuthorityMachine {
         let here = std::env::current_exe().unwrap_or_default();
         let cure = || match self.program {
             Some(_) => format!(
-                "install this one there (scp {} {}:{path}), or leave `program` out of [testbed.authority], and it is copied there for the run",
-                here.display(),
-                self.name()
+                "install this one there ({}), or leave `program` out of [testbed.authority], and it is copied there for the run",
+                scp(&here, self.name(), program)
             ),
             None => "install sixbench there, and name it as `program` in [testbed.authority]".to_owned(),
         };

@@ -30,7 +30,7 @@ pub(super) fn check(shell: &Shell, (machine, keys): (&str, &str), system: System
     if !addresses.is_empty() {
         let list = addresses.join(", ");
         return refused(format!(
-            "has addresses already ({list}): that machine would answer for them, too; remove them, or use another"
+            "has addresses already ({list}), for which that machine would answer; remove them, or use another"
         ));
     }
     Ok(())

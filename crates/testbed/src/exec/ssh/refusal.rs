@@ -1,6 +1,6 @@
 //! Turns error messages of ssh into advice on what to do.
 
-use crate::exec::TestbedError;
+use crate::exec::{TestbedError, ssh_copy_id, ssh_true};
 use std::time::Duration;
 
 pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
@@ -9,21 +9,23 @@ pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
     let text = if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
             "{destination}: its host key has changed; if the machine was set up anew, forget the old key (ssh-keygen -R HOST) \
-             and accept the new one (ssh {destination} true)"
+             and accept the new one ({})",
+            ssh_true(destination)
         )
     } else if has("Host key verification failed") || has("host key is known") {
-        format!("{destination}: its host key is not known here; check it and accept it once: ssh {destination} true")
+        format!("{destination}: its host key is not known here; check it and accept it once: {}", ssh_true(destination))
     } else if has("Permission denied") {
         format!(
-            "{destination} refused our key ({last}); put it there (ssh-copy-id {destination}), name it in ssh_config \
-             (IdentityFile), or load it (ssh-add); with sudo, root's own key is used"
+            "{destination} refused our key ({last}); put it there ({}), name it in ssh_config \
+             (IdentityFile), or load it (ssh-add); with sudo, root's own key is used",
+            ssh_copy_id(destination)
         )
     } else if has("Could not resolve hostname") {
         format!("{destination}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?")
     } else if UNREACHABLE.iter().any(|needle| has(needle)) {
         format!("cannot reach {destination}: {last}; is it up, does sshd run there, and is the port right?")
     } else {
-        format!("cannot reach {destination} by ssh: {last}; what does `ssh {destination} true` say?")
+        format!("cannot reach {destination} by ssh: {last}; what does `{}` say?", ssh_true(destination))
     };
     TestbedError::Other(text)
 }
@@ -41,7 +43,7 @@ const UNREACHABLE: [&str; 7] = [
 
 pub(crate) fn silent(destination: &str, waited: Duration) -> TestbedError {
     let seconds = waited.as_secs();
-    TestbedError::Other(format!("{destination} gave no session within {seconds} s; what does `ssh {destination} true` say?"))
+    TestbedError::Other(format!("{destination} gave no session within {seconds} s; what does `{}` say?", ssh_true(destination)))
 }
 
 pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
