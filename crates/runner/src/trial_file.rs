@@ -59,7 +59,7 @@ pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(
             let records = records.map_err(no_records)?;
             records.into_iter().for_each(|(begin, record)| take(begin, record));
         }
-        reader.join().expect("a thread that does not panic").map_err(not_read)?.map_err(no_records)
+        reader.join().expect("a thread that does not panic").map_err(cannot_read(folder, "trials.jsonl"))?.map_err(no_records)
     })
 }
 

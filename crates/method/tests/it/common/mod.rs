@@ -1,6 +1,5 @@
 //! A plan for tests, and repetitions of its first point.
 
-
 use sixbench_method::disturbance::{signs_of, weighed};
 use sixbench_method::measures::{Findings, Outcome, procedure};
 use sixbench_method::plan::*;
