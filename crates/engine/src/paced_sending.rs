@@ -31,7 +31,7 @@ impl PacedSending {
     /// Notes that the next `count` frames were sent at `now_ns`, when at least the first of them was due.
     #[inline]
     pub(crate) fn note_sent(&mut self, count: usize, now_ns: u64) {
-        let lateness_ns = now_ns - self.pacer.next_due_time();
+        let lateness_ns = self.pacer.next_lateness(now_ns);
         self.gave_up = lateness_ns > GIVE_UP_LATENESS_NS;
         self.worst_lateness_ns = self.worst_lateness_ns.max(lateness_ns);
         if lateness_ns > self.stall_ns {
@@ -60,7 +60,7 @@ impl PacedSending {
     pub(crate) fn finish(&self) -> Sending {
         Sending {
             nominal_ns: self.pacer.nominal_ns(),
-            took_ns: self.last_ns.saturating_sub(self.pacer.first_due_time()),
+            took_ns: self.pacer.took_ns(self.last_ns),
             worst_lateness_ns: self.worst_lateness_ns,
             late_frames: self.late_frames,
         }
@@ -98,6 +98,18 @@ mod tests {
         assert!(sending.has_sent_all());
         let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = sending.finish();
         assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (39 * MS, 39 * MS, 29 * MS, 30));
+    }
+
+    #[test]
+    fn a_burst_that_takes_a_while_is_late_only_if_it_falls_behind_the_mean_rate() {
+        let paced = Pacer::new(&Schedule::constant(FrameRate(1000), 40));
+        let mut sending = PacedSending::new(paced.in_bursts_of(20.try_into().expect("not zero")), MS);
+        sending.note_sent(10, 0);
+        sending.note_sent(10, 10 * MS);
+        sending.note_sent(10, 20 * MS);
+        sending.note_sent(10, 32 * MS);
+        let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = sending.finish();
+        assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (39 * MS, 39 * MS, 2 * MS, 10));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! accumulate and a late frame does not delay the next. Time is passed in; nothing here reads a clock.
 
 use sixbench_method::trial::{Schedule, Segment};
+use std::num::NonZeroU32;
 
 /// The schedule of one direction, or a thread's share of a schedule.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Pacer {
     /// The stretch of the next frame.
     at: usize,
     pub(crate) share: ThreadShare,
+    /// Frames of a burst, all of which are due with its first one.
+    burst: u64,
     /// The number of the next frame in the schedule.
     next: u64,
     /// The frames of the share that were sent, and all frames that it has.
@@ -75,7 +78,13 @@ impl Pacer {
     pub(crate) fn share(schedule: &Schedule, share: ThreadShare) -> Self {
         let stretches = schedule.segments().iter().map(Stretch::new).collect();
         let frames = share.part_of(schedule.frames());
-        Self { start_ns: 0, stretches, at: 0, share, next: share.index, sent: 0, frames }
+        Self { start_ns: 0, stretches, at: 0, share, burst: 1, next: share.index, sent: 0, frames }
+    }
+
+    /// Returns the pacer with `burst` frames due at once each time: frame i with frame i - i mod `burst`. Bursts are those of the schedule, whatever
+    /// thread sends their frames, so the mean rate is the schedule's.
+    pub(crate) fn in_bursts_of(self, burst: NonZeroU32) -> Self {
+        Self { burst: u64::from(burst.get()), ..self }
     }
 
     /// Moves the first frame of the schedule to `start_ns`, before any was sent.
@@ -87,6 +96,12 @@ impl Pacer {
     /// Returns the time at which frame `sequence` of the schedule is due, nanoseconds.
     #[inline]
     pub(crate) fn due_time(&self, sequence: u64) -> u64 {
+        self.paced_time(if self.burst == 1 { sequence } else { sequence - sequence % self.burst })
+    }
+
+    /// Returns the time at which frame `sequence` would be due outside of a burst, nanoseconds: a burst that is sent more slowly than this is late.
+    #[inline]
+    fn paced_time(&self, sequence: u64) -> u64 {
         let current = &self.stretches[self.at];
         let stretch = if (current.first..current.end).contains(&sequence) { current } else { self.stretch_of(sequence) };
         self.start_ns + stretch.due_time(sequence)
@@ -157,9 +172,25 @@ impl Pacer {
         self.due_time(self.next)
     }
 
-    /// Returns the time at which the first frame is due, nanoseconds.
-    pub(crate) fn first_due_time(&self) -> u64 {
-        self.due_time(self.share.number(0))
+    /// Returns the time by which the next frame is late, nanoseconds: from when it is due, or in a burst from when it would be due outside of it.
+    #[inline]
+    pub(crate) fn next_lateness(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.paced_time(self.next))
+    }
+
+    /// Returns the time from the first frame to the last one sent at `last_ns`, nanoseconds. After a whole schedule, the wait that follows the last
+    /// frame of a burst belongs to it, as it belongs to the mean rate.
+    pub(crate) fn took_ns(&self, last_ns: u64) -> u64 {
+        let until_ns = if self.burst > 1 && self.is_done() { last_ns.max(self.last_paced_time()) } else { last_ns };
+        until_ns.saturating_sub(self.first_paced_time())
+    }
+
+    fn first_paced_time(&self) -> u64 {
+        self.paced_time(self.share.number(0))
+    }
+
+    fn last_paced_time(&self) -> u64 {
+        self.paced_time(self.share.number(self.frames.saturating_sub(1)))
     }
 
     /// Returns the time at which the last frame is due, nanoseconds.
@@ -185,9 +216,9 @@ impl Pacer {
         self.sent == self.frames
     }
 
-    /// Returns the time from the first to the last frame in the schedule, nanoseconds.
+    /// Returns the time from the first to the last frame in the schedule at its mean rate, nanoseconds.
     pub(crate) fn nominal_ns(&self) -> u64 {
-        self.last_due_time() - self.first_due_time()
+        self.last_paced_time() - self.first_paced_time()
     }
 }
 
@@ -220,6 +251,39 @@ mod tests {
         assert_eq!(pacer.due(5_999_999, 64), 0);
         assert_eq!(pacer.due(60_000_000, 64), 2, "no more than the schedule holds");
         assert_eq!(pacer.due(60_000_000, 1), 1);
+    }
+
+    /// Returns the times at which the frames of a thread are sent if it looks once a microsecond.
+    fn sent_at(mut pacer: Pacer) -> Vec<(u64, u64)> {
+        let mut sent = Vec::new();
+        for now_ns in (0..pacer.last_due_time() + 1000).step_by(1000) {
+            let due = pacer.due(now_ns, usize::MAX);
+            sent.extend((0..due as u64).map(|nth| (pacer.share.number(pacer.sent() + nth), now_ns)));
+            pacer.advance(due);
+        }
+        assert!(pacer.is_done());
+        sent
+    }
+
+    #[test]
+    fn a_burst_is_sent_at_once_and_then_waits_so_that_the_mean_rate_holds() {
+        let schedule = Schedule::constant(FrameRate(10_000), 1000);
+        let burst = NonZeroU32::new(4).expect("not zero");
+        let whole = Pacer::new(&schedule).in_bursts_of(burst);
+        let sent = sent_at(whole.clone());
+        assert!(sent.iter().copied().eq((0..1000).map(|number| (number, number / 4 * 400_000))));
+        assert_eq!(whole.nominal_ns(), Pacer::new(&schedule).nominal_ns(), "also the mean rate");
+        let of_threads =
+            (0..3).flat_map(|index| sent_at(Pacer::share(&schedule, ThreadShare { index, of: 3 }).in_bursts_of(burst)));
+        let mut of_threads: Vec<_> = of_threads.collect();
+        of_threads.sort_unstable();
+        assert_eq!(of_threads, sent, "the same bursts, whatever thread sends their frames");
+    }
+
+    #[test]
+    fn bursts_of_one_frame_are_the_exact_pace() {
+        let paced = Pacer::new(&Schedule::constant(FrameRate(777), 500));
+        assert_eq!(sent_at(paced.clone().in_bursts_of(NonZeroU32::MIN)), sent_at(paced));
     }
 
     #[test]

@@ -14,11 +14,11 @@ pub(crate) use mismatch::Mismatch;
 
 use crate::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
-use seen::ParsedDatagram;
+use seen::{Carried, ParsedDatagram};
 use sixbench_wire::ethernet::{self, EthernetView};
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
-use sixbench_wire::{EchoKind, MacAddress, ipv4, ipv6};
+use sixbench_wire::{IpVersion, MacAddress, ipv4, ipv6};
 use std::fmt;
 
 /// The verdict on a frame.
@@ -116,7 +116,8 @@ impl Verifier {
             None if !is_payload_whole(&seen) => return FrameClass::Corrupt(tag, Mismatch::Payload),
             None => {}
         }
-        let may_be_absent = self.absent_checksum_is_known && seen.ip.source.is_ipv4();
+        let is_udp = seen.carried.transport == Transport::Udp;
+        let may_be_absent = self.absent_checksum_is_known && is_udp && seen.ip.source.is_ipv4();
         self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable), may_be_absent)
     }
 
@@ -147,7 +148,7 @@ impl Verifier {
         self.expected.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen.mapped())
     }
 
-    /// Returns the verdict on a UDP checksum. A computed checksum of zero must be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator
+    /// Returns the verdict on a checksum. A computed checksum of zero must be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator
     /// that updates checksums incrementally may omit that. Over IPv4 a checksum that is sent as zero means that there is none (RFC 768).
     #[inline]
     fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16, may_be_absent: bool) -> FrameClass {
@@ -176,7 +177,7 @@ impl Verifier {
     /// Returns the name of a field in frames of this kind.
     pub(crate) fn name_of(&self, mismatch: Mismatch, is_background: bool) -> &'static str {
         let kind = self.expected.kinds().find(|(_, of)| *of == is_background).map_or(self.expected.kind(0).0, |(kind, _)| kind);
-        mismatch.name(kind.template.description().transport)
+        mismatch.name(kind.template.description().transport, kind.template.ip_version())
     }
 
     /// Returns a description of a wrong frame in one line.
@@ -257,7 +258,7 @@ fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable)
         (!kind.keeps_identification || ip.identification == 0, Mismatch::Identification),
         (ip.octets == datagram_octets(template), Mismatch::Length),
         (ip.is_checksum_right, Mismatch::HeaderChecksum),
-        (carried.transport == template.description().transport, Mismatch::Transport),
+        (has_transport(carried, template), Mismatch::Transport),
         (carried.ports.0 == variable.source_port, Mismatch::SourcePort),
         (carried.ports.1 == variable.destination_port, Mismatch::DestinationPort),
         (carried.udp_length.is_none_or(|length| length == udp_length(template)), Mismatch::UdpLength),
@@ -332,9 +333,7 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
         Mismatch::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
         Mismatch::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
         Mismatch::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
-        Mismatch::Transport => {
-            pair(&transport_in_words(template.description().transport), &transport_in_words(carried.transport))
-        }
+        Mismatch::Transport => transports_in_words(template, carried),
         Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
         Mismatch::TrailingOctets => {
             let content = if seen.trails_zeros() { "" } else { ", not all zero" };
@@ -376,11 +375,26 @@ fn outer_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Temp
     (of_expected, of_seen)
 }
 
-fn transport_in_words(transport: Transport) -> &'static str {
-    match transport {
-        Transport::Udp => "a UDP datagram",
-        Transport::Echo(EchoKind::Request) => "an ICMPv6 echo request",
-        Transport::Echo(EchoKind::Reply) => "an ICMPv6 echo reply",
+/// Returns whether the datagram is of the kind of the template: UDP, or an echo with the protocol number and the type of its version (RFC 7915 sections
+/// 4.2 and 5.2 for a translated one).
+#[inline]
+fn has_transport(carried: &Carried<'_>, template: &Template) -> bool {
+    let expected = template.description().transport;
+    carried.transport == expected && (expected == Transport::Udp || carried.echo_version == Some(template.ip_version()))
+}
+
+/// Returns the kind of datagram that is expected, and the kind that arrived.
+fn transports_in_words(template: &Template, carried: &Carried<'_>) -> (String, String) {
+    let expected = transport_in_words(template.description().transport, Some(template.ip_version()));
+    (expected, transport_in_words(carried.transport, carried.echo_version))
+}
+
+fn transport_in_words(transport: Transport, version: Option<IpVersion>) -> String {
+    let Transport::Echo(kind) = transport else { return "a UDP datagram".to_owned() };
+    match version {
+        Some(IpVersion::V4) => format!("an ICMP echo {kind}"),
+        Some(IpVersion::V6) => format!("an ICMPv6 echo {kind}"),
+        None => format!("an echo {kind} with the type of one version in the protocol of the other"),
     }
 }
 

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn every_key_is_taken() {
         let lines = "measure = \"dns64\"\ndomain = \"example.test\"\nnames = \"10.0.0.0/14\"\ntimeout = \"250ms\"\ncached = \"20%\"\n\
-                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nauthority = \"nsd-authority\"\nrate = \"throughput\"";
+                     with-aaaa = \"40%\"\ncached-names = \"10k\"\nttl = \"2h\"\nsource-ports = 64\nburst = 10\nauthority = \"nsd-authority\"\nrate = \"throughput\"";
         let expected = DnsTest {
             role: DnsRole::Dns64,
             domain: "example.test".to_owned(),
@@ -115,6 +115,7 @@ mod tests {
             cached_names: 10_000,
             ttl_s: 7200,
             ports: 64,
+            burst: 10.try_into().expect("not zero"),
             authority: Some("nsd-authority".to_owned()),
             authority_on: None,
             at_found_rate: true,
@@ -157,7 +158,7 @@ mod tests {
             "measure = \"dns64\"\nauthority = \"nsd-authority\"\nnames = \"10.0.0.0/8\"",
             "measure = \"dns-authority\"\nnames = \"10.0.0.0/8\"",
             "measure = \"dns64\"\nnames = \"10.0.0.1/8\"\ndomain = \"a..b\"\nttl = \"soon\"",
-            "measure = \"dns64\"\ncached = \"101%\"\nwith-aaaa = [20, \"some\"]\ncached-names = 0\nsource-ports = 5000",
+            "measure = \"dns64\"\ncached = \"101%\"\nwith-aaaa = [20, \"some\"]\ncached-names = 0\nsource-ports = 5000\nburst = 0",
             "measure = \"dns-authority\"\ncached = \"20%\"\ncached-names = 5\nauthority = \"nsd-authority\"",
             "measure = \"dns64\"\ncached = []\nwith-aaaa = []",
             "cached = \"20%\"\ntimeout = \"1s\"",

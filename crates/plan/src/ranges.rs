@@ -70,6 +70,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("cached-names", 1.0, 1e9),
     ("ttl-s", 0.0, i32::MAX as f64),
     ("dns.ports", 1.0, 4096.0),
+    ("dns.burst", 1.0, 1e6),
     ("cores", 1.0, 1000.0),
 ];
 

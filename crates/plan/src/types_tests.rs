@@ -122,6 +122,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("dns64", "with-aaaa", Quantity),
     ("dns64", "cached-names", Quantity),
     ("dns64", "source-ports", Number),
+    ("dns64", "burst", Number),
     ("dns64", "rate", Text),
 ];
 

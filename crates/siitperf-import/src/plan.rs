@@ -26,7 +26,7 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += &search(options);
     let phases = Phases::of(config, options);
     if let Some(phases) = &phases {
-        let both = traffic(config, options) + &phases.of_phase_1();
+        let both = repetitions(options) + &traffic(config, options) + &phases.of_phase_1();
         text +=
             &format!("\n[[test]]\nname = \"establishment-rate\"\ndut = \"siitperf\"\nmeasure = \"establishment-rate\"\n{both}");
     }
@@ -119,10 +119,12 @@ fn common(config: &Config, options: &Options) -> String {
     if config.has_background(options) {
         text += &format!("background = \"{}\"\n", percent(options));
     }
-    if let Some(repetitions) = options.scripts.repetitions {
-        text += &format!("repetitions = {repetitions}\n");
-    }
-    text + &traffic(config, options)
+    text + &repetitions(options) + &traffic(config, options)
+}
+
+/// Returns `no_exp` of the scripts, which every script has, as TOML.
+fn repetitions(options: &Options) -> String {
+    options.scripts.repetitions.map_or(String::new(), |repetitions| format!("repetitions = {repetitions}\n"))
 }
 
 fn traffic(config: &Config, options: &Options) -> String {

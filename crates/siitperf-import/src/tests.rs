@@ -227,6 +227,18 @@ fn the_parameters_of_the_programs_and_scripts_become_keys() {
 }
 
 #[test]
+fn the_repetitions_of_the_scripts_hold_for_the_establishment_rate_too() {
+    for source in [NAT64.to_owned(), format!("{NAT64}Forward 0\nReverse 0\n")] {
+        let scripts = ScriptOptions { repetitions: Some(10), ..ScriptOptions::default() };
+        let imported = imported(&source, &Options { scripts, ..with_phase_1(PHASE_1) });
+        let tests = tests_of(&imported);
+        let repetitions: Vec<_> = tests.iter().map(|test| (test.name.as_str(), test.repetitions.least())).collect();
+        assert!(repetitions.contains(&("establishment-rate", 10)), "{repetitions:?}");
+        assert!(repetitions.iter().all(|(_, repetitions)| *repetitions == 10), "{repetitions:?}");
+    }
+}
+
+#[test]
 fn one_direction_is_one_direction() {
     let source = STATELESS.replace("Reverse 1", "Reverse 0") + "Rev-sport-min 9\nRev-sport-max 8\n";
     let imported = imported(&source, &Options::default());

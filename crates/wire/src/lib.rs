@@ -21,9 +21,9 @@ use std::net::IpAddr;
 
 pub mod arp;
 pub mod checksum;
+pub mod echo;
 pub mod embed;
 pub mod ethernet;
-pub mod icmp6;
 pub mod icmp_error;
 pub mod ipv4;
 pub mod ipv6;
@@ -36,10 +36,10 @@ pub mod udp;
 
 mod octets;
 
+pub use echo::{EchoHeader, EchoKind, EchoView};
 pub use embed::{Eam, EamTable, Prefix4, Prefix6, Prefix6052};
 pub use ethernet::{EtherType, EthernetHeader, EthernetView};
 pub use icmp_error::IcmpErrorView;
-pub use icmp6::{EchoHeader, EchoKind, EchoView};
 pub use ipv4::{Ipv4Header, Ipv4View};
 pub use ipv6::{Ipv6Header, Ipv6View};
 pub use mac::MacAddress;
@@ -130,9 +130,6 @@ pub enum WireError {
     /// A frame length that the template does not allow.
     #[error("{version} test frame of {octets} octets (without FCS): expected {least} to {most}")]
     FrameLength { version: IpVersion, octets: usize, least: usize, most: usize },
-    /// An ICMPv6 echo between IPv4 addresses.
-    #[error("an ICMPv6 echo cannot be sent from {source_address}: expected IPv6 addresses")]
-    EchoOverIpv4 { source_address: IpAddr },
     /// Variable 32 bits that do not fit at this octet.
     #[error("32 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
     PartOffset { version: IpVersion, offset: usize, most: usize },

@@ -77,18 +77,24 @@ pub enum Transport {
     /// A UDP datagram (RFC 8219 section 5.3).
     #[default]
     Udp,
-    /// An ICMPv6 echo (RFC 4443 section 4), over IPv6 only. Its identifier and sequence number take the places of the source and destination port
-    /// of a [`Variable`].
+    /// An echo of ICMP (RFC 792) or ICMPv6 (RFC 4443 section 4), as the version of the datagram is. Its identifier and sequence number take the
+    /// places of the source and destination port of a [`Variable`].
     Echo(EchoKind),
 }
 
 impl Transport {
-    /// Returns the IP protocol number.
-    pub const fn protocol(self) -> u8 {
-        match self {
-            Self::Udp => protocol::UDP,
-            Self::Echo(_) => protocol::ICMPV6,
+    /// Returns the IP protocol number in datagrams of this version.
+    pub const fn protocol(self, version: IpVersion) -> u8 {
+        match (self, version) {
+            (Self::Udp, _) => protocol::UDP,
+            (Self::Echo(_), IpVersion::V4) => protocol::ICMP,
+            (Self::Echo(_), IpVersion::V6) => protocol::ICMPV6,
         }
+    }
+
+    /// Returns whether the checksum includes the addresses, in a pseudo-header: that of ICMP over IPv4 does not (RFC 792).
+    pub const fn has_pseudo_header(self, version: IpVersion) -> bool {
+        !matches!((self, version), (Self::Echo(_), IpVersion::V4))
     }
 }
 
@@ -327,10 +333,11 @@ impl Template {
         // The stream shares a word with the upper 8 of the 40 bits; it is already in `udp_sum`.
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
         let own = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
-        let sum = self.udp_sum + ports + tag + sum_of(parts) + own;
-        match self.description.transport {
-            Transport::Udp => checksum::finish_udp(sum),
-            Transport::Echo(_) => checksum::finish(sum),
+        let (carried, addresses) = (self.udp_sum + ports + tag, sum_of(parts) + own);
+        match (self.description.transport, self.version) {
+            (Transport::Udp, _) => checksum::finish_udp(carried + addresses),
+            (Transport::Echo(_), IpVersion::V4) => checksum::finish(carried),
+            (Transport::Echo(_), IpVersion::V6) => checksum::finish(carried + addresses),
         }
     }
 
@@ -357,7 +364,9 @@ impl Template {
             Transport::Udp => {
                 UdpHeader { source_port: first, destination_port: second, length: self.udp_len, checksum }.to_octets()
             }
-            Transport::Echo(kind) => EchoHeader { kind, checksum, identifier: first, sequence: second }.to_octets(),
+            Transport::Echo(kind) => {
+                EchoHeader { kind, version: self.version, checksum, identifier: first, sequence: second }.to_octets()
+            }
         };
         let tag_at = UDP_AT + udp::HEADER_LEN;
         let middle = tag::middle(self.description.stream, variable.sequence);

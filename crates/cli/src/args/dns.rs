@@ -3,12 +3,13 @@
 use super::WaitOption;
 use clap::Args;
 use sixbench_engine::dns::names::Domain;
+use sixbench_method::measures::query_burst as burst;
 use sixbench_method::plan::{DOMAIN, Names};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units;
 use sixbench_wire::Prefix6052;
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -55,6 +56,9 @@ pub(crate) struct Dns64 {
     /// Source ports of each thread
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) source_ports: u16,
+    /// Queries sent back to back; the tester then waits, so that the mean rate holds
+    #[arg(long, value_name = "N", default_value = "1", value_parser = burst)]
+    pub(crate) burst: NonZeroU32,
     /// Threads, each on a core of its own
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: NonZeroUsize,

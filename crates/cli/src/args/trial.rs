@@ -73,7 +73,7 @@ pub(crate) struct TrialArgs {
     /// Native IPv6 background traffic, per cent of all frames
     #[arg(long, default_value = "0%", value_parser = units::background)]
     pub(crate) background: Share,
-    /// Payload of the datagrams: udp or echo (ICMPv6)
+    /// Payload of the datagrams: udp or echo (ICMP or ICMPv6, as each side is)
     #[arg(long, default_value = "udp", value_parser = sixbench_plan::payload)]
     pub(crate) payload: Payload,
     /// For a device with [subscribers]: how many of them send [default: the number in its recipe, or one with --response]

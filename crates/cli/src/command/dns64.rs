@@ -114,6 +114,7 @@ fn asked(arguments: &args::Dns64) -> DnsTest {
         with_aaaa: arguments.with_aaaa.unwrap_or(standard.with_aaaa),
         ttl_s: arguments.ttl_s,
         ports: arguments.source_ports,
+        burst: arguments.burst,
         ..standard
     }
 }
@@ -132,6 +133,7 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
         window_ns: arguments.timeout_ns + LATE_NS,
         stall_ns: trial_settings(arguments).stall_ns,
         ports: arguments.source_ports,
+        burst: arguments.burst,
         records: arguments.csv.clone(),
     }
 }

@@ -1,5 +1,5 @@
 //! One thread of the client: it sends its part of the queries when each is due, regardless of the earlier ones, and judges every answer. Query i
-//! of a trial is due at start + i / rate; each of T threads sends every T-th.
+//! of a trial is due at start + i / rate, or with the first query of its burst; each of T threads sends every T-th.
 
 use super::authority::AskedNames;
 use super::flight::{Flight, QueryState};
@@ -19,6 +19,7 @@ use sixbench_method::plan::NAME_LABEL;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{LOSS_BIN_NS, Schedule, Sending};
 use std::net::Ipv4Addr;
+use std::num::NonZeroU32;
 
 /// The time for which a client still receives after the last answer, to count messages that answer no query.
 const LINGER_NS: u64 = 2_000_000;
@@ -35,6 +36,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) asked: Option<&'a AskedNames>,
     pub(crate) rate: FrameRate,
     pub(crate) schedule: Schedule,
+    /// Queries that are sent back to back.
+    pub(crate) burst: NonZeroU32,
     /// The time after which answers are late, in nanoseconds.
     pub(crate) timeout_ns: u64,
     /// The time after which answers are no longer waited for, in nanoseconds.
@@ -83,8 +86,10 @@ impl<'a> QueryClient<'a> {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
-        let pacer = Pacer::share(&asking.schedule, share);
-        let under_way = asking.rate.min(FASTEST_QUERIES).frames_in(asking.window_ns) / share.of;
+        let pacer = Pacer::share(&asking.schedule, share).in_bursts_of(asking.burst);
+        // Of a burst, everything is in flight at once.
+        let burst = u64::from(asking.burst.get() - 1);
+        let under_way = (asking.rate.min(FASTEST_QUERIES).frames_in(asking.window_ns) + burst) / share.of;
         let room = (under_way + under_way / 4 + 4096).min(pacer.frames() + MOST as u64);
         let state = ClientState {
             asking,

@@ -11,6 +11,7 @@ use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::TrialSpec;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The rate in queries per second of all threads that no client exceeds with the kernel's sockets: several times what the self-test certifies. A
@@ -93,6 +94,8 @@ pub struct DnsSettings {
     pub stall_ns: u64,
     /// The minimum number of source ports of each client thread; there are more if the queries in flight need them.
     pub ports: u16,
+    /// The number of queries that are sent back to back; 1: each at its own time.
+    pub burst: NonZeroU32,
     /// The file to which the record of every query is written, if there is one.
     pub records: Option<PathBuf>,
 }
@@ -101,7 +104,8 @@ impl Footprint for DnsSettings {
     /// Returns the octets for the queries in flight, their identifiers, and three bits per name: asked for, asked for by the server, asked for again.
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let window_ns = self.window_ns.max(self.timeout_ns);
-        let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_mul(5) / 4;
+        let burst = u64::from(self.burst.get() - 1);
+        let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_add(burst).saturating_mul(5) / 4;
         let names = spec.frames().min(self.names.count());
         let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
         under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)

@@ -204,7 +204,8 @@ impl DnsTester {
 
     /// Returns sockets for one client thread, so many that identifiers never run out.
     fn sockets(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<QuerySockets, DnsError> {
-        let under_way = rate.frames_in(self.settings.window_ns) / of;
+        let burst = u64::from(self.settings.burst.get() - 1);
+        let under_way = (rate.frames_in(self.settings.window_ns) + burst) / of;
         let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
         let (namespace, client) = (self.asking_namespace(server), self.ends.client);
         // An address of the other family cannot query this server; the loop of the self-test may use another one.
@@ -398,6 +399,7 @@ impl DnsTester {
             asked,
             rate,
             schedule: Schedule::constant(rate, queries),
+            burst: settings.burst,
             timeout_ns: looking.timeout_ns,
             window_ns: settings.window_ns.max(looking.timeout_ns),
             stall_ns: settings.stall_ns,

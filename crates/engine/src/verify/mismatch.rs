@@ -1,5 +1,6 @@
 //! The fields in which a frame can differ from the one that must arrive, and their names in examples.
 
+use sixbench_wire::IpVersion;
 use sixbench_wire::template::Transport;
 
 /// The first field that is not as expected.
@@ -25,7 +26,7 @@ pub(crate) enum Mismatch {
     SourcePort,
     DestinationPort,
     UdpLength,
-    /// The UDP checksum, or that of an ICMPv6 echo.
+    /// The UDP checksum, or that of an echo.
     UdpChecksum,
     Transport,
     /// There is an outer header although there should be none, or the other way round.
@@ -48,12 +49,12 @@ pub(crate) enum Mismatch {
 
 impl Mismatch {
     /// Returns the field's name in a datagram of this kind.
-    pub(super) fn name(self, transport: Transport) -> &'static str {
+    pub(super) fn name(self, transport: Transport, version: IpVersion) -> &'static str {
         let is_echo = transport != Transport::Udp;
         match self {
             Self::SourcePort if is_echo => "echo identifier",
             Self::DestinationPort if is_echo => "echo sequence number",
-            Self::UdpChecksum if is_echo => "ICMPv6 checksum",
+            Self::UdpChecksum if is_echo => echo_checksum(version),
             Self::VlanTag => "VLAN tag",
             Self::EthernetDestination => "Ethernet destination",
             Self::EthernetSource => "Ethernet source",
@@ -87,5 +88,12 @@ impl Mismatch {
             Self::Payload => "payload",
             Self::SentBeforeDue | Self::SentAfterArrival => "sending time",
         }
+    }
+}
+
+fn echo_checksum(version: IpVersion) -> &'static str {
+    match version {
+        IpVersion::V4 => "ICMP checksum",
+        IpVersion::V6 => "ICMPv6 checksum",
     }
 }

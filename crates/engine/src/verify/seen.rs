@@ -3,7 +3,7 @@
 use crate::stateful::{Mapped, mapped};
 use sixbench_wire::ethernet::{self, EtherType, EthernetView};
 use sixbench_wire::template::Transport;
-use sixbench_wire::{EchoView, Ipv4View, Ipv6View, UdpView, ipv6, protocol};
+use sixbench_wire::{EchoView, IpVersion, Ipv4View, Ipv6View, UdpView, ipv6, protocol};
 use std::net::IpAddr;
 
 /// The fields of an IP header of either version.
@@ -27,6 +27,8 @@ pub(super) struct Header {
 /// The content of the datagram: a UDP or echo header, and the payload.
 pub(super) struct Carried<'a> {
     pub(super) transport: Transport,
+    /// The version of which the datagram carries a message according to its protocol number, and an echo's type; `None` if the two differ.
+    pub(super) echo_version: Option<IpVersion>,
     /// The ports; for an echo, its identifier and sequence number.
     pub(super) ports: (u16, u16),
     /// The length field; an echo has none.
@@ -146,16 +148,19 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
             let udp = UdpView::new(payload).ok()?;
             Some(Carried {
                 transport: Transport::Udp,
+                echo_version: None,
                 ports: (udp.source_port(), udp.destination_port()),
                 udp_length: Some(udp.length()),
                 checksum: udp.checksum(),
                 payload: udp.payload(),
             })
         }
-        protocol::ICMPV6 => {
-            let echo = EchoView::new(payload).ok()?;
+        protocol::ICMP | protocol::ICMPV6 => {
+            let of_protocol = if protocol == protocol::ICMP { IpVersion::V4 } else { IpVersion::V6 };
+            let echo = EchoView::new(payload, IpVersion::V4).or_else(|_| EchoView::new(payload, IpVersion::V6)).ok()?;
             Some(Carried {
                 transport: Transport::Echo(echo.kind()),
+                echo_version: Some(echo.version()).filter(|version| *version == of_protocol),
                 ports: (echo.identifier(), echo.sequence()),
                 udp_length: None,
                 checksum: echo.checksum(),

@@ -71,6 +71,7 @@ fn settings(with_aaaa: u8) -> DnsSettings {
         // This machine is shared.
         stall_ns: 500_000_000,
         ports: 8,
+        burst: std::num::NonZeroU32::MIN,
         records: None,
     }
 }

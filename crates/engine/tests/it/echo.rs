@@ -1,12 +1,14 @@
-//! ICMPv6 echoes: requests from left to right, replies back (RFC 4443 section 4), through a wire in memory that may be rigged.
+//! Echoes of ICMP and ICMPv6: requests from left to right, replies back (RFC 4443 section 4), through a wire or a translator (RFC 7915) in memory that
+//! may be rigged.
 
 use crate::common::*;
-use crate::reference::datagram::{Datagram, ICMPV6};
-use crate::reference::{Mistake, Reference, Rig, every_hundredth};
+use crate::reference::datagram::{Datagram, ICMP, ICMPV6};
+use crate::reference::map::{behind_dmr, out_of_dmr};
+use crate::reference::{Mistake, Reference, Rig, every_hundredth, profiles};
 use sixbench_engine::profile::TrafficProfile;
 use sixbench_method::plan::Payload;
-use sixbench_method::terms::{Direction, FrameSize, Share};
-use sixbench_method::trial::TrialResult;
+use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
+use sixbench_method::trial::{TrialResult, TrialSpec};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -146,4 +148,101 @@ fn an_error_message_in_place_of_a_request_is_counted_as_icmp() {
     let (device, _) = crate::reference::rigged(Wire::default(), Direction::Forward, rig);
     let forward = &trial(echoes(), device).directions[0];
     assert_eq!((forward.received, forward.lost(), forward.foreign, forward.icmp), (FRAMES - 10, 10, 10, 10));
+}
+
+/// A stateless translator between 64:ff9b::/96 and IPv4, which forwards nothing but echoes.
+struct Siit;
+
+impl Siit {
+    fn translate(datagram: Datagram) -> Option<Datagram> {
+        let is_echo = matches!((datagram.protocol, datagram.payload[0]), (ICMP, 8 | 0) | (ICMPV6, 128 | 129));
+        match (datagram.source6(), datagram.destination6()) {
+            _ if !is_echo => None,
+            (Some(source), Some(destination)) => Some(datagram.translated(out_of_dmr(source)?, out_of_dmr(destination)?)),
+            _ => {
+                let (source, destination) = (behind_dmr(datagram.source4()?), behind_dmr(datagram.destination4()?));
+                Some(datagram.translated(source, destination))
+            }
+        }
+    }
+}
+
+impl Reference for Siit {
+    fn forward(&mut self, datagram: Datagram) -> Option<Datagram> {
+        Self::translate(datagram)
+    }
+
+    fn reverse(&mut self, datagram: Datagram) -> Option<Datagram> {
+        Self::translate(datagram)
+    }
+}
+
+fn translated(is_ipv4_left: bool) -> TrafficProfile {
+    TrafficProfile { payload: Payload::Echo, ..profiles::siit(is_ipv4_left) }
+}
+
+#[test]
+fn echoes_of_either_version_come_back_through_a_translator() {
+    for (is_ipv4_left, size) in [(false, 84), (true, 84), (false, 85), (true, 1518)] {
+        let (device, log) = crate::reference::device(Siit);
+        let result = trial(TrafficProfile { frame_size: FrameSize(size), ..translated(is_ipv4_left) }, device);
+        crate::reference::all_received(&result, &log);
+    }
+}
+
+#[test]
+fn each_request_through_a_translator_is_answered_by_the_reply_of_the_other_version() {
+    for is_ipv4_left in [false, true] {
+        let (device, log) = crate::reference::device(Siit);
+        let result = trial_of(translated(is_ipv4_left), device, TrialSpec::response(FrameRate(FRAMES * 5), 200_000_000));
+        crate::reference::all_received(&result, &log);
+    }
+}
+
+/// Checks for both directions of both kinds of translator that ten echoes are wrong and reported with the expected message.
+fn caught_translated(wrong: fn(&Datagram) -> Mistake) {
+    for (is_ipv4_left, direction) in
+        [(false, Direction::Forward), (false, Direction::Reverse), (true, Direction::Forward), (true, Direction::Reverse)]
+    {
+        let (device, log) = crate::reference::rigged(Siit, direction, every_hundredth(wrong));
+        crate::reference::ten_caught(&trial(translated(is_ipv4_left), device), &log, direction);
+    }
+}
+
+/// Returns the name of the protocol of an echo, and its checksum's octet within the datagram.
+fn echo_of(right: &Datagram) -> (&'static str, usize) {
+    if right.protocol == ICMP { ("ICMP", 22) } else { ("ICMPv6", 42) }
+}
+
+#[test]
+fn a_translated_checksum_that_still_has_or_lacks_the_pseudo_header_is_caught() {
+    caught_translated(|right| {
+        let (protocol, at) = echo_of(right);
+        // Over the addresses of the datagram, the one checksum is made that of the other protocol.
+        let other = if right.protocol == ICMP { ICMPV6 } else { ICMP };
+        let written = word(&Datagram { protocol: other, ..right.clone() }.sealed(), 2);
+        let expected = format!("{:#06x}", word(right, 2));
+        let mut mistake = Mistake::new(right, &format!("{protocol} checksum"), expected, format!("{written:#06x}"));
+        mistake.instead[0][at..at + 2].copy_from_slice(&written.to_be_bytes());
+        mistake
+    });
+}
+
+#[test]
+fn a_type_that_is_not_translated_is_caught() {
+    const TYPES: [(u8, u8, &str); 4] = [(8, 128, "request"), (0, 129, "reply"), (128, 8, "request"), (129, 0, "reply")];
+    caught_translated(|right| {
+        let (_, other, kind) = TYPES.into_iter().find(|(own, ..)| *own == right.payload[0]).expect("an echo");
+        let expected = format!("an {} echo {kind}", echo_of(right).0);
+        let got = format!("an echo {kind} with the type of one version in the protocol of the other");
+        Mistake::new(&with(right, 0, u16::from(other) << 8), "kind of datagram", expected, got)
+    });
+}
+
+#[test]
+fn an_identifier_that_a_translator_changes_is_caught() {
+    caught_translated(|right| {
+        let identifier = word(right, 4);
+        Mistake::new(&with(right, 4, identifier ^ 1), "echo identifier", identifier, identifier ^ 1)
+    });
 }

@@ -10,6 +10,7 @@ use crate::conformance::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
+use std::num::NonZeroU32;
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
     Info {
@@ -28,6 +29,7 @@ const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
 const SETUP: &str = "RFC 8219 section 9.1";
 const PROCEDURE: &str = "RFC 8219 section 9.2";
 const TESTER: &str = "RFC 8219 section 9.2.1";
+const BURSTS: &str = "Lencse and Bakai 2017 section 4.4";
 const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
 
 pub(super) static INFOS: [Info; 3] = [
@@ -91,6 +93,7 @@ impl DnsTest {
             domain: keys.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
             timeout_ns: keys.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
             ports: keys.number("source-ports", port_count).unwrap_or(standard.ports),
+            burst: keys.number("burst", query_burst).unwrap_or(standard.burst),
             at_found_rate: keys.text("rate", found_rate).is_some(),
             ..standard
         };
@@ -145,6 +148,15 @@ fn port_count(text: &str) -> Result<u16, String> {
     ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
 }
 
+/// Returns the number of queries in a burst that a text means, from 1 to a million.
+///
+/// # Errors
+/// What is expected, in words.
+pub fn query_burst(text: &str) -> Result<NonZeroU32, String> {
+    let burst = text.parse().ok().filter(|burst: &NonZeroU32| burst.get() <= 1_000_000);
+    burst.ok_or_else(|| format!("expected a number of queries from 1 to 1000000, not `{text}`"))
+}
+
 impl Measurement for DnsTest {
     fn info(&self) -> &'static Info {
         info_of(self.role)
@@ -168,6 +180,7 @@ impl Measurement for DnsTest {
             return if self.role == DnsRole::Authority { Vec::new() } else { tester(self) };
         }
         let mut clauses = procedure(test, self);
+        clauses.extend(bursts(self));
         match self.role {
             DnsRole::Dns64 => {
                 clauses.extend(tester(self));
@@ -264,6 +277,14 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
             true,
         ),
     ]
+}
+
+/// Returns what the authors of the burst size say of results with one; nothing of queries that are sent each at its own time.
+fn bursts(dns: &DnsTest) -> Option<Clause> {
+    let actual = format!("bursts of {}, sent back to back: the result is an estimate", dns.burst);
+    let is_asked_for = dns.burst.get() > 1;
+    is_asked_for
+        .then(|| Clause::should(BURSTS, "every query is sent at its own time, or the result is no benchmark", actual, false))
 }
 
 /// Returns the clauses on caching and on the existence of AAAA records.

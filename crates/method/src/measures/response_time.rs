@@ -155,7 +155,7 @@ impl Measurement for ResponseTime {
         let steps = steps(test);
         let is_raised = steps.first() == Some(&1) && steps.len() > 1;
         let echo = match test.traffic.payload {
-            Payload::Echo => "ICMPv6 echo",
+            Payload::Echo => "ICMP echo",
             Payload::Udp => "UDP",
         };
         let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));

@@ -5,6 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 /// A test of a DNS server.
@@ -30,6 +31,9 @@ pub struct DnsTest {
     pub ttl_s: u32,
     /// Source ports of the client.
     pub ports: u16,
+    /// Queries of a burst, which are sent back to back, each burst at the time of its first query; 1: each query at its own time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub burst: NonZeroU32,
     /// A real authoritative server in the place of the tester's own: the name of its recipe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<String>,
@@ -80,6 +84,7 @@ impl DnsTest {
             cached_names: 100_000,
             ttl_s: 3600,
             ports: 32,
+            burst: NonZeroU32::MIN,
             authority: None,
             authority_on: None,
             at_found_rate: false,
@@ -90,6 +95,14 @@ impl DnsTest {
     pub fn searched(&self) -> Self {
         Self { at_found_rate: false, ..self.clone() }
     }
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn is_one(burst: &NonZeroU32) -> bool {
+    *burst == NonZeroU32::MIN
 }
 
 /// The domain of dns64perf++'s names.

@@ -121,7 +121,8 @@ pub enum Payload {
     /// UDP (RFC 8219 section 5.3).
     #[default]
     Udp,
-    /// ICMPv6 echo requests from left to right, echo replies from right to left (RFC 4443 section 4).
+    /// Echo requests from left to right, echo replies from right to left: of ICMPv6 (RFC 4443 section 4) where a side is IPv6, and of ICMP where it
+    /// is IPv4.
     Echo,
 }
 

@@ -143,7 +143,7 @@ fn a_point_that_was_tried_in_vain_costs_all_trust() {
     run.records.iter_mut().filter(|record| record.point == first).for_each(|record| record.result.faults.push(slow.clone()));
     run.facts.runs = vec![];
     let (level, text) = run.told();
-    assert!(level == TrustLevel::Low && text.contains("were tried and have no result"), "{text}");
+    assert!(level == TrustLevel::Low && text.contains("was tried and has no result"), "{text}");
 }
 
 /// Returns a run of a frame loss rate test at the highest rate and half of it.
@@ -187,7 +187,7 @@ fn a_quantity_that_some_repetitions_lack_and_one_that_varies_around_zero_are_not
     outcomes[0].values.clear();
     let trust = run.trust_in(&outcomes).expect("trials");
     let text = trust.reasons.iter().map(|reason| reason.text.as_str()).collect::<Vec<_>>().join("; ");
-    assert!(text.contains("Frame loss rate at 500000 frames/s has one in 2 of 3"), "{text}");
+    assert!(text.contains("Frame loss rate at 500000 frames/s, with one in 2 of 3"), "{text}");
     let mut outcomes = run.outcomes();
     for (outcome, value) in outcomes.iter_mut().zip([0.0, 0.0, 5e6]) {
         outcome.values.iter_mut().for_each(|of| (of.quantity, of.value) = (Quantity::RecoveryTime, value));

@@ -45,7 +45,7 @@ fn name(test: &Test) -> &str {
 impl ClientSeries<'_, '_> {
     pub(crate) fn payload(&self) -> &'static str {
         match self.test.traffic.payload {
-            Payload::Echo => "ICMPv6 echo",
+            Payload::Echo => "ICMP echo",
             Payload::Udp => "UDP",
         }
     }

@@ -142,10 +142,11 @@ pub(super) const TECHNOLOGIES: [Term; 17] = [
     },
     Term {
         name: "echo",
-        definition: "ICMPv6 echo requests and replies instead of UDP.",
-        clause: "RFC 4443 sections 4.1 and 4.2",
+        definition: "Echo requests and replies of ICMP or ICMPv6 instead of UDP.",
+        clause: "RFC 792, RFC 4443 sections 4.1 and 4.2; between the two RFC 7915 sections 4.2 and 5.2",
         here: "`payload = \"echo\"`: requests from left to right, replies from right to left, verified like UDP; with response-time each reply \
-               answers a request.",
+               answers a request. Each side has the echo of its IP version: through a translator the type and the checksum, with \
+               pseudo-header or without, must be those of the other version, and identifier and sequence number the same.",
         unit: "none",
     },
 ];

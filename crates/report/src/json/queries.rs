@@ -18,6 +18,8 @@ pub(super) struct JsonDns<'a> {
     cached_names: u32,
     ttl_s: u32,
     ports: u16,
+    /// Queries of a burst, sent back to back; 1: each at its own time.
+    burst: u32,
     /// A real authoritative server in the place of the tester's.
     authority: Option<&'a str>,
     /// Queries per second that the self-test of RFC 8219 section 9.2.1 allows.
@@ -63,6 +65,7 @@ pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns
         cached_names: dns.cached_names,
         ttl_s: dns.ttl_s,
         ports: dns.ports,
+        burst: dns.burst.get(),
         authority: dns.authority.as_deref(),
         certified: digest.certified(point, dns),
         passing: point.all_answered(goal).map(asked),

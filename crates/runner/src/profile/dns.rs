@@ -43,15 +43,8 @@ pub(crate) fn authority_address(recipe: &Recipe) -> SocketAddr {
 fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Result<DnsSettings, String> {
     let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
     let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
-    let population = NamePopulation { with_aaaa: dns.with_aaaa };
     Ok(DnsSettings {
-        // Behind a forwarding device, it is the authority that answers.
-        expectation: ExpectedAnswers {
-            role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
-            prefix,
-            population,
-            most_ttl: dns.ttl_s,
-        },
+        expectation: expectation(dns, prefix),
         domain: Domain::new(&dns.domain)?,
         names: dns.names,
         cached: dns.cached,
@@ -61,8 +54,19 @@ fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Resu
         window_ns: dns.timeout_ns + settings.residual_ns,
         stall_ns: settings.stall_ns,
         ports: dns.ports,
+        burst: dns.burst,
         records: None,
     })
+}
+
+fn expectation(dns: &DnsTest, prefix: Option<Prefix6052>) -> ExpectedAnswers {
+    ExpectedAnswers {
+        // Behind a forwarding device, it is the authority that answers.
+        role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
+        prefix,
+        population: NamePopulation { with_aaaa: dns.with_aaaa },
+        most_ttl: dns.ttl_s,
+    }
 }
 
 fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -> Result<(), String> {

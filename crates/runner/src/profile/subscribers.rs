@@ -169,15 +169,9 @@ fn of_six_rd(six_rd: &recipe::SixRdSection) -> Result<Rule, String> {
 }
 
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
-    if test.traffic.payload == Payload::Echo
-        && (!recipe.foreground.left.source.is_ipv6() || !recipe.foreground.right.source.is_ipv6())
-    {
-        return Err(format!(
-            "test {}: `payload = \"echo\"` means ICMPv6, but the foreground of recipe {} is IPv4",
-            test.name, recipe.name
-        ));
-    }
-    let Some(rules) = RuleSet::of(recipe)? else { return none(recipe, test) };
+    let rules = RuleSet::of(recipe)?;
+    check_echo(recipe, test, rules.as_ref())?;
+    let Some(rules) = rules else { return none(recipe, test) };
     let count = count(recipe, test);
     if u64::from(count) > rules.most {
         return Err(format!(
@@ -206,6 +200,22 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
     rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
     let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
     Ok(Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: groups.collect() }))
+}
+
+/// Refuses echoes where a device would have to tell connections or subscribers apart by their identifiers: these are drawn like ports that it leaves as
+/// they are.
+fn check_echo(recipe: &Recipe, test: &Test, rules: Option<&RuleSet>) -> Result<(), String> {
+    let shares_addresses = rules.is_some_and(|rules| rules.rules.iter().any(|rule| rule.ports.is_restricted()));
+    let why = match (&recipe.state, shares_addresses) {
+        _ if test.traffic.payload != Payload::Echo => return Ok(()),
+        (Some(_), _) => "maps ports of connections",
+        (None, true) => "lets subscribers share addresses by their ports",
+        (None, false) => return Ok(()),
+    };
+    Err(format!(
+        "test {}: `payload = \"echo\"` has no ports, but the device of recipe {} {why}: use UDP",
+        test.name, recipe.name
+    ))
 }
 
 fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {

@@ -131,7 +131,7 @@ pub(super) fn tester(
 }
 
 pub(super) fn settings() -> DnsSettings {
-    let DnsTest { timeout_ns, ttl_s, ports, cached_names, .. } = DnsTest::required(DnsRole::Authority);
+    let DnsTest { timeout_ns, ttl_s, ports, cached_names, burst, .. } = DnsTest::required(DnsRole::Authority);
     let population = NamePopulation { with_aaaa: 100 };
     DnsSettings {
         expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
@@ -143,6 +143,7 @@ pub(super) fn settings() -> DnsSettings {
         window_ns: timeout_ns,
         stall_ns: 1_000_000,
         ports,
+        burst,
         records: None,
     }
 }

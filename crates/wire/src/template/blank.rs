@@ -31,9 +31,6 @@ impl Blank {
     pub(super) fn build(description: &Description) -> Result<Self, WireError> {
         let (src, dst) = (description.src, description.dst);
         let version = common_version(src, dst)?;
-        if version == IpVersion::V4 && description.transport != Transport::Udp {
-            return Err(WireError::EchoOverIpv4 { source_address: src });
-        }
         let around = description.outer.map_or(0, |outer| outer.octets());
         let frame_octets = description.frame_octets.saturating_sub(around);
         check_length(version, frame_octets)?;
@@ -41,7 +38,7 @@ impl Blank {
         check_offset(version, at.0)?;
         check_offset(version, at.1)?;
         let octets = emit(description, frame_octets, with_part(src, at.0, 0), with_part(dst, at.1, 0));
-        let (udp_sum, header_sum) = sums(version, &octets[ethernet::HEADER_LEN..])?;
+        let (udp_sum, header_sum) = sums(version, description.transport, &octets[ethernet::HEADER_LEN..])?;
         let udp_len = (octets.len() - udp_at(version)) as u16;
         let macs = (description.src_mac, description.dst_mac);
         let (outer, octets) = match &description.outer {
@@ -102,8 +99,8 @@ fn emit(description: &Description, frame_octets: usize, src: IpAddr, dst: IpAddr
     };
     header.emit(&mut frame);
     let (hop_limit, transport) = (description.hop_limit, description.transport);
-    emit_ip(src, dst, (hop_limit, transport.protocol()), &mut frame[ethernet::HEADER_LEN..]);
-    emit_transport(transport, description.stream, &mut frame[udp_at(version)..]);
+    emit_ip(src, dst, (hop_limit, transport.protocol(version)), &mut frame[ethernet::HEADER_LEN..]);
+    emit_transport(transport, version, description.stream, &mut frame[udp_at(version)..]);
     frame.into()
 }
 
@@ -137,25 +134,26 @@ fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: 
 }
 
 /// Writes the UDP length or echo type, the magic and stream, and the pattern; the rest stays zero.
-fn emit_transport(transport: Transport, stream: u8, datagram: &mut [u8]) {
+fn emit_transport(transport: Transport, version: IpVersion, stream: u8, datagram: &mut [u8]) {
     let length = datagram.len() as u16;
     match transport {
         Transport::Udp => UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram),
-        Transport::Echo(kind) => EchoHeader { kind, checksum: 0, identifier: 0, sequence: 0 }.emit(datagram),
+        Transport::Echo(kind) => EchoHeader { kind, version, checksum: 0, identifier: 0, sequence: 0 }.emit(datagram),
     }
     let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
     tag::Tag { stream, sequence: 0, time_ns: 0 }.emit(tag);
     tag::fill_pattern(rest);
 }
 
-/// Returns the partial sums of UDP (with pseudo-header) and of the IPv4 header.
-fn sums(version: IpVersion, datagram: &[u8]) -> Result<(u64, u64), WireError> {
+/// Returns the partial sums of UDP or the echo (with the pseudo-header, if it has one) and of the IPv4 header.
+fn sums(version: IpVersion, transport: Transport, datagram: &[u8]) -> Result<(u64, u64), WireError> {
     match version {
         IpVersion::V4 => {
             let ip = Ipv4View::new(datagram)?;
             // The emitted checksum is the complement of the sum.
             let header_sum = u64::from(!ip.header_checksum());
-            Ok((ip.pseudo_header() + checksum::sum(ip.payload()), header_sum))
+            let pseudo_header = if transport.has_pseudo_header(version) { ip.pseudo_header() } else { 0 };
+            Ok((pseudo_header + checksum::sum(ip.payload()), header_sum))
         }
         IpVersion::V6 => {
             let ip = Ipv6View::new(datagram)?;

@@ -11,6 +11,17 @@ const MS: u64 = 1_000_000;
 
 /// Runs `work` with a client of a hundred queries at a thousand a second, whose server never answers.
 fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(QueryClient<'_>) -> T) -> T {
+    with_bursts(NonZeroU32::MIN, part, queries, window_ns, work)
+}
+
+/// Does the same with a client that sends bursts.
+fn with_bursts<T>(
+    burst: NonZeroU32,
+    part: (u64, u64),
+    queries: u64,
+    window_ns: u64,
+    work: impl FnOnce(QueryClient<'_>) -> T,
+) -> T {
     let server = UdpSocket::bind("[::1]:0").expect("a socket");
     let (clock, domain) = (Clock::new(), Domain::new("dns64perf.test").expect("a domain"));
     let questions = Questions::new("10.0.0.0/8".parse().expect("names"), 0, 0, NameRange { first: 0, count: 1 });
@@ -24,6 +35,7 @@ fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnO
         asked: None,
         rate: FrameRate(1000),
         schedule: Schedule::constant(FrameRate(1000), queries),
+        burst,
         timeout_ns: window_ns,
         window_ns,
         stall_ns: 10 * MS,
@@ -64,6 +76,22 @@ fn threads_take_every_query_of_the_trial_once() {
     let mut all: Vec<_> = (0..3).flat_map(|index| asked_for(index, 3)).collect();
     all.sort_unstable();
     assert!(all.into_iter().eq((0..100).map(|number| (number, number * MS))));
+}
+
+#[test]
+fn queries_of_a_burst_leave_together_and_the_next_waits_for_the_mean_rate() {
+    let burst = NonZeroU32::new(25).expect("not zero");
+    let sent_by = with_bursts(burst, (0, 1), 100, 1000 * MS, |mut client| {
+        let sent_by = (0..100).map(|ms| {
+            client.turn(ms * MS);
+            client.state.flight.sent()
+        });
+        let sent_by: Vec<u64> = sent_by.collect();
+        let Sending { nominal_ns, took_ns, worst_lateness_ns, .. } = client.finish().sending;
+        assert_eq!((nominal_ns, took_ns, worst_lateness_ns), (99 * MS, 99 * MS, 0));
+        sent_by
+    });
+    assert!(sent_by.into_iter().eq((0..100).map(|ms| (ms / 25 + 1) * 25)));
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub(crate) fn settings() -> DnsSettings {
         // This machine is shared.
         stall_ns: 1000 * MS,
         ports: 4,
+        burst: std::num::NonZeroU32::MIN,
         records: None,
     }
 }

@@ -8,6 +8,8 @@ pub(crate) const IPV4: u8 = 4;
 pub(crate) const IPV6: u8 = 41;
 /// UDP in the payload.
 pub(crate) const UDP: u8 = 17;
+/// ICMP in the payload.
+pub(crate) const ICMP: u8 = 1;
 /// ICMPv6 in the payload.
 pub(crate) const ICMPV6: u8 = 58;
 
@@ -90,14 +92,17 @@ impl Datagram {
         if self.protocol == UDP {
             assert_eq!(usize::from(word(&self.payload, 4)), self.payload.len(), "UDP length");
         }
-        if matches!(self.protocol, UDP | ICMPV6) {
+        if matches!(self.protocol, UDP | ICMP | ICMPV6) {
             assert_eq!(self.transport_sum(), 0xffff, "checksum of protocol {}", self.protocol);
         }
         self
     }
 
-    /// Returns the sum over pseudo-header and payload.
+    /// Returns the sum over pseudo-header and payload; ICMP has no pseudo-header.
     fn transport_sum(&self) -> u16 {
+        if self.protocol == ICMP {
+            return sum(&[&self.payload]);
+        }
         let length = (self.payload.len() as u16).to_be_bytes();
         sum(&[&octets_of(self.source), &octets_of(self.destination), &length, &[0, self.protocol], &self.payload])
     }
@@ -145,7 +150,7 @@ impl Datagram {
         self
     }
 
-    /// Returns the datagram with the UDP or ICMPv6 checksum for its addresses, ports and payload.
+    /// Returns the datagram with the UDP, ICMP or ICMPv6 checksum for its addresses, ports and payload.
     pub(crate) fn sealed(mut self) -> Self {
         let at = if self.protocol == UDP { 6 } else { 2 };
         self.payload[at..at + 2].fill(0);
@@ -177,7 +182,21 @@ impl Datagram {
 
     /// Returns the translated datagram (RFC 7915), with a lower hop limit; a datagram of up to 1260 octets may be fragmented on its way through IPv4.
     pub(crate) fn translated(self, source: impl Into<IpAddr>, destination: impl Into<IpAddr>) -> Self {
-        Self { source: source.into(), destination: destination.into(), flags: 0, ..self.hop() }.sealed()
+        Self { source: source.into(), destination: destination.into(), flags: 0, ..self.hop() }.with_translated_type().sealed()
+    }
+
+    /// Returns the datagram with the protocol and type of an echo in the other version (RFC 7915 sections 4.2 and 5.2).
+    fn with_translated_type(mut self) -> Self {
+        let (protocol, kind) = match (self.protocol, self.payload[0]) {
+            (ICMP, 8) => (ICMPV6, 128),
+            (ICMP, 0) => (ICMPV6, 129),
+            (ICMPV6, 128) => (ICMP, 8),
+            (ICMPV6, 129) => (ICMP, 0),
+            (ICMP | ICMPV6, other) => panic!("no echo: type {other}"),
+            _ => return self,
+        };
+        (self.protocol, self.payload[0]) = (protocol, kind);
+        self
     }
 
     /// Returns the source, if it is IPv4.

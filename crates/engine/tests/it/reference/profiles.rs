@@ -56,6 +56,12 @@ const SERVER: &str = "198.51.100.2";
 /// The same address behind 64:ff9b::/96.
 const SERVER_BEHIND_DMR: &str = "64:ff9b::c633:6402";
 
+/// Returns the profile of a stateless translator: IPv6 with two addresses behind 64:ff9b::/96 on one side, IPv4 on the other.
+pub(crate) fn siit(is_ipv4_left: bool) -> TrafficProfile {
+    let (ipv6, ipv4) = (plain("64:ff9b::c612:2", SERVER_BEHIND_DMR), plain("198.18.0.2", SERVER));
+    if is_ipv4_left { between(ipv4, ipv6) } else { between(ipv6, ipv4) }
+}
+
 /// Returns the profile of a MAP-T BR.
 pub(crate) fn map_t(domain: map::Domain) -> TrafficProfile {
     let rule = map_rule(domain);

@@ -53,6 +53,14 @@ fn a_long_timeout_and_a_short_trial_are_bent() {
 }
 
 #[test]
+fn bursts_of_queries_are_an_estimate_and_each_at_its_own_time_is_not() {
+    let of = |burst| departures(&of_dns64(|dns| dns.burst = std::num::NonZeroU32::new(burst).unwrap()));
+    assert_eq!(of(1), [""; 0]);
+    let told = "bent SHOULD Lencse and Bakai 2017 section 4.4: bursts of 10, sent back to back: the result is an estimate";
+    assert_eq!(of(10), [told]);
+}
+
+#[test]
 fn an_authoritative_server_has_no_clauses_of_caching() {
     let plan = plan(vec![test("authority", Measure::Dns(DnsTest::required(DnsRole::Authority)))]);
     let told = of_the_test(&plan, &plan.tests[0]);

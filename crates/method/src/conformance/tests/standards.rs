@@ -35,22 +35,59 @@ fn what_the_sources_cite_was_read_and_says_where_and_when() {
     }
 }
 
-/// Returns the sections of RFCs that the sources of clauses and measures cite, comments included.
+/// Returns the sections of RFCs that the sources of clauses, measures and the glossary of the report cite, comments included.
 fn citations() -> Vec<String> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = ["conformance", "measures"].iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["src/conformance", "src/measures", "../report/src/glossary"];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
     let sources = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|name| name == "rs"));
     let texts = sources.filter(|path| !path.ends_with("tests.rs")).map(|path| std::fs::read_to_string(path).unwrap());
     texts.flat_map(|text| cited_in(&text)).collect()
 }
 
+/// Returns the sections that a text cites: one, as in `RFC 7597 section 5.1`, or several, as in `RFC 7597 sections 5 and 6` and
+/// `RFC 8219 section 1.1 (double translation) and 4.1`.
 fn cited_in(text: &str) -> Vec<String> {
-    let starts = text.match_indices("RFC ").map(|(at, _)| &text[at..]);
+    let starts = text.match_indices("RFC ").map(|(at, _)| &text[at + 4..]);
     let cited = starts.filter_map(|rest| {
-        let (rfc, rest) = rest[4..].split_once(" section ")?;
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (rfc, rest) = rest.split_once(" section")?;
         let is_number = rfc.len() == 4 && rfc.bytes().all(|digit| digit.is_ascii_digit());
-        (is_number && end > 0).then(|| format!("RFC {rfc} section {}", rest[..end].trim_end_matches('.')))
+        let sections = sections_of(rest.strip_prefix('s').unwrap_or(rest));
+        is_number.then(|| sections.into_iter().map(move |section| format!("RFC {rfc} section {section}")))
     });
-    cited.collect()
+    cited.flatten().collect()
+}
+
+/// Returns the numbers at the start of a text, which commas, `and`, line breaks and brackets may separate.
+fn sections_of(text: &str) -> Vec<&str> {
+    let mut sections = Vec::new();
+    let mut rest = text;
+    loop {
+        let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | '\\' | '/');
+        rest = rest.trim_start_matches(is_between);
+        rest = rest.strip_prefix("and ").map_or(rest, |rest| rest.trim_start_matches(is_between));
+        if let Some((_, after)) =
+            rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).filter(|_| !sections.is_empty())
+        {
+            rest = after;
+            continue;
+        }
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let section = rest[..end].trim_end_matches('.');
+        if section.is_empty() {
+            return sections;
+        }
+        sections.push(section);
+        rest = &rest[end..];
+    }
+}
+
+#[test]
+fn citations_of_one_section_and_of_several_are_found() {
+    let cited = |text| cited_in(text).iter().map(|cited| cited["RFC 1234 section ".len()..].to_owned()).collect::<Vec<_>>();
+    assert_eq!(cited("RFC 7597 section 5.1."), ["5.1"]);
+    assert_eq!(cited("by RFC 7597 sections 5 and 6, and more"), ["5", "6"]);
+    assert_eq!(cited("RFC 8219 sections 7.2 and 12; RFC 1242 section 3.8"), ["7.2", "12", "3.8"]);
+    assert_eq!(cited("RFC 8219 section 1.1 (encapsulation technologies) and 4.1 (the tester)"), ["1.1", "4.1"]);
+    assert_eq!(cited("RFC 6333, and the section after it"), [""; 0]);
 }
