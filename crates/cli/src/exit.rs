@@ -157,6 +157,8 @@ fn of_store(error: &StoreError) -> Exit {
         | StoreError::NoWorkingDirectory(_)
         | StoreError::NotUtf8(_)
         | StoreError::Exists(_)
+        | StoreError::Foreign(_)
+        | StoreError::PageIsData(_)
         | StoreError::NotCreated { .. }
         | StoreError::InUse { .. }
         | StoreError::NoRun { .. }

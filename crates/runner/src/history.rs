@@ -3,6 +3,7 @@
 use super::collection::{CollectedRun, Collection, collect};
 use super::differences::changes_since;
 use super::error::RunError;
+use super::own_files::OwnFile;
 use super::reporting::generated;
 use super::store::{self, StoreError};
 use super::version::VERSION;
@@ -49,6 +50,11 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
     }
     let page = request.page.map_or_else(|| request.folder.join("history.html"), Path::to_owned);
     let data = page.with_extension("json");
+    if data == page {
+        return Err(StoreError::PageIsData(page).into());
+    }
+    OwnFile::Page.check(&page)?;
+    OwnFile::HistoryData.check(&data)?;
     // Links are relative to it.
     let pages = Path::new(".").join(store::make_folder_of(&page)?.path());
     let entries = entries(&runs, request.label, &pages);

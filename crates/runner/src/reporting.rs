@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use super::lean::LeanRecords;
+use super::own_files::OwnFile;
 use super::store::{self, StoreError, Stored};
 use super::version::VERSION;
 use sixbench_io::files::Folder;
@@ -151,9 +152,11 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
 /// # Errors
 /// The file cannot be written.
 pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Result<(), RunError> {
-    let text = match path.extension().is_some_and(|ending| ending == "md") {
-        true => report::comparison::markdown(compared, words),
-        false => report::comparison::page(compared, words, &format!("Written {} by sixbench {VERSION}", generated()))?,
+    let kind = OwnFile::of_comparison(path);
+    kind.check(path)?;
+    let text = match kind {
+        OwnFile::Markdown => report::comparison::markdown(compared, words),
+        _ => report::comparison::page(compared, words, &format!("Written {} by sixbench {VERSION}", generated()))?,
     };
     Ok(store::write_file(path, &text)?)
 }

@@ -28,6 +28,12 @@ pub enum StoreError {
     /// The user may have edited the file.
     #[error("{} already exists; it is left as it is", .0.display())]
     Exists(PathBuf),
+    /// A file that the user named has a content that sixbench has not written.
+    #[error("{} is there, and sixbench has not written it; it is left as it is; name another file, or remove it", .0.display())]
+    Foreign(PathBuf),
+    /// The page of a history would be replaced by its data, which is written beside it.
+    #[error("{} would be page and data at once; name a page that ends with .html", .0.display())]
+    PageIsData(PathBuf),
     /// The working directory was removed, so a relative path leads nowhere.
     #[error("the working directory was removed, so there is no place for {}; change to another directory", .0.display())]
     NoWorkingDirectory(PathBuf),

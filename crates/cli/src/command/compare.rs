@@ -13,6 +13,7 @@ use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
 use sixbench_plan::{Loaded, plans};
 use sixbench_report::comparison::{ComparisonWords, describe, json, reason, table};
+use sixbench_runner::OwnFile;
 use sixbench_runner::reporting::write_comparison;
 use sixbench_runner::sets::{TwoSets, is_set};
 use sixbench_runner::store::load;
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Compares two sides and prints the result, which also determines the exit code: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
+    // Before hours of measuring.
+    arguments.page.iter().try_for_each(|page| OwnFile::of_comparison(page).check(page))?;
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
         [true, true] => {

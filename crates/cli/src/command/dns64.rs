@@ -16,7 +16,7 @@ use sixbench_method::trial::{TrialKind, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::standard_trial;
 use sixbench_report::event_words::certified;
 use sixbench_report::trial_words;
-use sixbench_runner::{WatchedTester, is_local, links_of_server, owner, stop};
+use sixbench_runner::{OwnFile, WatchedTester, is_local, links_of_server, owner, stop};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -60,6 +60,10 @@ fn statement(server: IpAddr) -> String {
 }
 
 fn check(arguments: &args::Dns64) -> Result<(), Failed> {
+    // What is written to a terminal or a device replaces nothing.
+    if let Some(file) = arguments.csv.as_deref().filter(|file| file.is_file()) {
+        OwnFile::Queries.check(file)?;
+    }
     let families = arguments.from.map(|from| from.is_ipv4() == arguments.server.is_ipv4());
     if families == Some(false) {
         return Err(Failed::usage(format!(

@@ -13,12 +13,16 @@ use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
 use sixbench_report::trial_words;
 use sixbench_runner::store::make_directory;
-use sixbench_runner::{NotEnoughMemory, Session, SessionRequest, Site, owner, profile, stop};
+use sixbench_runner::{NotEnoughMemory, OwnFile, Session, SessionRequest, Site, owner, profile, stop};
 use sixbench_testbed::{Recipe, Shell, sweep};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 /// T of phase 1, as in siitperf's scripts.
 const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
+
+/// The files in which the frames of both ports are saved.
+const CAPTURES: [&str; 2] = ["left.pcap", "right.pcap"];
 
 /// Performs the trial and prints its counts.
 pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
@@ -34,6 +38,9 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let isolation = isolation(arguments.force);
     let _locks = locked(&loaded.links, &format!("trial {}", arguments.dut), None, &arguments.waiting)?;
     sixbench_runner::check(&loaded, &library, isolation)?;
+    let captures: Vec<PathBuf> =
+        arguments.pcap.iter().flat_map(|directory| CAPTURES.map(|file| directory.join(file))).collect();
+    captures.iter().try_for_each(|file| OwnFile::Capture.check(file))?;
     let (plan, stop) = (&loaded.plan, stop::install()?);
     let shell = Shell::new().stopped_by(stop.clone()).told_to(|text| tell!("{text}"));
     let shell = shell.waiting_for_other_runs(arguments.waiting.wait);
@@ -50,9 +57,7 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     session.shared_core().into_iter().for_each(|sentence| tell!("warning: {sentence}"));
     session.check_state(&plan.tests[0], plan)?;
     let (result, watch) = session.measure(&spec)?;
-    for end in pcap.iter().flat_map(|directory| ["left.pcap", "right.pcap"].map(|file| directory.join(file))) {
-        owner::give_at(&end)?;
-    }
+    captures.iter().try_for_each(|file| owner::give_at(file))?;
     match arguments.json {
         true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
         false => output::print(trial_words::trial(&result, &watch) + &describe_disturbance(&result, watch, arguments.size))?,

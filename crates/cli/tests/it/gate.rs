@@ -309,6 +309,7 @@ fn sets_of_runs_are_compared_by_their_runs_and_not_by_their_repetitions() {
         text(&same.stdout)
     );
     ended(&output(&["compare", &a, &worse, "--page", &page, "--page", &markdown]), 5, "B is worse than A in 1 of 1 row");
+    ended(&output(&["compare", &a, &worse, "--page", &markdown]), 5, "B is worse than A in 1 of 1 row");
     let told = std::fs::read_to_string(&markdown).expect("Markdown");
     assert!(told.starts_with("### ❌ B is worse than A in 1 of 1 row\n") && told.contains("| worse (p = 0.008) |"), "{told}");
     let html = std::fs::read_to_string(&page).expect("a page");

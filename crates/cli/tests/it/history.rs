@@ -64,6 +64,7 @@ fn a_folder_becomes_a_page_with_the_run_at_which_the_device_changed_and_what_els
     );
     let data = data(&scratch.path("history.json"));
     assert_eq!((data["runs"].as_array().map(Vec::len), &data["series"][0]["changes"][0]["run"]), (Some(20), &Value::from(11)));
+    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0), "pages of ours are written again");
     let page = fs::read_to_string(scratch.path("history.html")).expect("a page");
     assert!(page.contains("href=\"run07/report.html\"") && !page.contains("http://") && !page.contains("https://"), "{page}");
 }
@@ -88,6 +89,12 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
     assert_eq!(names("commit"), ["c0ffee01", "c0ffee02", "c0ffee03"]);
     assert_eq!(names("pull"), ["37", "38", "39"]);
     let none = output(&["history", &scratch.path(""), "--label", "branch"]);
+    for (file, told) in [("mine.html", "sixbench has not written it"), ("mine.json", "page and data at once")] {
+        let mine = scratch.write("mine.json", "{\"mine\": 1}");
+        let refused = output(&["history", &scratch.path(""), "-o", &scratch.path(file)]);
+        assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains(told), "{}", text(&refused.stderr));
+        assert_eq!(fs::read_to_string(mine).expect("a file"), "{\"mine\": 1}");
+    }
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("run01: no label branch"), "{}", text(&none.stderr));
 }

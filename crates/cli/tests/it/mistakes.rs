@@ -92,6 +92,34 @@ fn files_that_sixbench_has_not_written_are_not_replaced() {
 }
 
 #[test]
+fn every_file_that_the_user_names_is_left_as_it_is_if_sixbench_has_not_written_it() {
+    let scratch = Scratch::new("own-places");
+    let kept = ["pcap/left.pcap", "man/sixbench-run.1", "page.html", "comment.md", "answers.csv"];
+    let [_, _, page, comment, csv] = kept.map(|name| scratch.write(name, "MINE"));
+    let (pcap, man) = (scratch.path("pcap"), scratch.path("man"));
+    for command in [
+        &["trial", "linux-ipv4", "--rate", "1k", "--for", "20ms", "--pcap", &pcap][..],
+        &["man", &man],
+        &["compare", "linux-ipv4", "linux-ipv6", "--page", &page],
+        &["compare", "linux-ipv4", "linux-ipv6", "--page", &comment],
+        &["dns64", "::1", "--csv", &csv],
+    ] {
+        refused(&output(command), 2, &["is there, and sixbench has not written it; it is left as it is; name another file"]);
+    }
+    for name in kept {
+        assert_eq!(fs::read_to_string(scratch.path(name)).expect("a file"), "MINE", "{name}");
+    }
+    assert_eq!([&pcap, &man].map(|folder| fs::read_dir(folder).expect("a directory").count()), [1, 1]);
+    // Pages of ours are written again, as after an update.
+    fs::remove_file(scratch.path(kept[1])).expect("removed");
+    for _ in 0..2 {
+        let written = output(&["man", &man]);
+        assert!(written.status.success(), "{}", text(&written.stderr));
+    }
+    assert!(fs::read_to_string(scratch.path(kept[1])).expect("a page").contains(".SH SYNOPSIS"));
+}
+
+#[test]
 fn results_that_are_removed_or_moved_while_the_run_goes_on_end_it() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("displaced");

@@ -23,5 +23,6 @@ mod tester;
 pub mod zone_file;
 
 pub use questions::ExpectedAnswers;
+pub use records::HEADING as RECORDS_HEADING;
 pub use settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings, ExternalAuthority};
 pub use tester::DnsTester;

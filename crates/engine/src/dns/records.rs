@@ -8,6 +8,8 @@ use std::net::Ipv4Addr;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+/// The first line of a file of records.
+pub const HEADING: &str = "query,name,due_ns,sent_ns,delay_ns,verdict";
 /// The number of records passed on together.
 const CHUNK: usize = 4096;
 /// The number of chunks that may wait to be written before the tester blocks.
@@ -39,7 +41,7 @@ impl RecordWriter {
     /// Writes to a new file, which gets its heading.
     pub(crate) fn begin(file: File) -> io::Result<Self> {
         let mut file = BufWriter::new(file);
-        writeln!(file, "query,name,due_ns,sent_ns,delay_ns,verdict")?;
+        writeln!(file, "{HEADING}")?;
         let (chunks, inbox) = sync_channel(CHUNKS);
         let writer = std::thread::spawn(move || write_all(file, &inbox));
         Ok(Self { chunks: Some(chunks), writer: Some(writer) })

@@ -203,7 +203,9 @@ pub fn clean(cache: &Path, waits: &mut dyn FnMut()) -> Result<Vec<CachedLab>, Te
 pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, TestbedError> {
     let path = cache.join("lock");
     make_directories(cache)?;
-    let file = File::create(&path).map_err(TestbedError::file("write", &path))?;
+    // A file of the user's that has this name is left as it is.
+    let opened = File::options().write(true).create(true).truncate(false).open(&path);
+    let file = opened.map_err(TestbedError::file("write", &path))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => waits(),
