@@ -136,7 +136,7 @@ pub(crate) fn busiest_core(cores: &[u32]) -> Option<(u32, u64, String)> {
         _ if of_host > 0 => format!("{}: {} %", Occupation::Host, of_host / 10),
         _ => "no process is visible".to_owned(),
     };
-    (busy > HOUSEKEEPING).then(|| (core.core, busy / 10, who))
+    (busy > HOUSEKEEPING).then_some((core.core, busy / 10, who))
 }
 
 /// Returns the process, other than our own, that has run longest on this core since `before`, and for how many nanoseconds.
