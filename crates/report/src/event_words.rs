@@ -170,7 +170,8 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
 pub fn event(event: &Event) -> Option<String> {
     Some(match event {
         Event::RunStarted { plan, results, measurements, estimate_s } => {
-            format!("{plan}: {measurements} measurements, about {}; results in {results}", show_seconds(*estimate_s))
+            let measurements = counted(*measurements, "measurement");
+            format!("{plan}: {measurements}, about {}; results in {results}", show_seconds(*estimate_s))
         }
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
         Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),

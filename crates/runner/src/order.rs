@@ -26,7 +26,7 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
     };
     let note = format!(
         "note: A and B were measured one after the other{when}, so a sudden change of the machine between them looks like a \
-         difference, and only differences about twice as large can be shown. `sixbench compare DEVICE-A DEVICE-B` measures in turns"
+         difference, and only differences about twice as large can be shown. Two devices that are compared by name are measured in turns"
     );
     (order, note)
 }

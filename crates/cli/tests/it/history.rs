@@ -79,7 +79,7 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
         let page = scratch.path(&format!("pages/{key}.html"));
         let history = output(&["history", &scratch.path(""), "--label", key, "-o", &page]);
         assert_eq!(history.status.code(), Some(0), "{}", text(&history.stderr));
-        assert!(text(&history.stdout).starts_with("3\u{a0}runs so far; a change in 2\u{a0}series can be shown from "));
+        assert!(text(&history.stdout).starts_with("3 runs so far; a change in 2 series can be shown from "));
         let data = data(&scratch.path(&format!("pages/{key}.json")));
         let runs = data["runs"].as_array().expect("runs").clone();
         assert_eq!(runs[0]["report"].as_str().map(|report| report.starts_with("../run0")), Some(true));
@@ -175,7 +175,7 @@ fn a_run_that_is_still_being_written_is_left_out_and_told() {
     let trials = fs::File::open(scratch.path("run03/trials.jsonl")).expect("trials");
     trials.lock().expect("the lock that a run holds");
     let history = output(&["history", &scratch.path("")]);
-    assert!(text(&history.stdout).contains("over 2 runs"), "{}", text(&history.stdout));
+    assert!(text(&history.stdout).contains("2 runs so far"), "{}", text(&history.stdout));
     assert_eq!(text(&history.stderr), "left out: run03: still being written\n");
 }
 

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 /// The root of this repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/github");
+const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/github");
 /// The interpreter of Debian, to which its packages belong.
 pub(crate) const PYTHON: &str = "/usr/bin/python3";
 /// The repository whose workflows run.
