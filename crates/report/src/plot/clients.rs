@@ -28,14 +28,16 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let names = each_once(all.iter().map(|series| series.name));
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
     let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
+    let panels: Vec<Panel> = panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect();
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "clients".into(),
         title: "Over the number of clients".into(),
         caption: "Medians with bars from the 1st to the 99th percentile of the repetitions. Dashed: requests and replies if \
                   nothing were lost. CPU load: average over each trial; point at it for the standard deviation."
             .to_owned(),
-        keys: end_labels::keys(names.iter().copied().enumerate().collect()),
-        panels: panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect(),
+        keys: end_labels::keys(names.iter().copied().enumerate().collect()).into_iter().chain(bounds).collect(),
+        panels,
         data: VALUES,
         ..Figure::default()
     }
@@ -45,13 +47,15 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<Panel> {
     let of_size = || all.iter().filter(|series| series.size == size && series.samples(quantity).next().is_some());
     let place = |series: &ClientSeries| names.iter().position(|name| *name == series.name).unwrap_or(0);
-    let mut plots: Vec<Plot> = of_size().flat_map(|series| plots(place(series), series, quantity, unit)).collect();
+    let marks: Vec<(usize, Vec<Barred>)> = of_size().map(|series| (place(series), marks(series, quantity, unit))).collect();
+    let mut plots: Vec<Plot> = marks.iter().flat_map(|(i, marks)| style::joined(*i, marks.clone())).collect();
     let highest = of_size().flat_map(|l| l.samples(quantity)).map(|(_, s)| s.summary.p99 / unit).reduce(f64::max)?;
     let most = of_size().flat_map(|l| l.samples(quantity)).map(|(clients, _)| clients).max()?;
     if quantity == Quantity::ForwardedFrames {
         plots.extend(of_size().map(|series| style::dashed(lossless(series, highest), style::color(place(series)), 1.0)));
     }
     let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
+    let layout = marks.iter().fold(layout, |layout, (_, marks)| style::with_signs(layout, marks));
     let layout = if highest < 1000.0 { layout.with_y_tick_format(style::plain_numbers()) } else { layout };
     let y = Axis::up_to(if highest > 0.0 { highest } else { 1.0 }, 5.0);
     let label = |series: &ClientSeries| {
@@ -70,13 +74,14 @@ fn lossless(series: &ClientSeries, highest: f64) -> Vec<(f64, f64)> {
     vec![(0.0, 0.0), (last, last * each)]
 }
 
-fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plot; 2] {
+fn marks(series: &ClientSeries, quantity: Quantity, unit: f64) -> Vec<Barred> {
     let dot = |(clients, sample): (u32, &PointSample)| {
         let s = &sample.summary;
         let median = numbers::value(quantity, s.median);
         let label = format!(
-            "{}, {clients} clients: {median} {}{}",
+            "{}, {clients} clients: {}{median} {}{}",
             series.name,
+            sample.median_sign(),
             numbers::unit(quantity),
             spread(series, clients, quantity)
         );
@@ -86,8 +91,9 @@ fn plots(i: usize, series: &ClientSeries, quantity: Quantity, unit: f64) -> [Plo
             (s.p1 / unit, s.p99 / unit),
             format!("{label}, n = {}", grouped(s.n as f64)),
         )
+        .signed(sample.median_sign())
     };
-    style::joined(i, series.samples(quantity).map(dot).collect())
+    series.samples(quantity).map(dot).collect()
 }
 
 /// Returns the standard deviation within a trial, for quantities that have one.

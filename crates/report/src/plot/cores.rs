@@ -17,6 +17,8 @@ const COLORS: [usize; 3] = [0, 1, 2];
 
 pub(crate) fn rates(digest: &Digest) -> Figure {
     let [dots, amdahl, universal] = COLORS;
+    let panels: Vec<Panel> = scalings(digest).iter().filter(|scaling| scaling.steps.len() > 1).map(panel).collect();
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "cores".into(),
         title: "Rate over the device's cores".into(),
@@ -24,13 +26,16 @@ pub(crate) fn rates(digest: &Digest) -> Figure {
                   from the step with the fewest. The lines are the laws fitted to those medians that were limited by the device \
                   itself; between the steps they are a guess."
             .to_owned(),
-        keys: vec![
+        keys: [
             style::key(dots, "measured"),
             LegendEntry::new("╌╌", style::MUTED, "ideal"),
             LegendEntry::new("▬", style::color(amdahl), "Amdahl's law"),
             LegendEntry::new("╌╌", style::color(universal), "universal scalability law"),
-        ],
-        panels: scalings(digest).iter().filter(|scaling| scaling.steps.len() > 1).map(panel).collect(),
+        ]
+        .into_iter()
+        .chain(bounds)
+        .collect(),
+        panels,
         data: DataFile("results-scaling.csv"),
         ..Figure::default()
     }
@@ -41,11 +46,13 @@ fn panel(scaling: &Scaling) -> Panel {
     let ideal = scaling.per_core() * most;
     let mut plots = vec![style::dashed(vec![(0.0, 0.0), (most, ideal)], style::MUTED, 1.5)];
     plots.extend(scaling.fits().iter().flatten().map(|fit| curve(fit, most)));
-    plots.push(measured(scaling));
+    let measured = measured(scaling);
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
     let cores = format!("cores of {}", scaling.device.unwrap_or("the device"));
-    let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
+    let signed = |layout| style::with_signs(layout, &measured);
+    plots.push(style::barred(COLORS[0], measured.clone()));
+    let layout = signed(style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure)));
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
 
@@ -61,7 +68,7 @@ fn curve(fit: &Fit, most: f64) -> Plot {
     }
 }
 
-fn measured(scaling: &Scaling) -> Plot {
+fn measured(scaling: &Scaling) -> Vec<Barred> {
     let dot = |ScaledStep { step, point, .. }: &ScaledStep| {
         let (s, sign) = (&step.summary, point.sign());
         let label = format!(
@@ -71,9 +78,9 @@ fn measured(scaling: &Scaling) -> Plot {
             rate_unit(scaling.measure),
             s.n
         );
-        Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label)
+        Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label).signed(sign)
     };
-    style::barred(COLORS[0], scaling.steps.iter().map(dot).collect())
+    scaling.steps.iter().map(dot).collect()
 }
 
 pub(crate) fn idle(digest: &Digest) -> Figure {

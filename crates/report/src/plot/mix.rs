@@ -7,7 +7,6 @@ use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
-use kuva::prelude::Plot;
 use sixbench_method::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
@@ -17,18 +16,23 @@ const COLORS: [usize; 3] = [0, 1, 2];
 
 pub(crate) fn mixed(digest: &Digest) -> Figure {
     let [dots, separate, one] = COLORS;
+    let panels = panels(digest);
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "mixed".into(),
         title: "Throughput over the share of translated traffic".into(),
         caption: "Medians with bars from the 1st to the 99th percentile. The lines are the two models between the measured \
                   ends: translated and native traffic on separate cores, and all traffic on one core (or many flows)."
             .to_owned(),
-        keys: vec![
+        keys: [
             style::key(dots, "measured"),
             LegendEntry::new("▬", style::color(separate), "separate cores: min(Tt/a, Tn/(1-a))"),
             LegendEntry::new("╌╌", style::color(one), "one core: 1/(a/Tt + (1-a)/Tn)"),
-        ],
-        panels: panels(digest),
+        ]
+        .into_iter()
+        .chain(bounds)
+        .collect(),
+        panels,
         data: SEARCHES,
         ..Figure::default()
     }
@@ -62,8 +66,10 @@ fn mixed_panel(mix_series: &MixSeries) -> Panel {
         let [first, second] = models;
         plots.extend([style::line(first, style::color(separate), 1.5), style::dashed(second, style::color(one), 1.5)]);
     }
-    plots.push(measured(dots, mix_series));
+    let measured = measured(mix_series);
+    plots.push(style::barred(dots, measured.clone()));
     let layout = style::panel(&plots, &mix_series.title, "translated frames (%)", "throughput (frames/s per direction)");
+    let layout = style::with_signs(layout, &measured);
     style::draw(plots, style::from_zero(layout, Axis { end: 100.0, step: 20.0 }, Axis::up_to(highest, 5.0)))
 }
 
@@ -76,12 +82,12 @@ fn top(mix_series: &MixSeries) -> f64 {
     mix_series.points.iter().filter_map(|(_, p)| p.headline()).map(|s| s.p99).fold(0.0, f64::max)
 }
 
-fn measured(i: usize, mix_series: &MixSeries) -> Plot {
+fn measured(mix_series: &MixSeries) -> Vec<Barred> {
     let dot = |&(background, point): &(f64, &PointDigest)| {
         let (share, s) = (100.0 - background, point.headline()?);
         let label =
             format!("{} % translated: {}{} frames/s, n = {}", three_digits(share), point.sign(), grouped(s.median), s.n);
-        Some(Barred::new(share, s.median, (s.p1, s.p99), label))
+        Some(Barred::new(share, s.median, (s.p1, s.p99), label).signed(point.sign()))
     };
-    style::barred(i, mix_series.points.iter().filter_map(dot).collect())
+    mix_series.points.iter().filter_map(dot).collect()
 }

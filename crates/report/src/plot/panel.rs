@@ -11,4 +11,7 @@ pub(crate) struct Panel {
     /// The same for LaTeX.
     #[serde(skip)]
     pub(crate) picture: Picture,
+    /// The texts beside its marks, such as the signs of bounds.
+    #[serde(skip)]
+    pub(crate) signs: Vec<String>,
 }

@@ -42,14 +42,16 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         });
         panel(&cut(&group.title, 44), *axes, all.collect())
     });
+    let panels: Vec<Panel> = panels.flatten().collect();
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "dns".into(),
         title: "Queries per second by cached names and names with AAAA records".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, a panel for each server; every line is at one percentage of the \
                   other dimension (RFC 8219 section 9.2)."
             .to_owned(),
-        keys: of(Axes::Cached, &existing).into_iter().chain(of(Axes::WithAaaa, &cached)).collect(),
-        panels: panels.flatten().collect(),
+        keys: of(Axes::Cached, &existing).into_iter().chain(of(Axes::WithAaaa, &cached)).chain(bounds).collect(),
+        panels,
         data: SEARCHES,
         ..Figure::default()
     }
@@ -66,11 +68,12 @@ pub(crate) fn servers(digest: &Digest) -> Figure {
     let panels: Vec<Panel> = panels.collect();
     let mut drawn: Vec<(usize, &ServerGroup)> = alike.iter().flat_map(|(_, groups)| groups.iter().copied()).collect();
     drawn.sort_by_key(|(look, _)| *look);
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "dns-servers".into(),
         title: "Servers compared".into(),
         caption: "Medians with bars from the 1st to the 99th percentile, at the percentage that each panel names.".to_owned(),
-        keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).collect(),
+        keys: drawn.into_iter().map(|(look, group)| style::key(look, group.title.clone())).chain(bounds).collect(),
         panels,
         data: SEARCHES,
         ..Figure::default()
@@ -136,7 +139,7 @@ fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f6
             "{}, {cached} % cached, {with_aaaa} % with AAAA: {} queries/s [{}–{}], n = {}",
             group.title, printed.median, printed.p1, printed.p99, s.n
         );
-        Some(Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label))
+        Some(Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label).signed(point.sign()))
     };
     along.into_iter().filter_map(point).collect()
 }
@@ -147,15 +150,16 @@ fn panel(title: &str, axes: Axes, lines: Vec<MedianLine>) -> Option<Panel> {
     let single = (lines.len() == 1).then(|| lines[0].name.clone());
     let is_drawn = lines.iter().any(|line| !line.points.is_empty());
     let plots: Vec<Plot> = lines
-        .into_iter()
+        .iter()
         .filter(|line| !line.points.is_empty())
-        .flat_map(|line| style::joined(line.look, line.points))
+        .flat_map(|line| style::joined(line.look, line.points.clone()))
         .collect();
     let x = match axes {
         Axes::Cached => "names cached (%)",
         Axes::WithAaaa => "names with AAAA records (%)",
     };
     let layout = style::panel(&plots, title, x, "answered (queries/s)");
+    let layout = lines.iter().fold(layout, |layout, line| style::with_signs(layout, &line.points));
     let layout = style::from_zero(layout, Axis { end: 105.0, step: 20.0 }, Axis::up_to(highest, 5.0)).with_x_axis_min(-5.0);
     let layout = match single {
         Some(name) => style::with_note(layout, &name),

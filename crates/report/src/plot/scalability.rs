@@ -21,6 +21,8 @@ const KINDS: [(SeriesBy, &str, &str); 3] = [
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let names = names(digest);
+    let panels: Vec<Panel> = KINDS.iter().flat_map(|kind| panels(digest, *kind, &names)).collect();
+    let bounds = style::bound_keys(&panels);
     Figure {
         id: "scalability".into(),
         title: "Rates over the number of connections, the size of the table and the number of subscribers".into(),
@@ -28,8 +30,8 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "Medians with bars from the 1st to the 99th percentile, over a logarithmic axis; the series of one measure and \
                   frame size share a panel."
                 .to_owned(),
-        keys: end_labels::keys(names.iter().copied().enumerate().collect()),
-        panels: KINDS.iter().flat_map(|kind| panels(digest, *kind, &names)).collect(),
+        keys: end_labels::keys(names.iter().copied().enumerate().collect()).into_iter().chain(bounds).collect(),
+        panels,
         data: SEARCHES,
         ..Figure::default()
     }
@@ -63,11 +65,13 @@ fn panel(
 ) -> Panel {
     let lines: Vec<(usize, Vec<(f64, Rated)>)> =
         all.iter().map(|steps| (names.iter().position(|n| *n == steps.name).unwrap_or(0), line(digest, steps, size))).collect();
-    let plots: Vec<Plot> = lines.iter().flat_map(|(i, line)| plots(*i, line, by, measure)).collect();
+    let marks: Vec<(usize, Vec<Barred>)> = lines.iter().map(|(i, line)| (*i, marks(line, by, measure))).collect();
+    let plots: Vec<Plot> = marks.iter().flat_map(|(i, marks)| style::joined(*i, marks.clone())).collect();
     let points = || lines.iter().flat_map(|(_, line)| line);
     let highest = points().map(|(_, r)| r.summary.p99).fold(0.0, f64::max);
     let (least, most) = points().fold((f64::MAX, 1.0f64), |(low, high), (at, _)| (low.min(*at), high.max(*at)));
     let layout = style::panel(&plots, &format!("{title}, {size}\u{a0}bytes"), x, &style::rate_label(measure));
+    let layout = marks.iter().fold(layout, |layout, (_, marks)| style::with_signs(layout, marks));
     let y = Axis::up_to(highest, 5.0);
     let label = |(i, line): &(usize, Vec<(f64, Rated)>)| {
         Some((*i, line.last()?)).map(|(i, (at, rated))| EndLabel::of(i, names[i], (*at, rated.summary.median)))
@@ -81,12 +85,12 @@ fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated
     steps.at(digest, size).into_iter().filter_map(|(at, point)| Some((at, PointDigest::rated(point)?))).collect()
 }
 
-fn plots(i: usize, line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> [Plot; 2] {
+fn marks(line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> Vec<Barred> {
     let dot = |(at, rated): &(f64, Rated)| {
         let s = &rated.summary;
         let (sign, unit) = (rated.limits.sign(), rate_unit(measure));
         let label = format!("{} {}: {sign}{} {unit}, n = {}", grouped(*at), unit_of(by), grouped(s.median), s.n);
-        Barred::new(*at, s.median, (s.p1, s.p99), label)
+        Barred::new(*at, s.median, (s.p1, s.p99), label).signed(sign)
     };
-    style::joined(i, line.iter().map(dot).collect())
+    line.iter().map(dot).collect()
 }

@@ -8,7 +8,7 @@ use crate::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, thre
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
-use kuva::prelude::{Layout, Plot, ReferenceLine, Theme, TickFormat};
+use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, Theme, TickFormat};
 use kuva::render::render::render_multiple;
 use serde::Serialize;
 use sixbench_method::plan::Measure;
@@ -136,17 +136,43 @@ pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
 }
 
 /// A median: its position, the lengths of its bar downwards and upwards, and its tooltip.
+#[derive(Clone)]
 pub(crate) struct Barred {
     pub(crate) at: (f64, f64),
     pub(crate) bar: (f64, f64),
     pub(crate) label: String,
+    /// `≥` or `≤` if the median is a bound, otherwise empty.
+    pub(crate) sign: &'static str,
 }
 
 impl Barred {
     /// Returns a median with a bar between two other statistics of the same sample.
     pub(crate) fn new(x: f64, median: f64, (low, high): (f64, f64), label: String) -> Self {
-        Self { at: (x, median), bar: (median - low, high - median), label }
+        Self { at: (x, median), bar: (median - low, high - median), label, sign: "" }
     }
+
+    /// Returns the median with the sign of a bound, which is drawn beside it.
+    pub(crate) fn signed(self, sign: &'static str) -> Self {
+        Self { sign: sign.trim_end(), ..self }
+    }
+}
+
+/// Returns the layout with the sign of a bound at each median that is one.
+pub(crate) fn with_signs(layout: Layout, points: &[Barred]) -> Layout {
+    let open = points.iter().filter(|point| !point.sign.is_empty());
+    let sign = |point: &Barred| TextAnnotation::new(point.sign, point.at.0, point.at.1).with_font_size(11).with_color(INK);
+    open.map(sign).fold(layout, Layout::with_annotation)
+}
+
+/// Returns the legend of the signs of bounds that these panels have.
+pub(crate) fn bound_keys(panels: &[Panel]) -> Vec<LegendEntry> {
+    let words = [
+        ("≥", "lower bound: the true value may be higher"),
+        ("≤", "upper bound: the true value may be lower"),
+        ("≈", "bound on either side"),
+    ];
+    let is_drawn = |sign: &str| panels.iter().any(|panel| panel.signs.iter().any(|drawn| drawn == sign));
+    words.into_iter().filter(|(sign, _)| is_drawn(sign)).map(|(sign, label)| LegendEntry::new(sign, INK, label)).collect()
 }
 
 /// Returns medians with their bars in the look of the `i`th series.
@@ -350,9 +376,10 @@ fn theme() -> Theme {
 
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> Panel {
     let picture = Picture::of(&plots, &layout);
+    let signs = layout.annotations.iter().map(|annotation| annotation.text.clone()).collect();
     let label = [&layout.title, &layout.subtitle].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(": ");
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    Panel { svg: svg::finished(&svg, &label), picture }
+    Panel { svg: svg::finished(&svg, &label), picture, signs }
 }
 
 /// Escapes dollars, between which kuva would typeset formulas; titles contain none.

@@ -247,3 +247,32 @@ fn an_upper_bound_is_in_no_file_a_number_without_its_sign() {
         );
     }
 }
+
+/// Asserts that each of these figures, where its searches ended at something other than the DUT, has signs beside its marks and in its legend, and
+/// otherwise none.
+fn figures_have_signs(sample: fn() -> Sample, figures: &[&str]) {
+    let page = |limit| {
+        let mut sample = sample();
+        sample.outcomes.iter_mut().flat_map(|outcome| &mut outcome.brackets).for_each(|found| found.limit = limit);
+        html(&sample.input()).expect("a page")
+    };
+    let figure = |page: &str, id: &str| {
+        let start = page.find(&format!("<figure id=\"figure-{id}\"")).unwrap_or_else(|| panic!("no figure {id}"));
+        page[start..].split("</figure>").next().unwrap_or_default().to_owned()
+    };
+    let (exact, open) = (page(Limit::Dut), page(Limit::Disturbed));
+    for id in figures {
+        let (exact, open) = (figure(&exact, id), figure(&open, id));
+        let beside = |text: &str| text.matches(">≥</text>").count();
+        assert_eq!((beside(&exact), exact.contains("lower bound: ")), (0, false), "{id}");
+        assert!(beside(&open) > 0 && open.contains("lower bound: the true value may be higher"), "{id}: {open}");
+    }
+}
+
+#[test]
+fn a_bound_has_its_sign_beside_its_mark_in_every_figure_of_medians() {
+    figures_have_signs(Sample::of_every_measure, &["mixed"]);
+    figures_have_signs(Sample::of_chains, &["cores"]);
+    figures_have_signs(Sample::of_dns_servers, &["dns"]);
+    figures_have_signs(Sample::of_stateful_gateways, &["scalability"]);
+}
