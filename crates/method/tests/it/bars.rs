@@ -17,7 +17,7 @@
 //! that allows for any steady drift by a straight line through both samples (analysis of covariance), which is the most powerful unbiased one if the
 //! noise is Gaussian: it shows what is achievable for devices measured one after the other on a machine that may drift.
 //!
-//! `SIXBENCH_RUNS=2000 cargo test -p sixbench-method --test bars -- --nocapture` makes that many runs of each row instead of 100, which takes some
+//! `SIXBENCH_RUNS=2000 cargo test -p sixbench-method --test it bars -- --nocapture` makes that many runs of each row instead of 100, which takes some
 //! ten minutes, and prints the tables instead of comparing them with the stored ones.
 
 use crate::common::{least_that_hold, plan, repetition_of};
