@@ -165,7 +165,7 @@ mod tests {
         let begin = "  disturbed: all losses fall within one moment of the trial, and no core is known to have been full: an accident on the machine";
         assert!(moment.starts_with(begin) && moment.contains("120 of 120 missing frames were due around 0.3 s"), "{moment}");
         let taken = told(vec![50; 10], vec![Fault::CpuTaken { milliseconds: 100 }]);
-        assert!(taken.starts_with("  disturbed: other work on the machine used the DUT's processors"), "{taken}");
+        assert!(taken.starts_with("  disturbed: other work on the machine used the device's processors"), "{taken}");
     }
 
     #[test]

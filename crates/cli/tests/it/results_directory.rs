@@ -222,7 +222,7 @@ fn a_device_that_cannot_be_set_up_leaves_an_error_and_no_summary_of_nothing() {
     let plan = scratch.write("plan.toml", &format!("recipes = [\"recipes\"]\n{}", KERNEL.replace("linux-ipv4", "broken")));
     let run = output(&["run", &plan, "--trust-recipes", "-o", &scratch.path("results")]);
     let error = text(&run.stderr);
-    let told = "exit 3: testbed could not be built\n".to_owned();
+    let told = "exit 3: testbed could not be built, or a part of it failed\n".to_owned();
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(3), told), "{error}");
     assert!(error.contains("error: ") && error.contains("nothing was measured; the plan and the commands"), "{error}");
     assert!(error.contains("sixbench run --resume") && !error.contains("interrupted"), "{error}");

@@ -94,7 +94,7 @@ impl Drop for Scratch {
 }
 
 fn decoded(capture: &Path) -> Vec<Frame> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/decode.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/reference/decode.py");
     let output =
         Command::new("/usr/bin/python3").arg(script).arg(capture).output().expect("/usr/bin/python3 of Debian's python3");
     let error = String::from_utf8_lossy(&output.stderr);

@@ -6,6 +6,7 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
     ("the-run", "run"),
     ("files-whose-commands-were-run", "recipe"),
     ("results", "throughput"),
+    ("what-the-results-are", "summary"),
     ("tl", "latency"),
     ("wcl", "latency"),
     ("typical-latency", "latency"),
