@@ -58,7 +58,7 @@ advisories:
 # short form: 40 minutes, and nothing else should run.
 long: deps
 	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench --test long -- --nocapture
-	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench-engine --test it delays -- --nocapture
+	SIXBENCH_LONG=1 $(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --release -p sixbench-engine --test it delays:: -- --nocapture
 
 # Looks for inputs on which what reads files and networks fails; docs/FUZZING.md says more. Needs a C++ compiler.
 fuzz:

@@ -11,14 +11,19 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Returns the bound of `over / under`, each of which may be lower than its true value.
-    pub(crate) fn of_ratio(is_over_open: bool, is_under_open: bool) -> Self {
-        match (is_over_open, is_under_open) {
+    /// Returns the bound of a number whose true value may be higher, or lower.
+    pub(crate) fn of_value(is_at_least: bool, is_at_most: bool) -> Self {
+        match (is_at_least, is_at_most) {
             (false, false) => Self::Exact,
             (true, false) => Self::AtLeast,
             (false, true) => Self::AtMost,
             (true, true) => Self::Unknown,
         }
+    }
+
+    /// Returns the bound of `over / under`, each of which may be lower than its true value.
+    pub(crate) fn of_ratio(is_over_open: bool, is_under_open: bool) -> Self {
+        Self::of_value(is_over_open, is_under_open)
     }
 
     /// Returns the bound of a number that falls as this one rises.
@@ -33,11 +38,6 @@ impl Bound {
     /// Returns the bound of a number that is exact, or may be lower than its true value.
     pub(crate) fn of(is_open: bool) -> Self {
         if is_open { Self::AtLeast } else { Self::Exact }
-    }
-
-    /// Returns the bound of a number that may be lower, or higher, than its true value.
-    pub(crate) fn of_value(is_at_least: bool, is_at_most: bool) -> Self {
-        Self::of_ratio(is_at_least, is_at_most)
     }
 
     /// Returns the number as a multiple of `unit`. A bound is rounded so that it remains valid: "at least 296 k" is false for 295,923.

@@ -162,16 +162,14 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
         let hosts = RepetitionHosts::new(&stored.facts, &stored.records);
         let is_own = |point: &Point, repetition| hosts.is_only_on(host, point, repetition);
         outcomes.retain(|outcome| is_own(&outcome.point, outcome.repetition));
-        // What the other hosts measured must not count as missing.
-        let own = hosts.iter().filter(|(point, repetition, _)| is_own(point, *repetition));
-        let key = |point: &Point, repetition| MeasurementKey { point: point.clone(), repetition: Some(repetition) };
-        let selection: Selection = own.map(|(point, repetition, _)| key(point, repetition)).collect();
-        stored.plan = selection.narrowed(&stored.plan);
         let own: BTreeSet<(Point, u32)> = hosts
             .iter()
+            .filter(|(point, repetition, _)| is_own(point, *repetition))
             .map(|(point, repetition, _)| (point.clone(), repetition))
-            .filter(|(point, repetition)| is_own(point, *repetition))
             .collect();
+        // What the other hosts measured must not count as missing.
+        let key = |(point, repetition): &(Point, u32)| MeasurementKey { point: point.clone(), repetition: Some(*repetition) };
+        stored.plan = own.iter().map(key).collect::<Selection>().narrowed(&stored.plan);
         stored.records.retain(|record| own.contains(&(record.point.clone(), record.repetition)));
     }
     Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))

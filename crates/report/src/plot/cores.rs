@@ -50,9 +50,9 @@ fn panel(scaling: &Scaling) -> Panel {
     let highest = scaling.steps.iter().map(|step| step.step.summary.max).fold(ideal, f64::max);
     let title = format!("{}, {}", scaling.name, frames(scaling.size));
     let cores = format!("cores of {}", scaling.device.unwrap_or("the device"));
-    let signed = |layout| style::with_signs(layout, &measured);
     plots.push(style::barred(COLORS[0], measured.clone()));
-    let layout = signed(style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure)));
+    let layout = style::panel(&plots, &title, &cores, &style::rate_label(scaling.measure));
+    let layout = style::with_signs(layout, &measured);
     style::draw(plots, style::from_zero(layout, Axis::counting(most, 8.0), Axis::up_to(highest, 5.0)))
 }
 
