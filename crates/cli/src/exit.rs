@@ -10,6 +10,7 @@ use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};
 use sixbench_testbed::TestbedError;
+use std::io::ErrorKind;
 
 /// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,6 +204,11 @@ pub(crate) fn advice(error: &RunError) -> String {
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::NotEmpty { .. } | StoreError::Exists(_)) => {
             "; choose another with -o".to_owned()
+        }
+        RunError::Store(StoreError::NoDirectory { error, .. } | StoreError::NotRead { error, .. })
+            if error.kind() == ErrorKind::PermissionDenied =>
+        {
+            "; this user may not read it: call sixbench as its owner, or copy it with cp -r as that user".to_owned()
         }
         RunError::Store(
             StoreError::NoDirectory { .. }

@@ -1,10 +1,14 @@
 //! Settings of a `[[test]]` of a DNS server in addition to those of its measure (RFC 8219 section 9): lists, and what depends on the recipes.
 
+use super::diagnostic::Diagnostic;
 use super::reader::Section;
 use super::words::known_dut;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
 use sixbench_method::units;
+use sixbench_testbed::Library;
+use sixbench_testbed::recipe::Technology;
+use toml::de::DeTable;
 
 /// The most names in a zone file: a larger one takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
@@ -43,6 +47,33 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
         DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
     DnsSection { cached, with_aaaa: section.list("with-aaaa", units::whole_percent).unwrap_or_default() }
+}
+
+/// Returns the mistakes of a plan with that of each DNS test whose device is no DNS server. It stands in place of the keys that do not apply to DNS
+/// tests: they may be right, and the measure or the device wrong.
+pub(super) fn with_devices_that_do_not_fit(source: &str, library: &Library, mistakes: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let (table, _) = DeTable::parse_recoverable(source);
+    let tests = table.get_ref().get("test").and_then(|tests| tests.get_ref().as_array());
+    let tests: Vec<&DeTable<'_>> = tests.into_iter().flatten().filter_map(|test| test.get_ref().as_table()).collect();
+    let found = |test: &&&DeTable<'_>| unfit_device(test, library).is_some();
+    let unfit: Vec<&DeTable<'_>> = tests.iter().filter(found).copied().collect();
+    let strays = || unfit.iter().flat_map(|test| STRAYS.split(' ').filter_map(|key| Some(test.get(key)?.span())));
+    let others = mistakes.into_iter().filter(|mistake| !strays().any(|span| span == mistake.span));
+    let of_devices: Vec<Diagnostic> = unfit.iter().filter_map(|test| unfit_device(test, library)).collect();
+    others.chain(of_devices).collect()
+}
+
+/// Returns the mistake of a test in a table by which a DNS server is measured, of a device that is none.
+fn unfit_device(test: &DeTable<'_>, library: &Library) -> Option<Diagnostic> {
+    let measure = test.get("measure")?;
+    let (name, wanted) = match measure.get_ref().as_str()? {
+        "dns64" => ("DNS64", Technology::Dns64),
+        "dns-authority" => ("authoritative DNS", Technology::DnsAuthority),
+        _ => return None,
+    };
+    let recipe = library.get(test.get("dut")?.get_ref().as_str()?).filter(|recipe| recipe.technology != wanted)?;
+    let title = format!("{} is no {name} server: its technology is {}", recipe.name, recipe.technology.title());
+    Some(Diagnostic::new(measure.span(), title).help("name another `dut` or another `measure`"))
 }
 
 /// The keys that do not apply to a DNS test: those of forwarded traffic and of connections.

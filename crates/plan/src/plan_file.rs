@@ -4,6 +4,7 @@ use super::agent_section::{self, AgentMachine, TesterEnds, read_ends};
 use super::authority_section;
 use super::defaults::{PlanDefaults, standard_search, standard_trial};
 use super::diagnostic::Diagnostic;
+use super::dns_section;
 use super::machines_section;
 use super::ranges::SHORTEST_TRIAL_NS;
 use super::reader::{Mistakes, Section, table_of};
@@ -115,7 +116,8 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
 /// # Errors
 /// All mistakes in the file, each with its place.
 pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
-    let mut loaded = parse(source, &library.names())?;
+    let mistaken = |mistakes| dns_section::with_devices_that_do_not_fit(source, library, mistakes);
+    let mut loaded = parse(source, &library.names()).map_err(mistaken)?;
     for test in &mut loaded.plan.tests {
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
         let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());

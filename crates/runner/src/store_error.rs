@@ -117,6 +117,9 @@ fn listed(lines: &[String]) -> String {
 
 fn room(error: &io::Error) -> &'static str {
     match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; this user may not write there: call sixbench as the owner of the directory, or name another place, such as a copy"
+        }
         io::ErrorKind::StorageFull => "; free some space on that disk; completed trials are kept and the run can be resumed",
         io::ErrorKind::FileTooLarge => {
             "; raise the limit on the size of files (ulimit -f); completed trials are kept and the run can be resumed"
@@ -132,4 +135,16 @@ fn new_run(directory: &Path) -> String {
 /// Returns what makes an error of a file that cannot be written.
 pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StoreError {
     |error| StoreError::NotWritten { path: path.to_owned(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_without_rights_is_told_as_such() {
+        let path = Path::new("results");
+        let told = cannot_write(path)(io::ErrorKind::PermissionDenied.into()).to_string();
+        assert!(told.contains("; this user may not write there: call sixbench as the owner of the directory"), "{told}");
+    }
 }

@@ -3,7 +3,9 @@
 use crate::args::LabCommand as Arguments;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell, to_stderr};
+use sixbench_testbed::TestbedError;
 use sixbench_testbed::lab::{self, BuildOrder, BuildProgress, CachedLab};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -42,10 +44,21 @@ fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
             lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
         }
     };
-    let built = built.map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let built = built.map_err(refused)?;
     let size = lab::list(&order.cache).into_iter().find(|entry| entry.path == built).map_or(0, |entry| entry.size);
     tell!("{}, {}, {:.1} s", built.display(), megabytes(size), start.elapsed().as_secs_f64());
     Ok(Exit::Done)
+}
+
+/// Returns an error of the lab, with what to do if this user may not write to its directory.
+fn refused(error: TestbedError) -> Failed {
+    match &error {
+        TestbedError::File { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            let next = "this user may not write there: use sudo, or name a directory of your own with --dir DIR";
+            Failed::new(Exit::Testbed, anyhow::anyhow!("{error}; {next}"))
+        }
+        _ => Failed::new(Exit::Testbed, error),
+    }
 }
 
 /// Prints one line for each step, completed when the step ends.
@@ -85,7 +98,7 @@ fn describe(entry: &CachedLab) -> String {
 }
 
 fn clean(cache: &Path) -> Result<Exit, Failed> {
-    let removed = lab::clean(cache, &mut waits).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let removed = lab::clean(cache, &mut waits).map_err(refused)?;
     if removed.is_empty() {
         output::line(format_args!("no kernel lab in {}", cache.display()))?;
     }

@@ -6,6 +6,8 @@ use crate::common::{
     ONE_AT_A_TIME, Scratch, assert_ran, namespaces_of, output, records, start, text, until_the_first_trial, with_environment,
 };
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -15,11 +17,38 @@ fn refused(output: &Output, code: i32, words: &[&str]) {
     words.iter().for_each(|word| assert!(error.contains(word), "{word}: {error}"));
 }
 
+#[test]
+fn a_user_without_rights_is_told_so_and_what_to_do() {
+    let scratch = Scratch::new("no-rights");
+    for directory in ["closed", "lab/linux-1"] {
+        fs::create_dir_all(scratch.path(directory)).expect("a directory");
+    }
+    fs::set_permissions(scratch.path("closed"), fs::Permissions::from_mode(0o700)).expect("own");
+    // The program itself may be where only root can run it.
+    let program = scratch.path("sixbench");
+    fs::copy(env!("CARGO_BIN_EXE_sixbench"), &program).expect("the program");
+    let as_nobody = |arguments: &[&str]| {
+        let mut command = with_environment(Command::new(&program));
+        command.args(arguments).uid(65_534).gid(65_534).output().expect("sixbench")
+    };
+    let dir = scratch.path("lab");
+    let rights = ["Permission denied", "this user may not write there: use sudo", "--dir DIR"];
+    refused(&as_nobody(&["lab", "clean", "--dir", &dir]), 3, &rights);
+    let error = as_nobody(&["report", &scratch.path("closed")]);
+    refused(&error, 2, &["closed", "this user may not read it: call sixbench as its owner"]);
+    assert!(!text(&error.stderr).contains("runs are in results/"), "{}", text(&error.stderr));
+}
+
 /// The lines of a plan with one test, without its device.
 const TEST: &str = "name = \"x\"\n[[test]]\nname = \"a\"\n";
 
 /// Each line of a test or a table that is a mistake, with the line of the plan and what is said.
-const MISTAKES: [(&str, &str, &[&str]); 11] = [
+const MISTAKES: [(&str, &str, &[&str]); 12] = [
+    (
+        "",
+        "measure = \"dns64\"\nframe-sizes = [84]\n",
+        &["plan.toml:5:11", "linux-ipv4 is no DNS64 server: its technology is ", "has a mistake; nothing was touched"],
+    ),
     ("", "connections = 100\n", &["plan.toml:5:15", "keeps no connections"]),
     ("", "measure = \"table-capacity\"\n", &["plan.toml:4:7", "keeps no connections"]),
     ("", "measure = \"dns64\"\n", &["plan.toml:5:11", "does not fit recipe linux-ipv4"]),
