@@ -41,6 +41,13 @@ pub(crate) struct DelayInterval {
 }
 
 impl DelayInterval {
+    /// Returns whether the delay is longer than `most_ns` wherever in the interval the arrival was: a receiver that polled late makes nothing late. Nothing
+    /// arrives before it was sent, so an interval that began before that leaves every shorter delay possible.
+    #[inline]
+    pub(crate) fn is_surely_above(self, most_ns: u64) -> bool {
+        self.delay_ns.saturating_sub(self.width_ns) > most_ns
+    }
+
     /// Returns the one with the shorter delay; of equal ones the one that is known better.
     fn shorter(self, other: Self) -> Self {
         if (other.delay_ns, other.width_ns) < (self.delay_ns, self.width_ns) { other } else { self }

@@ -263,7 +263,7 @@ impl FrameTally {
     #[inline(always)]
     fn take_right(&mut self, tag: Tag, arrival: Arrival) {
         let delay = self.delay(tag, arrival);
-        if self.expected.timeout_ns > 0 && delay.delay_ns > self.expected.timeout_ns && self.is_late(delay) {
+        if self.expected.timeout_ns > 0 && delay.is_surely_above(self.expected.timeout_ns) {
             self.counts.late += 1;
             self.note_faulty(tag, FrameFault::Late);
             self.expected.delays.take_late(delay.delay_ns);
@@ -281,12 +281,6 @@ impl FrameTally {
     fn delay(&self, tag: Tag, arrival: Arrival) -> DelayInterval {
         debug_assert!(tag.time_ns <= arrival.by_ns + self.expected.clocks_apart_ns, "judged before");
         DelayInterval { delay_ns: arrival.by_ns.saturating_sub(tag.time_ns), width_ns: arrival.width_ns() }
-    }
-
-    /// Returns whether a frame was late wherever in the interval it arrived: a receiver that polled late makes no frame late.
-    #[cold]
-    fn is_late(&self, DelayInterval { delay_ns, width_ns }: DelayInterval) -> bool {
-        delay_ns - width_ns.min(delay_ns) > self.expected.timeout_ns
     }
 
     /// Notes a frame that does not count as received because it is wrong.

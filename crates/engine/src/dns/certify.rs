@@ -67,7 +67,8 @@ pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> Certificat
     CertificateTrial {
         rate,
         sent: tally.answers.sent,
-        in_time: tally.answers.right,
+        // A tester that reads an answer too late is not capable of the rate, even if the answer came in time.
+        in_time: tally.answers.right - tally.read_late,
         is_paced: tally.answers.sent == queries && counted.iter().all(is_paced),
         slowest_ns: tally.delays.summary().map_or(0, |delay| delay.max_ns),
     }

@@ -2,7 +2,7 @@
 //! of a trial is due at start + i / rate, or with the first query of its burst; each of T threads sends every T-th.
 
 use super::authority::AskedNames;
-use super::flight::{Flight, QueryState};
+use super::flight::{Flight, QueryAnswer, QueryState};
 use super::judge::{self, AnswerClass, MessageClass};
 use super::names::{Domain, write_label};
 use super::query::{HEADER, Query};
@@ -11,6 +11,7 @@ use super::records::{Record, Recorder};
 use super::settings::FASTEST_QUERIES;
 use super::sockets::{MOST, QuerySockets, Reply};
 use super::tally::QueryTally;
+use crate::arrival::Arrival;
 use crate::paced_sending::PacedSending;
 use crate::pacer::{Pacer, ThreadShare};
 use crate::stall::Gaps;
@@ -105,6 +106,7 @@ impl<'a> QueryClient<'a> {
 
     /// Sets the time of the trial's first query.
     pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.sockets.begin(start_ns);
         self.state.sending.pacer.begin(start_ns);
         self.state.gaps = Gaps::new(self.state.asking.stall_ns, start_ns);
     }
@@ -195,10 +197,8 @@ impl ClientState<'_> {
             }
             MessageClass::Answer(class) => class,
         };
-        // The time stamp of a batch may be a little older than the newest query in it.
-        let delay_ns = reply.now_ns.saturating_sub(entry.sent_ns);
-        self.flight.answer(sequence, reply.now_ns, class);
-        self.tally.answer(class, delay_ns, self.asking.timeout_ns);
+        let answer = self.note_answer(class, entry.sent_ns, reply.arrival);
+        self.flight.answer(sequence, answer);
         if class == AnswerClass::Right {
             self.note_cache(question);
         } else {
@@ -206,6 +206,22 @@ impl ClientState<'_> {
             let expected = || due.address.map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"));
             let example = || format!("{}: expected {}, got {}", name(), expected(), judge::describe(reply.octets));
             self.tally.keep(example);
+        }
+    }
+
+    /// Counts the first answer to a query that was sent at `sent_ns`.
+    #[inline]
+    fn note_answer(&mut self, class: AnswerClass, sent_ns: u64, arrival: Arrival) -> QueryAnswer {
+        match arrival.delay_since(sent_ns) {
+            Some(delay) => {
+                let is_late = self.tally.answer(class, delay, self.asking.timeout_ns);
+                QueryAnswer { delay_ns: delay.delay_ns as i64, class, is_late }
+            }
+            None => {
+                let by_ns = sent_ns - arrival.by_ns;
+                self.tally.answer_before_sent(class, by_ns);
+                QueryAnswer { delay_ns: -(by_ns as i64), class, is_late: false }
+            }
         }
     }
 
@@ -233,10 +249,8 @@ impl ClientState<'_> {
 
     #[inline]
     fn settle(&mut self, own: u64, entry: QueryState) {
-        let delay = entry.answer.map(|(at_ns, class)| (at_ns.saturating_sub(entry.sent_ns), class));
-        let is_late = delay.is_some_and(|(delay_ns, _)| delay_ns > self.asking.timeout_ns);
-        let is_right = matches!(delay, Some((_, AnswerClass::Right))) && !is_late;
-        self.tally.answers.unanswered += u64::from(delay.is_none());
+        let is_right = entry.answer.is_some_and(|answer| answer.class == AnswerClass::Right && !answer.is_late);
+        self.tally.answers.unanswered += u64::from(entry.answer.is_none());
         let pacer = &self.sending.pacer;
         let sequence = pacer.share.number(own);
         let due_ns = pacer.due_time(sequence) - pacer.start_ns;
@@ -246,7 +260,7 @@ impl ClientState<'_> {
         if let Some(recorder) = &mut self.recorder {
             let address = self.asking.questions.at(sequence).address;
             let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns);
-            recorder.take(Record { sequence, address, due_ns, sent_ns, answer: delay, is_late });
+            recorder.take(Record { sequence, address, due_ns, sent_ns, answer: entry.answer });
         }
     }
 }

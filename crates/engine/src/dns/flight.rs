@@ -8,8 +8,18 @@ use super::judge::AnswerClass;
 pub(crate) struct QueryState {
     /// The time at which it was sent, in nanoseconds.
     pub(crate) sent_ns: u64,
-    /// The time at which it was answered, in nanoseconds, and the verdict on the answer.
-    pub(crate) answer: Option<(u64, AnswerClass)>,
+    pub(crate) answer: Option<QueryAnswer>,
+}
+
+/// The first answer to a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueryAnswer {
+    /// The time from sending to the answer, in nanoseconds; negative if the answer came before the query was sent, which is a fault of the tester.
+    pub(crate) delay_ns: i64,
+    /// The verdict on it.
+    pub(crate) class: AnswerClass,
+    /// True if it came after the timeout.
+    pub(crate) is_late: bool,
 }
 
 /// Octets of an entry of the ring.
@@ -72,9 +82,9 @@ impl Flight {
 
     /// Records the first answer to a query in flight.
     #[inline]
-    pub(crate) fn answer(&mut self, sequence: u64, now_ns: u64, class: AnswerClass) {
+    pub(crate) fn answer(&mut self, sequence: u64, answer: QueryAnswer) {
         let slot = self.slot(sequence);
-        self.entries[slot].answer = Some((now_ns, class));
+        self.entries[slot].answer = Some(answer);
         self.open -= 1;
     }
 
@@ -113,14 +123,15 @@ mod tests {
         let mut flight = Flight::new(64);
         flight.launch(2, 10);
         flight.launch(1, 20);
-        flight.answer(1, 15, AnswerClass::Right);
+        let right = QueryAnswer { delay_ns: 5, class: AnswerClass::Right, is_late: false };
+        flight.answer(1, right);
         assert!(!flight.is_settled());
         assert_eq!(flight.retire(10), None);
         assert_eq!(flight.retire(20), Some((0, QueryState { sent_ns: 10, answer: None })));
-        assert_eq!(flight.retire(20), Some((1, QueryState { sent_ns: 10, answer: Some((15, AnswerClass::Right)) })));
+        assert_eq!(flight.retire(20), Some((1, QueryState { sent_ns: 10, answer: Some(right) })));
         assert_eq!(flight.retire(20), None);
         assert_eq!((flight.get(1), flight.get(2).map(|e| e.sent_ns), flight.get(3)), (None, Some(20), None));
-        flight.answer(2, 30, AnswerClass::Empty);
+        flight.answer(2, QueryAnswer { class: AnswerClass::Empty, ..right });
         assert!(flight.is_settled());
     }
 

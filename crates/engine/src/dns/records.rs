@@ -1,5 +1,6 @@
 //! Optional records of all queries as CSV, which a separate thread writes during the trial instead of collecting them.
 
+use super::flight::QueryAnswer;
 use super::judge::AnswerClass;
 use crate::driver::joined;
 use std::fs::File;
@@ -25,10 +26,7 @@ pub(crate) struct Record {
     /// The times at which it was due and sent, from the start of the trial.
     pub(crate) due_ns: u64,
     pub(crate) sent_ns: u64,
-    /// The time from sending to the first answer, in nanoseconds, and the verdict on that answer.
-    pub(crate) answer: Option<(u64, AnswerClass)>,
-    /// True if the answer came after the timeout.
-    pub(crate) is_late: bool,
+    pub(crate) answer: Option<QueryAnswer>,
 }
 
 /// Writes the records to a file.
@@ -94,7 +92,7 @@ fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Re
         let Record { sequence, address, due_ns, sent_ns, .. } = record;
         write!(file, "{sequence},{},{due_ns},{sent_ns},", Ipv4Addr::from(address))?;
         match record.answer {
-            Some((delay_ns, class)) => writeln!(file, "{delay_ns},{}", verdict(class, record.is_late))?,
+            Some(QueryAnswer { delay_ns, class, is_late }) => writeln!(file, "{delay_ns},{}", verdict(class, is_late))?,
             None => writeln!(file, ",unanswered")?,
         }
     }
@@ -129,11 +127,11 @@ mod tests {
         let path = directory.join("queries.csv");
         let records = RecordWriter::begin(File::create(&path).expect("a file")).expect("a heading");
         let mut recorder = records.hand().expect("an end");
-        let record =
-            |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer, is_late: false };
-        recorder.take(record(0, Some((30, AnswerClass::Right))));
-        recorder.take(Record { is_late: true, ..record(1, Some((40, AnswerClass::Right))) });
-        recorder.take(record(2, Some((40, AnswerClass::Empty))));
+        let record = |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer };
+        let right = QueryAnswer { delay_ns: 30, class: AnswerClass::Right, is_late: false };
+        recorder.take(record(0, Some(right)));
+        recorder.take(record(1, Some(QueryAnswer { delay_ns: 40, is_late: true, ..right })));
+        recorder.take(record(2, Some(QueryAnswer { delay_ns: 40, class: AnswerClass::Empty, ..right })));
         recorder.take(record(3, None));
         drop(recorder);
         records.finish().expect("written");

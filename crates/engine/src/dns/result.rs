@@ -8,7 +8,7 @@ use crate::paced_sending::together;
 use crate::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
-use sixbench_method::trial::{Delay, DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
+use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
 use std::net::SocketAddr;
 
 /// Queries have one direction: from the client.
@@ -45,9 +45,9 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     faults.extend(fault::kept_off(&faults, counted.iter().map(|part| part.kept_off_ns).max().unwrap_or(0)));
     let dns = dns_result(&outcome, &tally);
     faults.extend(dns.hits_differ());
+    faults.extend(fault::arrived_before_sent(DIRECTION, tally.before_sent));
     direction.examples = std::mem::take(&mut tally.examples);
-    // What a socket holds was read in one call, but how long ago it arrived is not known, so there are no bounds.
-    direction.delay = tally.delays.summary().map(|delay| Delay { bounds: None, ..delay });
+    direction.delay = tally.delays.summary();
     direction.delays = tally.delays.buckets();
     TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(**spec, vec![direction], faults) }
 }

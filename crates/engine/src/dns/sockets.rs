@@ -3,6 +3,7 @@
 
 use super::judge::identifier;
 use super::query::Query;
+use crate::arrival::{Arrival, Polls};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use sixbench_io::clock::Clock;
@@ -31,6 +32,7 @@ struct QuerySocket {
     sent: u16,
     /// The query of each identifier: the last 32 bits of its number.
     by_id: Box<[u32]>,
+    polls: Polls,
 }
 
 impl QuerySocket {
@@ -56,6 +58,8 @@ pub(crate) struct QuerySockets {
     inbox: Inbox,
     /// For each socket, true if there may be more to receive.
     is_ready: Vec<bool>,
+    /// A time just before the last poll, in nanoseconds: sockets that were not ready after it were empty then.
+    polled_ns: u64,
     query: Query,
     batch: Box<[u8]>,
     unreachable: u64,
@@ -68,8 +72,8 @@ pub(crate) struct Reply<'a> {
     pub(crate) sequence: Option<u32>,
     /// Its octets.
     pub(crate) octets: &'a [u8],
-    /// The time at which its batch was received, in nanoseconds.
-    pub(crate) now_ns: u64,
+    /// The interval in which it arrived.
+    pub(crate) arrival: Arrival,
 }
 
 impl QuerySockets {
@@ -86,13 +90,20 @@ impl QuerySockets {
             let socket = UdpSocket::connected(local, server)?;
             poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), Token(index), Interest::READABLE)?;
             let first_id = crate::flow::mix(key ^ index as u64) as u16;
-            sockets.push(QuerySocket { udp: socket, first_id, sent: 0, by_id: vec![NONE; IDENTIFIERS as usize].into() });
+            let by_id = vec![NONE; IDENTIFIERS as usize].into();
+            sockets.push(QuerySocket { udp: socket, first_id, sent: 0, by_id, polls: Polls::default() });
         }
         let mut batch = vec![0; MOST * query.len()].into_boxed_slice();
         batch.chunks_exact_mut(query.len()).for_each(|octets| query.write(octets, 0, 0));
         let is_ready = vec![true; sockets.len()];
         let events = Events::with_capacity(sockets.len().max(8));
-        Ok(Self { sockets, next: 0, poll, events, inbox: Inbox::new(TAKEN), is_ready, query, batch, unreachable: 0 })
+        let inbox = Inbox::new(TAKEN);
+        Ok(Self { sockets, next: 0, poll, events, inbox, is_ready, polled_ns: 0, query, batch, unreachable: 0 })
+    }
+
+    /// Sets the time before which no answer of the trial can arrive.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.sockets.iter_mut().for_each(|socket| socket.polls.begin(start_ns));
     }
 
     /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many were sent.
@@ -121,22 +132,38 @@ impl QuerySockets {
     #[inline]
     pub(crate) fn receive(&mut self, clock: &Clock, mut take: impl FnMut(Reply<'_>)) {
         let is_alone = self.sockets.len() == 1;
+        let mut before_ns = clock.now_ns();
         if !is_alone {
-            // If a signal interrupts this, the next poll comes soon.
-            let _ = self.poll.poll(&mut self.events, Some(Duration::ZERO));
-            self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
+            self.find_ready(before_ns);
         }
-        for (socket, is_ready) in self.sockets.iter().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
-            match self.inbox.receive(&socket.udp) {
-                Ok(messages) => *is_ready = messages == TAKEN || is_alone,
-                Err(_) => {
-                    self.unreachable += 1;
-                    continue;
+        for (socket, is_ready) in self.sockets.iter_mut().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
+            let mut taken = 0;
+            let read = || self.inbox.receive(&socket.udp).inspect(|messages| taken = *messages);
+            match socket.polls.read((before_ns, TAKEN), clock, read) {
+                Ok(None) => *is_ready = is_alone,
+                Ok(Some(arrival)) => {
+                    *is_ready = taken == TAKEN || is_alone;
+                    self.inbox.each(|_, octets| take(Reply { sequence: socket.sequence_of(octets), octets, arrival }));
+                    before_ns = arrival.by_ns;
                 }
+                Err(_) => self.unreachable += 1,
             }
-            let now_ns = clock.now_ns();
-            self.inbox.each(|_, octets| take(Reply { sequence: socket.sequence_of(octets), octets, now_ns }));
         }
+    }
+
+    /// Marks the sockets as ready at which something has arrived since the last poll; `now_ns` is a time before this one.
+    #[inline]
+    fn find_ready(&mut self, now_ns: u64) {
+        // If a signal interrupts this, the next poll comes soon.
+        if self.poll.poll(&mut self.events, Some(Duration::ZERO)).is_err() {
+            return;
+        }
+        for index in self.events.iter().map(|event| event.token().0) {
+            if !std::mem::replace(&mut self.is_ready[index], true) {
+                self.sockets[index].polls.note_empty(self.polled_ns);
+            }
+        }
+        self.polled_ns = now_ns;
     }
 
     /// Waits until there is something to receive, at most for `most`.

@@ -12,6 +12,10 @@ pub(crate) struct QueryTally {
     pub(crate) answers: Answers,
     pub(crate) rtt: RttSums,
     pub(crate) delays: Delays,
+    /// Right answers that were read after the timeout, but may have arrived before it.
+    pub(crate) read_late: u64,
+    /// The number of answers that came before their queries were sent, and by how much at most, in nanoseconds.
+    pub(crate) before_sent: (u64, u64),
     /// Queries without a right answer in time, by due time.
     pub(crate) bins: Vec<u64>,
     /// The due time of the last of those, from the start of the trial, in nanoseconds.
@@ -35,6 +39,8 @@ impl QueryTally {
             answers: Answers::default(),
             rtt: RttSums::default(),
             delays: Delays::new(None, false),
+            read_late: 0,
+            before_sent: (0, 0),
             bins: vec![0; bins.max(1)],
             last_missing_ns: None,
             existing: 0,
@@ -45,21 +51,34 @@ impl QueryTally {
         }
     }
 
-    /// Counts the first answer to a query, `delay_ns` after it; returns whether it is the right one, in time.
+    /// Counts the first answer to a query, this long after it; returns whether it was late, wherever in its interval it arrived.
     #[inline]
-    pub(crate) fn answer(&mut self, class: AnswerClass, delay_ns: u64, timeout_ns: u64) -> bool {
-        self.rtt.take(delay_ns);
+    pub(crate) fn answer(&mut self, class: AnswerClass, delay: DelayInterval, timeout_ns: u64) -> bool {
+        self.rtt.take(delay.delay_ns, Some(delay.width_ns.min(delay.delay_ns)));
+        let is_late = delay.is_surely_above(timeout_ns);
+        if class == AnswerClass::Right && is_late {
+            self.delays.take_late(delay.delay_ns);
+        } else if class == AnswerClass::Right {
+            self.delays.take(0, delay);
+            self.read_late += u64::from(delay.delay_ns > timeout_ns);
+        }
+        self.count(class, is_late);
+        is_late
+    }
+
+    /// Counts the first answer to a query that came this long before the query was sent: it has no delay, and shows that those of others are wrong.
+    #[cold]
+    pub(crate) fn answer_before_sent(&mut self, class: AnswerClass, by_ns: u64) {
+        self.before_sent = (self.before_sent.0 + 1, self.before_sent.1.max(by_ns));
+        self.count(class, false);
+    }
+
+    #[inline]
+    fn count(&mut self, class: AnswerClass, is_late: bool) {
         let answers = &mut self.answers;
         let counter = match class {
-            AnswerClass::Right if delay_ns <= timeout_ns => {
-                answers.right += 1;
-                self.delays.take(0, DelayInterval { delay_ns, width_ns: 0 });
-                return true;
-            }
-            AnswerClass::Right => {
-                self.delays.take_late(delay_ns);
-                &mut answers.late
-            }
+            AnswerClass::Right if is_late => &mut answers.late,
+            AnswerClass::Right => &mut answers.right,
             AnswerClass::WrongAddress => &mut answers.wrong_address,
             AnswerClass::WrongTtl => &mut answers.wrong_ttl,
             AnswerClass::WrongForm => &mut answers.wrong_form,
@@ -72,7 +91,6 @@ impl QueryTally {
             AnswerClass::Malformed => &mut answers.malformed,
         };
         *counter += 1;
-        false
     }
 
     /// Keeps a wrong answer if it is one of the first.
@@ -94,6 +112,8 @@ impl QueryTally {
         add_answers(&mut self.answers, &other.answers);
         self.rtt.add(&other.rtt);
         self.delays.add(&other.delays);
+        self.read_late += other.read_late;
+        self.before_sent = (self.before_sent.0 + other.before_sent.0, self.before_sent.1.max(other.before_sent.1));
         self.bins.iter_mut().zip(&other.bins).for_each(|(own, more)| *own += more);
         self.last_missing_ns = self.last_missing_ns.max(other.last_missing_ns);
         self.existing += other.existing;

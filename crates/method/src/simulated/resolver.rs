@@ -44,7 +44,7 @@ impl SimulatedResolver {
         let observed = of_cached(right) - forgotten;
         let missed = right - observed;
         let mut rtt = RttSums::default();
-        asked.delays.iter().for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns)));
+        asked.delays.iter().for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns, None)));
         DnsResult {
             server: "2001:db8::53 port 53".to_owned(),
             timeout_ns: 1_000_000_000,

@@ -138,15 +138,19 @@ pub struct RttSums {
     pub sum_ns: u64,
     /// Sum of the squares, square microseconds.
     pub squares_us2: f64,
+    /// Sum of the most by which each may be above the true one, nanoseconds; `None` in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds_ns: Option<u64>,
 }
 
 impl RttSums {
-    /// One more.
-    pub fn take(&mut self, rtt_ns: u64) {
+    /// One more; `bound_ns` is the most by which it may be above the true one, if that is known.
+    pub fn take(&mut self, rtt_ns: u64, bound_ns: Option<u64>) {
         let us = rtt_ns as f64 / 1e3;
         self.count += 1;
         self.sum_ns += rtt_ns;
         self.squares_us2 += us * us;
+        self.bounds_ns = sum(self.bounds_ns, bound_ns);
     }
 
     /// Adds the sums of another share of the same trial.
@@ -154,11 +158,17 @@ impl RttSums {
         self.count += other.count;
         self.sum_ns += other.sum_ns;
         self.squares_us2 += other.squares_us2;
+        self.bounds_ns = sum(self.bounds_ns, other.bounds_ns);
     }
 
     /// The average, nanoseconds; `None` of no answers.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
+    }
+
+    /// The most by which the average may be above the true one, nanoseconds; `None` if that is not known.
+    pub fn mean_bound_ns(&self) -> Option<f64> {
+        Some(self.bounds_ns? as f64 / self.count.max(1) as f64)
     }
 
     /// The standard deviation (of the whole, as dns64perf++ has it), nanoseconds; `None` of no answers.
@@ -167,6 +177,11 @@ impl RttSums {
         let variance = self.squares_us2 / self.count as f64 - mean_us * mean_us;
         Some(variance.max(0.0).sqrt() * 1e3)
     }
+}
+
+/// Returns the sum of those that are known.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).reduce(|sum, more| sum + more)
 }
 
 /// Caching: what was meant to be answered from the cache and what was, name by name.
@@ -283,8 +298,8 @@ mod tests {
     #[test]
     fn average_and_standard_deviation_of_1_2_and_3_ms() {
         let mut rtt = RttSums::default();
-        [1_000_000, 2_000_000, 3_000_000].into_iter().for_each(|ns| rtt.take(ns));
-        assert_eq!(rtt.mean_ns(), Some(2_000_000.0));
+        [1_000_000, 2_000_000, 3_000_000].into_iter().for_each(|ns| rtt.take(ns, Some(ns / 100)));
+        assert_eq!((rtt.mean_ns(), rtt.mean_bound_ns()), (Some(2_000_000.0), Some(20_000.0)));
         let deviation = rtt.deviation_ns().expect("answers");
         assert!((deviation - 816_496.58).abs() < 0.1, "{deviation}");
     }

@@ -1,10 +1,15 @@
 //! One client thread without a server; the test sets the time.
 
 use super::*;
+use crate::arrival::Arrival as Arrived;
 use crate::dns::names::NamePopulation;
 use crate::dns::questions::NameRange;
+use crate::dns::result::{QueryTrialData, trial_result};
 use proptest::prelude::*;
+use sixbench_io::clock::ClockHand;
 use sixbench_method::plan::DnsRole;
+use sixbench_method::trial::dns::Cache;
+use sixbench_method::trial::{Delay, DelayBounds, Fault, TrialKind, TrialResult, TrialSpec};
 use std::net::UdpSocket;
 
 const MS: u64 = 1_000_000;
@@ -137,6 +142,117 @@ fn right(number: u64) -> Vec<u8> {
     octets
 }
 
+/// Returns the result of a trial of three queries, sent 100 ms after its start, that are answered rightly within these intervals. An answer is late after
+/// 50 ms.
+fn answered_within(arrivals: [(u64, u64); 3]) -> (TrialResult, u64) {
+    let counted = with_client((0, 1), 3, 50 * MS, |mut client| {
+        client.turn(100 * MS);
+        for (number, (since_ns, by_ns)) in arrivals.into_iter().enumerate() {
+            let (octets, arrival) = (right(number as u64), Arrived { since_ns, by_ns });
+            client.state.take(&Reply { sequence: Some(number as u32), octets: &octets, arrival });
+        }
+        client.finish()
+    });
+    let read_late = counted.tally.read_late;
+    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(1000), 3 * MS) };
+    let (server, cache) = ("[::1]:53".parse().expect("an address"), Cache::default());
+    let (authority, names, certified) = (None, None, None);
+    let counted = vec![counted];
+    let data = QueryTrialData {
+        spec: &spec,
+        server,
+        queries: 3,
+        counted,
+        authority,
+        names,
+        cache,
+        timeout_ns: 50 * MS,
+        stall_ns: 200 * MS,
+        certified,
+    };
+    (trial_result(data), read_late)
+}
+
+#[test]
+fn delays_of_queries_have_the_bounds_of_their_arrivals() {
+    let (result, read_late) = answered_within([(103 * MS, 104 * MS), (102 * MS, 105 * MS), (149 * MS, 160 * MS)]);
+    let Delay { count, min_ns, max_ns, bounds, .. } = result.directions[0].delay.clone().expect("delays");
+    assert_eq!((count, min_ns, max_ns), (3, 4 * MS, 60 * MS));
+    let DelayBounds { min_ns, max_ns, mean_ns, .. } = bounds.expect("bounds");
+    assert_eq!((min_ns, max_ns, mean_ns), (4 * MS, 11 * MS, 5 * MS), "no bound is above its delay");
+    let dns = result.dns().expect("queries");
+    assert_eq!((dns.rtt.mean_ns(), dns.rtt.mean_bound_ns()), (Some(23e6), Some(5e6)));
+    // The third may have arrived within its time, but a tester that reads it then is not capable of the rate.
+    assert_eq!((dns.answers.right, dns.answers.late, read_late), (3, 0, 1));
+}
+
+#[test]
+fn an_answer_that_was_late_wherever_it_arrived_is_late() {
+    let (result, read_late) = answered_within([(151 * MS, 152 * MS), (150 * MS, 152 * MS), (101 * MS, 102 * MS)]);
+    let answers = result.dns().expect("queries").answers;
+    assert_eq!((answers.right, answers.late, read_late), (2, 1, 1));
+    assert_eq!(result.directions[0].late, 1);
+}
+
+#[test]
+fn an_answer_before_its_query_is_a_fault_and_no_delay_of_zero() {
+    let (result, _) = answered_within([(98 * MS, 99 * MS), (101 * MS, 102 * MS), (101 * MS, 102 * MS)]);
+    let direction = result.directions[0].direction;
+    assert!(result.faults.contains(&Fault::ArrivedBeforeSent { direction, frames: 1, worst_ns: MS }), "{:?}", result.faults);
+    let (delay, dns) = (result.directions[0].delay.clone().expect("delays"), result.dns().expect("queries"));
+    assert_eq!((delay.count, delay.min_ns, dns.rtt.count, dns.answers.right), (2, 2 * MS, 2, 3));
+}
+
+/// Returns for each of 200 answers the true arrival, what the sockets know of it, and the time at which they were last read twice before.
+fn answers_through(sockets: u16) -> Vec<(u64, Arrived, u64)> {
+    let (clock, hand) = Clock::moved_by_hand();
+    let server = UdpSocket::bind("[::1]:0").expect("a socket");
+    server.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("an option");
+    let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
+    let address = server.local_addr().expect("an address");
+    let mut sockets = QuerySockets::open(None, address, sockets, query, 0).expect("sockets");
+    let (mut truths, mut seen, mut reads) = (Vec::new(), Vec::new(), [0; 2]);
+    let mut read = |sockets: &mut QuerySockets, truths: &[u64], hand: &ClockHand| {
+        let before_ns = clock.now_ns();
+        sockets.receive(&clock, |reply| {
+            let number = reply.sequence.expect("a response") as usize;
+            seen.push((truths[number], reply.arrival, reads[0]));
+        });
+        hand.move_on(7);
+        reads = [reads[1], before_ns];
+    };
+    for number in 0..200 {
+        let mut octets = [0; 512];
+        sockets.send(number, 1, |_| number as u32);
+        let (length, client) = server.recv_from(&mut octets).expect("a query");
+        octets[2] |= 0x80;
+        hand.move_on(1_000 + number);
+        truths.push(clock.now_ns());
+        server.send_to(&octets[..length], client).expect("sent");
+        hand.move_on(10);
+        if number % 5 != 2 {
+            read(&mut sockets, &truths, &hand);
+        }
+    }
+    read(&mut sockets, &truths, &hand);
+    seen
+}
+
+#[test]
+fn answers_arrived_within_their_intervals_at_whichever_socket() {
+    for sockets in [1, 3] {
+        let seen = answers_through(sockets);
+        assert_eq!(seen.len(), 200, "{sockets} sockets");
+        for (truth_ns, arrival, reads_ago_ns) in seen {
+            assert!(
+                (arrival.since_ns..=arrival.by_ns).contains(&truth_ns),
+                "{sockets} sockets: {truth_ns} is not in {arrival:?}"
+            );
+            assert!(arrival.since_ns >= reads_ago_ns, "{sockets} sockets: {arrival:?} began before {reads_ago_ns}");
+        }
+    }
+}
+
 /// A message that arrives: the answer to one query with the identifier of another, with octets changed, truncated and extended.
 #[derive(Clone, Debug)]
 struct Arrival {
@@ -183,7 +299,7 @@ proptest! {
             for arrival in &arrivals {
                 let octets = arrival.octets();
                 let sequence = judge::identifier(&octets).map(|_| arrival.to);
-                client.state.take(&Reply { sequence, octets: &octets, now_ns: 101 * MS });
+                client.state.take(&Reply { sequence, octets: &octets, arrival: Arrived::at(101 * MS) });
             }
             client.finish().tally.answers
         });
