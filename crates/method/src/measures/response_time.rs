@@ -6,7 +6,7 @@ mod watched;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
-use super::procedure::reading::{EXACT_SHARE, EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
+use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::{
     Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements, Value,
@@ -16,7 +16,7 @@ use crate::conformance::numbers::{count, list, repetitions, seconds};
 use crate::plan::{Payload, Profile, SeriesBy, Stateful};
 use crate::record::Watch;
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,15 +245,15 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     // What is of both ways together stands with the requests.
     let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
         let (direction, load) = (Direction::Forward, result.spec.rate);
-        let is_at_most = quantity == Quantity::ResponseTime && time.is_some_and(is_upper_bound);
+        let is_at_most = quantity == Quantity::ResponseTime && time.is_some_and(is_mean_upper_bound);
         Some((Value { quantity, direction, load, value: value?, is_at_least: false, is_at_most }, holds))
     };
     Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
 }
 
 /// Returns whether the tester may have added a sensible share of the average by polling its port.
-fn is_upper_bound(time: &Delay) -> bool {
-    time.bounds.zip(time.mean_ns()).is_some_and(|(bounds, mean_ns)| bounds.mean_ns as f64 > EXACT_SHARE * mean_ns)
+fn is_mean_upper_bound(time: &Delay) -> bool {
+    time.bounds.zip(time.mean_ns()).is_some_and(|(bounds, mean_ns)| is_upper_bound(mean_ns, bounds.mean_ns as f64))
 }
 
 /// Returns whether the tester's part in the sum of all times is negligible.

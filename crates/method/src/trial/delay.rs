@@ -40,6 +40,15 @@ pub struct DelayBounds {
     pub mean_ns: u64,
 }
 
+/// The share of a delay by which the tester may have made it too long, if the delay is to be a number.
+const EXACT_SHARE: f64 = 0.1;
+
+/// Returns whether a delay, or an average of delays, is only an upper bound: the tester may have made it too long by this much, in the same unit, which is
+/// more than a tenth of it.
+pub fn is_upper_bound(delay: f64, too_long_by: f64) -> bool {
+    too_long_by > EXACT_SHARE * delay.abs()
+}
+
 /// The sum and the spread of delays, from which the average and the standard deviation follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moments {

@@ -17,7 +17,7 @@ pub mod tcp;
 
 pub use anomaly_kind::ShareBase;
 pub use connections::{Connections, Mapping};
-pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments};
+pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments, is_upper_bound};
 pub use direction::{
     AnomalyKind, DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence,
 };

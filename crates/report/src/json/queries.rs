@@ -4,6 +4,7 @@ use crate::digest::{Digest, PointDigest, QueryTrial};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::{DnsRole, DnsTest, Names};
+use sixbench_method::trial::DelayBounds;
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
 #[derive(Serialize, JsonSchema)]
@@ -41,11 +42,15 @@ struct JsonAsked<'a> {
     answers: &'a Answers,
     /// The mean round trip time of first answers, right or wrong, nanoseconds.
     rtt_mean_ns: Option<f64>,
+    /// The most by which this mean may be above the true one.
+    rtt_mean_bound_ns: Option<f64>,
     rtt_standard_deviation_ns: Option<f64>,
     /// The median delay of right answers, nanoseconds.
     delay_median_ns: Option<u64>,
     delay_p999_ns: Option<u64>,
     delay_max_ns: Option<u64>,
+    /// The most by which each delay may be above the true one.
+    delay_bounds: Option<DelayBounds>,
     /// Queries for names with AAAA records.
     existing: u64,
     cache: &'a Cache,
@@ -84,10 +89,12 @@ fn asked(asked: QueryTrial<'_>) -> JsonAsked<'_> {
         worst_lateness_ns: direction.sending.worst_lateness_ns,
         answers: &dns.answers,
         rtt_mean_ns: dns.rtt.mean_ns(),
+        rtt_mean_bound_ns: dns.rtt.mean_bound_ns(),
         rtt_standard_deviation_ns: dns.rtt.deviation_ns(),
         delay_median_ns: delay.map(|delay| delay.median_ns),
         delay_p999_ns: delay.map(|delay| delay.p999_ns),
         delay_max_ns: delay.map(|delay| delay.max_ns),
+        delay_bounds: delay.and_then(|delay| delay.bounds),
         existing: dns.existing,
         cache: &dns.cache,
         asked_of_authority: dns.authority.as_ref(),

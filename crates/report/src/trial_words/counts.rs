@@ -1,6 +1,7 @@
 //! A single trial in words: the counts of each direction, and of requests and answers together.
 
-use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult, Exchange};
+use crate::bound::Bound;
+use sixbench_method::trial::{AnomalyKind, Delay, DelayBounds, DirectionResult, Exchange, is_upper_bound};
 
 /// Returns the result of an exchange, requests and answers together, in words.
 pub fn exchange(exchange: &Exchange<'_>) -> String {
@@ -37,14 +38,7 @@ pub fn direction(result: &DirectionResult) -> String {
     }
     result.icmp_errors_in_words().iter().for_each(|line| text += &format!("           {line}\n"));
     if let Some(delay) = &result.delay {
-        let us = |ns: u64| ns as f64 / 1000.0;
-        text += &format!(
-            "           delay {:.1} us min, {:.1} median, {:.1} 99.9th percentile, {:.1} max\n",
-            us(delay.min_ns),
-            us(delay.median_ns),
-            us(delay.p999_ns),
-            us(delay.max_ns)
-        );
+        text += &format!("           delay {}\n", delays(delay));
     }
     let sending = &result.sending;
     text += &format!(
@@ -55,6 +49,21 @@ pub fn direction(result: &DirectionResult) -> String {
     );
     result.examples.iter().for_each(|example| text += &format!("           {example}\n"));
     text
+}
+
+/// Returns the delays of one direction: `1.2 us min, 3.0 median, ≤ 4.5 99.9th percentile, ≤ 7.0 max`. Those with a sign are only upper bounds.
+pub(super) fn delays(delay: &Delay) -> String {
+    let us = |ns: u64, bound: fn(&DelayBounds) -> u64| {
+        let is_at_most = delay.bounds.as_ref().is_some_and(|bounds| is_upper_bound(ns as f64, bound(bounds) as f64));
+        format!("{}{:.1}", Bound::of_value(false, is_at_most).sign().unwrap_or_default(), ns as f64 / 1e3)
+    };
+    format!(
+        "{} us min, {} median, {} 99.9th percentile, {} max",
+        us(delay.min_ns, |of| of.min_ns),
+        us(delay.median_ns, |of| of.median_ns),
+        us(delay.p999_ns, |of| of.p999_ns),
+        us(delay.max_ns, |of| of.max_ns)
+    )
 }
 
 /// Returns the counts that are zero for a device without errors, as far as they are not zero here, in words.

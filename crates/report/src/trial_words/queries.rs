@@ -1,9 +1,11 @@
 //! A trial of DNS queries, with the figures that dns64perf++ prints.
 
+use super::counts::delays;
+use crate::bound::Bound;
 use crate::event_words::word;
 use sixbench_method::terms::LossRatio;
-use sixbench_method::trial::TrialResult;
 use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
+use sixbench_method::trial::{TrialResult, is_upper_bound};
 use sixbench_method::units::{show_ns, show_rate};
 use std::fmt::Write;
 
@@ -17,12 +19,7 @@ pub fn queries(result: &TrialResult) -> String {
     }
     result.directions.iter().for_each(|direction| {
         if let Some(delay) = &direction.delay {
-            let us = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(|ns| ns as f64 / 1e3);
-            let [min, median, p999, max] = us;
-            let _ = writeln!(
-                text,
-                "  delay          {min:.1} us min, {median:.1} median, {p999:.1} 99.9th percentile, {max:.1} max"
-            );
+            let _ = writeln!(text, "  delay          {}", delays(delay));
         }
         let sending = &direction.sending;
         let seconds = [sending.took_ns, sending.nominal_ns].map(|ns| ns as f64 / 1e9);
@@ -43,13 +40,16 @@ pub fn queries(result: &TrialResult) -> String {
 /// Returns the figures that dns64perf++ prints, then further ones.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
+    let (mean_ns, bound_ns) = (dns.rtt.mean_ns().unwrap_or_default(), dns.rtt.mean_bound_ns().unwrap_or_default());
     let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
+    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns)).sign().unwrap_or_default();
+    let mean = format!("{sign}{}", ms(dns.rtt.mean_ns()));
     let mut text = format!(
         "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
         answers.sent,
         answers.received(),
         answers.right,
-        ms(dns.rtt.mean_ns()),
+        mean,
         ms(dns.rtt.deviation_ns())
     );
     let beside = [

@@ -4,6 +4,7 @@ use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
 use sixbench_method::search::Limit;
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::{DelayBounds, TrialOutcome};
 
 #[test]
 fn the_views_of_dns_servers() {
@@ -23,6 +24,33 @@ fn page(sample: &Sample) -> String {
 
 fn figure(sample: &Sample, name: &str) -> Option<String> {
     figures(&sample.input()).into_iter().find(|(file, _)| *file == format!("{name}.svg")).map(|(_, svg)| svg)
+}
+
+#[test]
+fn a_round_trip_time_that_may_be_too_long_by_a_tenth_has_its_sign() {
+    let mut sample = Sample::of_dns_servers();
+    let round_trips = |sample: &Sample| {
+        let text = markdown(&sample.input()).replace('\u{a0}', " ");
+        let rows: Vec<String> =
+            text.lines().filter(|line| line.starts_with("| BIND") && line.contains(" 1.")).map(str::to_owned).collect();
+        rows.iter().map(|row| row.matches("≤ ").count()).max().expect("rows of round trips")
+    };
+    assert_eq!(round_trips(&sample), 0);
+    for result in sample.records.iter_mut().map(|record| &mut record.result) {
+        if let TrialOutcome::Queries(Some(dns)) = &mut result.outcome {
+            dns.rtt.bounds_ns = Some(dns.rtt.sum_ns / 5);
+        }
+        let delays = result.directions.iter_mut().filter_map(|direction| direction.delay.as_mut());
+        delays.for_each(|delay| delay.bounds = Some(DelayBounds { p999_ns: delay.p999_ns / 2, ..DelayBounds::default() }));
+    }
+    // The average and the 99.9th percentile; the deviation has no bound, and that of the median is zero.
+    assert_eq!(round_trips(&sample), 2);
+    let text = markdown(&sample.input());
+    assert!(text.contains("≤: the true value may be lower, because the tester saw"), "{text}");
+    let trial =
+        sample.records.iter().find(|record| record.result.directions.iter().any(|d| d.delay.is_some())).expect("a trial");
+    let words = sixbench_report::trial_words::queries(&trial.result).replace('\u{a0}', " ");
+    assert_eq!(words.matches("≤ ").count(), 2, "{words}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::measures::{Quantity, Value};
 use crate::terms::LossRatio;
-use crate::trial::{DirectionResult, TrialResult, Verdict};
+use crate::trial::{DirectionResult, TrialResult, Verdict, is_upper_bound};
 
 // Each result defines the share of it that tester faults may explain before it becomes invalid. If faults spoil some results of a trial, the others
 // remain valid.
@@ -16,9 +16,6 @@ pub(in crate::measures) const NEGLIGIBLE_SHARE: f64 = 0.02;
 
 /// For the 99.9th percentile: a share of the frames, equal to half of those above it.
 pub(in crate::measures) const TAIL_SHARE: f64 = 0.0005;
-
-/// The share of a delay by which the tester may have made it too long, if the delay is to be a number. Otherwise it is only an upper bound.
-pub(in crate::measures) const EXACT_SHARE: f64 = 0.1;
 
 /// A quantity of the delays of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +39,7 @@ impl DelayValue {
     }
 
     fn is_at_most(&self) -> bool {
-        self.too_long_by_ns as f64 > EXACT_SHARE * self.value_ns.abs()
+        is_upper_bound(self.value_ns, self.too_long_by_ns as f64)
     }
 }
 

@@ -176,6 +176,7 @@ impl Server {
                 count: answered,
                 sum_ns: answered * mean_ns,
                 squares_us2: answered as f64 * ((mean_ns as f64 / 1e3).powi(2) + 640_000.0),
+                bounds_ns: Some(answered * 20_000),
             },
             existing,
             cache: Cache {
@@ -227,7 +228,7 @@ impl Server {
             p999_ns: delay(0.7),
             max_ns: delay(0.9999),
             moments: None,
-            bounds: None,
+            bounds: Some(DelayBounds { min_ns: 3_000, median_ns: 3_000, p999_ns: 9_000, max_ns: 12_000, mean_ns: 2_000 }),
         });
         d
     }
