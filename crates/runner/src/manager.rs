@@ -370,7 +370,7 @@ impl Manager<'_> {
         let Some(patience) = self.patience.get_mut(point) else { return Ok(()) };
         let listener = &mut self.listener;
         let tell = |text| listener(&Event::Waiting { text });
-        let found = wait_until_quiet(patience, &self.request.site.stop, || session.occupant(), tell)?;
+        let found = wait_until_quiet(patience, &self.request.site.stop, || self.clock.now(), || session.occupant(), tell)?;
         if !found.is_empty() {
             Disturber::add(&mut self.facts.disturbers, found);
             self.store.write_facts(&self.facts)?;

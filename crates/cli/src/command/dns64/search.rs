@@ -28,7 +28,7 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
     let after = |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
         tell!("{}", trial_line(result, verdict));
         if result.was_made_again() {
-            wait_until_quiet(patience, stop, || tester.occupant(), |text| tell!("{text}"))?;
+            wait_until_quiet(patience, stop, jiff::Timestamp::now, || tester.occupant(), |text| tell!("{text}"))?;
         }
         Ok::<(), Failed>(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
     };
