@@ -144,8 +144,11 @@ impl Dut {
     /// Returns the counters of the device's kernel; none of a device that has no network of its own.
     pub(crate) fn loss_counters(&self) -> LossCounters {
         let recipe = self.running.recipe();
-        let is_linux = recipe.system == System::Linux && recipe.host != DeviceHost::Memif;
-        if is_linux { LossCounters::read(&self.running.context().shell) } else { LossCounters::default() }
+        if recipe.system != System::Linux || recipe.host == DeviceHost::Memif {
+            return LossCounters::default();
+        }
+        let counters = LossCounters::read(&self.running.context().shell);
+        if self.machine.is_some() { counters.without_own_frames() } else { counters }
     }
 
     pub(crate) fn watched(&self) -> Watched {
