@@ -97,11 +97,12 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
     let Anomaly { kind, frames, trials, all_trials, first, .. } = anomaly;
     let name = names.test.map_or_else(|| anomaly.test.clone(), title);
     let device = if names.device.is_empty() { &anomaly.device } else { names.device };
+    let name = if name == device { name } else { format!("{name} ({device})") };
     let is_of_queries = names.test.is_some_and(|test| test.measure.dns().is_some());
     let size = if is_of_queries { String::new() } else { format!(" at {}\u{a0}bytes", first.frame_size) };
     let of = in_words(*kind, &noun(*kind, *frames, names.test), *frames, anomaly.share());
     format!(
-        "{name} ({device}): {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
+        "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
         count((*all_trials).into(), "trial"),
         first.trial,
         first.repetition

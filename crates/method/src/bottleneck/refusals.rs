@@ -67,13 +67,14 @@ fn counted(record: &TrialRecord) -> Vec<DeliveryRefusal> {
     let offered = record.result.directions.iter().map(|direction| direction.offered).sum();
     let missing = record.result.not_received();
     let counters = record.watch.iter().flat_map(|watch| &watch.losses);
+    let what = if losses::are_of_queries(&[record]) { "queries without a right answer" } else { "missing frames" };
     counters
         .map(|counter| DeliveryRefusal {
             direction: None,
             frames: counter.frames,
             offered,
             missing,
-            sentence: format!("of {missing} missing frames, {counter}"),
+            sentence: format!("of {missing} {what}, {counter}"),
             what: counter.what(),
             advice: counter.advice().map(str::to_owned),
         })

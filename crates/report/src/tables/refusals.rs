@@ -1,10 +1,10 @@
 //! What devices said of the frames that they did not deliver.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, short, size_cell, title};
+use crate::numbers::{grouped, load, size_cell, title};
 use crate::table::Table;
 use sixbench_method::bottleneck::{DeliveryRefusal, of_trial, refusals};
-use sixbench_method::trial::Verdict;
+use sixbench_method::trial::{TrialSpec, Verdict};
 
 /// Returns what the device of a point said, in the losing trial at the lowest load in which it said anything.
 pub(crate) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
@@ -43,13 +43,13 @@ fn sentence(point: &PointDigest) -> Option<String> {
     if has_passed && 2 * first.frames < first.missing {
         return None;
     }
-    let load = lowest_lost(point).map_or_else(String::new, |rate| format!(", at {} frames/s", short(rate)));
+    let load = lowest_lost(point).map_or_else(String::new, |spec| format!(", at {}", load(spec)));
     let advice = first.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
     Some(format!("{}{load}: {}{advice}.", point.name(), first.sentence))
 }
 
-/// Returns the lowest load at which a trial of the point was lost, frames per second.
-fn lowest_lost(point: &PointDigest) -> Option<f64> {
+/// Returns the trial with the lowest load of those of the point that were lost.
+fn lowest_lost<'p>(point: &PointDigest<'p>) -> Option<&'p TrialSpec> {
     let lost = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) != Verdict::Passed);
-    lost.filter(|record| !of_trial(record).is_empty()).map(|record| record.result.spec.rate.0).min().map(|rate| rate as f64)
+    lost.filter(|record| !of_trial(record).is_empty()).map(|record| &record.result.spec).min_by_key(|spec| spec.rate)
 }

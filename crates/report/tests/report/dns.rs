@@ -2,6 +2,7 @@
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::Sample;
+use sixbench_method::record::{LossCounter, LossSource, Watch};
 use sixbench_method::search::Limit;
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::{DelayBounds, TrialOutcome};
@@ -231,4 +232,18 @@ fn a_run_of_frames_and_of_queries_keeps_them_apart() {
     let headline = text.split("## ").find(|part| part.starts_with("Throughput")).expect("a table");
     assert!(!headline.contains("Unbound"), "{headline}");
     assert!(text.contains("DNS64 queries/s") && text.contains("frames/s per direction"));
+}
+
+#[test]
+fn a_counter_of_the_servers_kernel_is_told_of_queries_and_with_their_rate() {
+    let mut sample = Sample::of_dns_servers();
+    for record in sample.records.iter_mut().filter(|record| record.result.not_received() > 0) {
+        let frames = record.result.not_received();
+        let counter = LossCounter { device: None, source: LossSource::Ip, name: "Udp6RcvbufErrors".to_owned(), frames };
+        record.watch = Some(Watch { losses: vec![counter], ..Watch::default() }.into());
+    }
+    let text = markdown(&sample.input()).replace('\u{a0}', " ");
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("queries without a right answer")).collect();
+    assert!(!told.is_empty() && told.iter().all(|line| line.contains(" queries/s: of ")), "{told:?}");
+    assert!(!text.contains("missing frames"), "{text}");
 }
