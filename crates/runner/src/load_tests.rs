@@ -6,6 +6,7 @@ use super::{RunRequest, Site, perform};
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
+use sixbench_method::record::DURING_TRIALS;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
@@ -98,7 +99,7 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
         assert!(warned < ready && ready < measured, "{dut}: {warned}, {ready}, {measured}");
     }
     // On a busy machine, trials also warn of other work, in the same place.
-    let mut of_the_run = warnings.iter().filter(|text| !text.contains("during trials; a rate decided by such a trial"));
+    let mut of_the_run = warnings.iter().filter(|text| !text.starts_with(DURING_TRIALS));
     // The later warning is inserted before all others, so that the order shows it.
     assert_eq!([of_the_run.next(), of_the_run.next()], [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))], "{warnings:?}");
 }

@@ -328,7 +328,7 @@ fn an_interface_is_refused_for_what_is_on_top_of_it_in_another_namespace() {
     for own in [OwnAddresses::Refused, OwnAddresses::Lent] {
         let error = existing::check(&machine.shell(), "nic0", own).expect_err("in use").to_string();
         assert!(
-            error.starts_with("interface nic0 takes frames for ") && error.contains("a macvlan in another namespace"),
+            error.starts_with("interface nic0 also takes frames for ") && error.contains("a macvlan in another namespace"),
             "{error}"
         );
     }
