@@ -151,6 +151,20 @@ impl RunError {
             error => error,
         }
     }
+
+    /// Returns the outcome of a run whose results are in this `place`. If they were removed or moved meanwhile, that is the cause of every error in
+    /// writing them, whichever file was the first that could not be written.
+    pub(crate) fn of_place(outcome: Result<(), Self>, place: Result<(), StoreError>) -> Result<(), Self> {
+        match (outcome, place) {
+            (Ok(()), place) => Ok(place?),
+            (Err(error), Err(displaced)) if error.root().is_of_files() => Err(displaced.into()),
+            (outcome, _) => outcome,
+        }
+    }
+
+    fn is_of_files(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Report(_) | Self::Capture { .. } | Self::System(_))
+    }
 }
 
 impl From<TestbedError> for RunError {
@@ -365,5 +379,20 @@ mod tests {
         let told = |is_row| RunError::OneCore { wanted: 2, is_row }.to_string();
         assert!(told(false).ends_with("use a namespace, or a machine over ssh"), "{}", told(false));
         assert!(!told(true).contains("ssh") && told(true).contains("NAME@netns"), "{}", told(true));
+    }
+
+    #[test]
+    fn results_that_were_removed_are_the_cause_of_what_could_not_be_written() {
+        let missing = || io::Error::from(io::ErrorKind::NotFound);
+        let facts =
+            || RunError::from(StoreError::NotWritten { path: "results/facts.json".into(), error: missing() }).of_test("a");
+        let removed = || Err(StoreError::Removed("results/trials.jsonl".into()));
+        let told = |outcome, place| RunError::of_place(outcome, place).map_err(|error| error.root().to_string());
+        for outcome in [Ok(()), Err(facts()), Err(missing().into())] {
+            assert!(told(outcome, removed()).is_err_and(|told| told.starts_with("results/trials.jsonl was removed while")));
+        }
+        assert!(told(Err(facts()), Ok(())).is_err_and(|told| told.starts_with("cannot write results/facts.json")));
+        assert_eq!(told(Err(RunError::Interrupted), removed()), Err(RunError::Interrupted.to_string()));
+        assert_eq!(told(Ok(()), Ok(())), Ok(()));
     }
 }

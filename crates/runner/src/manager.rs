@@ -102,7 +102,7 @@ impl Manager<'_> {
     }
 
     fn end(mut self, outcome: Result<(), RunError>) -> Ended {
-        let outcome = outcome.and_then(|()| Ok(self.store.check_place()?));
+        let outcome = RunError::of_place(outcome, self.store.check_place());
         origin::end(
             &mut self.facts,
             self.clock.now(),
