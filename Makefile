@@ -17,7 +17,7 @@ test: deps
 
 # The tests that need nothing but Rust: no root, no package, no namespace. What they leave out, `make test` has.
 quick:
-	cargo test --no-fail-fast $(addprefix -p sixbench-,wire stats method plan live siitperf-import fuzz)
+	cargo test --no-fail-fast $(addprefix -p sixbench-,wire stats method analysis plan live siitperf-import fuzz)
 	cargo test --no-fail-fast -p sixbench-report -p sixbench-testbed --lib --test report
 	cargo test --no-fail-fast -p sixbench-engine --lib
 

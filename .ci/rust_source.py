@@ -4,7 +4,7 @@ import pathlib
 import re
 
 TEST_MODULE = re.compile(r"#\[cfg\((?:all\()?test[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{")
-TEST_FILE = re.compile(r"_tests\.rs$|/tests\.rs$|/tests/")
+TEST_FILE = re.compile(r"_tests\.rs$|/tests\.rs$|/fixtures\.rs$|/tests/")
 FUNCTION = re.compile(r"\bfn\s+([A-Za-z_]\w*)")
 # In the order in which they are tried at each place: comments, raw strings, strings, characters (a lifetime is none of them).
 COMMENT = r"//[^\n]*|/\*.*?\*/"

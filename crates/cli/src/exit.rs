@@ -1,9 +1,9 @@
 //! Exit codes: a single list, also printed by `sixbench --help`.
 
 use crate::hints;
+use sixbench_analysis::gate::Gate;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
-use sixbench_method::gate::Gate;
 use sixbench_method::isolation::Forbidden;
 use sixbench_runner::campaign::SelectionError;
 use sixbench_runner::profile::PlanError;

@@ -2,7 +2,7 @@
 
 use super::defaults::PlanDefaults;
 use super::reader::{Section, nearest};
-use sixbench_method::expectation::has_rate;
+use sixbench_analysis::expectation::has_rate;
 use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::{FrameRate, FrameSize};

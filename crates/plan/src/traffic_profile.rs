@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostic;
 use super::reader::{Mistakes, Section, table_of};
 use super::words::identifier;
-use sixbench_method::dimension::{Assumed, Imix, SubscriberTraffic};
+use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::check_title;
 use sixbench_method::units;

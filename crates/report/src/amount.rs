@@ -1,7 +1,7 @@
 //! Values of measurements with their units, in a readable form.
 
 use crate::bound::Bound;
-use sixbench_method::comparison::Subject;
+use sixbench_analysis::comparison::Subject;
 use sixbench_method::measures::Unit;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units::{show_rate, shown_unit};

@@ -13,7 +13,9 @@ pub use words::{describe, reason};
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_method::comparison::{Compared, ComparedUnit, Comparison, Missing, RunOrder, Subject, Unfit, Which, compare};
+    use sixbench_analysis::comparison::{
+        Compared, ComparedUnit, Comparison, Missing, RunOrder, Subject, Unfit, Which, compare,
+    };
     use sixbench_method::measures::Outcome;
     use sixbench_method::plan::{DnsRole, DnsTest, Measure, Point, Tcp, Test};
     use sixbench_method::repeat::Repetition;

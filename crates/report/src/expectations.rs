@@ -1,9 +1,9 @@
 //! The results of a run compared with the expectations of its plan: lines for the terminal, the verdict, and the reason for it.
 
 use crate::amount;
+use sixbench_analysis::expectation::{self, Judged};
+use sixbench_analysis::gate::Gate;
 use sixbench_method::disturbance::mostly_disturbed;
-use sixbench_method::expectation::{self, Judged};
-use sixbench_method::gate::Gate;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;

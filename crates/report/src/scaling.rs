@@ -3,9 +3,9 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
 use crate::series::{TestSeries, series};
+use sixbench_analysis::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
 use sixbench_method::plan::{Measure, SeriesBy};
-use sixbench_method::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
 use sixbench_method::terms::FrameSize;
 use std::num::NonZeroU32;
 

@@ -3,9 +3,9 @@
 use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::numbers::searched;
+use sixbench_analysis::mix::degradation_percent;
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Quantity;
-use sixbench_method::mix::degradation_percent;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 

@@ -7,11 +7,11 @@ use crate::table::Table;
 use crate::tables::{dns, percentile_note, relative};
 use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
+use sixbench_analysis::trust::TrustLevel;
 use sixbench_method::plan::Measure;
 use sixbench_method::record::LinkKind;
 use sixbench_method::status::PointStatus;
 use sixbench_method::text::visible_lines;
-use sixbench_method::trust::TrustLevel;
 use sixbench_stats::Summary;
 
 /// The least width, columns. A narrower terminal gets text of this width.

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::numbers::capitalised;
 use serde::Serialize;
-use sixbench_method::trust::{RULES, Trust, TrustFinding, TrustLevel, TrustReason};
+use sixbench_analysis::trust::{RULES, Trust, TrustFinding, TrustLevel, TrustReason};
 
 /// Returns the line above the results; `None` if nothing was measured.
 pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::store::{StoreError, load};
 use serde_json::Value;
-use sixbench_method::dimension::{SubscriberTraffic, dimension};
+use sixbench_analysis::dimension::{SubscriberTraffic, dimension};
 use sixbench_method::replay::replay;
 use sixbench_report::dimension as words;
 use std::path::Path;

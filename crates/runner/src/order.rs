@@ -2,7 +2,7 @@
 
 use super::collection::CollectedRun;
 use jiff::{Timestamp, Unit};
-use sixbench_method::comparison::RunOrder;
+use sixbench_analysis::comparison::RunOrder;
 use sixbench_method::record::TrialRecord;
 
 /// Returns the order in which the runs of A and of B were made, with a note about it.

@@ -4,7 +4,7 @@ use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
 use super::order;
 use super::store::StoreError;
-use sixbench_method::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
+use sixbench_analysis::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
 use sixbench_method::record::RepetitionHosts;

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::columns;
 use serde_json::Value;
-use sixbench_method::comparison::{self, Compared, Comparison, RunOrder, Which};
+use sixbench_analysis::comparison::{self, Compared, Comparison, RunOrder, Which};
 use sixbench_method::plan::{Selection, Test};
 use sixbench_method::record::LinkKind;
 use sixbench_method::repeat::Repetition;

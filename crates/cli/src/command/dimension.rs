@@ -4,7 +4,7 @@ use super::{PlanFile, read_plan, refused};
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
-use sixbench_method::dimension::{SubscriberTraffic, divided, shares_addresses};
+use sixbench_analysis::dimension::{SubscriberTraffic, divided, shares_addresses};
 use sixbench_plan::traffic_profile;
 use sixbench_report::dimension::{coverage, coverage_json};
 use sixbench_runner::dimensioned;

@@ -1,7 +1,7 @@
 //! The costs of plans.
 
-use crate::common::plan;
 use sixbench_method::budget::{Budget, estimate, estimate_rfc};
+use sixbench_method::fixtures::plan;
 use sixbench_method::plan::{Load, Measure, PdvStream};
 use sixbench_method::search::SearchMethod;
 use sixbench_method::terms::FrameRate;

@@ -18,7 +18,7 @@ fn plan(start: RepetitionStart, repetitions: Repetition) -> Plan {
     let latency = Latency { load, duration_ns: 120_000_000_000, tag_after_ns: 60_000_000_000, tagged: 500 };
     let at_throughput = Test { measure: Measure::Latency(latency), ..of("delay", "jool", &[84]) };
     let tests = vec![at_throughput, of("jool", "jool", &[84, 1518]), of("tayga", "tayga", &[84, 1518])];
-    let plan = crate::common::plan(SearchMethod::Binary, &[0.0]);
+    let plan = sixbench_method::fixtures::plan(SearchMethod::Binary, &[0.0]);
     Plan { tests, search: SearchSettings { start, ..plan.search }, ..plan }
 }
 

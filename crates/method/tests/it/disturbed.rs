@@ -1,7 +1,7 @@
 //! Searches on a machine where another program takes the device's core, or the tester's, for a part of every few seconds: the results of the run
 //! command for a device of known capacity, with a virtual clock.
 
-use crate::common::plan;
+use sixbench_method::fixtures::plan;
 use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Plan, Point};

@@ -1,8 +1,8 @@
 //! The forecast of a run, compared with runs on simulated devices with a virtual clock.
 
-use crate::common::plan;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
+use sixbench_method::fixtures::plan;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::measures::{Findings, Outcome, procedure};
 use sixbench_method::plan::{IpdvStream, Load, Measure, PdvStream, Plan, Point, Selection};

@@ -1,6 +1,6 @@
 //! Delays measured while another program holds the device's core: they are made again for as long as there is patience, and are then upper bounds.
 
-use crate::common::plan;
+use sixbench_method::fixtures::plan;
 use sixbench_method::measures::{Outcome, Quantity, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{IpdvStream, Latency, Load, Measure, PdvStream, Plan, Point};

@@ -1,6 +1,6 @@
 //! The savings from repeating only until the median is known, with dithered starts: shown on simulated DUTs in one table.
 
-use crate::common::{plan, repeat};
+use sixbench_method::fixtures::{plan, repeat};
 use sixbench_method::plan::Plan;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::SearchMethod;

@@ -1,7 +1,7 @@
 //! The records of a run contain all its decisions: its outcomes, and the state in which an interrupted run continues.
 
-use crate::common::{live, plan};
 use proptest::prelude::*;
+use sixbench_method::fixtures::{live, plan};
 use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;

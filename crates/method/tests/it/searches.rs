@@ -1,7 +1,7 @@
 //! The behaviour of every search on every kind of DUT, reviewed as one table.
 
-use crate::common::plan;
 use proptest::prelude::*;
+use sixbench_method::fixtures::plan;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::search::{

@@ -1,7 +1,7 @@
 //! One throughput for each device, frame size, directions and traffic, searched for once.
 
-use crate::common::{live, plan};
 use sixbench_method::budget::estimate;
+use sixbench_method::fixtures::{live, plan};
 use sixbench_method::measures::{Outcome, SearchRef};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;

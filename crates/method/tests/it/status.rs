@@ -1,6 +1,6 @@
 //! The status of planned points, one run of simulated devices for each kind.
 
-use crate::common::{live, plan};
+use sixbench_method::fixtures::{live, plan};
 use sixbench_method::plan::*;
 use sixbench_method::record::*;
 use sixbench_method::replay::outcomes;

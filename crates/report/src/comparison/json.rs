@@ -2,8 +2,8 @@
 
 use super::words::title;
 use serde_json::{Value, json};
+use sixbench_analysis::comparison::{Comparison, ComparisonRow, OneSidedAnomaly, PointComparison};
 use sixbench_method::anomaly::AnomalyShare;
-use sixbench_method::comparison::{Comparison, ComparisonRow, OneSidedAnomaly, PointComparison};
 use sixbench_method::measures::Noun;
 
 /// Returns a comparison as JSON, with the keys of docs/RESULTS.md except the exit code and its explanation.
@@ -55,7 +55,7 @@ fn of_row(row: &ComparisonRow) -> Value {
 
 /// Returns the verdict of a row's finding and, if it is inconclusive, the reason.
 fn value_of_finding(row: &ComparisonRow) -> Option<Value> {
-    use sixbench_method::comparison::ComparisonFinding;
+    use sixbench_analysis::comparison::ComparisonFinding;
     Some(match row.finding {
         ComparisonFinding::Better => json!({ "verdict": "better" }),
         ComparisonFinding::Worse => json!({ "verdict": "worse" }),

@@ -9,8 +9,8 @@ use crate::markdown::text::escaped as escaped_for_markdown;
 use crate::plot::sheet::escaped;
 use minijinja::value::Serde;
 use serde::Serialize;
-use sixbench_method::comparison::{Comparison, ComparisonRow};
-use sixbench_method::gate::Gate;
+use sixbench_analysis::comparison::{Comparison, ComparisonRow};
+use sixbench_analysis::gate::Gate;
 use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("../templates/comparison.html.jinja");

@@ -1,8 +1,8 @@
 //! A comparison as a table for a terminal.
 
 use super::words::{Sides, below, effect, finding, short_side, titles, verdict};
-use sixbench_method::comparison::{Comparison, ComparisonRow};
-use sixbench_method::gate::Gate;
+use sixbench_analysis::comparison::{Comparison, ComparisonRow};
+use sixbench_analysis::gate::Gate;
 
 /// The least width for a table, columns; a narrower terminal, or a user who asks for plain sentences, gets none.
 const NARROWEST: usize = 72;

@@ -3,11 +3,11 @@
 use crate::amount;
 use crate::bound::Bound;
 use crate::warning::{in_words, noun};
-use sixbench_method::anomaly::AnomalyShare;
-use sixbench_method::comparison::{
+use sixbench_analysis::comparison::{
     ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, Which,
 };
-use sixbench_method::gate::Gate;
+use sixbench_analysis::gate::Gate;
+use sixbench_method::anomaly::AnomalyShare;
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::units::counted;

@@ -4,7 +4,7 @@ use super::run;
 use crate::digest::Digest;
 use crate::numbers::full_rate_unit;
 use crate::scaling::{Scaling, scalings};
-use sixbench_method::scaling::{Fit, Law};
+use sixbench_analysis::scaling::{Fit, Law};
 
 const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit,is_at_least";
 

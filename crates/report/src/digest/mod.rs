@@ -26,6 +26,7 @@ pub(crate) use steps::CapacityStep;
 
 use crate::span::Span;
 use crate::{Input, ReportError};
+use sixbench_analysis::trust::{Trust, trust};
 use sixbench_method::anomaly::{Anomaly, anomalies};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
@@ -34,7 +35,6 @@ use sixbench_method::replay::by_outcome_point;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{Fault, Verdict};
-use sixbench_method::trust::{Trust, trust};
 use std::collections::{BTreeSet, HashMap};
 
 /// A run, by point, in the order of the plan.

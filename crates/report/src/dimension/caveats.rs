@@ -2,7 +2,7 @@
 
 use crate::numbers::{enumerated, three_digits};
 use serde_json::{Value, json};
-use sixbench_method::dimension::{LeftOutDevice, PlanningCaveat, PlanningCaveats};
+use sixbench_analysis::dimension::{LeftOutDevice, PlanningCaveat, PlanningCaveats};
 use sixbench_method::record::LinkKind;
 
 /// Returns the line that stands before numbers that are not fit to plan with; `None` if they are.

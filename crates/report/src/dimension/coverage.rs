@@ -5,7 +5,7 @@ use super::{NARROWEST, assumptions, caveats, json};
 use crate::numbers::enumerated;
 use crate::wrapping::wrapped;
 use serde_json::{Value, json};
-use sixbench_method::dimension::{LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice};
+use sixbench_analysis::dimension::{LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 

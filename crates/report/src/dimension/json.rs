@@ -4,7 +4,7 @@ use super::caveats;
 use super::words::word;
 use crate::status;
 use serde_json::{Value, json};
-use sixbench_method::dimension::{CarryingLimit, Dimensioning, Estimate, MixGap, SubscriberEstimates, SubscriberTraffic};
+use sixbench_analysis::dimension::{CarryingLimit, Dimensioning, Estimate, MixGap, SubscriberEstimates, SubscriberTraffic};
 
 /// Returns the number of subscribers of each gateway with every limit, caveat and assumption, with the keys of docs/RESULTS.md.
 pub fn json(traffic: &SubscriberTraffic, estimates: &SubscriberEstimates<'_>) -> Value {
@@ -19,7 +19,7 @@ pub fn json(traffic: &SubscriberTraffic, estimates: &SubscriberEstimates<'_>) ->
 /// Returns a traffic profile with the source of each figure, and the load of one subscriber.
 pub(super) fn traffic(traffic: &SubscriberTraffic) -> Value {
     let assumptions = traffic.assumptions();
-    let assumption = |one: &sixbench_method::dimension::PrintedAssumption| json!({ "key": one.key, "value": one.value, "source": one.source });
+    let assumption = |one: &sixbench_analysis::dimension::PrintedAssumption| json!({ "key": one.key, "value": one.value, "source": one.source });
     json!({
         "name": traffic.name,
         "title": traffic.title,

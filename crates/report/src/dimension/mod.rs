@@ -12,7 +12,7 @@ use crate::numbers::{count, enumerated, percent, share, three_digits};
 use crate::status;
 use crate::table::Table;
 use crate::wrapping::wrapped;
-use sixbench_method::dimension::{
+use sixbench_analysis::dimension::{
     CarryingLimit, Dimensioning, MissingLimit, MixGap, SubscriberEstimates, SubscriberLimit, SubscriberTraffic, TimeSource,
 };
 use sixbench_method::plan::Plan;
@@ -192,7 +192,7 @@ fn table(device: &Dimensioning<'_>) -> Table {
 fn assumptions(traffic: &SubscriberTraffic, width: usize) -> String {
     let head = format!("Assumptions of the profile {} ({}):\n", traffic.name, traffic.title);
     let line = |one| {
-        let sixbench_method::dimension::PrintedAssumption { key, value, source } = one;
+        let sixbench_analysis::dimension::PrintedAssumption { key, value, source } = one;
         wrapped(&format!("  {key} = {value}"), width) + &wrapped(&format!("      {source}"), width)
     };
     head + &traffic.assumptions().into_iter().map(line).collect::<String>()

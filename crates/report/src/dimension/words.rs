@@ -1,7 +1,7 @@
 //! Limits and numbers of subscribers in words.
 
 use crate::numbers::{grouped, short, three_digits};
-use sixbench_method::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
+use sixbench_analysis::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
 
 /// Returns the noun for what a limit counts.
 pub(super) fn noun(limit: SubscriberLimit) -> &'static str {

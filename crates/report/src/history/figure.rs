@@ -6,7 +6,7 @@ use super::words::relative;
 use crate::amount;
 use crate::bound::Bound;
 use crate::plot::sheet::escaped;
-use sixbench_method::history::{HistorySeries, SeriesPoint};
+use sixbench_analysis::history::{HistorySeries, SeriesPoint};
 use std::fmt::Write;
 
 /// The size of the drawing and its margins, pixels; the page scales it to its column.

@@ -4,7 +4,7 @@ use super::tested::TestedHistory;
 use super::words;
 use crate::amount;
 use serde_json::{Map, Value, json};
-use sixbench_method::history::{HistorySeries, SeriesPoint};
+use sixbench_analysis::history::{HistorySeries, SeriesPoint};
 use sixbench_stats::shift_rank;
 use std::collections::BTreeSet;
 

@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::{ReportError, numbers};
 use minijinja::value::Serde;
 use serde::Serialize;
-use sixbench_method::history::{HistorySeries, SeriesPoint};
+use sixbench_analysis::history::{HistorySeries, SeriesPoint};
 use std::collections::BTreeMap;
 
 const TEMPLATE: &str = include_str!("../templates/history.html.jinja");

@@ -1,6 +1,6 @@
 //! The runs of a history, and their series with the changes found.
 
-use sixbench_method::history::{HistoryEntry, HistorySeries, history};
+use sixbench_analysis::history::{HistoryEntry, HistorySeries, history};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::Facts;

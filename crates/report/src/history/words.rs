@@ -4,7 +4,7 @@ use super::tested::TestedHistory;
 use crate::amount;
 use crate::numbers::{count, title};
 use serde::Serialize;
-use sixbench_method::history::{HistorySeries, LevelChange};
+use sixbench_analysis::history::{HistorySeries, LevelChange};
 use sixbench_method::plan::Test;
 use sixbench_stats::fewest_values;
 

@@ -6,8 +6,8 @@ use crate::numbers::full_rate_unit;
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sixbench_analysis::scaling::{Fit, NoFit};
 use sixbench_method::bottleneck::{Idleness, Weakest};
-use sixbench_method::scaling::{Fit, NoFit};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct JsonScaling<'a> {

@@ -8,8 +8,8 @@ use crate::numbers::{frames, grouped, load, rate_unit};
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::tables::scaling::bottleneck;
 use kuva::prelude::Plot;
+use sixbench_analysis::scaling::{Fit, Law};
 use sixbench_method::record::TrialRecord;
-use sixbench_method::scaling::{Fit, Law};
 use sixbench_method::units::counted;
 
 /// The indices of the colours: measured, Amdahl's law, the universal scalability law.

@@ -7,7 +7,7 @@ use crate::digest::{Digest, PointDigest};
 use crate::numbers::{frames, grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
-use sixbench_method::mix;
+use sixbench_analysis::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 

@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest, PrintedSummary};
 use crate::numbers::{grouped, three_digits};
 use crate::series::{TestSeries, series};
 use crate::table::Table;
-use sixbench_method::mix;
+use sixbench_analysis::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 

@@ -14,8 +14,8 @@ pub(crate) use values::sentence as of_point;
 use crate::digest::Digest;
 use crate::status;
 use crate::tables::refusals;
+use sixbench_analysis::trust::{Trust, TrustLevel};
 use sixbench_method::status::Stop;
-use sixbench_method::trust::{Trust, TrustLevel};
 use sixbench_method::units::part_of;
 
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'

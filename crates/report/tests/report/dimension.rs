@@ -1,7 +1,7 @@
 //! The number of subscribers that the gateways of a run can serve, as users read it.
 
 use crate::sample::Sample;
-use sixbench_method::dimension::{Assumed, Imix, SubscriberTraffic, TestedDevice, dimension, divided};
+use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic, TestedDevice, dimension, divided};
 use sixbench_method::plan::Plan;
 use sixbench_method::record::LinkKind;
 use sixbench_report::dimension::{coverage, coverage_json, describe, json};

@@ -1,0 +1,148 @@
+//! For tests: a plan, runs of it on simulated devices, and how often chance is allowed.
+
+use crate::disturbance::{signs_of, weighed};
+use crate::measures::{Findings, Outcome, procedure};
+use crate::plan::*;
+use crate::record::{FORMAT, TrialRecord};
+use crate::repeat::Repetition;
+use crate::replay::{Resumed, resume};
+use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
+use crate::simulated::SimulatedDut;
+use crate::terms::*;
+use crate::trial::{Measurer, TrialSettings, Verdict};
+
+/// Returns a plan with one throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
+pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
+    Plan {
+        name: "simulated".into(),
+        profile: Profile::Rfc,
+        seed: 1,
+        trial: TrialSettings {
+            duration_ns: 60_000_000_000,
+            residual_ns: 2_000_000_000,
+            rest_ns: 5_000_000_000,
+            frame_timeout_ns: 0,
+            stall_ns: 1_000_000,
+        },
+        search: SearchSettings {
+            method,
+            minimum: FrameRate(1_000),
+            maximum: FrameRate(10_000_000),
+            width: 0.001,
+            goals: goals.iter().map(|&ratio| LossRatio(ratio)).collect(),
+            max_invalid: 3,
+            start: RepetitionStart::Dithered,
+        },
+        patience_ns: Plan::USUAL_PATIENCE_NS,
+        link_rate: None,
+        interleave: false,
+        tests: vec![throughput_test()],
+    }
+}
+
+fn throughput_test() -> Test {
+    Test {
+        name: "nat64".into(),
+        title: "NAT64".into(),
+        dut: "simulated".into(),
+        measure: Measure::Throughput,
+        frame_sizes: vec![FrameSize(84), FrameSize(1518)],
+        directions: Directions::Both,
+        foreground: Share::ALL,
+        traffic: TrafficSettings::RFC_4814,
+        stateful: None,
+        repetitions: Repetition::Fixed(3),
+        frame_timeout_ns: None,
+        maximum: None,
+        own_goals: None,
+        cores: None,
+        device_cores: Default::default(),
+        ipv4_only: false,
+        ipv6_forwarded: false,
+        dut_rss_hash: None,
+        optional: false,
+        fresh_device: false,
+        series: None,
+        expect: Vec::new(),
+    }
+}
+
+/// Returns the next repetition of the plan's first point.
+pub fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
+    let frame_size = plan.tests[0].frame_sizes[0];
+    repetition_of(plan, &plan.tests[0], frame_size, earlier, dut)
+}
+
+/// Returns the next repetition of a test of this plan, or of a similar one, at a frame size.
+pub fn repetition_of(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
+    let point = Point { test: test.name.clone(), frame_size };
+    let mut procedure = procedure(plan, test, frame_size, earlier, None);
+    let mut trials = 0;
+    while let Some(spec) = procedure.next_trial() {
+        let Ok(result) = dut.measure(&spec);
+        procedure.learn(&result);
+        trials += 1;
+    }
+    let Findings { brackets, values } = procedure.findings();
+    Outcome {
+        point,
+        repetition: earlier.len() as u32 + 1,
+        trials,
+        invalid: 0,
+        load: None,
+        brackets,
+        values,
+        signs: Default::default(),
+    }
+}
+
+/// Performs a run like the run command; returns its records and outcomes.
+pub fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
+    let (mut records, mut found) = (Vec::new(), Vec::new());
+    for point in plan.tests.iter().flat_map(|test| test.points()) {
+        for repetition in 1..=plan.test(&point.test).unwrap().repetitions.most() {
+            found.push(measure(plan, &point, repetition, dut, &mut records));
+        }
+    }
+    (records, found)
+}
+
+/// Performs one repetition of a point like the run command, and adds its trials to `records`.
+///
+/// # Panics
+/// The records are not those of this plan.
+pub fn measure(plan: &Plan, point: &Point, repetition: u32, dut: &mut SimulatedDut, records: &mut Vec<TrialRecord>) -> Outcome {
+    let Resumed { mut procedure, mut trials, load } = resume(plan, point, repetition, records).unwrap();
+    let mut invalid = 0;
+    while let Some(spec) = procedure.next_trial() {
+        let Ok(result) = dut.measure(&spec);
+        trials += 1;
+        invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
+        procedure.learn(&result);
+        let (point, load, started) = (point.clone(), load.clone().map(Box::new), String::new());
+        records.push(TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None });
+    }
+    let Findings { brackets, values } = procedure.findings();
+    let made: Vec<&TrialRecord> = records.iter().filter(|r| r.point == *point && r.repetition == repetition).collect();
+    let brackets: Vec<Bracket> = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
+    let goal = plan.test(&point.test).expect("a test").first_goal(plan);
+    let signs = brackets.first().map(|bracket| signs_of(bracket, goal, &made)).unwrap_or_default();
+    Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values, signs }
+}
+
+/// Returns the smallest number of `runs` that must contain the true value if each does so with a probability of 95 %: chance yields fewer in one of
+/// 100,000 cases.
+pub fn least_that_hold(runs: u64) -> u64 {
+    const CHANCE: f64 = 1e-5;
+    let (held, missed) = (0.95_f64.ln(), 0.05_f64.ln());
+    let (mut ln_term, mut tail, mut least) = (runs as f64 * missed, 0.0, 0);
+    for k in 0..runs {
+        tail += ln_term.exp();
+        if tail > CHANCE {
+            break;
+        }
+        least = k + 1;
+        ln_term += ((runs - k) as f64 / (k + 1) as f64).ln() + held - missed;
+    }
+    least
+}
