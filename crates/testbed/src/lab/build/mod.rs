@@ -18,7 +18,7 @@ pub use work::BuildProgress;
 use work::{BuildStep, BuildWork};
 
 /// The script that knows the packages needed to build a lab.
-const INSTALLER: &str = include_str!("../../../../scripts/install-dependencies");
+const INSTALLER: &str = include_str!("../../../../../scripts/install-dependencies");
 
 /// The timeout for an installation, because a package may be large and the network slow.
 const TIMEOUT: Duration = Duration::from_secs(1800);

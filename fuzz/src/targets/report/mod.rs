@@ -14,8 +14,8 @@ use sixbench_report::{Document, Input as ReportInput};
 use sixbench_runner::perform_with;
 use std::sync::LazyLock;
 
-const PLAN: &str = include_str!("report/plan.toml");
-const FACTS: &str = include_str!("report/facts.json");
+const PLAN: &str = include_str!("plan.toml");
+const FACTS: &str = include_str!("facts.json");
 
 /// A run as it was recorded.
 pub(super) struct SampleRun {

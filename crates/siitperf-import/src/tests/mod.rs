@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 mod mistakes;
 
-const STATELESS: &str = include_str!("../tests/siitperf.conf");
+const STATELESS: &str = include_str!("../../tests/siitperf.conf");
 
 const NAT64: &str = "\
 IP-L-Vers 6
