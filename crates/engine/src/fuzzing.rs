@@ -5,12 +5,12 @@ use crate::dns::authority::{Answer, Answerer, FramedMessages, MOST_OCTETS};
 use crate::dns::judge::{AnswerClass, Due, MessageClass, at_a_glance, closely, describe, identifier, judge};
 use crate::dns::names::Domain;
 use crate::dns::query::{HEADER, Query};
-use crate::neighbour::NeighbourAnswerer;
-use crate::profile::{Neighbours, TrafficProfile};
-use crate::stateful::{Conversation, ConversationStep, Mapped};
-use crate::stream::{Stream, StreamSource};
+use crate::frames::neighbour::NeighbourAnswerer;
+use crate::frames::profile::{Neighbours, TrafficProfile};
+use crate::frames::stateful::{Conversation, ConversationStep, Mapped};
+use crate::frames::stream::{Stream, StreamSource};
+use crate::frames::verify::{FrameClass, Verifier, foreign_frame};
 use crate::tcp::http::{HttpRequest, ParsedRequest, RequestReader, ResponseProgress, ResponseReader};
-use crate::verify::{FrameClass, Verifier, foreign_frame};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::AuthorityCounts;
@@ -152,7 +152,7 @@ pub fn neighbour_answers(own: MacAddress, neighbours: &[Neighbours], frame: &[u8
     assert_eq!(answerer.consider(frame, 1), is_message);
     assert!(answerer.asked_by_all().iter().all(|address| neighbours.iter().any(|ours| ours.tester == *address)));
     for neighbour in neighbours {
-        assert!(crate::neighbour::answer_in(frame, neighbour.dut).is_none_or(MacAddress::is_station));
+        assert!(crate::frames::neighbour::answer_in(frame, neighbour.dut).is_none_or(MacAddress::is_station));
     }
     (std::iter::from_fn(|| answerer.next_answer()).collect(), is_message)
 }

@@ -1,48 +1,12 @@
 //! The memory that a trial needs for each frame, connection or query, computed before anything is set up.
 
-use crate::profile::TrafficProfile;
-use crate::reach::{FASTEST, reach};
-use sixbench_method::trial::{LOSS_BIN_NS, TrialKind, TrialSpec};
+use crate::pacing::reach::FASTEST;
+use sixbench_method::trial::TrialSpec;
 
 /// Traffic whose memory requirements are known: frames, TCP connections or DNS queries.
 pub trait Footprint {
     /// Returns the octets of the tables for this trial, in addition to those that every trial needs.
     fn octets(&self, spec: &TrialSpec) -> u64;
-}
-
-impl Footprint for TrafficProfile {
-    /// Returns the octets for one bit per frame and receiver, one more per reply, and the losses in every bin.
-    fn octets(&self, spec: &TrialSpec) -> u64 {
-        octets_of_one_queue(self, spec, 1)
-    }
-}
-
-/// Returns the octets of the tables of one queue of each port; `senders` is the number of queues that send a direction.
-fn octets_of_one_queue(profile: &TrafficProfile, spec: &TrialSpec, senders: usize) -> u64 {
-    let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
-    let (bits, bins) = (reach(&spec.schedule(), senders).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
-    let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
-    // If clients wait for replies, the log notes which slot sent each request.
-    let noted = spec.outstanding.map_or(0, |_| reach(&spec.schedule(), 1).saturating_mul(4));
-    let of_connections = connections.saturating_mul(CONNECTION_OCTETS);
-    bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(of_connections).saturating_add(noted)
-}
-
-/// Traffic over ports with several queues, each of which has its own tables.
-pub(crate) struct QueuedTraffic<'a> {
-    pub(crate) profile: &'a TrafficProfile,
-    /// The number of queues of the port that has more.
-    pub(crate) queues: usize,
-}
-
-/// Bits that a receiver keeps of each frame if there are other receivers: that it was seen, and which of four faults it had.
-const BITS_AMONG_OTHERS: u64 = 5;
-
-impl Footprint for QueuedTraffic<'_> {
-    fn octets(&self, spec: &TrialSpec) -> u64 {
-        let of_one = octets_of_one_queue(self.profile, spec, self.queues);
-        if self.queues > 1 { of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS) } else { of_one }
-    }
 }
 
 /// The memory for a trial could not be allocated.
@@ -54,10 +18,7 @@ pub struct OutOfMemory {
 }
 
 /// Octets that every trial needs: rings, buffers and histograms of both ends.
-const FIXED_OCTETS: u64 = 96 << 20;
-
-/// Octets per connection of a stateful trial: the state table, the search for collisions, and a bit per connection seen.
-const CONNECTION_OCTETS: u64 = 17;
+pub(crate) const FIXED_OCTETS: u64 = 96 << 20;
 
 /// Returns the most octets that a trial of this traffic needs, for all tables of the tester together.
 pub fn octets_needed(spec: &TrialSpec, traffic: &dyn Footprint) -> u64 {
@@ -76,63 +37,4 @@ pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), Ou
     let octets = octets_needed(spec, traffic);
     let room = usize::try_from(octets).map_err(|_| OutOfMemory { octets })?;
     Vec::<u8>::new().try_reserve_exact(room).map_err(|_| OutOfMemory { octets })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sixbench_method::terms::{FrameRate, FrameSize};
-    use sixbench_method::trial::PhaseOne;
-
-    fn wire() -> TrafficProfile {
-        let address = |text: &str| text.parse().expect("address");
-        TrafficProfile::identity(address("192.0.2.1"), address("198.51.100.2"), FrameSize(84))
-    }
-
-    fn beside_fixed(spec: &TrialSpec) -> u64 {
-        octets_needed(spec, &wire()) - FIXED_OCTETS
-    }
-
-    #[test]
-    fn a_trial_keeps_a_bit_of_each_frame_in_each_direction() {
-        let spec = TrialSpec::constant(FrameRate(8_000_000), 60_000_000_000);
-        assert_eq!(beside_fixed(&spec), 2 * (60_000_000 + 600 * 8));
-        let response = TrialSpec::response(FrameRate(8_000_000), 60_000_000_000);
-        assert_eq!(beside_fixed(&response), 3 * (60_000_000 + 600 * 8));
-    }
-
-    #[test]
-    fn each_queue_keeps_tables_of_its_own() {
-        let (spec, profile) = (TrialSpec::constant(FrameRate(8_000_000), 60_000_000_000), wire());
-        let octets = |queues| QueuedTraffic { profile: &profile, queues }.octets(&spec);
-        assert_eq!((octets(1), octets(4)), (2 * (60_000_000 + 600 * 8), 20 * 2 * (60_000_000 + 600 * 8)));
-    }
-
-    #[test]
-    fn connections_opened_before_count() {
-        let phase_one = Some(PhaseOne { connections: 1_000_000, rate: FrameRate(1) });
-        let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
-        assert_eq!(beside_fixed(&spec), 2 * (1 + 80) + 17_000_000);
-    }
-
-    #[test]
-    fn a_rate_that_no_sender_reaches_takes_what_is_sent_until_it_gives_up() {
-        let minute = |rate| TrialSpec::constant(FrameRate(rate), 60_000_000_000);
-        let billion = minute(1_000_000_000);
-        assert_eq!(beside_fixed(&billion) >> 20, 13, "not the 14,305 MiB of all its frames");
-        assert_eq!(ensure(&billion, &wire()), Ok(()));
-        // The search that begins there may get to a rate at which everything is sent.
-        let neediest = |rate| neediest(minute(rate), &wire());
-        assert_eq!(neediest(1_000_000_000), minute(100_000_000));
-        assert_eq!(beside_fixed(&neediest(1_000_000_000)) >> 20, 1_430);
-        assert_eq!(neediest(1_000_000), minute(1_000_000));
-    }
-
-    #[test]
-    fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
-        let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
-        let refused = ensure(&day, &wire()).expect_err("two terabytes");
-        assert_eq!(refused.octets >> 30, 2_011);
-        assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), &wire()), Ok(()));
-    }
 }

@@ -1,8 +1,8 @@
 //! ARP and neighbour discovery. An answer must be accepted by our own parser, be for an address of ours, and be sent to the node that asked.
 
 use crate::input::Input;
+use sixbench_engine::frames::profile::Neighbours;
 use sixbench_engine::fuzzing::neighbour_answers;
-use sixbench_engine::profile::Neighbours;
 use sixbench_wire::arp::{Arp, Operation};
 use sixbench_wire::ndp::{NdpMessage, Solicitation};
 use sixbench_wire::{EthernetView, MacAddress};

@@ -3,7 +3,7 @@
 
 use super::client::Counted;
 use super::tally::QueryTally;
-use crate::fault::TOLERANCE;
+use crate::pacing::fault::TOLERANCE;
 use sixbench_method::search::{Bounds, LoadRange};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::CertificateTrial;

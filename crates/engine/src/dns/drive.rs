@@ -3,7 +3,7 @@
 use super::authority::{AskedNames, Authority};
 use super::client::{Counted, QueryClient};
 use crate::driver::{CallsOff, TrialStart, joined, pin, pin_and_prioritise};
-use crate::stall::Gaps;
+use crate::pacing::stall::Gaps;
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::keep_low_ports_only;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

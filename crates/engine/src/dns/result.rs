@@ -3,9 +3,9 @@
 use super::authority::Authority;
 use super::client::Counted;
 use super::tally::QueryTally;
-use crate::fault;
-use crate::paced_sending::together;
-use crate::stall::Gaps;
+use crate::pacing::fault;
+use crate::pacing::sending::together;
+use crate::pacing::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
 use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};

@@ -3,7 +3,7 @@
 
 use super::judge::identifier;
 use super::query::Query;
-use crate::arrival::{Arrival, Polls};
+use crate::delay::arrival::{Arrival, Polls};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use sixbench_io::clock::Clock;
@@ -89,7 +89,7 @@ impl QuerySockets {
         for index in 0..usize::from(count.max(1)) {
             let socket = UdpSocket::connected(local, server)?;
             poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), Token(index), Interest::READABLE)?;
-            let first_id = crate::flow::mix(key ^ index as u64) as u16;
+            let first_id = crate::mix::mix(key ^ index as u64) as u16;
             let by_id = vec![NONE; IDENTIFIERS as usize].into();
             sockets.push(QuerySocket { udp: socket, first_id, sent: 0, by_id, polls: Polls::default() });
         }

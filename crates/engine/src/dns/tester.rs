@@ -17,7 +17,7 @@ use super::settings::{DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
 use crate::driver::{self, Layout, place};
 use crate::memory;
-use crate::pacer::ThreadShare;
+use crate::pacing::pacer::ThreadShare;
 use sixbench_io::clock::Clock;
 use sixbench_io::files::{self, Folder};
 use sixbench_method::isolation::Admitted;

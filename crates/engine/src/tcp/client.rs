@@ -7,7 +7,7 @@ use super::drive::{EventHandler, LoopContext};
 use super::error::TcpError;
 use super::tally::ClientPhase;
 use crate::driver::HEAD_START_NS;
-use crate::pacer::Pacer;
+use crate::pacing::pacer::Pacer;
 use mio::event::Event;
 use mio::{Interest, Token};
 use sixbench_method::terms::FrameRate;

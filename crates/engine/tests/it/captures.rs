@@ -7,7 +7,7 @@ use crate::reference::six_in_four::{Relay, SIX_RD, SIX_TO_FOUR, six_rd_site, six
 use crate::reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, PUBLIC, b4};
 use crate::reference::{Reference, map, profiles};
 use serde::Deserialize;
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_io::loopback::{self, LoopbackDevice};
 use sixbench_io::pcap::tee;
 use sixbench_method::plan::{Payload, Stateful};

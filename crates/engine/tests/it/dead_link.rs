@@ -1,7 +1,7 @@
 //! Links that go down during a trial: every trial ends and reports the reason.
 
 use crate::common::*;
-use sixbench_engine::profile::{Neighbours, TrafficProfile};
+use sixbench_engine::frames::profile::{Neighbours, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::loopback::pair;
 use sixbench_io::{Fill, Halves, Port, PortError, Sent, Transmit};

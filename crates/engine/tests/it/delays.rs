@@ -4,7 +4,7 @@
 
 use crate::common::veth::Row;
 use crate::common::{ONE_AT_A_TIME, ipv4};
-use sixbench_engine::delay_line::DelayLine;
+use sixbench_engine::frames::delay_line::DelayLine;
 use sixbench_engine::{FrameTester, Layout};
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, loopback, thread};
@@ -54,7 +54,7 @@ fn through_the_line(ends: (Port, Port), line: (Port, Port), judge: impl Fn(usize
     let (tester_core, line_core) = (cores[0], *cores.last().expect("a core"));
     let tagging = Some(Tagging { after_ns: 0, frames: 100 });
     let spec = TrialSpec { tagging, ..TrialSpec::constant(FrameRate(5_000), 100_000_000) };
-    let profile = sixbench_engine::profile::TrafficProfile { directions: Directions::Both, ipdv: true, ..ipv4() };
+    let profile = sixbench_engine::frames::profile::TrafficProfile { directions: Directions::Both, ipdv: true, ..ipv4() };
     let settings = TrialSettings {
         duration_ns: spec.duration_ns,
         residual_ns: 30_000_000_000,

@@ -5,7 +5,7 @@ use crate::common::*;
 use crate::reference::datagram::{Datagram, ICMP, ICMPV6};
 use crate::reference::map::{behind_dmr, out_of_dmr};
 use crate::reference::{Mistake, Reference, Rig, every_hundredth, profiles};
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{TrialResult, TrialSpec};

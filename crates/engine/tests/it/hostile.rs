@@ -4,7 +4,7 @@
 use crate::common::floods::*;
 use crate::common::*;
 use sixbench_engine::MeasureError;
-use sixbench_engine::profile::{Neighbours, TrafficProfile};
+use sixbench_engine::frames::profile::{Neighbours, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{FrameRate, Share};
 use sixbench_method::trial::{TrialResult, TrialSpec};

@@ -5,7 +5,7 @@ use crate::common::by_number::tag;
 use crate::common::floods::*;
 use crate::common::veth::{MTU, Row, ip};
 use crate::common::*;
-use sixbench_engine::profile::{Neighbours, TrafficProfile};
+use sixbench_engine::frames::profile::{Neighbours, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{FrameRate, Share};
 use sixbench_method::trial::{DirectionResult, TrialResult, TrialSpec};

@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::reference::datagram::Datagram;
 use crate::reference::map::{Domain, MapTBr, MapTCe};
 use crate::reference::{Mistake, Rig, all_received, every_hundredth, profiles, ten_caught};
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{PhaseOne, TrialResult, TrialSpec, Verdict};

@@ -4,7 +4,7 @@
 use crate::common::by_number::*;
 use crate::common::*;
 use sixbench_engine::Layout;
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_io::loopback::{LoopbackDevice, pair_with_queues};
 use sixbench_io::{Halves, Port, PortError, Receive};
 use sixbench_method::terms::{Direction, Directions, FrameRate, Share};

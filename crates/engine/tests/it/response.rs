@@ -1,7 +1,7 @@
 //! Requests and replies over reference relays in memory: every loss, delay and repetition must be counted, exactly, under its own name.
 
 use crate::common::*;
-use sixbench_engine::profile::{
+use sixbench_engine::frames::profile::{
     AddressPair, AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile,
     Tunnel,
 };

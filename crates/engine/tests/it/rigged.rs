@@ -1,7 +1,7 @@
 //! The whole tester with rigged devices in memory: every fault of the device must be counted, exactly, under its own name.
 
 use crate::common::*;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile, WireAddresses};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile, WireAddresses};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};

@@ -2,8 +2,8 @@
 
 use crate::common::nat::{Nat, POOL};
 use crate::common::*;
-use sixbench_engine::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
-use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
+use sixbench_engine::frames::profile::{AddressVariation, Encapsulation, Path, Paths, TrafficProfile};
+use sixbench_engine::frames::stateful::{StatefulGateway, TranslationPool};
 use sixbench_io::loopback::{QueueChoice, pair_with_queues};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};

@@ -1,7 +1,7 @@
 //! The frames on the wire, and the effect of a trial's shape on them, over devices in memory.
 
 use crate::common::*;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, Flows, Ports, ValueOrder, ValueRange};
 use sixbench_method::terms::{Directions, FrameRate, Share};

@@ -7,7 +7,7 @@ use crate::reference::six_in_four::{Relay, SIX_TO_FOUR};
 use crate::reference::softwires::{AFTR, AFTR_HOPS, Aftr, LwAftr, b4};
 use crate::reference::{Mistake, Rig, Shared, all_received, every_hundredth, profiles, ten_caught};
 use Direction::{Forward, Reverse};
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_method::trial::{DirectionResult, PhaseOne, TrialResult, TrialSpec, Verdict};

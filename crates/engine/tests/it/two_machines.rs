@@ -2,7 +2,7 @@
 //! each other: every fault of a rigged device is counted as exactly as with a tester on one machine.
 
 use crate::common::*;
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;

@@ -3,7 +3,7 @@
 
 use crate::common::by_number::*;
 use crate::common::*;
-use sixbench_engine::profile::{TrafficProfile, WireAddresses};
+use sixbench_engine::frames::profile::{TrafficProfile, WireAddresses};
 use sixbench_io::loopback::pair_with_queues;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{DirectionResult, TrialSpec};

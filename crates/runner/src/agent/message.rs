@@ -3,7 +3,7 @@
 
 use super::clocks::ClockReading;
 use serde::{Deserialize, Serialize};
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{DistantPort, EndResult, EndTrial, SentShare};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialSettings;

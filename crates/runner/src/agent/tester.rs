@@ -10,7 +10,7 @@ use crate::ends::TesterLinks;
 use crate::error::{RunError, TrialError};
 use crate::ports;
 use crate::request::{SessionRequest, Site};
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions};

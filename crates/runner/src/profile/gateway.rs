@@ -1,6 +1,6 @@
 //! Converts a stateful recipe and a test to what the engine must know (RFC 9693).
 
-use sixbench_engine::stateful::{self, StatefulGateway};
+use sixbench_engine::frames::stateful::{self, StatefulGateway};
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;

@@ -2,8 +2,8 @@
 
 use crate::error::PlanError;
 use sixbench_engine::dns::{DnsEnds, DnsSettings};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::memory::Footprint;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::tcp::{TcpEnds, TcpSettings};
 use sixbench_method::isolation::{Forbidden, Isolation};
 use sixbench_method::plan::{AddressPart, Tcp, Test, ValueRange};

@@ -10,7 +10,7 @@ mod variation;
 pub use crate::error::PlanError;
 pub use job::{Job, of as job};
 
-use sixbench_engine::profile::{
+use sixbench_engine::frames::profile::{
     AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel, WireAddresses,
 };
 use sixbench_method::measures::{Demand, Quantity};

@@ -1,7 +1,7 @@
 //! Converts a recipe's rule to the addresses and ports of each subscriber, both for the engine's frames and for the device's configuration.
 
 use crate::error::PlanError;
-use sixbench_engine::profile::{Appearance, SubscriberGroup, SubscriberGroups};
+use sixbench_engine::frames::profile::{Appearance, SubscriberGroup, SubscriberGroups};
 use sixbench_method::plan::{Payload, Test, ValueOrder};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::{self, Ends, Recipe};

@@ -2,7 +2,7 @@
 //! both sides.
 
 use super::translator::Translator;
-use sixbench_engine::profile::AddressVariation;
+use sixbench_engine::frames::profile::AddressVariation;
 use sixbench_method::plan::Test;
 use sixbench_testbed::recipe::{self, DeviceHost, Recipe, RecipeLink, RecipeTraffic};
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 
 use super::wire::wire;
 use crate::RunError;
-use sixbench_engine::selftest::{self, Verification};
+use sixbench_engine::frames::selftest::{self, Verification};
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 use std::fmt;

@@ -4,9 +4,9 @@
 use super::result::SelftestResult;
 use super::wire::wire;
 use crate::RunError;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
-use sixbench_engine::selftest;
-use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::frames::selftest;
+use sixbench_engine::frames::stateful::{StatefulGateway, TranslationPool};
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};

@@ -19,8 +19,9 @@ pub use result::{QueryRateSummary, SelftestResult, table};
 
 use crate::RunError;
 use crate::ports::open as open_port;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
-use sixbench_engine::{FrameTester, Layout, MeasureError, selftest};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::frames::selftest;
+use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::clock::Clock;
 use sixbench_io::thread::allowed_cores;
 use sixbench_io::{Backend, PortOptions, PortSpec};

@@ -3,8 +3,8 @@
 use super::wire::{FRAMES, wire};
 use super::{SelftestResult, all_addresses, subscribers};
 use crate::RunError;
-use sixbench_engine::profile::{AddressVariation, TrafficProfile};
-use sixbench_engine::selftest::{self, Verification};
+use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
+use sixbench_engine::frames::selftest::{self, Verification};
 use sixbench_io::clock::Clock;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
 

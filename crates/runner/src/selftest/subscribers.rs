@@ -3,10 +3,10 @@
 use super::result::SelftestResult;
 use super::wire::{FRAMES, wire};
 use crate::RunError;
-use sixbench_engine::profile::{
+use sixbench_engine::frames::profile::{
     AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
 };
-use sixbench_engine::selftest;
+use sixbench_engine::frames::selftest;
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::{Direction, FrameSize};
@@ -110,7 +110,7 @@ fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_engine::selftest::Verification;
+    use sixbench_engine::frames::selftest::Verification;
 
     #[test]
     fn every_profile_has_frames_of_both_directions_and_room_for_its_subscribers() {

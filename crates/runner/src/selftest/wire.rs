@@ -1,6 +1,6 @@
 //! A wire in place of a device.
 
-use sixbench_engine::profile::TrafficProfile;
+use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::{Directions, FrameSize};
 use sixbench_method::trial::TrialSettings;

@@ -1,7 +1,7 @@
 //! One client thread without a server; the test sets the time.
 
 use super::*;
-use crate::arrival::Arrival as Arrived;
+use crate::delay::arrival::Arrival as Arrived;
 use crate::dns::names::NamePopulation;
 use crate::dns::questions::NameRange;
 use crate::dns::result::{QueryTrialData, trial_result};

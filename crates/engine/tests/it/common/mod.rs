@@ -9,7 +9,7 @@ pub(crate) mod nat;
 pub(crate) mod segments;
 pub(crate) mod veth;
 
-use sixbench_engine::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
+use sixbench_engine::frames::profile::{AddressPair, Encapsulation, Path, Paths, TrafficProfile};
 use sixbench_engine::{FrameTester, Layout, MeasureError};
 use sixbench_io::Port;
 use sixbench_io::loopback::{LoopbackDevice, pair_with};

@@ -2,10 +2,10 @@
 
 use super::{map, six_in_four, softwires};
 use crate::common::{FRAMES, ends, ipv4};
-use sixbench_engine::profile::{
+use sixbench_engine::frames::profile::{
     AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
 };
-use sixbench_engine::stateful::{StatefulGateway, TranslationPool};
+use sixbench_engine::frames::stateful::{StatefulGateway, TranslationPool};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapRule, PortRule, SixRd, Softwires};
@@ -21,7 +21,7 @@ fn plain(source: &str, destination: &str) -> Encapsulation {
 }
 
 fn around(inner: Encapsulation, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hop_limit: u8) -> Encapsulation {
-    let ends = sixbench_engine::profile::AddressPair { source: source.into(), destination: destination.into() };
+    let ends = sixbench_engine::frames::profile::AddressPair { source: source.into(), destination: destination.into() };
     Encapsulation { tunnel: Some(Tunnel { ends, hop_limit }), ..inner }
 }
 

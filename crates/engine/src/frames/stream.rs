@@ -1,0 +1,434 @@
+//! The frames of one direction: templates for foreground and background, and the order of frames.
+
+use super::flow::{DrawnPorts, Flow};
+use super::profile::{AddressVariation, Encapsulation, Path, TrafficProfile};
+use super::side::{AddressField, Viewpoint, counters, sides, version};
+use super::stateful::{Conversation, ConversationStep, Mapped};
+use super::subscriber::SubscriberPopulation;
+use super::window::RequestLog;
+use sixbench_method::plan::Payload;
+use sixbench_method::terms::{Direction, Share};
+use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
+use sixbench_wire::template::{
+    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+};
+use sixbench_wire::{EchoKind, MacAddress, WireError};
+use std::sync::Arc;
+
+/// The hop limit with which test frames leave.
+pub(crate) const HOP_LIMIT: u8 = 64;
+
+/// The kind, direction and trial of a frame: one octet of the tag.
+///
+/// The trial's number (modulo 64) distinguishes a straggler of an earlier trial from a frame of this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamId(pub(crate) u8);
+
+impl StreamId {
+    pub(crate) fn new(direction: Direction, is_background: bool, trial: u8) -> Self {
+        let direction = u8::from(direction == Direction::Reverse);
+        Self(direction | u8::from(is_background) << 1 | trial << 2)
+    }
+
+    pub(crate) fn is_background(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    pub(crate) fn same_trial(self, other: Self) -> bool {
+        self.0 >> 2 == other.0 >> 2
+    }
+}
+
+/// One kind of frame: its template, its ports and its addresses.
+pub(crate) struct FrameKind {
+    pub(crate) template: Template,
+    pattern: Pattern,
+    address_fields: (AddressField, AddressField),
+    population: Option<SubscriberPopulation>,
+    /// True if the identification and fragmentation fields of an IPv4 frame must arrive as they were sent.
+    pub(crate) keeps_identification: bool,
+}
+
+/// The basis from which the ports and addresses of a frame follow.
+enum Pattern {
+    /// The frame's number.
+    Flow(FlowPattern),
+    /// The connection that the frame belongs to.
+    Conversation(Box<Conversation>, Viewpoint),
+}
+
+/// The settings that both kinds of frames of a direction share.
+struct Common<'a> {
+    profile: &'a TrafficProfile,
+    direction: Direction,
+    trial: u8,
+    macs: (MacAddress, MacAddress),
+    conversation: Option<&'a Conversation>,
+    /// True if the frames are described as they arrive, false if as they leave.
+    is_arrival: bool,
+    /// True if these are replies, which have the ports and addresses of the forward frames with the same numbers, with the ends swapped.
+    is_reply: bool,
+}
+
+impl Common<'_> {
+    /// Returns the subscribers' end of these frames; the subscribers are on the left.
+    fn subscriber_end(&self) -> DatagramEnd {
+        match self.direction {
+            Direction::Forward => DatagramEnd::Source,
+            Direction::Reverse => DatagramEnd::Destination,
+        }
+    }
+
+    /// Returns the subscribers as seen where these frames are: forward frames leave on the left and arrive on the right.
+    fn population(&self) -> Option<SubscriberPopulation> {
+        let is_left = (self.direction == Direction::Forward) != self.is_arrival;
+        let subscribers = self.profile.subscribers.as_ref()?;
+        let ports = self.profile.ports(self.pattern());
+        let range = if self.pattern() == Direction::Forward { ports.source } else { ports.destination };
+        Some(SubscriberPopulation::new(subscribers, self.subscriber_end(), is_left, range.order))
+    }
+
+    /// Returns the direction whose pattern of ports and addresses these frames follow.
+    fn pattern(&self) -> Direction {
+        if self.is_reply { Direction::Forward } else { self.direction }
+    }
+
+    /// Returns the variations of the source and destination address.
+    fn variations(&self) -> (AddressVariation, AddressVariation) {
+        let (source, destination) = self.profile.variations(self.pattern());
+        if self.is_reply { (destination, source) } else { (source, destination) }
+    }
+
+    fn transport(&self) -> Transport {
+        match (self.profile.payload, self.direction) {
+            (Payload::Udp, _) => Transport::Udp,
+            (Payload::Echo, Direction::Forward) => Transport::Echo(EchoKind::Request),
+            (Payload::Echo, Direction::Reverse) => Transport::Echo(EchoKind::Reply),
+        }
+    }
+
+    /// Returns the connections to which foreground frames belong, if any, and how they are seen.
+    fn conversation(&self) -> Option<(Conversation, Viewpoint)> {
+        let opens = self.profile.gateway.as_ref()?.opens;
+        let of_initiator = self.direction == opens;
+        Some((self.conversation?.clone(), Viewpoint { at_initiator: of_initiator != self.is_arrival, of_initiator }))
+    }
+}
+
+impl<'a> StreamSource<'a> {
+    fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
+        let Self { profile, spec, direction, trial, conversation } = self;
+        let is_reply = spec.kind == TrialKind::Response && direction == Direction::Reverse;
+        Common { profile, direction, trial, macs, conversation, is_arrival, is_reply }
+    }
+}
+
+impl FrameKind {
+    fn new(datagram: &Encapsulation, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
+        let Common { profile, direction, trial, macs, .. } = *common;
+        let (id, version) = (StreamId::new(direction, is_background, trial), version(datagram.ends.source));
+        let conversation = if is_background { None } else { common.conversation() };
+        let population = if is_background { None } else { common.population() };
+        let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
+        let outer = datagram.tunnel.map(|tunnel| OuterHeader {
+            src: tunnel.ends.source,
+            dst: tunnel.ends.destination,
+            hop_limit: if common.is_arrival { tunnel.hop_limit } else { HOP_LIMIT },
+        });
+        let ends = population.as_ref().map_or(datagram.ends, |population| population.zero_varying_suffix(datagram.ends));
+        let template = Template::new(&Description {
+            src_mac: macs.0,
+            dst_mac: macs.1,
+            src: ends.source,
+            dst: ends.destination,
+            hop_limit,
+            // The size is that of the datagram's frame; an outer header is added to it.
+            frame_octets: usize::from(profile.frame_size.without_fcs(version)) + outer.map_or(0, |outer| outer.octets()),
+            stream: id.0,
+            variable_at: (sides.0.at, sides.1.at),
+            transport: if is_background { Transport::Udp } else { common.transport() },
+            outer,
+        })?;
+        let own = template.own_parts();
+        let address_fields = (sides.0.address_field(version, own.0), sides.1.address_field(version, own.1));
+        let pattern = match conversation {
+            Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
+            // Ports and addresses do not depend on the trial's number: every trial has the same pattern.
+            None => {
+                let of = common.pattern();
+                let stream = StreamId::new(of, is_background, trial).0 & 3;
+                Pattern::Flow(FlowPattern {
+                    flow: Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream),
+                    address_fields,
+                    population: population.clone(),
+                    is_reply: common.is_reply,
+                    is_echo: template.description().transport != Transport::Udp,
+                    requests: None,
+                })
+            }
+        };
+        Ok(Self { keeps_identification: false, template, pattern, address_fields, population })
+    }
+
+    /// Returns whether the frames arrive with sources that the DUT has taken from a pool.
+    pub(crate) fn has_translated_source(&self) -> bool {
+        matches!(&self.pattern, Pattern::Conversation(_, view) if view.is_translated())
+    }
+
+    /// Returns the pattern of ports and addresses of these frames, unless they belong to connections.
+    pub(crate) fn flow_pattern(&self) -> Option<&FlowPattern> {
+        match &self.pattern {
+            Pattern::Flow(pattern) => Some(pattern),
+            Pattern::Conversation(..) => None,
+        }
+    }
+
+    /// Returns the variable fields of frame `sequence`, which is frame `index` of its flow pattern.
+    #[inline]
+    fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
+        let (conversation, view) = match &self.pattern {
+            Pattern::Flow(pattern) => return pattern.variable(sequence, index, time),
+            Pattern::Conversation(conversation, view) => (conversation, view),
+        };
+        let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
+        // The place of the Initiator's address is the subscriber's number; behind the DUT the address comes from the pool.
+        let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
+        let at_home = self.population.as_ref().filter(|_| view.at_initiator);
+        let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(number)?)));
+        let addresses = (self.address_fields.0.at(fields.places.0), self.address_fields.1.at(fields.places.1));
+        let (source_port, destination_port) = fields.ports;
+        Variable { source_port, destination_port, sequence, time, addresses: Some(addresses), subscriber }
+    }
+}
+
+/// The ports and addresses of frames of one kind, which follow from the frames' numbers.
+#[derive(Clone)]
+pub(crate) struct FlowPattern {
+    flow: Flow,
+    address_fields: (AddressField, AddressField),
+    population: Option<SubscriberPopulation>,
+    /// True for replies, which have the fields of the request with the same number.
+    is_reply: bool,
+    is_echo: bool,
+    /// The requests of a closed loop, each of which belongs to the client that was free to send it.
+    requests: Option<Arc<RequestLog>>,
+}
+
+impl FlowPattern {
+    /// Returns the variable fields of frame `sequence`, which is frame `index` of the pattern. A reply has the ports and addresses of its request
+    /// with the ends swapped; an echo reply keeps identifier and sequence number (RFC 4443 section 4.2).
+    #[inline(always)]
+    pub(crate) fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
+        let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
+        let subscriber = match &self.population {
+            Some(population) => self.subscriber(population, (sequence, index), &mut ports),
+            None => None,
+        };
+        if self.is_reply {
+            places = places.map(|(source, destination)| (destination, source));
+            ports = if self.is_echo { ports } else { (ports.1, ports.0) };
+        }
+        let addresses =
+            places.map(|(source, destination)| (self.address_fields.0.at(source), self.address_fields.1.at(destination)));
+        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
+    }
+
+    /// Returns the addresses of the frame's subscriber, and replaces one port by one of the subscriber's.
+    #[inline(always)]
+    fn subscriber(
+        &self,
+        population: &SubscriberPopulation,
+        (sequence, index): (u64, u64),
+        ports: &mut (u16, u16),
+    ) -> Option<SubscriberAddresses> {
+        let draw = self.flow.subscriber(index);
+        let member = match &self.requests {
+            None => population.drawn(index, draw)?,
+            Some(requests) => population.member(requests.client(sequence))?,
+        };
+        let end = if self.is_reply { DatagramEnd::Source } else { population.end() };
+        population.take_port(member, index, draw, end, ports);
+        Some(population.addresses(member))
+    }
+
+    /// Returns the ports of the frames if they are drawn and nothing else varies.
+    fn drawn_ports(&self) -> Option<DrawnPorts> {
+        let is_simple = self.population.is_none() && !self.is_reply;
+        self.flow.drawn_ports().filter(|_| is_simple)
+    }
+
+    /// Returns whether 32 bits of an address vary from frame to frame.
+    pub(crate) fn varies_addresses(&self) -> bool {
+        self.flow.varies_addresses()
+    }
+
+    /// Returns the end of the frames at which there are many subscribers, each with a whole address; `None` without subscribers.
+    pub(crate) fn subscriber_end(&self) -> Option<DatagramEnd> {
+        self.population.as_ref().map(SubscriberPopulation::end)
+    }
+}
+
+/// The way in which frames take turns among flows.
+enum Turns {
+    /// Every frame has its own values.
+    Unbounded,
+    /// Frames take turns among this number of flows.
+    Among(u64),
+    /// Frames take turns among the flows that have already started.
+    Started(Schedule),
+}
+
+impl Turns {
+    fn new(profile: &TrafficProfile, spec: &TrialSpec) -> Self {
+        match (profile.flows, spec.kind) {
+            (_, TrialKind::Ramp { .. }) => Self::Started(spec.schedule()),
+            (Some(flows), _) => Self::Among(u64::from(flows.count.max(1))),
+            (None, _) => Self::Unbounded,
+        }
+    }
+}
+
+/// Both kinds of frames of one direction, as they leave or as they must arrive.
+pub(crate) struct Stream {
+    pub(crate) direction: Direction,
+    pub(crate) id: StreamId,
+    foreground: FrameKind,
+    background: Option<FrameKind>,
+    share: Share,
+    turns: Turns,
+}
+
+/// The source of a stream's frames.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamSource<'a> {
+    pub(crate) profile: &'a TrafficProfile,
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) direction: Direction,
+    pub(crate) trial: u8,
+    /// The connections to which the foreground frames belong.
+    pub(crate) conversation: Option<&'a Conversation>,
+}
+
+impl Stream {
+    /// Returns the frames as they leave the tester, from the hardware address `own` to the DUT's `peer`.
+    pub(crate) fn sent(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+        Self::new(&of.common((own, peer), false), of.spec, |path| (path.sent, HOP_LIMIT))
+    }
+
+    /// Returns the frames as they must arrive at the tester, from the DUT's hardware address `peer` to `own`.
+    pub(crate) fn expected(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
+        Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
+    }
+
+    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Encapsulation, u8)) -> Result<Self, WireError> {
+        let paths = common.profile.paths(common.direction);
+        let kind = |path: &Path, is_background| -> Result<FrameKind, WireError> {
+            let (datagram, hop_limit) = view(path);
+            let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
+            Ok(FrameKind { keeps_identification, ..FrameKind::new(&datagram, hop_limit, is_background, common)? })
+        };
+        // A background frame would not open or validate a connection.
+        let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != ConversationStep::Use);
+        let share = if is_of_connections { Share::ALL } else { common.profile.share };
+        Ok(Self {
+            direction: common.direction,
+            id: StreamId::new(common.direction, false, common.trial),
+            foreground: kind(&paths.foreground, false)?,
+            background: paths.background.as_ref().map(|path| kind(path, true)).transpose()?,
+            share,
+            turns: Turns::new(common.profile, spec),
+        })
+    }
+
+    /// Returns the same frames, with the client of each taken from `requests`.
+    pub(crate) fn of_clients(mut self, requests: Option<&Arc<RequestLog>>) -> Self {
+        if let Pattern::Flow(pattern) = &mut self.foreground.pattern {
+            pattern.requests = requests.cloned();
+        }
+        self
+    }
+
+    /// Returns the octets of the longest frame, without FCS.
+    pub(crate) fn longest_octets(&self) -> usize {
+        let background = self.background.iter().map(|kind| kind.template.frame_octets());
+        background.fold(self.foreground.template.frame_octets(), usize::max)
+    }
+
+    /// Returns the kinds of frames in the stream, foreground first, and whether each is background.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&FrameKind, bool)> {
+        std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
+    }
+
+    /// Returns the pattern of the frames and their template if all are of one kind; `None` with background traffic, or if the frames' numbers do
+    /// not determine a pattern.
+    pub(crate) fn only_kind(&self) -> Option<(&FlowPattern, &Template)> {
+        let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
+        Some((pattern, &self.foreground.template))
+    }
+
+    /// Returns the ports of the frames of this stream by their numbers, if apart from them only number and time vary.
+    pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
+        let is_simple = self.background.is_none() && matches!(self.turns, Turns::Unbounded);
+        self.foreground.flow_pattern().filter(|_| is_simple)?.drawn_ports()
+    }
+
+    /// Returns the kind of frame `sequence`, and whether it is background.
+    #[inline]
+    pub(crate) fn kind(&self, sequence: u64) -> (&FrameKind, bool) {
+        match &self.background {
+            Some(background) if !self.share.is_foreground(sequence) => (background, true),
+            _ => (&self.foreground, false),
+        }
+    }
+
+    /// Returns the variable fields of frame `sequence`, which is of this `kind`.
+    #[inline]
+    pub(crate) fn variable(&self, kind: &FrameKind, sequence: u64, time: StampedTime) -> Variable {
+        kind.variable(sequence, self.turn(sequence), time, None)
+    }
+
+    /// Returns the same for a frame that arrived from `seen`, which is used if the source cannot be known in advance.
+    #[inline]
+    pub(crate) fn variable_of_arrival(&self, kind: &FrameKind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
+        kind.variable(sequence, self.turn(sequence), time, Some(seen))
+    }
+
+    /// Notes the source of a right frame if it opens a connection.
+    #[inline]
+    pub(crate) fn learn(&self, kind: &FrameKind, sequence: u64, source: Mapped) {
+        if let Pattern::Conversation(conversation, view) = &kind.pattern {
+            conversation.learn(*view, conversation.connection(*view, self.turn(sequence)), source);
+        }
+    }
+
+    /// Returns the connection to which a frame belongs, if there is one.
+    pub(crate) fn connection(&self, sequence: u64) -> Option<(&Conversation, u64)> {
+        let Pattern::Conversation(conversation, view) = &self.kind(sequence).0.pattern else { return None };
+        Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
+    }
+
+    /// Returns whether the sources of arriving foreground frames are to be learned.
+    pub(crate) fn opens_connections(&self) -> bool {
+        matches!(&self.foreground.pattern, Pattern::Conversation(conversation, view) if conversation.learns(*view))
+    }
+
+    /// Returns whether the foreground frames arrive with sources from a pool.
+    pub(crate) fn has_translated_sources(&self) -> bool {
+        self.foreground.has_translated_source()
+    }
+
+    /// Returns the index of frame `sequence` in the flow pattern of its kind.
+    #[inline(always)]
+    pub(crate) fn turn(&self, sequence: u64) -> u64 {
+        match &self.turns {
+            Turns::Unbounded => self.index(sequence),
+            Turns::Among(flows) => self.index(sequence) % flows,
+            Turns::Started(schedule) => self.index(sequence) % u64::from(schedule.segment_of(sequence).flows.max(1)),
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self, sequence: u64) -> u64 {
+        if self.background.is_some() { self.share.index(sequence) } else { sequence }
+    }
+}

@@ -1,0 +1,497 @@
+//! The counts of the frames that one receiver has seen, by sequence number: which arrived, how late, and what was wrong with them. `queues`
+//! combines the counts of several queues.
+
+mod fields;
+mod icmp_errors;
+mod queues;
+
+pub(crate) use icmp_errors::{IcmpErrorTable, note_errors};
+pub(crate) use queues::QueueCounts;
+
+use crate::bitmap::Bitmap;
+use crate::delay::arrival::Arrival;
+use crate::delay::{DelayInterval, Delays};
+use crate::frames::sent::SentNumbers;
+use crate::frames::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use crate::pacing::pacer::Pacer;
+use crate::pacing::reach::reach;
+use fields::WrongFields;
+use queues::{FaultyFrames, FrameFault};
+use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
+use sixbench_wire::tag::Tag;
+
+/// The number of wrong frames kept for the report.
+const EXAMPLES: usize = 5;
+/// Octets kept of each: the largest frame, and some octets more.
+const EXAMPLE_OCTETS: usize = 9_300;
+
+/// The time by which the clocks of two cores of a machine may differ, in nanoseconds: a frame is right even if it seems to have been sent up to
+/// this time after it arrived.
+pub(crate) const CLOCKS_APART_NS: u64 = 1_000;
+
+/// The frames that a receiver is to expect.
+pub(crate) struct ExpectedFrames {
+    pub(crate) verifier: Verifier,
+    /// The times at which frames are due; empty if there are no frames.
+    pub(crate) schedule: Schedule,
+    /// The time of sending in the schedule, nanoseconds.
+    pub(crate) duration_ns: u64,
+    /// The time after which a frame no longer counts as received; 0 for no limit.
+    pub(crate) timeout_ns: u64,
+    /// The time by which the clocks of sender and receiver may differ, nanoseconds.
+    pub(crate) clocks_apart_ns: u64,
+    /// The time at which the tester sent the first frame of its first trial, nanoseconds; `None` if this is the first.
+    pub(crate) first_trial_ns: Option<u64>,
+    /// The histograms in which delays are recorded.
+    pub(crate) delays: Delays,
+}
+
+/// The counts of the frames that a receiver has seen.
+pub(crate) struct FrameTally {
+    expected: ExpectedFrames,
+    seen: Bitmap,
+    /// The outcomes of the frames that are not simply right, by number, if other receivers may see frames with the same numbers.
+    faulty: Option<FaultyFrames>,
+    counts: ReceiverCounts,
+    /// Those of the frames that came back wrong, by field.
+    wrong_fields: WrongFields,
+    /// The ICMP errors about frames that left from the port at which this direction arrives: those of the opposite direction.
+    icmp_errors: IcmpErrorTable,
+    /// The highest sequence number so far of foreground and background, which take different ways through a DUT, for each sending queue: there is
+    /// no order between queues.
+    highest: Box<[[Option<u64>; 2]]>,
+    /// Frames not received, by bin.
+    bins: Vec<u64>,
+    /// The highest number of a frame not received.
+    last_missing: Option<u64>,
+    /// The time at which the last frame so far was received, in nanoseconds; 0 if there was none.
+    last_arrival_ns: u64,
+    /// The longest time without a frame, from arrival to arrival.
+    silence: (u64, u64),
+    /// The due times of the frames, as the sender computes them.
+    pacer: Pacer,
+    examples: Vec<Example>,
+    /// The examples' octets, one after the other, in memory allocated before the trial.
+    kept: Vec<u8>,
+}
+
+#[derive(Default)]
+struct ReceiverCounts {
+    distinct: u64,
+    received: u64,
+    late: u64,
+    mistranslated: u64,
+    corrupt: u64,
+    duplicate: u64,
+    reordered: u64,
+    foreign: u64,
+    icmp: u64,
+    fragments: u64,
+    misdirected: u64,
+    defective: u64,
+    /// Frames that had arrived before they were sent, according to the clocks of both ends, and by how much at most, in nanoseconds.
+    before_sent: u64,
+    before_sent_ns: u64,
+}
+
+struct Example {
+    tag: Tag,
+    mismatch: Mismatch,
+    /// The latest time at which it may have arrived, in nanoseconds.
+    arrived_ns: u64,
+    octets: std::ops::Range<usize>,
+}
+
+impl FrameTally {
+    /// Returns a tally without counts for the expected frames, which are sent by these queues in turn and received by these.
+    pub(crate) fn new(expected: ExpectedFrames, queues: QueueCounts) -> Self {
+        let reach = reach(&expected.schedule, queues.sending);
+        let bins = expected.duration_ns.div_ceil(LOSS_BIN_NS).max(1);
+        Self {
+            seen: Bitmap::new(reach),
+            faulty: (queues.receiving > 1).then(|| FaultyFrames::new(reach)),
+            counts: ReceiverCounts::default(),
+            wrong_fields: WrongFields::new(queues.receiving > 1),
+            icmp_errors: IcmpErrorTable::new(),
+            highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
+            bins: vec![0; bins as usize],
+            last_missing: None,
+            last_arrival_ns: 0,
+            silence: (0, 0),
+            pacer: Pacer::new(&expected.schedule),
+            examples: Vec::with_capacity(EXAMPLES),
+            kept: Vec::with_capacity(EXAMPLES * EXAMPLE_OCTETS),
+            expected,
+        }
+    }
+
+    /// Counts a frame, and hands it to `on_first` if it is the first right one with its number.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, frame: &[u8], arrival: Arrival, on_first: &mut impl FnMut(Tag)) -> FrameClass {
+        let mut class = self.expected.verifier.judge(frame);
+        if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
+            && (tag.time_ns > arrival.by_ns + self.expected.clocks_apart_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
+        {
+            class = self.judge_time(tag, arrival);
+        }
+        match class {
+            FrameClass::Right(tag) => {
+                if self.is_new(tag) {
+                    on_first(tag);
+                    self.expected.verifier.learn(frame, tag);
+                    self.take_right(tag, arrival);
+                }
+            }
+            FrameClass::Defective(tag, mismatch) => {
+                if self.is_new(tag) {
+                    on_first(tag);
+                    self.counts.defective += 1;
+                    self.note_faulty(tag, FrameFault::Defective);
+                    self.expected.verifier.learn(frame, tag);
+                    self.take_right(tag, arrival);
+                    self.keep(frame, tag, mismatch, arrival.by_ns);
+                }
+            }
+            FrameClass::Mistranslated(tag, _) | FrameClass::Corrupt(tag, _) if self.is_of_earlier_trial(tag) => {
+                return FrameClass::Foreign;
+            }
+            FrameClass::Mistranslated(tag, mismatch) => {
+                if self.is_new(tag) {
+                    self.counts.mistranslated += 1;
+                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), arrival);
+                }
+            }
+            FrameClass::Corrupt(tag, mismatch) => {
+                if self.is_new(tag) {
+                    self.counts.corrupt += 1;
+                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), arrival);
+                }
+            }
+            FrameClass::Misdirected => self.counts.misdirected += 1,
+            // The receiver checks whether it came from a neighbour, and counts it.
+            FrameClass::Foreign => {}
+        }
+        class
+    }
+
+    /// Sets the time at which the first frame is due.
+    pub(crate) fn begin(&mut self, start_ns: u64) {
+        self.pacer.begin(start_ns);
+    }
+
+    /// Returns the verdict on a right frame whose time of sending is implausible: no frame leaves before it is due, or after it arrived.
+    #[cold]
+    fn judge_time(&mut self, tag: Tag, arrival: Arrival) -> FrameClass {
+        if tag.time_ns < self.pacer.due_time(tag.sequence) {
+            return FrameClass::Corrupt(tag, Mismatch::SentBeforeDue);
+        }
+        self.counts.before_sent += 1;
+        self.counts.before_sent_ns = self.counts.before_sent_ns.max(tag.time_ns - arrival.by_ns);
+        FrameClass::Corrupt(tag, Mismatch::SentAfterArrival)
+    }
+
+    /// Returns whether a frame was sent in an earlier trial of the tester: before the first frame of this one was due, and not before there were any. The
+    /// tag has only six bits of the trial's number, and a device may hold a frame for 64 trials; the time of sending tells them apart without a doubt.
+    #[cold]
+    fn is_of_earlier_trial(&self, tag: Tag) -> bool {
+        let is_before = tag.time_ns.saturating_add(self.expected.clocks_apart_ns) < self.pacer.start_ns;
+        is_before && self.expected.first_trial_ns.is_some_and(|first_ns| tag.time_ns >= first_ns)
+    }
+
+    /// Counts a frame that comes neither from the tester nor from a neighbour.
+    #[cold]
+    pub(crate) fn take_foreign(&mut self, frame: &[u8]) {
+        self.counts.foreign += 1;
+        match foreign_frame(frame) {
+            ForeignFrame::IcmpError(error) => {
+                self.counts.icmp += 1;
+                let of_background = error.quoted.and_then(|tag| self.expected.verifier.is_answered_background(tag));
+                self.icmp_errors.count(&error, of_background);
+            }
+            ForeignFrame::Icmp => self.counts.icmp += 1,
+            ForeignFrame::Fragment => self.counts.fragments += 1,
+            ForeignFrame::Other => {}
+        }
+    }
+
+    /// Returns the ICMP errors that arrived, and leaves none.
+    pub(crate) fn take_icmp_errors(&mut self) -> IcmpErrorTable {
+        std::mem::replace(&mut self.icmp_errors, IcmpErrorTable::new())
+    }
+
+    /// Returns the number of frames that had arrived before they were sent, according to the clocks of both ends, and by how much at most, in
+    /// nanoseconds.
+    pub(crate) fn arrived_before_sent(&self) -> (u64, u64) {
+        (self.counts.before_sent, self.counts.before_sent_ns)
+    }
+
+    /// Returns the number of different frames that were seen.
+    #[inline]
+    pub(crate) fn distinct(&self) -> u64 {
+        self.counts.distinct
+    }
+
+    /// Returns the numbers of the frames seen.
+    pub(crate) fn seen(&self) -> &Bitmap {
+        &self.seen
+    }
+
+    /// Returns the time at which the last frame so far was received, in nanoseconds; 0 if there was none.
+    #[inline]
+    pub(crate) fn last_arrival_ns(&self) -> u64 {
+        self.last_arrival_ns
+    }
+
+    /// Marks the frame as seen; returns whether it is the first with its number, and counts reordered and duplicate frames.
+    #[inline(always)]
+    fn is_new(&mut self, tag: Tag) -> bool {
+        if !self.seen.set(tag.sequence) {
+            self.counts.duplicate += 1;
+            return false;
+        }
+        self.counts.distinct += 1;
+        let queue = if self.highest.len() == 1 { 0 } else { tag.sequence % self.highest.len() as u64 };
+        let highest = &mut self.highest[queue as usize][usize::from(self.expected.verifier.is_background(tag))];
+        if highest.is_some_and(|highest| tag.sequence < highest) {
+            self.counts.reordered += 1;
+        } else {
+            *highest = Some(tag.sequence);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn take_right(&mut self, tag: Tag, arrival: Arrival) {
+        let delay = self.delay(tag, arrival);
+        if self.expected.timeout_ns > 0 && delay.is_surely_above(self.expected.timeout_ns) {
+            self.counts.late += 1;
+            self.note_faulty(tag, FrameFault::Late);
+            self.expected.delays.take_late(delay.delay_ns);
+            self.miss(tag.sequence);
+            return;
+        }
+        self.counts.received += 1;
+        self.expected.delays.take(tag.sequence, delay);
+        self.note_arrival(arrival.by_ns);
+    }
+
+    /// Returns the delay of a right frame. By the clocks of both ends it may have arrived before it was sent, but by no more than these are known to
+    /// differ (see [`Self::judge_time`]): then it took no time that they can show.
+    #[inline(always)]
+    fn delay(&self, tag: Tag, arrival: Arrival) -> DelayInterval {
+        debug_assert!(tag.time_ns <= arrival.by_ns + self.expected.clocks_apart_ns, "judged before");
+        DelayInterval { delay_ns: arrival.by_ns.saturating_sub(tag.time_ns), width_ns: arrival.width_ns() }
+    }
+
+    /// Notes a frame that does not count as received because it is wrong.
+    #[cold]
+    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), arrival: Arrival) {
+        self.note_faulty(tag, fault);
+        self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
+        self.miss(tag.sequence);
+        self.keep(frame, tag, mismatch, arrival.by_ns);
+    }
+
+    #[inline]
+    fn note_arrival(&mut self, now_ns: u64) {
+        if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
+            self.silence = (self.last_arrival_ns, now_ns);
+        }
+        self.last_arrival_ns = now_ns;
+    }
+
+    #[cold]
+    fn note_faulty(&mut self, tag: Tag, fault: FrameFault) {
+        if let Some(faulty) = &mut self.faulty {
+            faulty.of(fault).set(tag.sequence);
+        }
+    }
+
+    fn miss(&mut self, sequence: u64) {
+        let bin = self.bin_of(sequence);
+        self.bins[bin] += 1;
+        self.last_missing = self.last_missing.max(Some(sequence));
+    }
+
+    /// Returns the bin of a frame by its due time.
+    fn bin_of(&self, sequence: u64) -> usize {
+        let due_ns = self.expected.schedule.due_ns(sequence);
+        ((due_ns / LOSS_BIN_NS) as usize).min(self.bins.len() - 1)
+    }
+
+    fn keep(&mut self, frame: &[u8], tag: Tag, mismatch: Mismatch, arrived_ns: u64) {
+        if self.examples.len() == EXAMPLES {
+            return;
+        }
+        let start = self.kept.len();
+        self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
+        self.examples.push(Example { tag, mismatch, arrived_ns, octets: start..self.kept.len() });
+    }
+
+    /// Writes the counts into `result`; `sent` are the numbers of the frames that were sent.
+    pub(crate) fn finish(mut self, result: &mut DirectionResult, sent: &SentNumbers) {
+        let counts = &self.counts;
+        result.received = counts.received;
+        result.late = counts.late;
+        result.mistranslated = counts.mistranslated;
+        result.corrupt = counts.corrupt;
+        result.duplicate = counts.duplicate;
+        result.reordered = counts.reordered;
+        result.foreign = counts.foreign;
+        result.icmp = counts.icmp;
+        result.fragments = counts.fragments;
+        result.misdirected = counts.misdirected;
+        result.defective = counts.defective;
+        result.wrong_fields = self.wrong_fields.by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
+        let mut lost = Vec::new();
+        if result.not_received() > 0 {
+            let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
+            for (nth, sequence) in sent.missing(&seen).enumerate() {
+                self.miss(sequence);
+                let explained = if nth < EXAMPLES { self.expected.verifier.explain_missing(sequence) } else { None };
+                lost.extend(explained);
+            }
+            result.lost_by_bin = std::mem::take(&mut self.bins);
+        }
+        let since_start = |ns: u64| ns.saturating_sub(self.pacer.start_ns);
+        result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
+        let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
+        result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
+        result.examples = self.examples.iter().map(|example| self.explain(example)).chain(lost).collect();
+        let mut delays = self.expected.delays;
+        (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
+        result.delays = delays.buckets();
+    }
+
+    /// Returns a description of an example in one line.
+    fn explain(&self, example: &Example) -> String {
+        let Example { tag, mismatch, arrived_ns, .. } = *example;
+        let verifier = &self.expected.verifier;
+        let bound_ns = match mismatch {
+            Mismatch::SentBeforeDue => self.pacer.due_time(tag.sequence),
+            Mismatch::SentAfterArrival => arrived_ns,
+            _ => return verifier.explain(&self.kept[example.octets.clone()], tag, mismatch),
+        };
+        verifier.explain_time(tag, mismatch, self.pacer.start_ns, bound_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::profile::TrafficProfile;
+    use crate::frames::stream::{Stream, StreamSource};
+    use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+    use sixbench_method::trial::{TrialKind, TrialSpec};
+    use sixbench_wire::MacAddress;
+    use sixbench_wire::template::StampedTime;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// The frames of a trial whose first one was due at `start_ns`, and their receiver.
+    struct RiggedTrial {
+        tally: FrameTally,
+        stream: Stream,
+    }
+
+    impl RiggedTrial {
+        fn new(spec: TrialSpec, timeout_ns: u64, start_ns: u64) -> Self {
+            let address = |text: &str| text.parse().expect("address");
+            let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));
+            let source =
+                StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+            let stream = || Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream");
+            let expected = ExpectedFrames {
+                verifier: Verifier::new(stream(), spec.frames(), false),
+                delays: Delays::new(None, false),
+                schedule: spec.schedule(),
+                duration_ns: spec.duration_ns,
+                timeout_ns,
+                clocks_apart_ns: CLOCKS_APART_NS,
+                first_trial_ns: Some(SECOND),
+            };
+            let mut tally = FrameTally::new(expected, QueueCounts::SINGLE);
+            tally.begin(start_ns);
+            Self { tally, stream: stream() }
+        }
+
+        /// Returns the frame of this number, sent at this time.
+        fn frame(&self, sequence: u64, time_ns: u64) -> Vec<u8> {
+            let kind = self.stream.kind(sequence).0;
+            kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns))).to_vec()
+        }
+
+        fn take(&mut self, (sequence, time_ns): (u64, u64), arrival: Arrival) -> FrameClass {
+            let frame = self.frame(sequence, time_ns);
+            self.tally.take(&frame, arrival, &mut |_| ())
+        }
+    }
+
+    /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.
+    fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64) -> Vec<Option<Mismatch>> {
+        let mut trial = RiggedTrial::new(spec, 0, 7);
+        let mut verdict = |&sent: &(u64, u64)| match trial.take(sent, Arrival::at(now_ns)) {
+            FrameClass::Right(_) => None,
+            FrameClass::Corrupt(_, mismatch) => Some(mismatch),
+            class => panic!("{class:?}"),
+        };
+        sent.iter().map(&mut verdict).collect()
+    }
+
+    #[test]
+    fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place() {
+        let (spec, start_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 100 * SECOND);
+        let mut trial = RiggedTrial::new(spec, 0, start_ns);
+        let arrival = Arrival::at(start_ns + 900 * 1_000_000);
+        for sequence in 0..5 {
+            // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
+            assert_eq!(trial.take((sequence, 36 * SECOND + sequence), arrival), FrameClass::Foreign);
+            let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
+            let last = spoilt.len() - 1;
+            spoilt[last] ^= 1;
+            assert_eq!(trial.tally.take(&spoilt, arrival, &mut |_| ()), FrameClass::Foreign, "whatever the device did to it");
+        }
+        for sequence in 0..10 {
+            let sent_ns = start_ns + sequence * SECOND / 10 + 50;
+            assert!(matches!(trial.take((sequence, sent_ns), arrival), FrameClass::Right(_)), "{sequence}");
+        }
+        let ReceiverCounts { distinct, received, corrupt, duplicate, reordered, mistranslated, .. } = trial.tally.counts;
+        assert_eq!((distinct, received, corrupt, duplicate, reordered, mistranslated), (10, 10, 0, 0, 0, 0));
+        // A time at which there was no trial yet was damaged on the way.
+        assert!(matches!(trial.take((0, SECOND - 1), arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
+    }
+
+    #[test]
+    fn a_frame_is_late_only_if_it_is_wherever_it_arrived_since_the_last_poll() {
+        let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 1_000_000);
+        let mut trial = RiggedTrial::new(spec, timeout_ns, 0);
+        let polled = |since_ns| Arrival { since_ns, by_ns: 1_500_000 };
+        trial.take((0, 0), polled(1_000_000));
+        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 0), "it may have been in time");
+        let sent_ns = SECOND / 10;
+        let later = |since_ns| Arrival { since_ns: since_ns + sent_ns, by_ns: sent_ns + 1_500_000 };
+        trial.take((1, sent_ns), later(1_000_001));
+        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 1));
+    }
+
+    #[test]
+    fn a_frame_may_be_sent_when_it_is_due_and_no_nanosecond_before() {
+        let early = Some(Mismatch::SentBeforeDue);
+        let spec = TrialSpec::constant(FrameRate(3), SECOND);
+        let due = 7 + SECOND / 3;
+        let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
+        assert_eq!(verdicts(spec, &sent, SECOND), [None, early, None, early, early]);
+        let drop = TrialKind::Drop { at_ns: SECOND, to: FrameRate(10) };
+        let spec = TrialSpec { kind: drop, ..TrialSpec::constant(FrameRate(1000), 2 * SECOND) };
+        let due = 7 + SECOND + SECOND / 10;
+        assert_eq!(verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND), [None, early], "in a later stretch");
+    }
+
+    #[test]
+    fn a_frame_may_seem_to_arrive_before_it_was_sent_by_no_more_than_the_clocks_differ() {
+        let spec = TrialSpec::constant(FrameRate(SECOND), 10);
+        let (now_ns, after) = (5_000, Some(Mismatch::SentAfterArrival));
+        let sent = [(0, now_ns), (1, now_ns + CLOCKS_APART_NS), (2, now_ns + CLOCKS_APART_NS + 1), (3, 3600 * SECOND)];
+        assert_eq!(verdicts(spec, &sent, now_ns), [None, None, after, after]);
+    }
+}
