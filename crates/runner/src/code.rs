@@ -1,7 +1,7 @@
 //! A plan is data, a recipe is code. This finds the files whose commands a run would execute, and those that need the user's consent. Files that
 //! came with sixbench or were named on the command line need none. Those that a plan brings run only if the caller agrees to their digests.
 
-use super::error::{PlanError, RunError, Untrusted};
+use crate::error::{PlanError, RunError, Untrusted};
 use crate::profile;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};

@@ -1,12 +1,12 @@
 //! The errors of a run or a part of it, distinguished by what a caller can do about them. Messages mention no commands, because only the program
 //! that shows an error knows what its user can call.
 
-use super::agent::AgentError;
-use super::campaign::SelectionError;
-use super::locks::LockError;
-use super::merge::MergeError;
-use super::ports::OpenError;
-use super::store::StoreError;
+use crate::agent::AgentError;
+use crate::locks::LockError;
+use crate::results::campaign::SelectionError;
+use crate::results::merge::MergeError;
+use crate::results::store::StoreError;
+use crate::run::ports::OpenError;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_engine::tcp::TcpError;

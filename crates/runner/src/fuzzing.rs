@@ -2,8 +2,8 @@
 
 pub use crate::agent::fuzzing::read_agent_messages;
 
-use crate::store::line;
-use crate::trial_lines::{RecordError, records};
+use crate::results::store::line;
+use crate::results::trial_lines::{RecordError, records};
 use sixbench_method::record::TrialRecord;
 
 /// Parses the text of a `trials.jsonl`. Returns the records, and whether the last line is incomplete.

@@ -1,14 +1,14 @@
 //! A testbed held without measuring, so that users can inspect it: how it is held, how another process finds it, and how commands run in it. Each
 //! process that holds a testbed describes it in a directory of its own. A lock on a file there shows that the process is alive.
 
-use super::built::BuiltTestbed;
-use super::code::{self, Trusted};
-use super::error::{HeldError, RunError};
-use super::manager::session_request;
-use super::request::{SessionRequest, Site};
-use super::session::Session;
-use super::stop;
+use crate::code::{self, Trusted};
+use crate::error::{HeldError, RunError};
 use crate::profile;
+use crate::run::built::BuiltTestbed;
+use crate::run::manager::session_request;
+use crate::run::request::{SessionRequest, Site};
+use crate::run::session::Session;
+use crate::stop;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP request an orderly end: the trial in progress is abandoned, the testbed undone, and results are kept. Repeating the
 //! request has no effect, because the teardown must not be interrupted.
 
-use super::error::RunError;
+use crate::error::RunError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

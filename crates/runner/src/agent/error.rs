@@ -1,7 +1,7 @@
 //! Errors of the tester's second machine.
 
 use super::channel::ChannelEnd;
-use crate::version::VERSION;
+use crate::results::version::VERSION;
 use sixbench_testbed::{TestbedError, scp};
 
 /// The reason why the tester's second machine cannot be used.

@@ -6,10 +6,10 @@ mod holder;
 
 pub use holder::{LockError, LockHolder};
 
-use super::cores::cores;
-use super::error::{PlanError, RunError};
-use super::origin::now;
-use super::stop;
+use crate::error::{PlanError, RunError};
+use crate::results::origin::now;
+use crate::run::cores::cores;
+use crate::stop;
 use holder::VARIABLE;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;

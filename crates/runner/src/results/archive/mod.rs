@@ -1,0 +1,63 @@
+//! A results directory as a single file for a data repository such as Zenodo: a tar archive compressed with Zstandard. The same directory always
+//! gives the same octets: names are sorted, all files have the same owner, mode and time (the end of the run), and the compression has no options.
+
+mod error;
+mod files;
+mod held_io;
+mod pack;
+mod texts;
+
+pub use error::ArchiveError;
+
+use crate::results::owner;
+use crate::results::store;
+use files::{README, SUMS, members, sum_of, summed};
+use pack::ArchiveContents;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Writes the archive of a results directory to `output`, by default to `NAME.tar.zst` next to the directory. Returns its path and its SHA-256.
+///
+/// Files whose names begin with a dot are left out, such as the token of the live page.
+///
+/// # Errors
+/// There is no results directory, its run is still going on, the archive exists, or a file cannot be read or written.
+pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String), ArchiveError> {
+    let results = store::folder(directory)?;
+    let stored = store::load_from(&results)?;
+    let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
+    // No run begins to write to the directory as long as this lock is held.
+    let Some(_lock) = store::lock_to_read(&results) else { return Err(ArchiveError::Running(directory)) };
+    let name = directory.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
+    let output = output.map_or_else(|| directory.with_file_name(format!("{name}.tar.zst")), Path::to_owned);
+    refuse_place(&directory, &output)?;
+    let members = members(&results)?;
+    let readme = texts::readme(&stored);
+    let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
+    let texts = [(README, readme), (SUMS, sums)];
+    write_new(&ArchiveContents { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
+    let archive = fs::File::open(&output).map_err(ArchiveError::reading(&output))?;
+    let (_, sum) = summed(archive).map_err(ArchiveError::reading(&output))?;
+    Ok((output, sum))
+}
+
+fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
+    if output.exists() {
+        return Err(ArchiveError::Exists(output.to_owned()));
+    }
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = fs::canonicalize(parent).map_err(ArchiveError::writing(output))?;
+    if parent.starts_with(directory) { Err(ArchiveError::Inside(output.to_owned())) } else { Ok(()) }
+}
+
+/// Writes the archive under another name until it is whole.
+fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveError> {
+    let failed = ArchiveError::writing(output);
+    let (place, name) = (store::make_folder_of(output)?, output.file_name().unwrap_or_default());
+    let mut partial = name.to_owned();
+    partial.push(".part");
+    let created = place.create(&partial).and_then(|file| owner::give(&file).map(|()| file)).map_err(&failed);
+    let written = created.and_then(|file| pack::write(folder, file, output));
+    let named = || place.rename(&partial, name).map_err(&failed);
+    written.and_then(|()| named()).inspect_err(|_| drop(place.remove(&partial)))
+}

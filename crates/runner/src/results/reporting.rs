@@ -1,0 +1,186 @@
+//! Writes the files that are derived from the records: report, tables, figures.
+
+use super::lean::LeanRecords;
+use super::own_files::OwnFile;
+use super::store::{self, StoreError, Stored};
+use super::version::VERSION;
+use crate::error::RunError;
+use sixbench_analysis::comparison::Comparison;
+use sixbench_io::files::Folder;
+use sixbench_method::budget;
+use sixbench_method::campaign;
+use sixbench_method::measures::Outcome;
+use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::record::{Facts, TrialRecord};
+use sixbench_method::replay::{self, Replay};
+use sixbench_report::comparison::ComparisonWords;
+use sixbench_report::{self as report, PaperStyle, ReportError};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// All data that a report needs.
+pub struct ReportInputs<'a> {
+    /// The plan that was run.
+    pub plan: &'a Plan,
+    /// The trials in the order in which they were performed.
+    pub records: &'a [TrialRecord],
+    /// The facts of the run.
+    pub facts: &'a Facts,
+    /// Every command that the testbed ran, as a shell script.
+    pub commands: &'a str,
+    /// True if the run is not complete.
+    pub interrupted: bool,
+}
+
+/// Writes all derived files of a run in its directory. `plan`, `facts` and `commands` are the run's. Returns the path of report.html.
+///
+/// # Errors
+/// The records cannot be read, or a file cannot be written.
+pub(crate) fn write(
+    folder: &Folder,
+    plan: &Plan,
+    facts: &Facts,
+    commands: &str,
+    interrupted: bool,
+) -> Result<PathBuf, RunError> {
+    let mut lean = LeanRecords::load(folder, plan, facts)?;
+    lean.give_back_delays(folder, plan)?;
+    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
+    let style = kept_style(folder);
+    with_document(&inputs, &lean.replayed.finished, |document| write_files(folder, &document.with_style(style)))?
+}
+
+/// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
+/// those that do not say that they are figures of a run, stay.
+fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
+    let Ok(figures) = folder.folder(report::PAPER_FIGURES) else { return };
+    let is_ours = |name: &OsStr| figures.text(name).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
+    for name in figures.files().unwrap_or_default() {
+        let is_written = written.contains(&format!("{}/{}", report::PAPER_FIGURES, name.display()));
+        if Path::new(&name).extension().is_some_and(|end| end == "tex") && !is_written && is_ours(&name) {
+            // One that cannot be removed is old, and does no other harm.
+            let _ = figures.remove(name);
+        }
+    }
+}
+
+/// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
+fn kept_style(folder: &Folder) -> PaperStyle {
+    let written = folder.text("results.tex").ok();
+    written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
+}
+
+/// Writes all files of a report; returns the path of report.html.
+fn write_files(folder: &Folder, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
+    let mut texts = document.files();
+    // The page takes most memory, so it has it for itself. Of a long run the tables of Parquet take as long as all other files together.
+    let mut written = write_texts(folder, texts.by_ref().take(1))?;
+    let others = thread::scope(|scope| {
+        let parquet = scope.spawn(|| write_parquet(folder, document));
+        let others = write_texts(folder, texts);
+        parquet.join().unwrap_or_else(|panic| resume_unwind(panic)).and(others)
+    })?;
+    written.extend(others);
+    remove_old_figures(folder, &written);
+    Ok(folder.path().join("report.html"))
+}
+
+/// Writes these files; returns their names.
+fn write_texts(
+    folder: &Folder,
+    files: impl Iterator<Item = Result<(String, String), ReportError>>,
+) -> Result<HashSet<String>, RunError> {
+    files
+        .map(|file| {
+            let (name, text) = file?;
+            store::write(folder, &name, text)?;
+            Ok(name)
+        })
+        .collect()
+}
+
+fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(), RunError> {
+    for name in report::Document::PARQUET_FILES {
+        store::write_with(folder, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
+    }
+    Ok(())
+}
+
+/// Returns the summary for a terminal of `width` columns.
+///
+/// # Errors
+/// A record was written by a newer version.
+pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
+    let outcomes = replay::outcomes(inputs.plan, inputs.records);
+    with_document(inputs, &outcomes, |document| document.terminal(width, color))
+}
+
+/// Writes the derived files of a stored run again, with `results.tex` in this style or, by default, in that of the existing `results.tex`. Returns
+/// the path of report.html, and the summary for a terminal of `width` columns.
+///
+/// # Errors
+/// There are no results, there is nothing to report, or the directory cannot be written to.
+pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
+    let folder = &store::folder(directory)?;
+    let Stored { plan, facts, commands, .. } = &store::load_without_records(folder)?;
+    let mut lean = LeanRecords::load(folder, plan, facts)?;
+    // A run whose set-up failed has something to report: the status of every point.
+    if lean.records.is_empty() && facts.runs.is_empty() {
+        return Err(StoreError::NoTrial(directory.to_owned()).into());
+    }
+    let Replay { finished, unfinished, mismatches } = &lean.replayed;
+    // Individual points that an earlier version judged differently have a status that reports this.
+    if let Some(mismatch) = mismatches.first().filter(|_| finished.is_empty() && unfinished.is_empty()) {
+        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
+    }
+    let interrupted = !campaign::is_complete(plan, &facts.selection, finished);
+    lean.give_back_delays(folder, plan)?;
+    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
+    let style = style.unwrap_or_else(|| kept_style(folder));
+    with_document(&inputs, &lean.replayed.finished, |document| {
+        let document = document.with_style(style);
+        Ok((write_files(folder, &document)?, document.terminal(width, color)))
+    })?
+}
+
+/// Writes a comparison to a file, as Markdown if its name ends in `.md`, otherwise as a page.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Result<(), RunError> {
+    let kind = OwnFile::of_comparison(path);
+    kind.check(path)?;
+    let text = match kind {
+        OwnFile::Markdown => report::comparison::markdown(compared, words),
+        _ => report::comparison::page(compared, words, &format!("Written {} by sixbench {VERSION}", generated()))?,
+    };
+    Ok(store::write_file(path, &text)?)
+}
+
+/// Returns the current time in the format used on pages.
+pub(crate) fn generated() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
+/// Passes a document of the current state of a run, with the outcomes of its records, to `print`.
+fn with_document<T>(
+    inputs: &ReportInputs<'_>,
+    outcomes: &[Outcome],
+    print: impl FnOnce(report::Document<'_>) -> T,
+) -> Result<T, RunError> {
+    let input = report::Input {
+        plan: inputs.plan,
+        records: inputs.records,
+        outcomes,
+        facts: inputs.facts,
+        commands: inputs.commands,
+        generated: &generated(),
+        interrupted: inputs.interrupted,
+        rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
+    };
+    Ok(print(report::Document::new(&input)?))
+}

@@ -1,0 +1,195 @@
+//! The two sides of a comparison of stored results: each is a results directory, or a folder with several of the same plan.
+
+use super::collection::{CollectedRun, collect, has_results};
+use super::differences::{changes_since, differences_of};
+use super::store::StoreError;
+use crate::run::order;
+use sixbench_analysis::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
+use sixbench_method::measures::Outcome;
+use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
+use sixbench_method::record::RepetitionHosts;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The reason why two sets cannot be compared.
+#[derive(Debug, thiserror::Error)]
+// The message above each variant explains its fields.
+#[allow(missing_docs)]
+pub enum SetError {
+    /// A set cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The two sides were measured in different ways: results would differ even for one device.
+    #[error("the two runs cannot be compared: they differ in their {0}")]
+    Unlike(String),
+    /// The runs of one set do not have the same tests.
+    #[error("{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan")]
+    Mixed { which: Which, first: String, other: String, how: String },
+    /// A side has no test of this name, which was to be the reference.
+    #[error("{which} has no test {test}, which is to be the reference; it has {tests}")]
+    NoReference { which: Which, test: String, tests: String },
+}
+
+/// Two sets of runs.
+pub struct TwoSets {
+    sets: [Vec<CollectedRun>; 2],
+    order: RunOrder,
+    /// Texts about what casts doubt on the comparison.
+    pub warnings: Vec<String>,
+}
+
+/// Returns true if this directory is, or contains, a results directory.
+pub fn is_set(path: &Path) -> bool {
+    has_results(path)
+}
+
+impl TwoSets {
+    /// Reads A and B.
+    ///
+    /// # Errors
+    /// A directory has no results, the runs of one side do not have the same tests, or the sides were measured in different ways.
+    pub fn read(paths: [&Path; 2]) -> Result<Self, SetError> {
+        let [mut a, mut b] = [collect(paths[0])?, collect(paths[1])?];
+        let mut warnings: Vec<String> = Vec::new();
+        for (which, collection) in [(Which::A, &a), (Which::B, &b)] {
+            is_of_one_plan(which, &collection.runs)?;
+            warnings.extend(collection.skipped.iter().map(|line| format!("warning: {which} is without {line}")));
+            warnings.extend(changes_within(which, &collection.runs));
+        }
+        let unlike = a.runs[0].stored.plan.ways_unlike(&b.runs[0].stored.plan);
+        if !unlike.is_empty() {
+            return Err(SetError::Unlike(unlike.join(" and ")));
+        }
+        let pairs = a.runs.iter().chain(&b.runs).map(|run| (&a.runs[0], run));
+        if let Some(test) = pairs.filter_map(|(first, run)| joined_unlike(first, run)).next() {
+            return Err(SetError::Unlike(format!(
+                "way to the device of {test}, which shares memory with the tester in some runs only: no frame passes a kernel there"
+            )));
+        }
+        warnings.extend(differences_of([&a.runs[0].directory, &b.runs[0].directory]));
+        warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
+        let (order, note) = order::of([&a.runs, &b.runs]);
+        warnings.push(note);
+        Ok(Self { sets: [a.runs, b.runs], order, warnings })
+    }
+
+    /// Compares the two, ignoring differences up to `margin`. `reference` names the test of a device that shows whether the machine changed between
+    /// A and B; it is not compared itself. Returns `None` if they have no test in common.
+    ///
+    /// # Errors
+    /// A side has no test of that name.
+    pub fn compare(&self, margin: f64, reference: Option<&str>) -> Result<Option<Comparison<'_>>, SetError> {
+        let is_reference = |test: &Test| reference.is_some_and(|name| test.name == name);
+        let [a, b] = self.sides(|test| !is_reference(test));
+        let of_machine = self.reference(reference)?;
+        let compared = compare(&a, &b, margin, self.order);
+        let [of_a, of_b] = self.sets.each_ref().map(|runs| runs.iter().map(|run| &run.stored.records[..]).collect::<Vec<_>>());
+        let compared = compared.map(|compared| compared.with_anomalies([&of_a, &of_b]));
+        Ok(compared.map(|compared| match self.order {
+            RunOrder::AFirst | RunOrder::BFirst if of_machine.is_some() => compared.between_sessions(of_machine),
+            RunOrder::InTurns | RunOrder::AFirst | RunOrder::BFirst => compared,
+        }))
+    }
+
+    /// Returns both sides with those of their tests that are `wanted`.
+    fn sides(&self, wanted: impl Fn(&Test) -> bool) -> [Compared<'_>; 2] {
+        [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
+            let tests: Vec<&Test> = runs[0].stored.plan.tests.iter().filter(|test| wanted(test)).collect();
+            Compared { which, tests, runs: runs.iter().map(|run| &run.outcomes[..]).collect::<Vec<&[Outcome]>>() }
+        })
+    }
+
+    /// Returns what the test of this name shows of the machine; `None` without a name.
+    fn reference(&self, name: Option<&str>) -> Result<Option<Reference>, SetError> {
+        let Some(name) = name else { return Ok(None) };
+        let [a, b] = self.sides(|test| test.name == name);
+        for side in [&a, &b] {
+            if side.tests.is_empty() {
+                let [all, _] = self.sides(|_| true);
+                let tests = all.tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>().join(", ");
+                return Err(SetError::NoReference { which: side.which, test: name.to_owned(), tests });
+            }
+        }
+        Ok(Some(Reference::of(name, &a, &b)))
+    }
+}
+
+/// Returns the name of a test whose device shares memory with the tester on one side only, so that its results must not be compared; `None` if there is
+/// none.
+fn joined_unlike(a: &CollectedRun, b: &CollectedRun) -> Option<String> {
+    let (tests, others) = (&a.stored.plan.tests, &b.stored.plan.tests);
+    let are_single = tests.len() == 1 && others.len() == 1;
+    let is_unlike = |test: &&Test| {
+        let other = others.iter().find(|other| are_single || other.name == test.name);
+        let of = |run: &CollectedRun, test: &Test| run.stored.facts.link_group(&test.dut);
+        other.is_some_and(|other| of(a, test) != of(b, other))
+    };
+    tests.iter().find(is_unlike).map(|test| test.name.clone())
+}
+
+/// Refuses a set of runs that do not have the same tests, because their medians would differ even for the same device.
+fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
+    let Some((first, others)) = runs.split_first() else { return Ok(()) };
+    for other in others {
+        let (plan, of_other) = (&first.stored.plan, &other.stored.plan);
+        let unlike = plan.ways_unlike(of_other);
+        let is_same =
+            |test: &&Test| of_other.test(&test.name).is_some_and(|other| test.asks_the_same_as(other) && test.dut == other.dut);
+        let how = match plan.tests.iter().find(|test| !is_same(test)) {
+            _ if !unlike.is_empty() => format!("differ in their {}", unlike.join(" and ")),
+            Some(test) => format!("do not have the same test {}", test.name),
+            None => continue,
+        };
+        let [first, other] = [first, other].map(|run| run.directory.display().to_string());
+        return Err(SetError::Mixed { which, first, other, how });
+    }
+    Ok(())
+}
+
+/// If several hosts each measured a part of the results, keeps those of a single host: of the hosts in both sets, the one with the most
+/// repetitions. Returns a text about what was left out, or `None` if each run was measured on one host.
+fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
+    let is_divided = |run: &CollectedRun| RepetitionHosts::new(&run.stored.facts, &run.stored.records).are_several();
+    sets.iter().flat_map(|runs| runs.iter()).any(is_divided).then_some(())?;
+    let [a, b] = [&sets[0], &sets[1]].map(|runs| repetitions_of_hosts(runs));
+    let common = a.iter().filter_map(|(host, count)| Some((count.min(b.get(host)?), host)));
+    let Some((_, host)) = common.max() else {
+        return Some(
+            "warning: no host measured both A and B: numbers of one host say nothing against those of another".to_owned(),
+        );
+    };
+    for CollectedRun { stored, outcomes, .. } in sets.into_iter().flatten() {
+        let hosts = RepetitionHosts::new(&stored.facts, &stored.records);
+        let is_own = |point: &Point, repetition| hosts.is_only_on(host, point, repetition);
+        outcomes.retain(|outcome| is_own(&outcome.point, outcome.repetition));
+        let own: BTreeSet<(Point, u32)> = hosts
+            .iter()
+            .filter(|(point, repetition, _)| is_own(point, *repetition))
+            .map(|(point, repetition, _)| (point.clone(), repetition))
+            .collect();
+        // What the other hosts measured must not count as missing.
+        let key = |(point, repetition): &(Point, u32)| MeasurementKey { point: point.clone(), repetition: Some(*repetition) };
+        stored.plan = own.iter().map(key).collect::<Selection>().narrowed(&stored.plan);
+        stored.records.retain(|record| own.contains(&(record.point.clone(), record.repetition)));
+    }
+    Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))
+}
+
+/// Returns the number of repetitions that each host has measured alone.
+fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for run in runs {
+        for (_, _, hosts) in RepetitionHosts::new(&run.stored.facts, &run.stored.records).iter() {
+            if let [host] = hosts.iter().collect::<Vec<_>>()[..] {
+                *counts.entry((*host).to_owned()).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Returns the warnings about a set whose runs have different facts.
+fn changes_within(which: Which, runs: &[CollectedRun]) -> Vec<String> {
+    let changes = runs.windows(2).flat_map(|pair| changes_since(&pair[0].stored.facts, &pair[1].stored.facts));
+    changes.map(|change| format!("warning: the runs of {which} differ among themselves: {change}")).collect()
+}

@@ -1,0 +1,120 @@
+//! The tester's ends on a device's links.
+
+use super::cores::cores;
+use super::neighbours;
+use super::request::{SessionRequest, Site};
+use crate::error::RunError;
+use sixbench_io::PortSpec;
+use sixbench_method::record::LinkKind;
+use sixbench_plan::{Links, end_word};
+use sixbench_testbed::topology::LINKS;
+use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Returns the number of queues of each end of links that are built. Queries and connections use the kernel's sockets and need only one.
+pub(crate) fn queues(links: &Links, carries_frames: bool) -> u32 {
+    links.queues.filter(|_| carries_frames).map_or(1, NonZeroU32::get)
+}
+
+/// Returns true if interfaces leave it to the tester's threads to poll for frames. The kernel's sockets need interrupts.
+pub(crate) fn defers_interrupts(links: &Links, carries_frames: bool) -> bool {
+    links.busy_poll && carries_frames
+}
+
+/// The tester's ends. Interfaces are always in the tester's own network namespaces, so that traffic can only get from one to the other through the
+/// device.
+pub(crate) enum TesterLinks {
+    /// The testbed's own links to devices in namespaces.
+    Built(Topology),
+    Taken(Interfaces),
+    /// Ports without an interface, which need no namespace.
+    Addresses([PortSpec; 2]),
+    /// The same, for a device just started, which may take a moment to accept connections.
+    Started([PortSpec; 2]),
+}
+
+impl TesterLinks {
+    /// Returns the kind of links.
+    pub(crate) fn kind(&self) -> LinkKind {
+        match self {
+            Self::Built(_) => LinkKind::Virtual,
+            Self::Taken(_) => LinkKind::Interfaces,
+            Self::Addresses(ports) if !ports.iter().any(|port| port.to_string().starts_with("memif:")) => LinkKind::Interfaces,
+            Self::Addresses(_) | Self::Started(_) => LinkKind::SharedMemory,
+        }
+    }
+
+    /// Takes existing ports: interfaces are moved into namespaces. The agent, if there is one, takes its interface itself.
+    pub(crate) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
+        let own = site.links.own_interfaces();
+        own.iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
+        if let (Some(agent), [interface]) = (&site.links.agent, &own[..]) {
+            let end = (end_word(agent.other_end()), *interface);
+            return Ok(Self::Taken(Interfaces::take_one(
+                &site.shell,
+                &request.name,
+                end,
+                &site.links.nic,
+                site.links.own_addresses,
+            )?));
+        }
+        let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
+        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic, site.links.own_addresses)?))
+    }
+
+    /// Makes the interfaces defer their interrupts in favour of polling threads. Does nothing for ports without an interface.
+    pub(crate) fn defer_interrupts(&self) -> Result<(), RunError> {
+        match self {
+            Self::Built(topology) => Ok(topology.defer_interrupts()?),
+            Self::Taken(interfaces) => Ok(interfaces.defer_interrupts()?),
+            Self::Addresses(_) | Self::Started(_) => Ok(()),
+        }
+    }
+
+    /// Returns the links of a device that serves two shared-memory sockets.
+    pub(crate) fn of_sockets(sockets: [PathBuf; 2]) -> Self {
+        Self::Started(sockets.map(|socket| PortSpec::parse(&format!("memif:{}", socket.display()))))
+    }
+
+    /// Returns the time for which the device may refuse a port that is being opened.
+    pub(crate) fn opening_timeout(&self) -> Duration {
+        match self {
+            Self::Built(_) | Self::Taken(_) | Self::Addresses(_) => Duration::ZERO,
+            Self::Started(_) => Duration::from_secs(5),
+        }
+    }
+
+    /// Returns the left and the right port, each with its namespace, or a single one if an agent has the other.
+    pub(crate) fn ends(&self) -> Vec<(Option<&str>, PortSpec)> {
+        let interface = |name: &str| PortSpec::Interface(name.to_owned());
+        match self {
+            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))).into(),
+            Self::Taken(interfaces) => {
+                interfaces.ends().map(|(name, namespace)| (Some(namespace.name()), interface(name))).collect()
+            }
+            Self::Addresses(ports) | Self::Started(ports) => ports.iter().map(|port| (None, port.clone())).collect(),
+        }
+    }
+}
+
+/// Sets up hosts at both ends of the device, with the addresses of its recipe and those in `others`.
+pub(crate) fn settle(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    links: &TesterLinks,
+    others: (&[IpAddr], &[IpAddr]),
+) -> Result<Hosts, RunError> {
+    match links {
+        TesterLinks::Built(topology) => Ok(Hosts::settle(topology, request.recipe, &request.name, others, &site.shell)?),
+        TesterLinks::Taken(interfaces) => {
+            let cores = cores(site.links)?.tester;
+            let hosts = Hosts::settle_on(interfaces, &cores, request.recipe, others)?;
+            neighbours::wait_for(request.recipe, &hosts, site)?;
+            Ok(hosts)
+        }
+        TesterLinks::Addresses(_) | TesterLinks::Started(_) => Err(RunError::NeedsInterfaces),
+    }
+}

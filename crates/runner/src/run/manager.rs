@@ -1,0 +1,483 @@
+//! Takes a plan through its devices, repetitions, points and trials.
+
+use super::dns::MOST_CERTIFIED;
+use super::quiet::wait_until_quiet;
+use super::request::{RunRequest, SessionRequest};
+use super::run_clock::RunClock;
+use super::session::Session;
+use crate::code;
+use crate::error::{PlanError, RunError};
+use crate::profile;
+use crate::results::differences::changes_of_machine;
+use crate::results::origin;
+use crate::results::owner;
+use crate::results::reporting;
+use crate::results::store::Store;
+use crate::stop;
+use sixbench_io::thread::allowed_cores;
+use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
+use sixbench_method::event::Event;
+use sixbench_method::forecast::Forecast;
+use sixbench_method::lists::by_key;
+use sixbench_method::measures::{Outcome, TrialPurpose};
+use sixbench_method::patience::Patience;
+use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
+use sixbench_method::record::{DURING_TRIALS, Disturber, FORMAT, Facts, TrialRecord};
+use sixbench_method::replay::{self, Resumed};
+use sixbench_method::trial::{TrialSpec, Verdict};
+use sixbench_report::lean;
+use sixbench_testbed::{Library, Recipe, Zone};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The result of a run whose measurements are on disk.
+pub struct Ended {
+    /// The path of the report, or `None` if it could not be written.
+    pub report: Option<PathBuf>,
+    /// The trials on disk, including those of earlier parts of the run, but without parts that no report reads for every trial, such as delay
+    /// distributions.
+    pub records: Vec<TrialRecord>,
+    /// The facts on disk.
+    pub facts: Facts,
+    /// Every command that the testbed ran.
+    pub commands: String,
+    /// The error that ended the run early, if there was one.
+    pub error: Option<RunError>,
+}
+
+struct Manager<'a> {
+    request: RunRequest<'a>,
+    store: &'a mut Store,
+    listener: &'a mut dyn FnMut(&Event),
+    facts: Facts,
+    forecast: Forecast,
+    /// The remaining patience with each point that was, or may have been, disturbed.
+    patience: BTreeMap<Point, Patience>,
+    clock: RunClock,
+}
+
+/// Performs a run. `listener` receives each event. After an error past the first trial, there is still a report on what was measured.
+///
+/// # Errors
+/// The plan brings code that is not trusted, or the facts cannot be written at the start. Any other error is part of the returned value.
+pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+    let code = code::of_plan(request.plan, request.site.links, request.library)?;
+    code::check(&code, request.trusted)?;
+    request.records.iter_mut().for_each(lean::drop_unread);
+    let clock = RunClock::start();
+    let mut facts = origin::begin(&request, code, clock.now());
+    let step = request.records.last().and_then(|record| clock.step_since(&record.started));
+    facts.warnings.extend(step);
+    let mut forecast = Forecast::new(request.plan, &facts.selection);
+    replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
+    facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
+    store.write_facts(&facts)?;
+    let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), clock };
+    manager.begin();
+    let outcome = manager.all_devices();
+    Ok(manager.end(outcome))
+}
+
+impl Manager<'_> {
+    fn begin(&mut self) {
+        let budget = budget::estimate(&self.facts.selection.narrowed(self.request.plan));
+        self.show(&Event::RunStarted {
+            plan: self.request.plan.name.clone(),
+            results: self.store.directory().display().to_string(),
+            measurements: budget.measurements,
+            estimate_s: seconds(self.forecast.remaining_ns()),
+        });
+    }
+
+    /// Reports an event and, after each trial, the progress of the run.
+    fn show(&mut self, event: &Event) {
+        let now_ns = self.clock.elapsed().as_nanos() as u64;
+        self.forecast.note(now_ns, event);
+        (self.listener)(event);
+        if matches!(event, Event::TrialEnded { .. }) {
+            let remaining_s = seconds(self.forecast.remaining_ns());
+            (self.listener)(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
+        }
+    }
+
+    fn end(mut self, outcome: Result<(), RunError>) -> Ended {
+        let outcome = RunError::of_place(outcome, self.store.check_place());
+        origin::end(
+            &mut self.facts,
+            self.clock.now(),
+            outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))),
+        );
+        let (report, error) = match (self.write(outcome.is_err()), outcome) {
+            (Ok(report), outcome) => (Some(report), outcome.err()),
+            (Err(error), Ok(())) => (None, Some(error)),
+            // The error that ended the run takes precedence over one in writing its report, because it is the cause.
+            (Err(_), Err(error)) => (None, Some(error)),
+        };
+        let results = self.store.directory().display().to_string();
+        self.show(&Event::RunEnded { results, interrupted: error.is_some() });
+        let commands = self.commands();
+        Ended { report, records: self.request.records, facts: self.facts, commands, error }
+    }
+
+    fn all_devices(&mut self) -> Result<(), RunError> {
+        for tests in groups(self.request.plan) {
+            self.group(&tests)?;
+            self.write(true)?;
+        }
+        Ok(())
+    }
+
+    /// Performs all measurements of one group. Those at the throughput come after all searches for the throughput, because they use its median.
+    fn group(&mut self, tests: &[&Test]) -> Result<(), RunError> {
+        let mut sessions = Sessions::new();
+        let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
+        self.rounds(&mut sessions, &others)?;
+        self.rounds(&mut sessions, &at_throughput)
+    }
+
+    /// Measures the points of these tests in rounds of one repetition each, so that a drift of the machine is spread over all of them. Every second
+    /// round is reversed, so that no point always comes first.
+    fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), RunError> {
+        let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
+        let mut round: Vec<(&Test, Point)> =
+            tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
+        for repetition in 1..=most {
+            for (index, (test, point)) in round.iter().enumerate() {
+                if self.is_wanted(test, point, repetition) {
+                    let next = self.next_of(&round[index + 1..], &round, repetition);
+                    self.measurement(sessions, test, point, repetition, next)?;
+                }
+            }
+            round.reverse();
+        }
+        Ok(())
+    }
+
+    /// Returns the point that is measured next, from the rest of this round or else from the next round, which is reversed.
+    fn next_of(&self, rest: &[(&Test, Point)], round: &[(&Test, Point)], repetition: u32) -> Option<Point> {
+        let in_round = rest.iter().map(|measured| (measured, repetition));
+        let in_next = round.iter().rev().map(|measured| (measured, repetition + 1));
+        let mut wanted = in_round.chain(in_next).filter(|((test, point), repetition)| {
+            *repetition <= test.repetitions.most() && self.is_wanted(test, point, *repetition)
+        });
+        wanted.next().map(|((_, point), _)| point.clone())
+    }
+
+    /// Returns true if this run has to perform the repetition and the previous ones do not yet determine the point well enough.
+    fn is_wanted(&self, test: &Test, point: &Point, repetition: u32) -> bool {
+        if !self.facts.selection.contains(point, repetition) {
+            return false;
+        }
+        let mut made = replay::outcomes_of(self.request.plan, point, &self.request.records);
+        made.retain(|outcome| outcome.repetition < repetition);
+        replay::wants_more(test, &made)
+    }
+
+    /// Performs one repetition of a point, except for the trials that an earlier part of the run has made.
+    fn measurement(
+        &mut self,
+        sessions: &mut Sessions,
+        test: &Test,
+        point: &Point,
+        repetition: u32,
+        next: Option<Point>,
+    ) -> Result<(), RunError> {
+        let plan = self.request.plan;
+        let mut resumed = replay::resume(plan, point, repetition, &self.request.records)?;
+        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most(), next });
+        if resumed.procedure.next_trial().is_some() {
+            let session = self.ready(sessions, test, point)?;
+            while let Some(spec) = resumed.procedure.next_trial() {
+                self.trial(session, &mut resumed, point, repetition, &spec)?;
+            }
+        }
+        if let Some(outcome) = self.outcome(point, repetition) {
+            let measure = test.measure.name().to_owned();
+            self.show(&Event::MeasurementEnded { measure, outcome });
+        }
+        Ok(())
+    }
+
+    /// Returns the session of a test's device with the traffic of a point, bringing the device up when it is first needed.
+    fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
+        let plan = self.request.plan;
+        let library = self.request.library;
+        let recipe = recipe_of(library, test)?;
+        let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan))?;
+        let key = device_of(test);
+        if !sessions.contains_key(&key) {
+            self.check_stop()?;
+            if sessions.is_empty() {
+                self.look_at_load(&test.dut)?;
+            }
+            if self.request.site.links.ports.is_some() {
+                // There is only one pair of ports, so the session that holds them is closed first.
+                sessions.clear();
+            }
+            let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
+            let request = session_request(plan, library, test, name)?;
+            let mut opened = match Session::open(&self.request.site, &request, job.clone()) {
+                Ok(opened) => opened,
+                Err(error) => return Err(self.set_up_failed(&key, error)),
+            };
+            self.note(&opened, recipe)?;
+            // Everything that the device will have to store, before hours of what it can.
+            let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
+            of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
+            sessions.insert(key.clone(), opened);
+        }
+        let session = sessions.get_mut(&key).expect("just opened");
+        session.set_job(job)?;
+        self.certify(session, test)?;
+        Ok(session)
+    }
+
+    /// Warns of other work on this machine while no device is up, because a device's processes would look like such work.
+    fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
+        match (self.request.look_at_load)(&allowed_cores()?) {
+            Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Warns once for each device when other work has used its processors during a trial.
+    fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
+        let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
+        let text = format!(
+            "{DURING_TRIALS}{dut} during trials, so a rate that one of them decided is a lower bound; end the \
+             other work (see top)"
+        );
+        let decides = !record.result.was_made_again();
+        if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+    }
+
+    /// Warns if the system's clock was set.
+    fn look_at_clock(&mut self) -> Result<(), RunError> {
+        self.clock.step().map_or(Ok(()), |text| self.warn_first(text))
+    }
+
+    /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
+    fn warn_first(&mut self, text: String) -> Result<(), RunError> {
+        self.show(&Event::Warning { text: text.clone() });
+        self.facts.warnings.insert(0, text);
+        Ok(self.store.write_facts(&self.facts)?)
+    }
+
+    /// Records why the tests of a device are not run.
+    fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
+        if !matches!(error.root(), RunError::Interrupted) {
+            let of_device = self.request.plan.tests.iter().filter(|test| device_of(test) == *device);
+            origin::set_up_failed(&mut self.facts, of_device, &(self.request.in_words)(&error));
+        }
+        error
+    }
+
+    /// Performs the tester's self-test for a DNS server before anything is measured. Its certificate becomes a fact of the run.
+    fn certify(&mut self, session: &mut Session, test: &Test) -> Result<(), RunError> {
+        let plan = self.request.plan;
+        let most = test.search_settings(plan).maximum.min(MOST_CERTIFIED);
+        let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
+        let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
+        let dut = test.dut.clone();
+        self.show(&Event::SelfTested { dut, certificate: certificate.clone() });
+        self.facts.duts.entry(test.dut.clone()).or_default().certificates.push(certificate);
+        Ok(self.store.write_facts(&self.facts)?)
+    }
+
+    /// Writes the facts about a device to disk before its first trial.
+    fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
+        self.facts.host.extend(session.host_facts(&self.request.site));
+        let mut dut = session.dut_facts(recipe);
+        // Earlier self-tests apply to the earlier trials.
+        let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
+        let changes = changes_of_machine(&before, &dut);
+        dut.certificates = before.certificates;
+        dut.layout = before.layout;
+        let new = session.layout().iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect::<Vec<_>>();
+        dut.layout.extend(new);
+        self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
+        self.facts.duts.insert(recipe.name.clone(), dut);
+        if !changes.is_empty() {
+            let (dut, changes) = (&recipe.name, changes.join("; "));
+            self.warn_first(format!(
+                "{dut} is not what it was when the run began: {changes}; earlier trials were measured with what it was"
+            ))?;
+        }
+        for text in session.warnings() {
+            if !self.facts.warnings.contains(text) {
+                self.facts.warnings.push(text.clone());
+                self.show(&Event::Warning { text: text.clone() });
+            }
+        }
+        self.store.write_facts(&self.facts)?;
+        Ok(self.store.write("commands.sh", &self.commands())?)
+    }
+
+    fn trial(
+        &mut self,
+        session: &mut Session,
+        measurement: &mut Resumed,
+        point: &Point,
+        repetition: u32,
+        spec: &TrialSpec,
+    ) -> Result<(), RunError> {
+        self.check_stop()?;
+        self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
+        let started = self.clock.now().to_string();
+        let trial = measurement.trials + 1;
+        let queries = self.request.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
+        queries.iter().for_each(|(folder, name)| session.keep_queries(folder, name));
+        let (result, watch) = session.measure(spec)?;
+        self.look_at_clock()?;
+        // A trial without queries has no such file.
+        queries.iter().filter_map(|(folder, name)| folder.read(name).ok()).try_for_each(owner::give)?;
+        let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));
+        let watch = Some(watch.into());
+        let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
+        let verdict = measurement.procedure.verdict(&record.result);
+        let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
+        self.store.append(&record)?;
+        measurement.trials = trial;
+        let verdict = measurement.procedure.verdict(&record.result);
+        if !is_excused {
+            measurement.procedure.learn(&record.result);
+        }
+        self.look_for_disturbance(&record)?;
+        let mut kept = record.clone();
+        // The distributions are on disk. Those of a day of trials would fill the memory.
+        lean::drop_unread(&mut kept);
+        self.request.records.push(kept);
+        let point = record.point.clone();
+        self.show(&Event::TrialEnded { record: Box::new(record), verdict });
+        if is_excused {
+            self.wait_until_quiet(session, &point)?;
+        }
+        self.rest()
+    }
+
+    /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
+    fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict, purpose: TrialPurpose) -> bool {
+        let (plan, records) = (self.request.plan, &self.request.records);
+        let earlier = records.iter().filter(|earlier| earlier.point == record.point);
+        let patience = self.patience.entry(record.point.clone()).or_insert_with(|| Patience::new(plan, earlier));
+        patience.excuse(record, verdict, purpose)
+    }
+
+    /// Waits until the cores of tester and device are free of other work, for as long as there is patience with the point. Reports the occupants
+    /// and records them in the facts.
+    fn wait_until_quiet(&mut self, session: &Session, point: &Point) -> Result<(), RunError> {
+        let Some(patience) = self.patience.get_mut(point) else { return Ok(()) };
+        let listener = &mut self.listener;
+        let tell = |text| listener(&Event::Waiting { text });
+        let found = wait_until_quiet(patience, &self.request.site.stop, || self.clock.now(), || session.occupant(), tell)?;
+        if !found.is_empty() {
+            Disturber::add(&mut self.facts.disturbers, found);
+            self.store.write_facts(&self.facts)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the device has come to rest (RFC 2544 section 23). Ends early if a stop is requested.
+    fn rest(&self) -> Result<(), RunError> {
+        stop::rest(&self.request.site.stop, Duration::from_nanos(self.request.plan.trial.rest_ns))
+    }
+
+    fn check_stop(&self) -> Result<(), RunError> {
+        stop::rest(&self.request.site.stop, Duration::ZERO)
+    }
+
+    fn outcome(&self, point: &Point, repetition: u32) -> Option<Outcome> {
+        let all = replay::outcomes_of(self.request.plan, point, &self.request.records);
+        all.into_iter().find(|outcome| outcome.repetition == repetition)
+    }
+
+    fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
+        let commands = self.commands();
+        self.store.write("commands.sh", &commands)?;
+        self.store.write_facts(&self.facts)?;
+        reporting::write(self.store.folder(), self.request.plan, &self.facts, &commands, interrupted)
+    }
+
+    fn commands(&self) -> String {
+        let now = self.request.site.shell.transcript().text();
+        match &self.request.earlier {
+            Some((_, before)) if !before.is_empty() => format!("{before}# the run was resumed\n{now}"),
+            _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
+        }
+    }
+}
+
+/// Returns the request for the device of a test, sufficient for all tests of the plan that use this device. `name` distinguishes the testbeds of
+/// one process.
+pub(crate) fn session_request<'a>(
+    plan: &Plan,
+    library: &'a Library,
+    test: &Test,
+    name: String,
+) -> Result<SessionRequest<'a>, RunError> {
+    let recipe = recipe_of(library, test)?;
+    let same = plan.tests.iter().filter(|other| device_of(other) == device_of(test));
+    let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().expect("a test has frame sizes");
+    let subscribers = profile::subscribers::most(recipe, &plan.tests);
+    let dns = server(library, test)?;
+    let (cores, rss_hash) = (test.core_limits(), test.dut_rss_hash.clone());
+    Ok(SessionRequest { recipe, name, cores, table_size: table_size(test), rss_hash, dns, subscribers, largest })
+}
+
+fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanError> {
+    library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
+}
+
+/// Returns the setup of a DNS server: its zone, and the recipe of the real authority if there is one. Returns `None` for any other test.
+fn server<'a>(library: &'a Library, test: &Test) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
+    let Some(dns) = test.measure.dns() else { return Ok(None) };
+    Ok(Some((profile::dns::zone(dns, false)?, profile::dns::authority(library, test)?)))
+}
+
+/// Returns whole seconds, rounded up.
+fn seconds(ns: u64) -> u64 {
+    ns.div_ceil(1_000_000_000)
+}
+
+/// The open sessions by device.
+type Sessions = BTreeMap<DeviceIdentity, Session>;
+
+/// The properties that distinguish devices under test from each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DeviceIdentity {
+    recipe: String,
+    cores: CoreLimits,
+    /// The number of entries in its connection tracking table.
+    table_size: Option<u64>,
+    rss_hash: Option<String>,
+    /// True if the tester's ends are hosts.
+    has_hosts: bool,
+    /// The identity of a DNS server's configuration, or `None` for any other device.
+    server: Option<String>,
+    /// The test for which the device is set up separately, or `None` if it serves several.
+    only_for: Option<String>,
+}
+
+fn device_of(test: &Test) -> DeviceIdentity {
+    DeviceIdentity {
+        recipe: test.dut.clone(),
+        cores: test.core_limits(),
+        table_size: table_size(test),
+        rss_hash: test.dut_rss_hash.clone(),
+        has_hosts: test.measure.needs_hosts(),
+        server: test.measure.dns().map(profile::dns::server_of),
+        only_for: test.fresh_device.then(|| test.name.clone()),
+    }
+}
+
+fn table_size(test: &Test) -> Option<u64> {
+    test.stateful.and_then(|stateful| stateful.table_size)
+}
+
+fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
+    if plan.interleave {
+        return vec![plan.tests.iter().collect()];
+    }
+    by_key(plan.tests.iter().map(|test| (device_of(test), test))).into_iter().map(|(_, tests)| tests).collect()
+}
