@@ -5,7 +5,7 @@ use sixbench_analysis::gate::Gate;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_method::isolation::Forbidden;
-use sixbench_runner::campaign::SelectionError;
+use sixbench_runner::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{HeldError, RunError, TrialError};

@@ -2,8 +2,9 @@
 
 pub use crate::agent::fuzzing::read_agent_messages;
 
+use crate::error::records::RecordError;
 use crate::results::store::line;
-use crate::results::trial_lines::{RecordError, records};
+use crate::results::trial_lines::records;
 use sixbench_method::record::TrialRecord;
 
 /// Parses the text of a `trials.jsonl`. Returns the records, and whether the last line is incomplete.

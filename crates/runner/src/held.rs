@@ -4,9 +4,9 @@
 use crate::code::{self, Trusted};
 use crate::error::{HeldError, RunError};
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 use crate::run::manager::session_request;
-use crate::run::request::{SessionRequest, Site};
 use crate::run::session::Session;
 use crate::stop;
 use rustix::process::{Pid, Signal, kill_process};

@@ -5,34 +5,40 @@
 
 pub mod agent;
 pub mod code;
+mod ends;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod held;
 pub mod locks;
 pub mod profile;
+mod request;
 mod results;
 mod run;
+mod run_clock;
 pub mod selftest;
 pub mod stop;
+mod version;
 
+pub use ends::cores::{check_named_here, spare_cores};
+pub use error::merge::MergeError;
+pub use error::ports::OpenError;
+pub use error::selection::SelectionError;
+pub use error::writer::WritingProcess;
 pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
+pub use request::{RunRequest, SessionRequest, Site};
 pub use results::dimensioning::dimensioned;
-pub use results::merge::{MergeError, merge};
-pub use results::origin::label;
+pub use results::merge::merge;
 pub use results::own_files::OwnFile;
-pub use results::version::{VERSION, version_with_features};
-pub use results::writer::WritingProcess;
 pub use results::{archive, campaign, collection, follow, history, owner, reporting, schema, sets, store};
-pub use run::cores::{check_named_here, spare_cores};
 pub use run::feasible::{check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere};
 pub use run::manager::{Ended, perform};
 pub use run::memory::check_trial;
-pub use run::ports::OpenError;
+pub use run::origin::label;
 pub use run::quiet::wait_until_quiet;
 pub use run::rehearsal::rehearsed;
-pub use run::request::{RunRequest, SessionRequest, Site};
 pub use run::search_alone::{SearchFound, search_alone};
 pub use run::server::{WatchedTester, is_local, links_of_server};
 pub use run::session::Session;
 pub use run::with::perform_with;
+pub use version::{VERSION, version_with_features};

@@ -2,6 +2,7 @@
 //! heartbeat. Each side sends one every two seconds, and considers the connection lost if it has received nothing for longer than the configured
 //! time.
 
+use crate::error::agent::AgentError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Display, Formatter};
@@ -33,6 +34,20 @@ pub(super) enum ChannelEnd {
     Late(Duration),
     /// A stop was requested.
     Stopped,
+}
+
+impl ChannelEnd {
+    /// Returns the error for this end of a channel to `machine`. `said` is the last line of the program's standard error.
+    pub(super) fn to_error(&self, machine: &str, said: &str) -> AgentError {
+        let why = match self {
+            Self::Stopped => return AgentError::Interrupted,
+            Self::Closed if said.is_empty() => "the connection was closed, or the machine went down".to_owned(),
+            Self::Closed => format!("it ended: {said}"),
+            Self::Silent(time) => format!("no sign of life for {} s, although the connection is open", time.as_secs_f64()),
+            Self::Garbled(_) | Self::Late(_) => self.to_string(),
+        };
+        AgentError::Lost { machine: machine.to_owned(), why }
+    }
 }
 
 impl Display for ChannelEnd {

@@ -2,12 +2,12 @@
 
 use super::channel::Channel;
 use super::clocks::{BoundedClocks, ClockComparison, ClockReading, bounded, compared};
-use super::error::AgentError;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use super::service::GREETING;
 use crate::error::RunError;
-use crate::results::version::VERSION;
+use crate::error::agent::AgentError;
 use crate::stop;
+use crate::version::VERSION;
 use sixbench_engine::{EndResult, EndTrial};
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::Test;
@@ -160,7 +160,7 @@ impl Agent {
         match self.channel.receive(Some(limit), &self.stop) {
             Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused { machine: self.machine.clone(), what }),
             Ok(answer) => Ok(answer),
-            Err(end) => Err(AgentError::of_channel(&self.machine, &end, &last_line(&self.said))),
+            Err(end) => Err(end.to_error(&self.machine, &last_line(&self.said))),
         }
     }
 
@@ -175,7 +175,7 @@ impl Agent {
 
     /// Returns the error for a lost connection.
     pub(super) fn loss(&self) -> AgentError {
-        AgentError::of_channel(&self.machine, &self.channel.end(), &last_line(&self.said))
+        self.channel.end().to_error(&self.machine, &last_line(&self.said))
     }
 
     fn ask(&self, order: &Order) -> Result<AgentAnswer, AgentError> {

@@ -8,13 +8,12 @@
 mod channel;
 mod clocks;
 mod connection;
-mod error;
 pub(crate) mod fuzzing;
 mod message;
 mod service;
 mod tester;
 
-pub use error::AgentError;
+pub use crate::error::agent::AgentError;
 pub use service::serve;
 
 pub(crate) use connection::{Agent, check};

@@ -4,11 +4,11 @@
 use super::channel::{Channel, ChannelEnd};
 use super::clocks::ClockReading;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
+use crate::ends::cores;
+use crate::ends::lateness::explain_lateness;
+use crate::ends::ports;
 use crate::error::{RunError, in_words};
-use crate::results::version::VERSION;
-use crate::run::cores;
-use crate::run::lateness::explain_lateness;
-use crate::run::ports;
+use crate::version::VERSION;
 use sixbench_engine::{Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare};
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions, PortSpec};

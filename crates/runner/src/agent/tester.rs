@@ -2,14 +2,14 @@
 
 use super::clocks::BoundedClocks;
 use super::connection::Agent;
-use super::error::AgentError;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use super::service::limit;
+use crate::ends::TesterLinks;
+use crate::ends::capture::captured;
+use crate::ends::ports;
+use crate::error::agent::AgentError;
 use crate::error::{RunError, TrialError};
-use crate::run::capture::captured;
-use crate::run::ends::TesterLinks;
-use crate::run::ports;
-use crate::run::request::{SessionRequest, Site};
+use crate::request::{SessionRequest, Site};
 use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
 use sixbench_io::clock::Clock;

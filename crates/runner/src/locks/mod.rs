@@ -2,15 +2,13 @@
 //! unnoticed. Each run describes itself in its own file, in a directory that only its user can write to, and holds a lock on that file. The kernel
 //! releases the lock when the process ends, however that happens. A file without a lock is removed by the next run.
 
-mod holder;
+pub use crate::error::lock::{LockError, LockHolder};
 
-pub use holder::{LockError, LockHolder};
-
+use crate::ends::cores::cores;
+use crate::error::lock::VARIABLE;
 use crate::error::{PlanError, RunError};
-use crate::results::origin::now;
-use crate::run::cores::cores;
+use crate::run_clock::now;
 use crate::stop;
-use holder::VARIABLE;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;
 use sixbench_testbed::{AuthorityMachine, LockAttempt, MachineLock, Remote, RemoteMachine, Shell, facts};
@@ -305,12 +303,6 @@ fn user() -> String {
     let named =
         ["SUDO_USER", "LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
-}
-
-impl From<LockError> for RunError {
-    fn from(error: LockError) -> Self {
-        Self::Lock(Box::new(error))
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,10 @@
 //! Selects a run's part of a plan that several runs share.
 
-use sixbench_method::campaign::{self, CampaignError, work_units};
+use crate::error::selection::SelectionError;
+use sixbench_method::campaign::{self, work_units};
 use sixbench_method::plan::{Plan, Selection};
-use std::path::{Path, PathBuf};
-use std::{fs, io};
-
-/// The reason why a part of a plan cannot be selected.
-#[derive(Debug, thiserror::Error)]
-// The message above each variant explains its fields.
-#[allow(missing_docs)]
-pub enum SelectionError {
-    /// The part does not exist, or cannot be measured separately.
-    #[error(transparent)]
-    Campaign(#[from] CampaignError),
-    /// The file names measurements that are not in the plan or cannot be measured separately.
-    #[error("{}: {source}", file.display())]
-    InFile { file: PathBuf, source: CampaignError },
-    /// The file cannot be read.
-    #[error("cannot read {}: {error}", file.display())]
-    NotRead { file: PathBuf, error: io::Error },
-}
+use std::fs;
+use std::path::Path;
 
 /// Parses a shard, `I/N`: part I of N, starting from 1.
 ///

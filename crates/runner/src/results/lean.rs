@@ -1,9 +1,10 @@
 //! The replayed records of a stored run, without the parts that reports do not read, so that a million of them fit into memory.
 
-use super::store_error::StoreError;
 use super::stored::{TRIALS, cannot_read};
 use super::trial_file::each_record;
-use super::trial_lines::{LONGEST_LINE, RecordError, record};
+use super::trial_lines::record;
+use crate::error::records::{LONGEST_LINE, RecordError};
+use crate::error::store::StoreError;
 use sixbench_io::files::Folder;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};

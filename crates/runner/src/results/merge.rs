@@ -1,11 +1,10 @@
 //! Merges the results of runs that measured parts of one plan into one directory.
 
-use super::campaign::SelectionError;
 use super::differences::machine_differences;
 use super::merged_store::MergedStore;
 use super::store::{self, RECIPES, StoreError, Stored};
-use super::writer::{WritingProcess, how_to_stop, writer_words};
 use crate::error::RunError;
+use crate::error::merge::MergeError;
 use serde_json::Value;
 use sixbench_io::files::Folder;
 use sixbench_method::lists::each_once;
@@ -16,31 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The reason why results cannot be merged.
-#[derive(Debug, thiserror::Error)]
-// The message above each variant explains its fields.
-#[allow(missing_docs)]
-pub enum MergeError {
-    /// A run still writes to a directory.
-    #[error(
-        "{} still writes to {}; merge again when it has ended, or {}",
-        writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref())
-    )]
-    StillWritten { directory: PathBuf, writer: Option<WritingProcess> },
-    /// The directories are of different plans.
-    #[error("{} and {} are of different plans: {what}", a.display(), b.display())]
-    DifferentPlans { a: PathBuf, b: PathBuf, what: String },
-    /// A recipe was changed between the runs.
-    #[error("{} and {} have different recipes/{recipe}: they measured different devices", a.display(), b.display())]
-    DifferentRecipes { a: PathBuf, b: PathBuf, recipe: String },
-    /// Two runs have performed the same repetition.
-    #[error("both {} and {} have {key}: leave one of them out", a.display(), b.display())]
-    Twice { a: PathBuf, b: PathBuf, key: MeasurementKey },
-    /// A folder cannot be copied.
-    #[error("cannot copy the {name} of {}: {error}", from.display())]
-    NotCopied { from: PathBuf, name: String, error: io::Error },
-}
 
 /// A results directory that is merged with others.
 struct ResultsPart {
@@ -263,27 +237,4 @@ fn differing(all: &[&Facts]) -> Vec<String> {
     let values: Vec<Value> = all.iter().map(|facts| serde_json::to_value(facts).unwrap_or_default()).collect();
     let names = values[1..].iter().flat_map(|other| machine_differences(&values[0], other)).map(|(name, _, _)| name);
     names.collect::<BTreeSet<String>>().into_iter().collect()
-}
-
-impl MergeError {
-    fn copying(from: &Folder, name: &str) -> impl Fn(io::Error) -> Self + use<> {
-        let (from, name) = (from.path().to_owned(), name.to_owned());
-        move |error| Self::NotCopied { from: from.clone(), name: name.clone(), error }
-    }
-
-    fn still_written(directory: &Path) -> Self {
-        Self::StillWritten { directory: directory.to_owned(), writer: WritingProcess::of(&directory.join("trials.jsonl")) }
-    }
-}
-
-impl From<MergeError> for RunError {
-    fn from(error: MergeError) -> Self {
-        Self::Merge(Box::new(error))
-    }
-}
-
-impl From<SelectionError> for RunError {
-    fn from(error: SelectionError) -> Self {
-        Self::Selection(Box::new(error))
-    }
 }

@@ -3,9 +3,9 @@
 
 use super::new_directory::{MERGING, check_empty};
 use super::store::{Store, StoreError, make_directory};
-use super::store_error::cannot_write;
 use super::stored::{TRIALS, is_in_use};
-use super::writer::WritingProcess;
+use crate::error::store::cannot_write;
+use crate::error::writer::WritingProcess;
 use sixbench_io::files::Folder;
 use sixbench_method::plan::{Plan, Selection};
 use std::ffi::OsString;

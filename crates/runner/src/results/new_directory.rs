@@ -1,8 +1,8 @@
 //! Which directories may become results directories: new ones, empty ones, and those of a run of ours that was killed before it had begun. In any
 //! other, files that the user wrote would be replaced.
 
-use super::store_error::{Result, StoreError};
 use super::stored::TRIALS;
+use crate::error::store::{Result, StoreError};
 use std::fs;
 use std::io;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! others may be the user's own.
 
 use super::owner;
-use super::store_error::{Result, StoreError};
+use crate::error::store::{Result, StoreError};
 use sixbench_engine::dns::RECORDS_HEADING;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;

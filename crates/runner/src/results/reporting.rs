@@ -3,8 +3,8 @@
 use super::lean::LeanRecords;
 use super::own_files::OwnFile;
 use super::store::{self, StoreError, Stored};
-use super::version::VERSION;
 use crate::error::RunError;
+use crate::version::VERSION;
 use sixbench_analysis::comparison::Comparison;
 use sixbench_io::files::Folder;
 use sixbench_method::budget;

@@ -3,7 +3,7 @@
 use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
 use super::store::StoreError;
-use crate::run::order;
+use crate::results::order;
 use sixbench_analysis::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};

@@ -1,9 +1,10 @@
 //! A results directory as it is read. It may be anybody's: each file is read by [`Folder`], which follows no link and opens nothing but regular files.
 
 use super::owner;
-use super::store_error::{Result, StoreError};
 use super::trial_file::each_record;
-use super::trial_lines::{LONGEST_LINE, RecordError, record, records};
+use super::trial_lines::{record, records};
+use crate::error::records::{LONGEST_LINE, RecordError};
+use crate::error::store::{Result, StoreError};
 use sixbench_io::files::Folder;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};

@@ -1,9 +1,9 @@
 //! Reads `trials.jsonl` from beginning to end: lines are parsed by several threads and passed on in order, and the file is never in memory as a
 //! whole, because it may not fit.
 
-use super::store_error::StoreError;
 use super::stored::cannot_read;
-use super::trial_lines::{LONGEST_LINE, RecordError};
+use crate::error::records::{LONGEST_LINE, RecordError};
+use crate::error::store::StoreError;
 use sixbench_io::files::Folder;
 use sixbench_method::record::TrialRecord;
 use std::io::{self, Read};

@@ -1,7 +1,7 @@
 //! Files as they are written: whole or not at all, through no link, and as those of the user who called sudo.
 
 use super::owner;
-use super::store_error::{Result, StoreError, cannot_write};
+use crate::error::store::{Result, StoreError, cannot_write};
 use sixbench_io::files::Folder;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,12 +1,12 @@
 //! The testbed of one device: the device, and the links to the tester. No frames are sent here.
 
-use super::cores::{cores, fewer};
-use super::ends::{TesterLinks, defers_interrupts, queues};
-use super::request::{SessionRequest, Site};
 use crate::agent::{self, Agent};
+use crate::ends::cores::{cores, fewer};
+use crate::ends::{TesterLinks, defers_interrupts, queues};
 use crate::error::RunError;
 use crate::profile;
-use crate::results::version::VERSION;
+use crate::request::{SessionRequest, Site};
+use crate::version::VERSION;
 use sixbench_io::PortSpec;
 use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;

@@ -1,11 +1,11 @@
 //! The DNS tester on a device's links: a client on the left, an authority on the right or on its own machine, and a direct link between them for
 //! the self-test.
 
-use super::cores::cores;
-use super::ends::{TesterLinks, settle};
-use super::neighbours;
-use super::request::{SessionRequest, Site};
+use crate::ends::cores::cores;
+use crate::ends::neighbours;
+use crate::ends::{TesterLinks, settle};
 use crate::error::{RunError, TrialError};
+use crate::request::{SessionRequest, Site};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
 use sixbench_method::isolation::Isolation;

@@ -1,11 +1,11 @@
 //! Tests real DNS servers in namespaces at a low rate: every answer must be correct, and the queries that reach the authority must match those of
 //! the client. These tests need root, and fail rather than skip without it.
 
-use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::Session;
 use crate::RunError;
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test};
 use sixbench_method::record::Watch;

@@ -1,11 +1,11 @@
 //! Refuses, before anything is touched, plans that no machine could run and those that cannot work on this one.
 
-use super::cores::{check_cores, check_rss_hash};
 use super::memory;
 use crate::agent;
+use crate::ends::cores::{check_cores, check_rss_hash};
 use crate::error::{PlanError, RunError};
 use crate::profile;
-use crate::results::version::VERSION;
+use crate::version::VERSION;
 use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};

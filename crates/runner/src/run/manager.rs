@@ -2,17 +2,17 @@
 
 use super::dns::MOST_CERTIFIED;
 use super::quiet::wait_until_quiet;
-use super::request::{RunRequest, SessionRequest};
-use super::run_clock::RunClock;
 use super::session::Session;
 use crate::code;
 use crate::error::{PlanError, RunError};
 use crate::profile;
+use crate::request::{RunRequest, SessionRequest};
 use crate::results::differences::changes_of_machine;
-use crate::results::origin;
 use crate::results::owner;
 use crate::results::reporting;
 use crate::results::store::Store;
+use crate::run::origin;
+use crate::run_clock::RunClock;
 use crate::stop;
 use sixbench_io::thread::allowed_cores;
 use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};

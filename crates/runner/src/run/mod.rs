@@ -1,21 +1,13 @@
 //! A run: the Manager takes a plan through its devices, repetitions, points and trials. A session has one device, its testbed and its tester.
 
 pub(crate) mod built;
-pub(crate) mod capture;
-pub(crate) mod cores;
 pub(crate) mod dns;
-pub(crate) mod ends;
 pub(crate) mod feasible;
-pub(crate) mod lateness;
 pub(crate) mod manager;
 pub(crate) mod memory;
-mod neighbours;
-pub(crate) mod order;
-pub(crate) mod ports;
+pub(crate) mod origin;
 pub(crate) mod quiet;
 pub(crate) mod rehearsal;
-pub(crate) mod request;
-pub(crate) mod run_clock;
 pub(crate) mod search_alone;
 pub(crate) mod server;
 pub(crate) mod session;

@@ -2,11 +2,11 @@
 //! Either way, the losses are confined to one moment, but only the first can be told from the device's own doing. Performance does not matter: the
 //! device's queue is so short, and the load so low, that only the halt loses frames. They need root, and fail rather than skip without it.
 
-use super::cores::cores;
-use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};
 use super::session::Session;
+use crate::ends::cores::cores;
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use sixbench_io::thread::keep_to;
 use sixbench_method::bottleneck::{Cause, explain};
 use sixbench_method::disturbance::weighed;

@@ -4,10 +4,10 @@
 #[path = "../../../testbed/tests/it/common/mod.rs"]
 mod common;
 
-use super::request::{SessionRequest, Site};
 use super::rigged_tests::ONE_AT_A_TIME;
 use super::session::Session;
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use common::{is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Profile, Stateful, Test};

@@ -1,10 +1,10 @@
 //! The commands that a plan's testbeds would run, none of which is executed.
 
-use super::cores::of_machine;
-use super::ends::{defers_interrupts, queues};
+use crate::ends::cores::of_machine;
+use crate::ends::{defers_interrupts, queues};
 use crate::error::RunError;
 use crate::profile;
-use crate::results::version::VERSION;
+use crate::version::VERSION;
 use sixbench_method::plan::{DnsTest, Test};
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;

@@ -1,9 +1,9 @@
 //! Tests kernel forwarding in namespaces with nftables rules, whose counts and sixbench's must agree exactly. These tests need root, and fail
 //! rather than skip without it.
 
-use super::request::{SessionRequest, Site};
 use super::session::Session;
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{AddressPart, Profile, Test, ValueOrder, ValueRange};
 use sixbench_method::record::Watch;

@@ -1,7 +1,7 @@
 //! A search outside of a run, such as that of a server by its address: its trials are evaluated like those of a run, and nothing is written to
 //! disk.
 
-use super::run_clock::RunClock;
+use crate::run_clock::RunClock;
 use sixbench_method::measures::procedure;
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Plan, Point};

@@ -1,14 +1,14 @@
 //! A device with the tester on its two links, ready for trials.
 
 use super::built::BuiltTestbed;
-use super::ends::TesterLinks;
-use super::lateness::explain_lateness;
-use super::request::{SessionRequest, Site};
 use super::state::TrackedConnections;
 use super::tester::Tester;
+use crate::ends::TesterLinks;
+use crate::ends::lateness::explain_lateness;
 use crate::error::{RunError, TrialError};
 use crate::profile::Job;
-use crate::results::origin;
+use crate::request::{SessionRequest, Site};
+use crate::run::origin;
 use sixbench_engine::Layout;
 use sixbench_io::files::Folder;
 use sixbench_io::round_trip_ns;

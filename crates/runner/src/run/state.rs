@@ -1,7 +1,7 @@
 //! The connections of a stateful device around a trial (RFC 9693): none before it, counted during it, and deleted after it if that is measured.
 
-use super::request::SessionRequest;
 use crate::error::{PlanError, RunError};
+use crate::request::SessionRequest;
 use sixbench_engine::ConnectionCounter;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::trial::{Fault, TrialKind, TrialResult};

@@ -1,10 +1,10 @@
 //! Tests real stateful gateways in namespaces: their counts and sixbench's must agree exactly, and every connection that a rule prevents must be
 //! detected. These tests need root, and fail rather than skip without it.
 
-use super::request::{SessionRequest, Site};
 use super::rigged_tests::{ONE_AT_A_TIME, perform, recipe};
 use super::session::Session;
 use crate::profile;
+use crate::request::{SessionRequest, Site};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Measure, Plan, Profile, Stateful, Tcp, Test};
 use sixbench_method::record::{DropPlace, Watch};

@@ -1,14 +1,15 @@
 //! The tester on a device's links: for frames, TCP connections, or DNS queries.
 
 use super::built::RemoteParts;
-use super::capture::captured;
 use super::dns::{self, DnsPlaces};
-use super::ends::{TesterLinks, settle};
-use super::ports::{self, ETHERNET_HEADER_OCTETS, OpenError};
-use super::request::{SessionRequest, Site};
 use crate::agent::TesterApart;
+use crate::ends::capture::captured;
+use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
+use crate::ends::{TesterLinks, settle};
+use crate::error::ports::OpenError;
 use crate::error::{RunError, TrialError};
 use crate::profile::Job;
+use crate::request::{SessionRequest, Site};
 use crate::stop;
 use sixbench_engine::dns::DnsTester;
 use sixbench_engine::tcp::{TcpEnds, TcpTester};

@@ -1,6 +1,6 @@
 //! Measures a plan with anything that can perform a trial, without a testbed or a results directory: a simulated device, or another tester.
 
-use super::run_clock::RunClock;
+use crate::run_clock::RunClock;
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};

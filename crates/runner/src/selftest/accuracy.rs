@@ -1,7 +1,7 @@
 //! Compares the delays that the tester reports with those of a reference device over real ports.
 
 use super::wire::{add_veth, trial_settings, wire};
-use crate::run::ports::open as open_port;
+use crate::ends::ports::open as open_port;
 use crate::{OpenError, RunError};
 use serde::Serialize;
 use sixbench_engine::frames::delay_line::DelayLine;

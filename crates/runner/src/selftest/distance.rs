@@ -1,7 +1,7 @@
 //! Measures the distance between the tester's core and the device's.
 
+use crate::ends::cores::of_machine;
 use crate::error::RunError;
-use crate::run::cores::of_machine;
 use sixbench_io::round_trip_ns;
 use std::fmt;
 use std::time::Duration;

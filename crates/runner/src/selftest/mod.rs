@@ -18,7 +18,7 @@ pub use queries::{QueryFigures, QueryLoop, SENDING_COLUMNS, SendingAccuracy};
 pub use result::{QueryRateSummary, SelftestResult, table};
 
 use crate::RunError;
-use crate::run::ports::open as open_port;
+use crate::ends::ports::open as open_port;
 use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile};
 use sixbench_engine::frames::selftest;
 use sixbench_engine::{FrameTester, Layout, MeasureError};

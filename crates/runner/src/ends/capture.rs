@@ -1,7 +1,7 @@
 //! Captures the first frames of the tester's ports if the user wants them.
 
-use super::request::Site;
 use crate::error::RunError;
+use crate::request::Site;
 use sixbench_io::Port;
 use sixbench_io::pcap::tee;
 

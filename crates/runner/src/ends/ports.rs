@@ -1,20 +1,7 @@
 //! Opens the tester's ports.
 
-use sixbench_io::{Backend, Port, PortError, PortOptions, PortSpec, thread};
-use std::io;
-
-/// The reason why a port could not be opened.
-#[derive(Debug, thiserror::Error)]
-// The message above each variant explains its fields.
-#[allow(missing_docs)]
-pub enum OpenError {
-    /// Its network namespace cannot be entered.
-    #[error("cannot enter namespace {namespace}: {error}; was it removed in the meantime?")]
-    Namespace { namespace: String, error: io::Error },
-    /// The port cannot be used.
-    #[error(transparent)]
-    Port(#[from] PortError),
-}
+use crate::error::ports::OpenError;
+use sixbench_io::{Backend, Port, PortOptions, PortSpec, thread};
 
 /// Opens a port with these settings, in `namespace` if one is given.
 ///

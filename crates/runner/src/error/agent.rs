@@ -1,7 +1,6 @@
 //! Errors of the tester's second machine.
 
-use super::channel::ChannelEnd;
-use crate::results::version::VERSION;
+use crate::version::VERSION;
 use sixbench_testbed::{TestbedError, scp};
 
 /// The reason why the tester's second machine cannot be used.
@@ -48,21 +47,6 @@ pub enum AgentError {
     /// The agent sent an unexpected message.
     #[error("{machine} answers what was not asked; was a sixbench of another version put there meanwhile?")]
     OutOfTurn { machine: String },
-}
-
-impl AgentError {
-    /// Returns the error for the end of a channel to `machine`. `said` is the last line of the program's standard error.
-    pub(super) fn of_channel(machine: &str, end: &ChannelEnd, said: &str) -> Self {
-        let seconds = |time: &std::time::Duration| time.as_secs_f64();
-        let why = match end {
-            ChannelEnd::Stopped => return Self::Interrupted,
-            ChannelEnd::Closed if said.is_empty() => "the connection was closed, or the machine went down".to_owned(),
-            ChannelEnd::Closed => format!("it ended: {said}"),
-            ChannelEnd::Silent(time) => format!("no sign of life for {} s, although the connection is open", seconds(time)),
-            ChannelEnd::Garbled(_) | ChannelEnd::Late(_) => end.to_string(),
-        };
-        Self::Lost { machine: machine.to_owned(), why }
-    }
 }
 
 impl From<TestbedError> for AgentError {

@@ -98,6 +98,11 @@ pub(crate) fn in_facts(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// Returns the current time, formatted as in the facts.
+pub(crate) fn now() -> String {
+    in_facts(Timestamp::now())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

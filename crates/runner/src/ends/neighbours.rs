@@ -2,8 +2,8 @@
 //! resolves neighbours by itself and drops datagrams that it cannot resolve in time. These must not count as the device's loss: its links have just
 //! come up, and duplicate address detection may still be running.
 
-use super::request::Site;
 use crate::error::RunError;
+use crate::request::Site;
 use sixbench_io::thread::in_namespace;
 use sixbench_testbed::recipe::{Recipe, RecipeLink, Technology};
 use sixbench_testbed::{Hosts, LOOP_ENDS, TestbedError};

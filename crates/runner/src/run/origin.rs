@@ -1,10 +1,10 @@
 //! The facts about a run as a whole: time, place and command, its labels, how it ended, and what was not run.
 
-use super::version::VERSION;
+use crate::ends::cores::cores;
 use crate::error::RunError;
-use crate::run::cores::cores;
-use crate::run::request::{RunRequest, Site};
-use crate::run::run_clock::in_facts;
+use crate::request::{RunRequest, Site};
+use crate::run_clock::in_facts;
+use crate::version::VERSION;
 use jiff::Timestamp;
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Test;
@@ -70,11 +70,6 @@ pub(crate) fn set_up_failed<'t>(facts: &mut Facts, tests: impl Iterator<Item = &
         let reason = SkipReason::SetUpFailed { dut: test.dut.clone(), error: words.to_owned() };
         SkippedTest { test: test.name.clone(), reason }
     }));
-}
-
-/// Returns the current time, formatted as in the facts.
-pub(crate) fn now() -> String {
-    in_facts(Timestamp::now())
 }
 
 #[cfg(test)]

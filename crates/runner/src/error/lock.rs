@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
 /// The environment variable that names another directory for locks.
-pub(super) const VARIABLE: &str = "SIXBENCH_LOCKS";
+pub(crate) const VARIABLE: &str = "SIXBENCH_LOCKS";
 
 /// The reason why a run cannot have the resources that it needs exclusively.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub struct LockHolder {
 
 impl LockHolder {
     /// Returns a text about the resources that both need, or `None` if they can run at the same time.
-    pub(super) fn shared_with(&self, other: &Self) -> Option<String> {
+    pub(crate) fn shared_with(&self, other: &Self) -> Option<String> {
         // The name of an interface is unique within a network namespace only, but the address of a backend everywhere.
         let is_same = |port: &&String| self.network == other.network || port.contains(':');
         let ports: Vec<String> = self.ports.intersection(&other.ports).filter(is_same).cloned().collect();

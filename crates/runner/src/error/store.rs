@@ -1,7 +1,7 @@
 //! Why a results directory cannot be written or read.
 
-use super::trial_lines::RecordError;
-use super::writer::{WritingProcess, how_to_stop, writer_words};
+use super::records::RecordError;
+use crate::error::writer::{WritingProcess, how_to_stop, writer_words};
 use sixbench_method::replay::ReplayMismatch;
 use std::io;
 use std::path::{Path, PathBuf};

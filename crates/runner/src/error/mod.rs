@@ -1,12 +1,20 @@
 //! The errors of a run or a part of it, distinguished by what a caller can do about them. Messages mention no commands, because only the program
 //! that shows an error knows what its user can call.
 
-use crate::agent::AgentError;
-use crate::locks::LockError;
-use crate::results::campaign::SelectionError;
-use crate::results::merge::MergeError;
-use crate::results::store::StoreError;
-use crate::run::ports::OpenError;
+pub(crate) mod agent;
+pub(crate) mod lock;
+pub(crate) mod merge;
+pub(crate) mod ports;
+pub(crate) mod records;
+pub(crate) mod selection;
+pub(crate) mod store;
+pub(crate) mod writer;
+
+use agent::AgentError;
+use lock::LockError;
+use merge::MergeError;
+use ports::OpenError;
+use selection::SelectionError;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
 use sixbench_engine::tcp::TcpError;
@@ -24,6 +32,7 @@ use std::error::Error;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use store::StoreError;
 
 /// The reason why a run, or a part of it, was not possible.
 #[derive(Debug, thiserror::Error)]
@@ -164,6 +173,24 @@ impl RunError {
 
     fn is_of_files(&self) -> bool {
         matches!(self, Self::Store(_) | Self::Report(_) | Self::Capture { .. } | Self::System(_))
+    }
+}
+
+impl From<MergeError> for RunError {
+    fn from(error: MergeError) -> Self {
+        Self::Merge(Box::new(error))
+    }
+}
+
+impl From<SelectionError> for RunError {
+    fn from(error: SelectionError) -> Self {
+        Self::Selection(Box::new(error))
+    }
+}
+
+impl From<LockError> for RunError {
+    fn from(error: LockError) -> Self {
+        Self::Lock(Box::new(error))
     }
 }
 

@@ -1,9 +1,14 @@
 //! The tester's ends on a device's links.
 
-use super::cores::cores;
-use super::neighbours;
-use super::request::{SessionRequest, Site};
+pub(crate) mod capture;
+pub(crate) mod cores;
+pub(crate) mod lateness;
+pub(crate) mod neighbours;
+pub(crate) mod ports;
+
+use crate::ends::cores::cores;
 use crate::error::RunError;
+use crate::request::{SessionRequest, Site};
 use sixbench_io::PortSpec;
 use sixbench_method::record::LinkKind;
 use sixbench_plan::{Links, end_word};
