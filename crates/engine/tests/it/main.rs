@@ -7,6 +7,7 @@ mod dead_link;
 mod delays;
 mod dns;
 mod dns_cached;
+mod dns_counters;
 mod dns_rigged;
 mod echo;
 mod hostile;
