@@ -3,6 +3,7 @@
 
 use super::agent::AgentError;
 use super::campaign::SelectionError;
+use super::held::HeldTestbed;
 use super::locks::LockError;
 use super::merge::MergeError;
 use super::ports::OpenError;
@@ -288,6 +289,9 @@ pub enum HeldError {
     /// No process holds a testbed of the plan.
     #[error("the testbed of {0} is not up")]
     NotUp(String),
+    /// The process that held the testbed of the plan was killed, so nothing is undone.
+    #[error("the testbed of {} is not up: process {}, which held it, was killed", .0.plan, .0.process)]
+    HolderKilled(Box<HeldTestbed>),
     /// The process is still building the testbed.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),
