@@ -2,12 +2,57 @@
 
 use crate::profile::TrafficProfile;
 use crate::reach::{FASTEST, reach};
+use crate::window::RequestLog;
 use sixbench_method::trial::{LOSS_BIN_NS, TrialKind, TrialSpec};
+use std::fmt::{self, Display, Formatter};
 
 /// Traffic whose memory requirements are known: frames, TCP connections or DNS queries.
 pub trait Footprint {
     /// Returns the octets of the tables for this trial, in addition to those that every trial needs.
     fn octets(&self, spec: &TrialSpec) -> u64;
+
+    /// Returns what most of these octets are for.
+    fn largest_table(&self, spec: &TrialSpec) -> TrialTable;
+}
+
+/// What a large table of a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialTable {
+    /// A bit for each frame.
+    Frames,
+    /// The connections through a stateful gateway.
+    Connections,
+    /// The requests of a closed loop that wait for their replies.
+    WaitingRequests,
+    /// Open TCP connections.
+    TcpConnections,
+    /// DNS queries in flight, and a bit for each name.
+    Queries,
+}
+
+impl TrialTable {
+    /// Returns the keys of plan files that determine its size.
+    fn keys(self) -> &'static str {
+        match self {
+            Self::Frames => "`maximum` of [search] or `duration` of [trial]",
+            Self::Connections => "`connections`",
+            Self::WaitingRequests => "`outstanding`, `subscribers` or `duration`",
+            Self::TcpConnections => "`connections`, `maximum` of [search] or the time limit",
+            Self::Queries => "`maximum` of [search], `timeout` or `duration` of [trial]",
+        }
+    }
+}
+
+impl Display for TrialTable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Frames => "the frames of a trial",
+            Self::Connections => "the connections through the device",
+            Self::WaitingRequests => "the requests that wait for their replies",
+            Self::TcpConnections => "open TCP connections",
+            Self::Queries => "the DNS queries of a trial",
+        })
+    }
 }
 
 impl Footprint for TrafficProfile {
@@ -15,17 +60,36 @@ impl Footprint for TrafficProfile {
     fn octets(&self, spec: &TrialSpec) -> u64 {
         octets_of_one_queue(self, spec, 1)
     }
+
+    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+        let frames = octets_of_frames(self, spec, 1);
+        let others = [
+            (TrialTable::Connections, octets_of_connections(spec)),
+            (TrialTable::WaitingRequests, RequestLog::octets(spec, self)),
+        ];
+        let largest = others.into_iter().filter(|(_, octets)| *octets > frames).max_by_key(|(_, octets)| *octets);
+        largest.map_or(TrialTable::Frames, |(table, _)| table)
+    }
 }
 
 /// Returns the octets of the tables of one queue of each port; `senders` is the number of queues that send a direction.
 fn octets_of_one_queue(profile: &TrafficProfile, spec: &TrialSpec, senders: usize) -> u64 {
-    let bitmaps = if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 };
+    let of_requests = RequestLog::octets(spec, profile);
+    octets_of_frames(profile, spec, senders).saturating_add(octets_of_connections(spec)).saturating_add(of_requests)
+}
+
+fn octets_of_frames(profile: &TrafficProfile, spec: &TrialSpec, senders: usize) -> u64 {
     let (bits, bins) = (reach(&spec.schedule(), senders).div_ceil(8), spec.duration_ns.div_ceil(LOSS_BIN_NS) * 8);
-    let connections = spec.opens().map_or(0, |phase_one| phase_one.connections);
-    // If clients wait for replies, the log notes which slot sent each request.
-    let noted = spec.outstanding.map_or(0, |_| reach(&spec.schedule(), 1).saturating_mul(4));
-    let of_connections = connections.saturating_mul(CONNECTION_OCTETS);
-    bits.saturating_add(bins).saturating_mul(bitmaps).saturating_add(of_connections).saturating_add(noted)
+    bits.saturating_add(bins).saturating_mul(bitmaps(profile, spec))
+}
+
+/// Returns the number of receivers of one queue, each of which has a bitmap and histograms; the responder's bitmap counts as one.
+fn bitmaps(profile: &TrafficProfile, spec: &TrialSpec) -> u64 {
+    if spec.kind == TrialKind::Response { 3 } else { profile.directions.each().len() as u64 }
+}
+
+fn octets_of_connections(spec: &TrialSpec) -> u64 {
+    spec.opens().map_or(0, |phase_one| phase_one.connections).saturating_mul(CONNECTION_OCTETS)
 }
 
 /// Traffic over ports with several queues, each of which has its own tables.
@@ -41,16 +105,35 @@ const BITS_AMONG_OTHERS: u64 = 5;
 impl Footprint for QueuedTraffic<'_> {
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let of_one = octets_of_one_queue(self.profile, spec, self.queues);
-        if self.queues > 1 { of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS) } else { of_one }
+        if self.queues <= 1 {
+            return of_one;
+        }
+        // Those of the first queue are among the octets that every trial needs.
+        let further = self.queues as u64 - 1;
+        let histograms = further.saturating_mul(bitmaps(self.profile, spec)).saturating_mul(HISTOGRAMS_OCTETS);
+        of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS).saturating_add(histograms)
+    }
+
+    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+        self.profile.largest_table(spec)
     }
 }
 
+/// The most octets that the histograms of a receiver take.
+pub(crate) const HISTOGRAMS_OCTETS: u64 = 9 << 20;
+
 /// The memory for a trial could not be allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the trial takes {} MiB of memory, but the system does not provide that much", .octets >> 20)]
+#[error(
+    "cannot allocate {} MiB for {table}; lower {}, or raise the limit on memory (ulimit -v)",
+    .octets.div_ceil(1 << 20),
+    .table.keys()
+)]
 pub struct OutOfMemory {
     /// The octets needed.
     pub octets: u64,
+    /// What they are for, or most of them.
+    pub table: TrialTable,
 }
 
 /// Octets that every trial needs: rings, buffers and histograms of both ends.
@@ -73,9 +156,17 @@ pub fn neediest(spec: TrialSpec, traffic: &dyn Footprint) -> TrialSpec {
 
 /// Checks that a trial's tables can be allocated: an allocation that fails during the trial would end the process.
 pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), OutOfMemory> {
-    let octets = octets_needed(spec, traffic);
-    let room = usize::try_from(octets).map_err(|_| OutOfMemory { octets })?;
-    Vec::<u8>::new().try_reserve_exact(room).map_err(|_| OutOfMemory { octets })
+    let (octets, table) = (octets_needed(spec, traffic), traffic.largest_table(spec));
+    let room = usize::try_from(octets).map_err(|_| OutOfMemory { octets, table })?;
+    reserved::<u8>(room, table).map(drop)
+}
+
+/// Returns an empty vector with room for `count` items, for a table whose size is known only after a part of the trial.
+pub(crate) fn reserved<T>(count: usize, table: TrialTable) -> Result<Vec<T>, OutOfMemory> {
+    let octets = (count as u64).saturating_mul(size_of::<T>() as u64);
+    let mut vector = Vec::new();
+    vector.try_reserve_exact(count).map_err(|_| OutOfMemory { octets, table })?;
+    Ok(vector)
 }
 
 #[cfg(test)]
@@ -105,7 +196,8 @@ mod tests {
     fn each_queue_keeps_tables_of_its_own() {
         let (spec, profile) = (TrialSpec::constant(FrameRate(8_000_000), 60_000_000_000), wire());
         let octets = |queues| QueuedTraffic { profile: &profile, queues }.octets(&spec);
-        assert_eq!((octets(1), octets(4)), (2 * (60_000_000 + 600 * 8), 20 * 2 * (60_000_000 + 600 * 8)));
+        let tables = 2 * (60_000_000 + 600 * 8);
+        assert_eq!((octets(1), octets(4)), (tables, 20 * tables + 3 * 2 * HISTOGRAMS_OCTETS));
     }
 
     #[test]
@@ -113,6 +205,7 @@ mod tests {
         let phase_one = Some(PhaseOne { connections: 1_000_000, rate: FrameRate(1) });
         let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
         assert_eq!(beside_fixed(&spec), 2 * (1 + 80) + 17_000_000);
+        assert_eq!(wire().largest_table(&spec), TrialTable::Connections);
     }
 
     #[test]
@@ -132,7 +225,26 @@ mod tests {
     fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
         let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
         let refused = ensure(&day, &wire()).expect_err("two terabytes");
-        assert_eq!(refused.octets >> 30, 2_011);
+        assert_eq!((refused.octets >> 30, refused.table), (2_011, TrialTable::Frames));
         assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), &wire()), Ok(()));
+    }
+
+    #[test]
+    fn requests_that_may_wait_count_and_more_than_there_is_room_for_are_refused_with_their_key() {
+        let with = |outstanding| TrialSpec { outstanding, ..TrialSpec::response(FrameRate(8), 1_000_000_000) };
+        assert_eq!(beside_fixed(&with(Some(1_000))), 3 * (1 + 80) + 8 * 4 + 1_000 * 48);
+        let refused = ensure(&with(Some(u32::MAX)), &wire()).expect_err("192 GiB").to_string();
+        let words = "for the requests that wait for their replies; lower `outstanding`, `subscribers` or `duration`, or raise";
+        assert!(refused.starts_with("cannot allocate 196") && refused.contains(words), "{refused}");
+    }
+
+    #[test]
+    fn a_table_that_does_not_fit_is_an_error_with_its_size_and_one_that_fits_has_room() {
+        let refused = reserved::<u64>(1 << 50, TrialTable::Connections).expect_err("8 PiB");
+        let error = "cannot allocate 8589934592 MiB for the connections through the device; lower `connections`, \
+                     or raise the limit on memory (ulimit -v)";
+        assert_eq!(refused.to_string(), error);
+        assert_eq!(reserved::<u64>(usize::MAX, TrialTable::Queries).expect_err("no size").octets, u64::MAX);
+        assert_eq!(reserved::<u64>(1_000, TrialTable::Queries).map(|table| table.capacity()), Ok(1_000));
     }
 }
