@@ -53,14 +53,18 @@ impl Bitmap {
         Some(index as u64 * 64 + u64::from(word.ilog2()))
     }
 
-    /// Sets the bits that are set in `other`, which is empty or of the same size; returns those that were set in both, ascending.
-    pub(crate) fn unite(&mut self, other: &Self) -> Vec<u64> {
-        let mut both = Vec::new();
-        for ((own, other), index) in self.words.iter_mut().zip(&other.words).zip(0u64..) {
-            let common = *own & other;
-            if common != 0 {
-                both.extend((0..64).filter(|bit| common >> bit & 1 == 1).map(|bit| index * 64 + bit));
-            }
+    /// Returns the bits that are set here and in `other`, ascending.
+    pub(crate) fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
+        let words = self.words.iter().zip(&other.words).zip(0u64..).map(|((own, other), index)| (own & other, index));
+        let common = words.filter(|(common, _)| *common != 0);
+        common.flat_map(|(common, index)| (0..64).filter(move |bit| common >> bit & 1 == 1).map(move |bit| index * 64 + bit))
+    }
+
+    /// Sets the bits that are set in `other`, which is empty or of the same size; returns how many were set in both.
+    pub(crate) fn unite(&mut self, other: &Self) -> u64 {
+        let mut both = 0;
+        for (own, other) in self.words.iter_mut().zip(&other.words) {
+            both += u64::from((*own & other).count_ones());
             *own |= other;
         }
         both
@@ -105,7 +109,8 @@ mod tests {
         let mut other = Bitmap::new(130);
         [0, 64, 129].into_iter().for_each(|bit| assert!(bits.set(bit)));
         [1, 64, 129].into_iter().for_each(|bit| assert!(other.set(bit)));
-        assert_eq!(bits.unite(&other), [64, 129]);
+        assert_eq!(bits.common(&other).collect::<Vec<_>>(), [64, 129]);
+        assert_eq!(bits.unite(&other), 2);
         assert_eq!((bits.count(), bits.highest(), bits.has(1)), (4, Some(129), true));
         bits.clear(129);
         assert_eq!((bits.count(), bits.highest(), Bitmap::new(130).highest()), (3, Some(64), None));

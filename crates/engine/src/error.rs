@@ -3,6 +3,7 @@
 use crate::memory::OutOfMemory;
 use sixbench_io::PortError;
 use sixbench_method::trial::IcmpErrors;
+use sixbench_method::units::counted;
 use sixbench_wire::{MacAddress, WireError};
 use std::io;
 use std::net::IpAddr;
@@ -57,8 +58,10 @@ pub enum MeasureError {
     },
     /// The DUT answers, but not as the protocol demands.
     #[error(
-        "{port}: asked for the hardware address of {address}; {answers} answers came and were refused: {why}; correct what the device answers to ARP \
-         requests and neighbour solicitations (RFC 826, RFC 4861 section 7.1.2), or its address in the recipe"
+        "{port}: asked for the hardware address of {address}; {} came and {} refused: {why}; correct what the device answers to ARP \
+         requests and neighbour solicitations (RFC 826, RFC 4861 section 7.1.2), or its address in the recipe",
+        counted(*.answers, "answer"),
+        if *.answers == 1 { "was" } else { "were" }
     )]
     AnswersRefused {
         /// The tester's port.

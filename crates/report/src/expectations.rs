@@ -7,7 +7,7 @@ use sixbench_method::disturbance::mostly_disturbed;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_method::units::{counted, show_seconds};
+use sixbench_method::units::{agreeing, counted, part_of, show_seconds};
 
 /// The most points that a reason names.
 const MOST_NAMED: usize = 5;
@@ -35,7 +35,7 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
     }
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
         .into_iter()
-        .map(|(test, size, unfit, made)| format!("{} ({unfit} of {made} repetitions)", test.label(size)))
+        .map(|(test, size, unfit, made)| format!("{} ({})", test.label(size), part_of(unfit, made, "repetition")))
         .collect();
     let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
     let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
@@ -109,7 +109,6 @@ fn bounds(judged: &Judged<'_>) -> String {
 fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &str) -> Option<String> {
     let all = judged.len();
     let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
-    let expectations = if all == 1 { "expectation" } else { "expectations" };
     let of_points = || {
         let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = unfit.len().saturating_sub(MOST_NAMED);
@@ -118,14 +117,15 @@ fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &s
     };
     match verdict {
         Gate::Passed if all == 0 => None,
-        Gate::Passed => Some(format!("the plan's {expectations} met at {}", counted(all, "point"))),
-        Gate::Worse => Some(format!("{count} of {all} {expectations} missed")),
-        Gate::Missing => Some(format!("{count} of {all} {expectations} without a result")),
+        Gate::Passed => Some(format!("the plan's {} met at {}", agreeing(all == 1, "expectation"), counted(all, "point"))),
+        Gate::Worse => Some(format!("{} missed", part_of(count, all, "expectation"))),
+        Gate::Missing => Some(format!("{} without a result", part_of(count, all, "expectation"))),
         Gate::TesterUnfit if count == 0 => Some(of_points()),
         Gate::TesterUnfit => {
             let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
             Some(format!(
-                "{count} of {all} {expectations} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}"
+                "{} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}",
+                part_of(count, all, "expectation")
             ))
         }
         Gate::Inconclusive => None,

@@ -200,12 +200,6 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{n}\u{a0}{}", agreeing(n == 1, noun))
 }
 
-/// Returns a part of a number of things with a no-break space before the noun: `none of 3 trials`.
-pub(crate) fn counted_part(part: u64, of: u64, noun: &str) -> String {
-    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
-    format!("{part} of {}", count(of, noun))
-}
-
 /// Returns a list in words: `84, 128 and 1518`.
 pub(crate) fn enumerated<T: ToString>(items: &[T]) -> String {
     joined(items, "and")

@@ -1,7 +1,7 @@
 //! The status of planned points in words: their results, and why some have none.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{capitalised, count, counted_part, enumerated, full_rate_unit, short, title};
+use crate::numbers::{capitalised, count, enumerated, full_rate_unit, short, title};
 use crate::tables::trial::kind;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
@@ -11,6 +11,7 @@ use sixbench_method::status::{
 };
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::Fault;
+use sixbench_method::units::part_of;
 
 /// The most kinds of faults that are named with a status; the table of faults has all of them.
 const MOST_FAULTS: usize = 3;
@@ -164,7 +165,7 @@ pub(crate) fn counted(digest: &Digest) -> String {
     let left_out = digest.planned.iter().filter(is_left_out).count();
     let (with, all) = (counts.with_result(), counts.points);
     let have = if with < 2 { "has" } else { "have" };
-    let mut words = format!("{} {have} a result", counted_part(with as u64, all as u64, "point"));
+    let mut words = format!("{} {have} a result", part_of(with, all, "point"));
     for (number, one, several) in [(all - with - left_out, "does not", "do not"), (left_out, "was left out", "were left out")] {
         match number {
             0 => {}

@@ -79,8 +79,20 @@ impl HeldTestbed {
 
 /// Returns the held testbed of a plan, given the path of the plan's file or the name of a predefined plan.
 fn find(path: &Path) -> Result<HeldTestbed, HeldError> {
+    let HolderState { held, is_alive } = holder_of(path)?;
+    if is_alive { Ok(held) } else { Err(HeldError::HolderKilled { plan: held.plan, process: held.process }) }
+}
+
+/// Returns the state of the holder of a plan's testbed: of one that is alive, if there is one, else of one that was killed.
+fn holder_of(path: &Path) -> Result<HolderState, HeldError> {
     let plan = identity(path);
-    holder_directories().iter().filter_map(|held| read(held)).find(|held| held.plan == plan).ok_or(HeldError::NotUp(plan))
+    let of_plan = holders().filter(|found| found.held.plan == plan);
+    of_plan.max_by_key(|found| found.is_alive).ok_or(HeldError::NotUp(plan))
+}
+
+/// Returns the states of all holders of this user, also of those that were killed.
+fn holders() -> impl Iterator<Item = HolderState> {
+    holder_directories().into_iter().filter_map(|directory| read(&directory))
 }
 
 /// Returns the path that identifies a plan, regardless of the working directory.
@@ -90,10 +102,18 @@ fn identity(path: &Path) -> String {
     ready.map_or_else(|| file.unwrap_or(path.to_owned()).display().to_string(), |plan| plan.name.to_owned())
 }
 
-/// Returns the testbed held by the process with this directory, or `None` if that process no longer exists.
-fn read(directory: &Path) -> Option<HeldTestbed> {
+/// What the directory of a holder says of it.
+struct HolderState {
+    held: HeldTestbed,
+    /// False if the process was killed: one that ends by itself removes its directory.
+    is_alive: bool,
+}
+
+/// Returns the testbed described in the directory of its holder; `None` if the directory is just being made or removed.
+fn read(directory: &Path) -> Option<HolderState> {
     let is_alive = matches!(File::open(directory.join(LOCK)).ok()?.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
-    serde_json::from_str(&fs::read_to_string(directory.join(STATE)).ok()?).ok().filter(|_| is_alive)
+    let held = serde_json::from_str(&fs::read_to_string(directory.join(STATE)).ok()?).ok()?;
+    Some(HolderState { held, is_alive })
 }
 
 /// The directory that describes what this process holds, removed when this is dropped.
@@ -280,9 +300,9 @@ pub fn hold_in_background(agreed: &str, trusted: &Trusted) -> Result<HeldTestbed
         .process_group(0);
     let mut child = command.spawn()?;
     loop {
-        let held = holder_directories().iter().filter_map(|held| read(held)).find(|held| held.process == child.id());
-        if let Some(held) = held.filter(|held| !held.parts.is_empty()) {
-            return Ok(held);
+        let mut ready = holders().filter(|found| found.is_alive && !found.held.parts.is_empty());
+        if let Some(found) = ready.find(|found| found.held.process == child.id()) {
+            return Ok(found.held);
         }
         if child.try_wait()?.is_some() {
             let mut told = String::new();
@@ -302,20 +322,45 @@ pub fn exec(path: &Path, part: Option<&str>, words: &[String]) -> RunError {
     }
 }
 
-/// Ends the process that holds the testbed of a plan, and waits until everything is undone.
+/// How a testbed came down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// Its holder undid everything and ended.
+    Undone(HeldTestbed),
+    /// Its holder had been killed, so what it left was removed here.
+    Swept {
+        /// What it had held.
+        held: HeldTestbed,
+        /// The names of namespaces and directories.
+        removed: Vec<String>,
+    },
+}
+
+/// Ends the process that holds the testbed of a plan, and waits until everything is undone. If that process was killed, removes what it left.
 ///
 /// # Errors
 /// No process holds it, or the process does not end within a minute.
-pub fn release(path: &Path) -> Result<HeldTestbed, RunError> {
-    let held = find(path)?;
+pub fn release(path: &Path) -> Result<Released, RunError> {
+    let HolderState { held, is_alive } = holder_of(path)?;
+    if !is_alive {
+        return swept(held);
+    }
     let pid = i32::try_from(held.process).ok().and_then(Pid::from_raw).ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;
     kill_process(pid, Signal::TERM).map_err(io::Error::from)?;
     let end = Instant::now() + UNDOING;
-    while find(path).is_ok_and(|now| now.process == held.process) {
-        if Instant::now() > end {
-            return Err(HeldError::NotEnded(held.process).into());
+    loop {
+        match holder_of(path) {
+            Ok(now) if now.held.process != held.process => return Ok(Released::Undone(held)),
+            Err(_) => return Ok(Released::Undone(held)),
+            // Somebody killed it while it was undoing.
+            Ok(HolderState { held, is_alive: false }) => return swept(held),
+            Ok(_) if Instant::now() > end => return Err(HeldError::NotEnded(held.process).into()),
+            Ok(_) => std::thread::sleep(PAUSE),
         }
-        std::thread::sleep(PAUSE);
     }
-    Ok(held)
+}
+
+fn swept(held: HeldTestbed) -> Result<Released, RunError> {
+    let removed = sweep(&Shell::new())?;
+    Ok(Released::Swept { held, removed })
 }

@@ -5,7 +5,7 @@ use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::hints;
 use crate::output;
-use sixbench_runner::{code, held, held::HeldTestbed};
+use sixbench_runner::{code, held, held::HeldTestbed, held::Released};
 use std::path::Path;
 
 /// Sets up a testbed, runs a command in it, or takes it down.
@@ -13,10 +13,7 @@ pub(crate) fn testbed(what: TestbedCommand) -> Result<Exit, Failed> {
     match what {
         TestbedCommand::Up(arguments) => up(&arguments)?,
         TestbedCommand::Exec { plan, device, command } => return Err(held::exec(&plan, device.as_deref(), &command).into()),
-        TestbedCommand::Down { plan } => {
-            let held = held::release(&plan)?;
-            output::line(format_args!("test {} of {} is down", held.test, held.plan))?;
-        }
+        TestbedCommand::Down { plan } => down(&plan)?,
     }
     Ok(Exit::Done)
 }
@@ -42,6 +39,16 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
         false => held::hold(&loaded, &library, plan, isolation(*force), waiting.wait, &trusted, told)?,
     }
     Ok(())
+}
+
+fn down(plan: &Path) -> Result<(), Failed> {
+    match held::release(plan)? {
+        Released::Undone(held) => Ok(output::line(format_args!("test {} of {} is down", held.test, held.plan))?),
+        Released::Swept { held: HeldTestbed { plan, test, process, .. }, removed } => {
+            output::line(format_args!("test {test} of {plan} is down: process {process}, which held it, was killed"))?;
+            Ok(removed.iter().try_for_each(|name| output::line(format_args!("removed {name}")))?)
+        }
+    }
 }
 
 /// Returns a description of a testbed, with the commands to inspect it and to take it down.

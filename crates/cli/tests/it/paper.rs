@@ -97,7 +97,10 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
 fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
     let scratch = Scratch::new("archive-place");
     let results = simulated(&scratch);
+    let of_the_user = scratch.write("results.tar.zst.part", "mine");
     assert_eq!(archive(&[&format!("{results}/")]).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(&of_the_user).expect("it is still there"), "mine");
+    fs::remove_file(of_the_user).expect("removed");
     assert!(Path::new(&scratch.path("results.tar.zst")).is_file());
     let refused = |arguments: &[&str], reason: &str| {
         let output = archive(arguments);

@@ -21,6 +21,17 @@ fn up(plan: &str) -> Child {
     child
 }
 
+/// Starts a testbed in the background, and returns the process that holds it.
+fn in_background(plan: &str) -> u32 {
+    let words = told(&output(&["testbed", "up", plan, "--background", "--test", "kernel"]), 0);
+    words.split("held by process ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok()).expect("a process")
+}
+
+/// Returns true if a process has neither ended nor been killed. (Here it may be a zombie, which has no command line.)
+fn is_running(process: u32) -> bool {
+    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
+}
+
 fn told_of(plan: &str) -> Output {
     output(&["testbed", "exec", plan, "--", "true"])
 }
@@ -64,8 +75,7 @@ fn a_testbed_in_the_background_outlives_its_command_and_ends_by_the_name_of_its_
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("testbed-background");
     let plan = scratch.write("plan.toml", plans::KERNEL);
-    let words = told(&output(&["testbed", "up", &plan, "--background", "--test", "kernel"]), 0);
-    let process = words.split("held by process ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok()).expect("a process");
+    let process = in_background(&plan);
     assert_eq!(namespaces_of(process).len(), 2);
     // Another path to the same file means the same plan.
     let near = sixbench(&["testbed", "exec", "plan.toml", "--", "true"]).current_dir(&scratch.0).output().expect("sixbench");
@@ -86,12 +96,33 @@ fn what_a_killed_testbed_leaves_is_not_found_and_swept() {
     child.wait().expect("its end");
     assert!(has_directory(process) && !namespaces_of(process).is_empty());
     let missing = told(&told_of(&plan), 2);
-    assert!(
-        missing.contains("is not up; ") && missing.trim_end().ends_with(&format!("sixbench testbed up {plan}")),
-        "{missing}"
-    );
+    let cause = format!("is not up: process {process}, which held it, was killed; ");
+    let hint = format!("sixbench testbed down {plan}");
+    assert!(missing.contains(&cause) && missing.trim_end().ends_with(&hint), "{missing}");
     told(&output(&["sweep"]), 0);
     assert!(namespaces_of(process).is_empty() && !has_directory(process));
+}
+
+#[test]
+fn the_testbed_of_a_killed_holder_is_taken_down_by_the_name_of_its_plan() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("testbed-down-killed");
+    let plan = scratch.write("plan.toml", plans::KERNEL);
+    let process = in_background(&plan);
+    told(&Command::new("kill").args(["-9", &process.to_string()]).output().expect("kill"), 0);
+    while is_running(process) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let down = told(&output(&["testbed", "down", &plan]), 0);
+    let words = [
+        format!("is down: process {process}, which held it, was killed\n"),
+        format!("removed sb-{process}-tester\n"),
+        format!("removed sb-{process}-dut\n"),
+    ];
+    assert!(words.iter().all(|words| down.contains(words)), "{down}");
+    assert!(namespaces_of(process).is_empty() && !has_directory(process));
+    let again = told(&output(&["testbed", "down", &plan]), 2);
+    assert!(again.contains("is not up; "), "{again}");
 }
 
 #[test]

@@ -396,12 +396,24 @@ impl DelayVariation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::HISTOGRAMS_OCTETS;
 
     /// The bounds of delays that are all known exactly; no bound is below the resolution of a nanosecond.
     const EXACT: Option<IpdvBounds> = Some(IpdvBounds { min_ns: 0, median_ns: 1, max_ns: 0 });
 
     fn exact(delay_ns: u64) -> DelayInterval {
         DelayInterval { delay_ns, width_ns: 0 }
+    }
+
+    #[test]
+    fn the_histograms_of_a_receiver_fit_into_what_a_trial_reserves_for_them() {
+        let delays = Delays::new(Some((0, 1)), true);
+        let tagged = delays.tagged.expect("tagged frames").delays;
+        let variation = delays.variation.expect("a variation");
+        let all = [delays.in_time, delays.late, delays.widths.histogram, tagged, variation.rising, variation.falling];
+        let counts: usize = all.iter().map(Histogram::distinct_values).sum();
+        let octets = (counts * size_of::<u64>() + size_of_val(&*variation.recent)) as u64;
+        assert!((HISTOGRAMS_OCTETS / 2..=HISTOGRAMS_OCTETS).contains(&octets), "{octets}");
     }
 
     #[test]

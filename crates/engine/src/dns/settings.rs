@@ -4,7 +4,7 @@ use super::authority::AuthorityError;
 use super::flight::ENTRY_OCTETS;
 use super::names::Domain;
 use super::questions::ExpectedAnswers;
-use crate::memory::{Footprint, OutOfMemory};
+use crate::memory::{Footprint, OutOfMemory, TrialTable};
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
 use sixbench_method::terms::FrameRate;
@@ -109,6 +109,10 @@ impl Footprint for DnsSettings {
         let names = spec.frames().min(self.names.count());
         let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
         under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)
+    }
+
+    fn largest_table(&self, _spec: &TrialSpec) -> TrialTable {
+        TrialTable::Queries
     }
 }
 

@@ -182,7 +182,7 @@ fn replied(direction: Direction, replies: Vec<SentReplies>) -> (DirectionResult,
         result.intended += part.due;
         result.offered += part.sent;
         result.refused += part.refused;
-        repeated += part.numbers.unite(&numbers).len() as u64;
+        repeated += part.numbers.unite(&numbers);
         numbers = part.numbers;
     }
     result.intended -= repeated;

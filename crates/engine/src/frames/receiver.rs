@@ -85,7 +85,9 @@ impl<'a> Receiver<'a> {
     /// Returns how many different frames this receiver and others of its direction have seen together.
     pub(crate) fn seen_together(&self, others: &[&Self]) -> u64 {
         let mut seen = self.tally.seen().clone();
-        others.iter().for_each(|other| drop(seen.unite(other.tally.seen())));
+        for other in others {
+            seen.unite(other.tally.seen());
+        }
         seen.count()
     }
 

@@ -29,13 +29,18 @@ impl RequestLog {
     /// subscribers of `profile`.
     pub(crate) fn of(spec: &TrialSpec, profile: &TrafficProfile) -> Option<Arc<Self>> {
         let outstanding = spec.outstanding.filter(|_| spec.kind == TrialKind::Response)?;
-        let clients = profile.subscribers.as_ref().map_or(1, |groups| groups.count().max(1));
-        Some(Arc::new(Self::new(clients, outstanding, reach(&spec.schedule(), 1))))
+        Some(Arc::new(Self::new(clients(profile), outstanding, reach(&spec.schedule(), 1))))
+    }
+
+    /// Returns the octets of the log and of the sender's slots; 0 if clients do not wait for replies.
+    pub(crate) fn octets(spec: &TrialSpec, profile: &TrafficProfile) -> u64 {
+        let Some(outstanding) = spec.outstanding else { return 0 };
+        let of_slots = u64::from(slots(clients(profile), outstanding)).saturating_mul(SLOT_OCTETS);
+        reach(&spec.schedule(), 1).saturating_mul(size_of::<AtomicU32>() as u64).saturating_add(of_slots)
     }
 
     fn new(clients: u32, outstanding: u32, requests: u64) -> Self {
-        // Each client has at least one slot, and all have the same number.
-        let slots = (outstanding / clients).max(1) * clients;
+        let slots = slots(clients, outstanding);
         let slots_of_requests = (0..requests).map(|_| AtomicU32::new(0)).collect();
         Self { clients, slots: slots_of_requests, answered: (0..slots).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -66,6 +71,18 @@ impl RequestLog {
         }
     }
 }
+
+fn clients(profile: &TrafficProfile) -> u32 {
+    profile.subscribers.as_ref().map_or(1, |groups| groups.count().max(1))
+}
+
+/// Returns the number of slots: each client has at least one, and all have the same number.
+fn slots(clients: u32, outstanding: u32) -> u32 {
+    (outstanding / clients).max(1) * clients
+}
+
+/// Octets of a slot, in the log and in the sender.
+const SLOT_OCTETS: u64 = (size_of::<AtomicU64>() + size_of::<Slot>()) as u64;
 
 /// A slot, which has one request in flight at a time.
 #[derive(Clone, Copy, Default)]

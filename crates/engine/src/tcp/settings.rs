@@ -1,6 +1,6 @@
 //! The settings of the TCP tester: where its ends are, and what applies to every trial.
 
-use crate::memory::Footprint;
+use crate::memory::{Footprint, TrialTable};
 use ipnet::IpNet;
 use sixbench_io::limit;
 use sixbench_method::isolation::Addressed;
@@ -73,5 +73,9 @@ impl Footprint for TcpSettings {
         };
         let open = open.min(limit::raise_open_files().unwrap_or(u64::MAX));
         open.saturating_mul(CONNECTION_OCTETS).saturating_add(spec.frames().div_ceil(8))
+    }
+
+    fn largest_table(&self, _spec: &TrialSpec) -> TrialTable {
+        TrialTable::TcpConnections
     }
 }

@@ -1,6 +1,7 @@
 //! The utilisation of the DUT's cores during trials.
 
 use crate::record::{CoreWatch, CpuSample, TrialRecord, Watch};
+use crate::units::agreeing;
 use std::collections::BTreeMap;
 
 /// One core of the DUT over several trials, with at least one sample.
@@ -46,7 +47,7 @@ pub(super) fn list(cores: &[&Core]) -> String {
 /// Returns the same for numbers.
 pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    format!("{} {}", if numbers.len() == 1 { "core" } else { "cores" }, numbers.join(", "))
+    format!("{} {}", agreeing(numbers.len() == 1, "core"), numbers.join(", "))
 }
 
 pub(super) fn busy_percent(cores: &[&Core]) -> f64 {

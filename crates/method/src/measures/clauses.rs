@@ -6,6 +6,7 @@ use crate::conformance::Clause;
 use crate::conformance::numbers::{SECOND, list, percent, repetitions, seconds};
 use crate::repeat::Repetition;
 use crate::terms::LossRatio;
+use crate::units::agreeing;
 
 /// The requirement of RFC 8219 section 7 before delays are measured.
 pub(super) const DETERMINED: &str = "the throughput is determined at each frame size";
@@ -28,7 +29,7 @@ pub(super) fn is_first_goal_zero(test: &TestContext<'_>) -> bool {
 
 pub(super) fn goals(test: &TestContext<'_>) -> String {
     let goals = if test.search.goals.is_empty() { &[LossRatio::ZERO][..] } else { &test.search.goals };
-    format!("{} {} of loss", if goals.len() == 1 { "goal:" } else { "goals:" }, list(goals))
+    format!("{}: {} of loss", agreeing(goals.len() == 1, "goal"), list(goals))
 }
 
 /// Returns the clauses on the load of a measurement that is to be made at the throughput: how the throughput is determined, and whether the load

@@ -38,7 +38,10 @@ impl Test {
             | TrialKind::TearDown { connections }
             | TrialKind::TcpCapacity { connections } => of_connections(connections),
             TrialKind::Constant => Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns)),
-            kind => TrialSpec { kind, ..TrialSpec::constant(rate, longest_ns) },
+            kind => {
+                let outstanding = measure.most_outstanding(&context);
+                TrialSpec { kind, outstanding, ..TrialSpec::constant(rate, longest_ns) }
+            }
         }
     }
 }
@@ -112,6 +115,14 @@ mod tests {
         assert_eq!(frames(Measure::FrameLossRate(LossScan { rates, until_lossless: false })), 300);
         let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND, outstanding: None };
         assert_eq!(frames(Measure::ResponseTime(response)), 300);
+    }
+
+    #[test]
+    fn requests_that_wait_are_those_of_all_clients() {
+        let outstanding = std::num::NonZeroU32::new(8);
+        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND, outstanding };
+        let plan = plan(Measure::ResponseTime(response));
+        assert_eq!(plan.tests[0].largest_trial(&plan).outstanding, Some(8));
     }
 
     #[test]

@@ -36,6 +36,11 @@ pub trait Measurement {
         TrialKind::Constant
     }
 
+    /// Returns the most requests that may wait for their replies at once; `None` if nobody waits for any.
+    fn most_outstanding(&self, _test: &TestContext<'_>) -> Option<u32> {
+        None
+    }
+
     /// Returns whether the result is a delay, so that a late poll by the tester spoils it even without loss.
     fn is_of_delay(&self) -> bool {
         false

@@ -1,6 +1,7 @@
 //! Faults of the tester itself during a trial.
 
 use crate::terms::Direction;
+use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,21 +16,21 @@ pub enum Fault {
     #[error("{direction}: sending took {:.3} ms instead of {:.3} ms", ms(*.took_ns), ms(*.nominal_ns))]
     SentTooSlowly { direction: Direction, nominal_ns: u64, took_ns: u64 },
     /// The sender was away and then caught up by a burst: at most so many losses as frames left in it can be the tester's doing.
-    #[error("{direction}: the sender stalled for {:.2} ms; {frames} frames were sent late", ms(*.worst_lateness_ns))]
+    #[error("{direction}: the sender stalled for {:.2} ms; {} sent late", ms(*.worst_lateness_ns), were(*.frames))]
     SenderStalled { direction: Direction, worst_lateness_ns: u64, frames: u64 },
     /// The receiver did not look at its port for too long: at most so many losses as frames were due in the gaps above the bound can be the
     /// tester's doing.
-    #[error("{direction}: the receiver stalled for {:.2} ms, during which {frames} frames were due", ms(*.worst_gap_ns))]
+    #[error("{direction}: the receiver stalled for {:.2} ms, during which {} due", ms(*.worst_gap_ns), were(*.frames))]
     ReceiverStalled { direction: Direction, worst_gap_ns: u64, frames: u64 },
     /// The receive ring was full: these frames reached the tester and were not counted.
-    #[error("{direction}: the tester's receive ring was full; {frames} frames not counted")]
+    #[error("{direction}: the tester's receive ring was full; {} not counted", were(*.frames))]
     ReceiveRingOverrun { direction: Direction, frames: u64 },
     /// These frames had arrived before they were sent, by the clocks of both ends and by more than these are known to differ: delays of the direction
     /// are wrong by as much, or the DUT has changed the time in the frames.
     #[error(
-        "{direction}: {frames} frames arrived up to {:.1} us before they were sent: the clocks of the tester's cores differ, or the DUT \
+        "{direction}: {} arrived up to {:.1} us before being sent: the clocks of the tester's cores differ, or the DUT \
          changed the time in the frames",
-        *.worst_ns as f64 / 1e3
+        counted(*.frames, "frame"), *.worst_ns as f64 / 1e3
     )]
     ArrivedBeforeSent { direction: Direction, frames: u64, worst_ns: u64 },
     /// The DUT had lost the tester's hardware address and asked for it again during the trial; the frames of the direction had to wait for
@@ -96,8 +97,12 @@ pub enum Fault {
     TooFewNames { needed: u64, has: u64 },
     /// The DUT has not opened as many connections as arrived, or some came or went after phase 1: one of the two extremes of RFC 9693 does
     /// not hold.
-    #[error("the DUT counts {counted} connections {}", when(*.expected, *.counted, *.after_phase_2))]
+    #[error("the DUT counts {} {}", crate::units::counted(*.counted, "connection"), when(*.expected, *.counted, *.after_phase_2))]
     ConnectionsDiffer { expected: u64, counted: u64, after_phase_2: bool },
+}
+
+fn were(frames: u64) -> String {
+    format!("{} {}", counted(frames, "frame"), if frames == 1 { "was" } else { "were" })
 }
 
 fn ms(ns: u64) -> f64 {

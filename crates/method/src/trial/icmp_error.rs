@@ -2,6 +2,7 @@
 
 use super::DirectionResult;
 use crate::terms::IpVersion;
+use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -169,18 +170,14 @@ impl IcmpErrors {
         match self.quoting {
             0 => format!(
                 "{} {self} arrived, without the octets that would tell which frame they are about{damaged}",
-                count(self.messages)
+                counted(self.messages, "message")
             ),
             frames if frames <= offered => {
                 format!("the device answered {frames} of {offered} frames{of_background} with {self}{damaged}")
             }
-            messages => format!("the device answered {offered} frames with {} {self}{damaged}", count(messages)),
+            messages => format!("the device answered {offered} frames with {} {self}{damaged}", counted(messages, "message")),
         }
     }
-}
-
-fn count(messages: u64) -> String {
-    if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") }
 }
 
 impl fmt::Display for IcmpErrors {
@@ -198,7 +195,7 @@ impl DirectionResult {
         };
         let others = match self.other_icmp_errors {
             0 => None,
-            others => Some(format!("{} of further kinds or sources of ICMP errors", count(others))),
+            others => Some(format!("{} of further kinds or sources of ICMP errors", counted(others, "message"))),
         };
         self.icmp_errors.iter().map(advised).chain(others).collect()
     }

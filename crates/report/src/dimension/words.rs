@@ -2,6 +2,7 @@
 
 use crate::numbers::{grouped, short, three_digits};
 use sixbench_analysis::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
+use sixbench_method::units::agreeing;
 
 /// Returns the noun for what a limit counts.
 pub(super) fn noun(limit: SubscriberLimit) -> &'static str {
@@ -51,7 +52,7 @@ pub(super) fn people(number: f64) -> String {
 /// Returns a number of subscribers, rounded down, with its noun.
 pub(super) fn people_counted(number: f64) -> String {
     let number = people(number);
-    if number == "1" { "1 subscriber".to_owned() } else { format!("{number} subscribers") }
+    format!("{number} {}", agreeing(number == "1", "subscriber"))
 }
 
 /// Returns the interval of a number of subscribers.

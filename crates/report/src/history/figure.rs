@@ -7,6 +7,7 @@ use crate::amount;
 use crate::bound::Bound;
 use crate::plot::sheet::escaped;
 use sixbench_analysis::history::{HistorySeries, SeriesPoint};
+use sixbench_method::units::counted;
 use std::fmt::Write;
 
 /// The size of the drawing and its margins, pixels; the page scales it to its column.
@@ -65,7 +66,7 @@ impl PanelScale {
 /// Draws a series over all runs of the history.
 pub(super) fn draw(name: &str, series: &HistorySeries<'_>, runs: &[HistoryRun<'_>]) -> String {
     let scale = PanelScale::of(series, runs.len());
-    let label = format!("{name}: {} runs, {}", series.points.len(), extremes(series));
+    let label = format!("{name}: {}, {}", counted(series.points.len() as u64, "run"), extremes(series));
     // The role is not `img`, since the medians are links to the reports of their runs, and screen readers cannot reach anything inside an image.
     let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"group\" aria-label=\"{}\">", escaped(&label));
     axes(&mut svg, &scale, series, runs);

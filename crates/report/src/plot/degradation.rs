@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
-use super::style::{self, Axis, LegendEntry};
+use super::style::{self, Axis, Barred, LegendEntry};
 use crate::bound::Bound;
 use crate::digest::Digest;
 use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
@@ -19,12 +19,15 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
     let sizes: std::collections::BTreeSet<FrameSize> = all.iter().flat_map(TestSeries::sizes).collect();
     let sizes: Vec<FrameSize> = sizes.into_iter().collect();
     let keys = sizes.iter().enumerate().map(|(i, size)| style::key(i, format!("{size}\u{a0}bytes")));
+    let panels: Vec<Panel> = all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect();
+    let reverse = LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ");
     Figure {
         id: "degradation".into(),
         title: "Degradation over the number of flows".into(),
-        caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse. If the true rate may be higher, the point is a bound; see the table.".to_owned(),
-        keys: keys.chain([LegendEntry::new("╌╌", style::INK, "reverse direction, if the directions differ")]).collect(),
-        panels: all.iter().flat_map(|steps| panels(digest, steps, &sizes)).collect(),
+        caption: "Change of the median in per cent, relative to the smallest number of flows; values above 0 are worse."
+            .to_owned(),
+        keys: keys.chain([reverse]).chain(style::bound_keys(&panels)).collect(),
+        panels,
         data: SEARCHES,
         ..Figure::default()
     }
@@ -61,6 +64,7 @@ fn panel(title: &str, curves: &[&Curve], sizes: &[FrameSize]) -> Panel {
     let (lowest, highest) = points().fold((0.0f64, 1.0f64), |(low, high), (_, y)| (low.min(y), high.max(y)));
     let layout = style::panel(&plots, title, "network flows n", "degradation (%)").with_y_tick_format(style::plain_numbers());
     let layout = over_flows(layout, points().map(|(x, _)| x));
+    let layout = curves.iter().fold(layout, |layout, curve| style::with_signs(layout, &marks(curve)));
     let y = Axis::up_to(highest - lowest, 5.0);
     let bottom = (lowest / y.step).floor() * y.step;
     let top = ((highest / y.step).floor() + 1.0) * y.step;
@@ -80,10 +84,18 @@ fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     let i = sizes.iter().position(|&size| size == curve.size).unwrap_or(0);
     let is_reverse = curve.subject.direction == Some(Direction::Reverse);
     let joined = if is_reverse { style::dashed } else { style::line };
-    let points = line(curve);
-    let sign = |step: &CurveStep| if step.at == curve.steps[0].at { "" } else { curve.bound(step).sign().unwrap_or_default() };
-    let label =
-        |(step, d): (&CurveStep, f64)| format!("{}, {} bytes: {}{d:.2} %", counted(step.at, "flow"), curve.size, sign(step));
-    let labels = shown(curve).map(label).collect();
-    [joined(points.clone(), style::color(i), 1.5), style::dots(points, style::color(i), style::marker(i), labels)]
+    let (color, marker) = (style::color(i), style::marker(i));
+    let (points, labels) = marks(curve).into_iter().map(|mark| (mark.at, mark.label)).unzip();
+    [joined(line(curve), color, 1.5), style::dots(points, color, marker, labels)]
+}
+
+/// Returns the marks of a curve, without bars. The first is where the degradation is 0, which is no result.
+fn marks(curve: &Curve) -> Vec<Barred> {
+    let mark = |(step, d): (&CurveStep, f64)| {
+        let bound = if step.at == curve.steps[0].at { Bound::Exact } else { curve.bound(step) };
+        let sign = bound.sign().unwrap_or_default();
+        let label = format!("{}, {} bytes: {sign}{d:.2} %", counted(step.at, "flow"), curve.size);
+        Barred::new(step.at, d, (d, d), label).signed(sign)
+    };
+    shown(curve).map(mark).collect()
 }

@@ -4,10 +4,11 @@ use super::end_labels::{self, EndLabel};
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
+use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PrintedSummary, common_goal, sizes};
 use crate::numbers::{common_quantity, title};
 use crate::tables::mbit;
-use kuva::prelude::{Layout, Plot, TextAnnotation};
+use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
@@ -18,9 +19,11 @@ const FRAMES: (&str, &str, Scale) = ("Frame rate", "rate (frames/s per direction
 const BITS: (&str, &str, Scale) = ("Bit rate at layer 2", "rate (bit/s per direction)", |rate, size| mbit(rate, size) * 1e6);
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let results = measured(digest).count();
-    let with_medium = digest.input.plan.link_rate.map(|_| against_the_medium(digest));
-    let panels = with_medium.into_iter().chain([FRAMES, BITS].map(|what| chart(digest, what)));
+    let with_medium = || digest.input.plan.link_rate.map(|_| against_the_medium(digest));
+    let panels: Vec<Panel> = match measured(digest).next() {
+        Some(_) => with_medium().into_iter().chain([FRAMES, BITS].map(|what| chart(digest, what))).collect(),
+        None => Vec::new(),
+    };
     let tests = compared(digest).into_iter();
     let medium = digest.input.plan.link_rate.map(|_| LegendEntry::new("╌╌", style::MUTED, "theoretical maximum of the medium"));
     Figure {
@@ -33,15 +36,16 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         keys: end_labels::keys(tests.map(|test| (digest.place(test), title(test))).collect())
             .into_iter()
             .chain(medium)
+            .chain(style::bound_keys(&panels))
             .collect(),
-        panels: if results > 0 { panels.collect() } else { Vec::new() },
+        panels,
         notes: bounds(digest).into_iter().collect(),
         data: SEARCHES,
         ..Figure::default()
     }
 }
 
-/// Returns the note on the points that are lower bounds: a figure has no sign for them. `None` if there are none.
+/// Returns the note that names the points that are lower bounds. `None` if there are none.
 fn bounds(digest: &Digest) -> Option<String> {
     let open: Vec<String> = measured(digest).filter(|point| point.is_result_open()).map(PointDigest::name).collect();
     (!open.is_empty()).then(|| format!("Lower bounds, whose true values may be higher: {}.", open.join("; ")))
@@ -60,16 +64,7 @@ fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
 
 /// Returns the layout with the sign of a bound at each point that is one.
 fn with_signs(digest: &Digest, layout: Layout, scale: Scale) -> Layout {
-    let (sizes, tests) = (sizes(digest.compared_points()), compared(digest));
-    let open = measured(digest).filter(|point| point.is_result_open());
-    let sign = |point: &PointDigest| {
-        let place = sizes.iter().position(|size| *size == point.point.frame_size)?;
-        let test = tests.iter().position(|test| test.name == point.test.name)?;
-        let rate = scale(point.headline()?.median, point.point.frame_size);
-        let sign = TextAnnotation::new("≥", place as f64 + 1.0 + aside(test, tests.len()), rate);
-        Some(sign.with_font_size(11).with_color(style::INK))
-    };
-    open.filter_map(sign).fold(layout, Layout::with_annotation)
+    all_points(digest, scale).iter().fold(layout, |layout, (_, points)| style::with_signs(layout, points))
 }
 
 /// Returns by how far the points of a test are beside those of others at the same size.
@@ -132,10 +127,15 @@ fn framed(digest: &Digest, plots: &[Plot], name: &str, y: &str, highest: f64) ->
 }
 
 fn all_series(digest: &Digest, scale: Scale) -> Vec<Plot> {
+    all_points(digest, scale).into_iter().flat_map(|(test, points)| style::joined(digest.place(test), points)).collect()
+}
+
+/// Returns each test with its points.
+fn all_points<'a>(digest: &Digest<'a>, scale: Scale) -> Vec<(&'a Test, Vec<Barred>)> {
     let sizes = sizes(digest.compared_points());
     let tests: Vec<&Test> = compared(digest);
-    let of_test = |(place, test): (usize, &&Test)| series(digest, test, aside(place, tests.len()), &sizes, scale);
-    tests.iter().enumerate().flat_map(of_test).collect()
+    let of_test = |(place, &test): (usize, &&'a Test)| (test, points(digest, test, aside(place, tests.len()), &sizes, scale));
+    tests.iter().enumerate().map(of_test).collect()
 }
 
 /// Returns the tests with a result, in the order of the plan.
@@ -143,14 +143,16 @@ fn compared<'a>(digest: &Digest<'a>) -> Vec<&'a Test> {
     digest.input.plan.tests.iter().filter(|test| measured(digest).any(|p| p.test.name == test.name)).collect()
 }
 
-/// Returns the line of a test and its bars, which are offset by `aside` from those of other tests at the same size.
-fn series(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> [Plot; 2] {
-    let i = digest.place(test);
+/// Returns the medians of a test with their bars, which are offset by `aside` from those of other tests at the same size.
+fn points(digest: &Digest, test: &Test, aside: f64, sizes: &[FrameSize], scale: Scale) -> Vec<Barred> {
     let point = |(&size, place): (&FrameSize, u32)| {
-        let s = digest.point(test, size)?.headline()?;
-        let PrintedSummary { median, p1, p99, .. } = digest.point(test, size)?.limits().printed(s);
+        let point = digest.point(test, size)?;
+        let s = point.headline()?;
+        let PrintedSummary { median, p1, p99, .. } = point.limits().printed(s);
         let label = format!("{}: {median} frames/s [{p1}–{p99}], n = {}", title(test), s.n);
-        Some(Barred::new(f64::from(place) + aside, scale(s.median, size), (scale(s.p1, size), scale(s.p99, size)), label))
+        let sign = Bound::of(point.is_result_open()).sign().unwrap_or_default();
+        let bar = (scale(s.p1, size), scale(s.p99, size));
+        Some(Barred::new(f64::from(place) + aside, scale(s.median, size), bar, label).signed(sign))
     };
-    style::joined(i, sizes.iter().zip(1..).filter_map(point).collect())
+    sizes.iter().zip(1..).filter_map(point).collect()
 }

@@ -1,12 +1,12 @@
 //! The connections of a stateful device in a trial, in the terms of RFC 9693 and, for its mapping of sources, of RFC 4787.
 
 use sixbench_method::trial::{Connections, Mapping};
-use sixbench_method::units::show_rate;
+use sixbench_method::units::{counted, show_rate};
 
 /// Returns the results of the connections, on separate lines from those of the directions.
 pub fn connections(connections: &Connections) -> String {
     let mut lines = vec![opened(connections)];
-    lines.extend(counted(connections));
+    lines.extend(counted_by_the_device(connections));
     if connections.delay_ns > 0 {
         lines.push(format!("phase 2 began {:.3} s after the first frame of phase 1", connections.delay_ns as f64 / 1e9));
     }
@@ -30,7 +30,7 @@ fn opened(connections: &Connections) -> String {
 }
 
 /// Returns the DUT's counts of its connections at each time they were read; `None` if there is no count.
-fn counted(connections: &Connections) -> Option<String> {
+fn counted_by_the_device(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
     let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));
     let after = connections.counted_after.map(|after| format!(", {after} at the end"));
@@ -51,20 +51,17 @@ fn mapped(mapping: &Mapping) -> Vec<String> {
         [one] => format!("{one} sources with several destinations"),
         several => format!("{} sources with several destinations", several.join(", ")),
     };
-    let addresses = if mapping.addresses == 1 { "1 external address".to_owned() } else { several(mapping.addresses) };
+    let addresses = counted(mapping.addresses, "external address");
     let mut lines =
         vec![behaviour, format!("{}; {addresses}", share("port preservation", mapping.ports_preserved, mapping.seen))];
     if mapping.collisions > 0 {
         lines.push(format!(
-            "mixed up: {} connections have the same four-tuple as another one behind the device",
-            mapping.collisions
+            "mixed up: {} {} the same four-tuple as another one behind the device",
+            counted(mapping.collisions, "connection"),
+            if mapping.collisions == 1 { "has" } else { "have" }
         ));
     }
     lines
-}
-
-fn several(addresses: u64) -> String {
-    format!("{addresses} external addresses")
 }
 
 fn share(what: &str, n: u64, of: u64) -> String {

@@ -6,6 +6,7 @@ use crate::numbers::{percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;
+use sixbench_method::units::agreeing;
 
 const KIND: RankingWords = RankingWords {
     verb: "answered",
@@ -51,7 +52,7 @@ fn repeated(digest: &Digest) -> Vec<String> {
             title(point.test),
             repeated.rate().replace("≥", "at least"),
             repeated.passed_of(),
-            if repeated.trials.len() == 1 { "trial" } else { "trials" },
+            agreeing(repeated.trials.len() == 1, "trial"),
             repeated.invalid_words(),
             if idle.is_empty() { "" } else { "; idle time of " },
         )

@@ -248,6 +248,22 @@ fn an_upper_bound_is_in_no_file_a_number_without_its_sign() {
     }
 }
 
+/// Returns a figure of a page.
+fn figure(page: &str, id: &str) -> String {
+    let start = page.find(&format!("<figure id=\"figure-{id}\"")).unwrap_or_else(|| panic!("no figure {id}"));
+    page[start..].split("</figure>").next().unwrap_or_default().to_owned()
+}
+
+/// Returns how often a sign is beside the marks of a figure, and in its legend.
+fn signs(figure: &str, sign: &str) -> (usize, bool) {
+    let in_legend = match sign {
+        "≥" => "lower bound: the true value may be higher",
+        "≤" => "upper bound: the true value may be lower",
+        _ => "bound on either side",
+    };
+    (figure.matches(&format!(">{sign}</text>")).count(), figure.contains(in_legend))
+}
+
 /// Asserts that each of these figures, where its searches ended at something other than the DUT, has signs beside its marks and in its legend, and
 /// otherwise none.
 fn figures_have_signs(sample: fn() -> Sample, figures: &[&str]) {
@@ -256,23 +272,51 @@ fn figures_have_signs(sample: fn() -> Sample, figures: &[&str]) {
         sample.outcomes.iter_mut().flat_map(|outcome| &mut outcome.brackets).for_each(|found| found.limit = limit);
         html(&sample.input()).expect("a page")
     };
-    let figure = |page: &str, id: &str| {
-        let start = page.find(&format!("<figure id=\"figure-{id}\"")).unwrap_or_else(|| panic!("no figure {id}"));
-        page[start..].split("</figure>").next().unwrap_or_default().to_owned()
-    };
     let (exact, open) = (page(Limit::Dut), page(Limit::Disturbed));
     for id in figures {
         let (exact, open) = (figure(&exact, id), figure(&open, id));
-        let beside = |text: &str| text.matches(">≥</text>").count();
-        assert_eq!((beside(&exact), exact.contains("lower bound: ")), (0, false), "{id}");
-        assert!(beside(&open) > 0 && open.contains("lower bound: the true value may be higher"), "{id}: {open}");
+        assert_eq!(signs(&exact, "≥"), (0, false), "{id}");
+        let (beside, is_in_legend) = signs(&open, "≥");
+        assert!(beside > 0 && is_in_legend, "{id}: {open}");
     }
 }
 
 #[test]
 fn a_bound_has_its_sign_beside_its_mark_in_every_figure_of_medians() {
-    figures_have_signs(Sample::of_every_measure, &["mixed"]);
+    figures_have_signs(Sample::of_every_measure, &["mixed", "throughput"]);
     figures_have_signs(Sample::of_chains, &["cores"]);
-    figures_have_signs(Sample::of_dns_servers, &["dns"]);
+    figures_have_signs(Sample::of_dns_servers, &["dns", "dns-servers"]);
     figures_have_signs(Sample::of_stateful_gateways, &["scalability"]);
+}
+
+#[test]
+fn a_degradation_is_a_bound_on_the_side_on_which_the_true_rate_may_be_higher() {
+    let page = |open: &[&str]| {
+        let mut sample = Sample::of_every_measure();
+        let of_tests = |test: &str| open.iter().any(|open| test == format!("flows-{open}"));
+        let outcomes = sample.outcomes.iter_mut().filter(|outcome| of_tests(&outcome.point.test));
+        outcomes.flat_map(|outcome| &mut outcome.brackets).for_each(|found| found.limit = Limit::Disturbed);
+        figure(&html(&sample.input()).expect("a page"), "degradation")
+    };
+    let both = |figure: &str| [signs(figure, "≥"), signs(figure, "≤")].map(|(beside, is_in_legend)| (beside > 0, is_in_legend));
+    // Fewer flows with a higher rate make the others worse; more flows with a higher rate are less worse.
+    assert_eq!(both(&page(&["1"])), [(true, true), (false, false)]);
+    assert_eq!(both(&page(&["4", "16"])), [(false, false), (true, true)]);
+    assert_eq!(both(&page(&[])), [(false, false); 2]);
+}
+
+#[test]
+fn values_of_trials_have_each_sign_beside_their_marks() {
+    for (is_at_least, is_at_most, sign) in [(true, false, "≥"), (false, true, "≤"), (true, true, "≈")] {
+        let mut sample = Sample::of_clients();
+        // A median of both bounds may be higher and lower, whichever repetition it is.
+        for value in sample.outcomes.iter_mut().flat_map(|outcome| &mut outcome.values) {
+            (value.is_at_least, value.is_at_most) = (is_at_least, is_at_most);
+        }
+        let figure = figure(&html(&sample.input()).expect("a page"), "clients");
+        for other in ["≥", "≤", "≈"] {
+            let (beside, is_in_legend) = signs(&figure, other);
+            assert_eq!((beside > 0, is_in_legend), (other == sign, other == sign), "{sign}, {other}");
+        }
+    }
 }

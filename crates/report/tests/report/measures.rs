@@ -206,7 +206,7 @@ fn an_adaptive_test_that_stopped_early_is_complete() {
     let mut sample = Sample::of_every_measure().only(&["rate"]);
     // Three repetitions of the same value would not give an interval; they also end because three is the most.
     sample.plan.tests[0].repetitions = Repetition::Adaptive { least: 2, most: 3, within: 0.1 };
-    assert!(page(&sample).contains("2 of 2\u{a0}points have a result;"));
+    assert!(page(&sample).contains("2 of 2 points have a result;"));
     assert!(page(&sample).contains("a measurement was made 2 to 3 times"));
     sample.interrupted = true;
     assert!(!markdown(&sample.input()).contains("The run was interrupted"));

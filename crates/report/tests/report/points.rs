@@ -200,7 +200,7 @@ fn the_counts_are_those_of_points_and_no_count_of_missing_results_is_false() {
         assert_eq!(point["result"].is_null(), matches!(point["status"].as_str(), Some("no-result" | "not-run")), "{point}");
     }
     let page = html(&sample.input()).expect("a page");
-    assert!(page.contains("18\u{a0}tests; 16 of 36\u{a0}points have a result, 18 do not, 2 were left out; "));
+    assert!(page.contains("18\u{a0}tests; 16 of 36 points have a result, 18 do not, 2 were left out; "));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The holder of a machine's cores and ports, and its description for other runs that need them.
 
 use serde::{Deserialize, Serialize};
+use sixbench_method::units::agreeing;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -79,8 +80,7 @@ fn on_host(holder: Option<&LockHolder>) -> String {
 
 /// Returns things with their noun, such as `cores 2, 3`, or `None` if there are none.
 fn named(noun: &str, things: &[String]) -> Option<String> {
-    let plural = if things.len() == 1 { "" } else { "s" };
-    (!things.is_empty()).then(|| format!("{noun}{plural} {}", things.join(", ")))
+    (!things.is_empty()).then(|| format!("{} {}", agreeing(things.len() == 1, noun), things.join(", ")))
 }
 
 impl Display for LockHolder {

@@ -315,6 +315,9 @@ pub enum HeldError {
     /// No process holds a testbed of the plan.
     #[error("the testbed of {0} is not up")]
     NotUp(String),
+    /// The process that held the testbed of the plan was killed, so nothing is undone.
+    #[error("the testbed of {plan} is not up: process {process}, which held it, was killed")]
+    HolderKilled { plan: String, process: u32 },
     /// The process is still building the testbed.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),

@@ -75,10 +75,14 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
     let of_trial = duration.map(|most| format!("`duration` of [trial] to \"{}\"", show_ns(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
-    match (named.is_empty(), largest(plan, test).opens().is_some()) {
-        (false, _) => format!("lower {}", named.join(", or ")),
-        (true, true) => "lower `connections`".to_owned(),
-        (true, false) => "lower the rate, the duration or the connections of the test itself".to_owned(),
+    let largest = largest(plan, test);
+    match named.is_empty() {
+        false => format!("lower {}", named.join(", or ")),
+        true if largest.opens().is_some() => "lower `connections`".to_owned(),
+        true if largest.outstanding.is_some() => {
+            "lower `outstanding` or the rate, the duration or the clients of the test".to_owned()
+        }
+        true => "lower the rate, the duration or the connections of the test itself".to_owned(),
     }
 }
 
@@ -231,5 +235,12 @@ mod tests {
     fn connections_that_do_not_fit_are_the_setting_that_is_named() {
         let capacity = plan("1s", "1M", "dut = \"jool-nat64\"\nconnections = \"400M\"\n");
         assert!(said(&capacity, 4 * GIGAOCTETS).ends_with("lower `connections`"), "{}", said(&capacity, 4 * GIGAOCTETS));
+    }
+
+    #[test]
+    fn requests_that_may_wait_are_the_setting_that_is_named() {
+        let test = "dut = \"linux-ipv6\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"\noutstanding = 4000000000\n";
+        let refused = said(&plan("1s", "1M", test), 4 * GIGAOCTETS);
+        assert!(refused.contains("lower `outstanding` or "), "{refused}");
     }
 }

@@ -13,6 +13,7 @@ use sixbench_io::thread::allowed_cores;
 use sixbench_method::plan::{DnsRole, DnsTest, Profile};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{TrialKind, TrialSettings, TrialSpec, Verdict};
+use sixbench_method::units::counted;
 use sixbench_plan::standard_trial;
 use sixbench_report::event_words::certified;
 use sixbench_report::trial_words;
@@ -81,7 +82,10 @@ fn cores(arguments: &args::Dns64) -> Result<Vec<u32>, Failed> {
     let allowed = allowed_cores()?;
     let wanted = arguments.threads.get();
     if wanted > allowed.len() {
-        return Err(Failed::usage(format!("--threads {wanted}: this process may use {} cores", allowed.len())));
+        return Err(Failed::usage(format!(
+            "--threads {wanted}: this process may use {}",
+            counted(allowed.len() as u64, "core")
+        )));
     }
     Ok(allowed[..wanted].to_vec())
 }

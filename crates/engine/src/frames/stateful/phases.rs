@@ -80,7 +80,7 @@ impl FrameTester {
         mut opened: TrialResult,
     ) -> Result<TrialResult, MeasureError> {
         let counted = self.counted()?;
-        let (mapping, collisions) = self.on_own_core(|| mapping(conversation));
+        let (mapping, collisions) = self.on_own_core(|| mapping(conversation))?;
         let mixed_up = |(one, other): &(u64, u64)| {
             let [one, other] = [*one, *other].map(|connection| conversation.describe(connection));
             format!("{one} and {other} have the same four-tuple behind the DUT")

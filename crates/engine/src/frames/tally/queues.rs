@@ -49,7 +49,9 @@ impl FaultyFrames {
 
     /// Adds the faults of frames that other receivers saw.
     fn unite(&mut self, others: &Self) {
-        self.0.iter_mut().zip(&others.0).for_each(|(own, others)| drop(own.unite(others)));
+        for (own, others) in self.0.iter_mut().zip(&others.0) {
+            own.unite(others);
+        }
     }
 
     /// Returns the highest number of a frame that does not count as received.
@@ -69,19 +71,24 @@ impl FrameTally {
     /// Adds the counts of another receiver of the same direction. Each receiver judges order by itself; for a frame that arrived on two queues,
     /// the delays of both copies are kept.
     pub(crate) fn add(&mut self, mut other: Self) {
-        let both = self.seen.unite(&other.seen);
+        // There may be as many frames that both have seen as the trial has, so they are not collected.
+        let mut seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
         self.counts.add(&other.counts);
         self.bins.iter_mut().zip(&other.bins).for_each(|(own, other)| *own += other);
         self.adopt_examples(&other.examples, &other.kept);
         if let (Some(mut own), Some(mut others)) = (self.faulty.take(), other.faulty.take()) {
             self.wrong_fields.sort();
             other.wrong_fields.sort();
-            both.into_iter().for_each(|number| self.settle_copies(number, &mut own, (&mut others, &mut other.wrong_fields)));
+            for number in seen.common(&other.seen) {
+                self.settle_copies(number, &mut own, (&mut others, &mut other.wrong_fields));
+            }
             own.unite(&others);
             self.last_missing = own.last_not_received();
             self.examples.retain(|example| own.worst(example.tag.sequence).is_some());
             self.faulty = Some(own);
         }
+        seen.unite(&other.seen);
+        self.seen = seen;
         self.wrong_fields.add(&other.wrong_fields);
         self.silence = in_both((self.silence, self.last_arrival_ns), (other.silence, other.last_arrival_ns));
         self.last_arrival_ns = self.last_arrival_ns.max(other.last_arrival_ns);

@@ -41,9 +41,12 @@ impl ResponseTime {
         FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
     }
 
+    fn outstanding_of(&self, clients: u32) -> Option<u32> {
+        self.outstanding.map(|each| each.get().saturating_mul(clients))
+    }
+
     fn trial(&self, clients: u32) -> TrialSpec {
-        let outstanding = self.outstanding.map(|each| each.get().saturating_mul(clients));
-        TrialSpec { outstanding, ..TrialSpec::response(self.rate(clients), self.duration_ns) }
+        TrialSpec { outstanding: self.outstanding_of(clients), ..TrialSpec::response(self.rate(clients), self.duration_ns) }
     }
 }
 
@@ -126,6 +129,10 @@ impl Measurement for ResponseTime {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Response
+    }
+
+    fn most_outstanding(&self, test: &TestContext<'_>) -> Option<u32> {
+        self.outstanding_of(test.traffic.clients())
     }
 
     fn is_of_delay(&self) -> bool {

@@ -13,7 +13,10 @@ use crate::results::owner;
 use crate::results::store;
 use files::{README, SUMS, members, sum_of, summed};
 use pack::ArchiveContents;
+use sixbench_io::files::Folder;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Writes the archive of a results directory to `output`, by default to `NAME.tar.zst` next to the directory. Returns its path and its SHA-256.
@@ -42,7 +45,8 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
 }
 
 fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
-    if output.exists() {
+    // A link is one, too, also if it leads nowhere.
+    if output.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(output.to_owned()));
     }
     let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -54,10 +58,24 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
 fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
     let (place, name) = (store::make_folder_of(output)?, output.file_name().unwrap_or_default());
-    let mut partial = name.to_owned();
-    partial.push(".part");
-    let created = place.create(&partial).and_then(|file| owner::give(&file).map(|()| file)).map_err(&failed);
-    let written = created.and_then(|file| pack::write(folder, file, output));
+    let (partial, file) = create_partial(&place, name).map_err(&failed)?;
+    let owned = owner::give(&file).map_err(&failed);
+    let written = owned.and_then(|()| pack::write(folder, file, output));
     let named = || place.rename(&partial, name).map_err(&failed);
     written.and_then(|()| named()).inspect_err(|_| drop(place.remove(&partial)))
+}
+
+/// Creates the file of an unfinished archive: `NAME.part`, or `NAME.2.part` and so on. Nothing shows whether such a file is a killed command's or
+/// the user's own, so none is replaced.
+fn create_partial(place: &Folder, name: &OsStr) -> io::Result<(OsString, fs::File)> {
+    let endings = std::iter::once(".part".to_owned()).chain((2u32..).map(|number| format!(".{number}.part")));
+    for ending in endings {
+        let mut partial = name.to_owned();
+        partial.push(ending);
+        match place.create_new(&partial) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (partial, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
