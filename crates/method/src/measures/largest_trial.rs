@@ -73,6 +73,7 @@ mod tests {
             patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
+            reference: None,
             tests: vec![test],
         }
     }
