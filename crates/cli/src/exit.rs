@@ -39,7 +39,7 @@ pub(crate) enum Exit {
 /// The list, for the help text.
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built, or a part of it failed; 4 \
 tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, or B worse than A; 6 \
-comparison inconclusive (too few or dependent repetitions, a drift, or results cut off by the tester, the plan or other work); \
+comparison inconclusive (too few or dependent repetitions, a drift or change of the machine, or results cut off by the tester, the plan or other work); \
 7 a result that is needed is missing; 130 interrupted, results kept. If several of 4 to 7 apply, it is the first of 5, 7, 4, 6 \
 that applies.";
 

@@ -39,6 +39,7 @@ fn run() -> LiveRun {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        reference: None,
         tests: vec![Test::of("t", "device")],
     };
     let directory = Folder::open(&std::env::temp_dir()).expect("a directory");

@@ -36,7 +36,12 @@ pub fn describe(plan: &Plan, all: bool) -> String {
         plan.search.width * 100.0,
         plan.search.goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     );
-    text += &format!("  seed      {}\n\n", plan.seed);
+    text += &format!("  seed      {}\n", plan.seed);
+    let reference = plan
+        .reference
+        .as_ref()
+        .map(|name| format!("  reference {name}, which shows `compare` whether the machine changed between two runs\n"));
+    text += &format!("{}\n", reference.unwrap_or_default());
     text += &cost("this plan", budget::estimate(plan));
     if plan.profile != Profile::Rfc {
         text += &cost("conformant", budget::estimate_rfc(plan));

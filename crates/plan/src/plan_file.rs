@@ -9,7 +9,7 @@ use super::machines_section;
 use super::ranges::SHORTEST_TRIAL_NS;
 use super::reader::{Mistakes, Section, table_of};
 use super::resolved;
-use super::test_section::{check_tests, read_tests};
+use super::test_section::{check_tests, read_reference, read_tests, read_useful_reference};
 use super::words::{
     self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, share_or_rate, start,
 };
@@ -149,6 +149,7 @@ fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Load
         check_search(&section, &plan.search);
     }
     check_tests(file, duts);
+    let _ = read_reference(file, &plan.tests);
     Some(Loaded { plan, links: read_testbed(file).0, left_out: Vec::new() })
 }
 
@@ -174,11 +175,13 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     if let Some(((machine, section), tests)) = testbed {
         authority_section::assign(&section, machine, tests);
     }
+    let reference = read_useful_reference(&file, tests.as_deref().unwrap_or_default());
     file.finish();
     // A plan with other durations follows none of the named profiles.
     let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
     let seed = seed.unwrap_or(42);
-    let plan = Plan { name: name?, profile, seed, trial, patience_ns, search, link_rate, interleave, tests: tests? };
+    let (name, tests) = (name?, tests?);
+    let plan = Plan { name, profile, seed, trial, patience_ns, search, link_rate, interleave, reference, tests };
     Some(Loaded { plan, links, left_out: Vec::new() })
 }
 

@@ -281,7 +281,7 @@ impl Keys for Section<'_> {
 
 /// Keys that are often put in the wrong section, by the section they belong to.
 const HOMES: [(&str, &[&str]); 4] = [
-    ("the plan", &["name", "profile", "seed", "interleave"]),
+    ("the plan", &["name", "profile", "seed", "interleave", "reference"]),
     ("[trial]", &["duration", "residual", "rest", "frame-timeout", "stall", "patience"]),
     ("[search]", &["method", "minimum", "maximum", "width", "max-invalid", "start"]),
     ("[[test]]", &["dut", "measure", "frame-sizes", "repetitions", "directions", "background", "cores", "expect", "optional"]),

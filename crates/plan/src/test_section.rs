@@ -5,7 +5,7 @@ use super::defaults::{PlanDefaults, standard_repetitions};
 use super::dns_section;
 use super::expect_section::{ExpectContext, read_expectations};
 use super::measure_section::read_measure;
-use super::reader::Section;
+use super::reader::{Section, nearest};
 use super::stateful_section::{self, check_combinations, read_stateful};
 use super::traffic_section::read_traffic;
 use super::words::{any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title};
@@ -37,6 +37,32 @@ pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
         let _ = read_dut(&section, duts);
         let _ = read_frame_sizes(&section);
     }
+}
+
+/// Reads the name of the reference, which must be one of the tests; without `tests`, which had mistakes, any name is accepted.
+pub(super) fn read_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
+    let name = file.text("reference", resolved_identifier)?;
+    let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    if !names.is_empty() && !names.contains(&name.as_str()) {
+        let near = nearest(&name, &names).map(|near| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| format!("the tests are {}", names.join(", ")));
+        file.mistake_with_help("reference", format!("no test is named `{name}`"), help);
+    }
+    Some(name)
+}
+
+/// Reads the name of the reference of a plan file, and reports one that is of no use to its tests. The resolved plan of a part of them may have it alone.
+pub(super) fn read_useful_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
+    let name = read_reference(file, tests)?;
+    let test = tests.iter().find(|test| test.name == name);
+    if test.is_some_and(|_| tests.len() == 1) {
+        let help = "it is not compared itself: add the tests that it is for";
+        file.mistake_with_help("reference", "the reference is the only test", help);
+    } else if test.is_some_and(|test| test.optional) {
+        let help = "where its test is left out, nothing tells whether the machine changed";
+        file.mistake_with_help("reference", format!("the reference `{name}` is optional"), help);
+    }
+    Some(name)
 }
 
 /// Returns the tables of the tests, and reports a mistake if there are none.
@@ -391,6 +417,36 @@ mod tests {
     use sixbench_method::terms::LossRatio;
 
     const DUTS: [&str; 1] = ["linux-ipv4"];
+
+    #[test]
+    fn the_reference_is_one_of_several_tests_and_is_kept_in_the_resolved_plan() {
+        let tests = "[[test]]\nname = \"control\"\ndut = \"linux-ipv4\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+        let with = |reference: &str, tests: &str| format!("name = \"p\"\nreference = \"{reference}\"\n{tests}");
+        let plan = parse(&with("control", tests), &DUTS).expect("a plan").plan;
+        assert_eq!(plan.reference.as_deref(), Some("control"));
+        let written = crate::resolved::write(&plan, "", "recipes").expect("TOML");
+        assert_eq!(parse(&written, &DUTS).expect("a resolved plan").plan, plan);
+        let mut part = plan.clone();
+        part.retain_tests(|test| test.name == "control");
+        let written_part = crate::resolved::write(&part, "", "recipes").expect("TOML");
+        assert_eq!(parse(&written_part, &DUTS).expect("a resolved plan").plan, part);
+        let edited = written.replace("reference = \"control\"", "reference = \"gone\"");
+        assert_eq!(parse(&edited, &DUTS).expect_err("a mistake")[0].title, "no test is named `gone`");
+        let optional = tests.replacen("dut =", "optional = true\ndut =", 1);
+        let alone = "[[test]]\nname = \"control\"\ndut = \"linux-ipv4\"\n";
+        let plans = [with("controll", tests), with("other", tests), with("control", &optional), with("control", alone)];
+        insta::assert_snapshot!(plans.map(|plan| mistakes(&plan, &DUTS)).join("\n"));
+    }
+
+    #[test]
+    fn a_plan_without_the_chosen_reference_has_none() {
+        let tests = "[[test]]\nname = \"r\"\ndut = \"linux-ipv4\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
+        let mut plan = parse(&format!("name = \"p\"\nreference = \"r\"\n{tests}"), &DUTS).expect("a plan").plan;
+        plan.retain_tests(|test| test.name == "r");
+        assert_eq!(plan.reference.as_deref(), Some("r"));
+        plan.retain_tests(|test| test.name == "t");
+        assert_eq!(plan.reference, None);
+    }
 
     #[test]
     fn a_test_may_have_loss_goals_of_its_own() {

@@ -22,6 +22,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("", "seed", Number),
     ("", "recipes", Text),
     ("", "interleave", Truth),
+    ("", "reference", Text),
     ("[trial]", "duration", Quantity),
     ("[trial]", "residual", Quantity),
     ("[trial]", "rest", Quantity),

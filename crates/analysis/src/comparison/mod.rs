@@ -14,7 +14,7 @@ pub use anomalies::OneSidedAnomaly;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub(crate) use samples::samples_of;
-pub use sessions::Reference;
+pub use sessions::{Reference, SESSIONS_DIFFER};
 pub use subject::Subject;
 
 use crate::gate::Gate;
@@ -138,7 +138,8 @@ pub enum ComparisonFinding {
     Dependent,
     /// A and B were measured one after the other, and a drift of the machine that their repetitions do not rule out explains as much.
     Drifting,
-    /// A and B were measured one after the other, and nothing tells a change of the machine between them from one of the device.
+    /// A and B were measured one after the other, no reference device tells a change of the machine between them from one of the device, and the
+    /// difference is no larger than [`SESSIONS_DIFFER`].
     NotInTurns,
     /// The difference is no larger than the change of the machine between A and B that the reference device leaves open.
     WithinReference,

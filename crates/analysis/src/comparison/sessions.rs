@@ -1,11 +1,15 @@
 //! Runs of A and of B, one after the other: between them the level of the machine may have changed, by a reboot, another frequency or other neighbours, and the
 //! repetitions of a side cannot show it, because all of them were made on one side of the change. So a difference stands only as far as a reference
-//! device, which was measured on both sides, rules out that the machine is its cause.
+//! device, which was measured on both sides, rules out that the machine is its cause; or, without one, if it is larger than sessions of one machine differ.
 
 use super::{Compared, Comparison, ComparisonFinding, ComparisonRow, RunOrder, compare};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_stats::Shift;
+
+/// The share by which the level of one machine is taken to differ between two sessions, where no reference device shows it. A level that changed by this much
+/// made the comparison call a device different from itself in more than half of the pairs of runs.
+pub const SESSIONS_DIFFER: f64 = 0.05;
 
 /// What a device that was measured on both sides, and did not change itself, shows of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -50,7 +54,8 @@ fn is_shown(finding: ComparisonFinding) -> bool {
 }
 
 impl Comparison<'_> {
-    /// Takes back what a change of the machine between A and B may explain, where these were not measured in turns.
+    /// Takes back what a change of the machine between A and B may explain, where these were not measured in turns: as much as the reference device leaves
+    /// open, or, without one, [`SESSIONS_DIFFER`].
     #[must_use]
     pub fn between_sessions(mut self, reference: Option<Reference>) -> Self {
         for row in self.points.iter_mut().flat_map(|point| &mut point.rows) {
@@ -66,9 +71,17 @@ fn weighed(row: &ComparisonRow, reference: Option<&Reference>) -> ComparisonFind
     match (row.finding, reference) {
         (ComparisonFinding::NoDifferenceShown, Some(reference)) if reference.is_changed => ComparisonFinding::MachineChanged,
         (finding, _) if !is_shown(finding) => finding,
+        (finding, None) if is_beyond_sessions(row) => finding,
         (_, None) => ComparisonFinding::NotInTurns,
         (_, Some(reference)) if reference.is_changed => ComparisonFinding::MachineChanged,
         (_, Some(reference)) if !reference.is_exceeded_by(row) => ComparisonFinding::WithinReference,
         (finding, Some(_)) => finding,
     }
+}
+
+/// Returns whether the whole interval of this row is beyond what sessions of one machine differ by. Values with zeroes have no ratio, and a machine that is a little
+/// slower may have lost the first frames.
+fn is_beyond_sessions(row: &ComparisonRow) -> bool {
+    let least = 1.0 - SESSIONS_DIFFER;
+    row.shift.is_some_and(|shift| shift.high < least || shift.low > 1.0 / least)
 }

@@ -431,7 +431,7 @@ pub(crate) struct Compare {
     /// The margin of a regression: differences up to this share do not count
     #[arg(long, alias = "tolerance", value_name = "SHARE", default_value = "0%", value_parser = units::share)]
     pub(crate) margin: f64,
-    /// The test of a device that did not change, in both directories: shows whether the machine changed between runs that did not take turns
+    /// The test of a device that did not change, instead of the plans' `reference`: shows whether the machine changed between runs not in turns
     #[arg(long, value_name = "TEST", conflicts_with = "plan")]
     pub(crate) reference: Option<String>,
     /// Write a page of the comparison, or Markdown where the file's name ends with .md; may be given several times

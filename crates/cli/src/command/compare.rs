@@ -27,11 +27,10 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
         [true, true] => {
-            let sets = TwoSets::read(paths).map_err(Failed::usage)?;
+            let sets = TwoSets::read(paths, arguments.reference.as_deref()).map_err(Failed::usage)?;
             check_different(paths)?;
             let names = [arguments.a.clone(), arguments.b.clone()];
-            let compared = sets.compare(arguments.margin, arguments.reference.as_deref()).map_err(Failed::usage)?;
-            conclude(compared, names, &sets.warnings, &arguments.page, arguments)
+            conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
         }
         // A name with a slash is a path, because no device name has one.
         [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
@@ -130,7 +129,8 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
             .into_iter()
             .collect::<Result<_, _>>()?;
         super::follow(arguments.profile, &mut loaded.plan, &source);
-        loaded.plan.interleave = true;
+        // What takes turns needs no reference.
+        (loaded.plan.interleave, loaded.plan.reference) = (true, None);
         return Ok((source, loaded, library));
     }
     let library = library(&arguments.further.recipes)?;

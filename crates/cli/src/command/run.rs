@@ -62,7 +62,7 @@ fn tell_left_out(loaded: &mut Loaded, library: &Library) {
 fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let Some(pattern) = only else { return Ok(()) };
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
-    plan.tests.retain(|test| plans::is_matched(pattern, &test.name));
+    plan.retain_tests(|test| plans::is_matched(pattern, &test.name));
     if plan.tests.is_empty() {
         return Err(Failed::usage(format!("no test matches `{pattern}`; the plan has: {}", names.join(", "))));
     }

@@ -61,6 +61,25 @@ fn worse_better_and_the_same_are_told_and_worse_alone_fails() {
 }
 
 #[test]
+fn a_small_difference_needs_a_reference_and_is_not_passed_without_a_word() {
+    let plan = plan(&[test("t"), test("r")]);
+    let scratch = Scratch::new("action-reference");
+    for (name, capacity) in [("sixbench-base", 100_000), ("sixbench-results", 96_000)] {
+        let of_run = records(&plan, |test| dut(if test.name == "r" { 50_000 } else { capacity }));
+        write(&scratch, name, &plan, &of_run, &Facts::default());
+    }
+    let step = run(&scratch, "run", &[]);
+    assert_eq!((step.status.code(), given(&scratch, "verdict").as_str()), (Some(0), "inconclusive"));
+    let said = text(&step.stderr);
+    assert!(said.contains("::warning title=sixbench::") && said.contains("1 of 2 rows inconclusive"), "{said}");
+    let strict = run(&scratch, "run", &[("INPUT_FAIL_ON", "5 6 7")]);
+    assert_eq!(strict.status.code(), Some(6));
+    let by_reference = run(&scratch, "run", &[("INPUT_REFERENCE", "r")]);
+    assert_eq!((by_reference.status.code(), given(&scratch, "verdict").as_str()), (Some(5), "worse"));
+    assert!(summary(&scratch).contains("reference device r: "), "{}", summary(&scratch));
+}
+
+#[test]
 fn a_plan_is_run_as_often_as_asked_and_its_first_results_have_nothing_to_be_compared_with() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("action-plan");

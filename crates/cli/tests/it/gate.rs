@@ -59,11 +59,55 @@ fn a_reference_device_tells_a_change_of_the_machine_from_one_of_the_device() {
     let output = by_reference(&a, &changed);
     ended(&output, 6, "1 of 1 row inconclusive");
     assert!(text(&output.stdout).contains("the machine changed between A and B (r: -"), "{}", text(&output.stdout));
-    // Without a reference nothing tells a change of the machine from one of the device, which a note says.
+    // A difference larger than sessions of one machine differ by stands without a reference; see the next test for a smaller one.
     ended(&self::output(&["compare", &a, &b]), 5, "B is worse than A in 1 of 2 rows");
     let output = self::output(&["compare", &a, &b, "--reference", "none"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("A has no test none, which is to be the reference; it has t, r"));
+}
+
+#[test]
+fn a_small_difference_between_two_sessions_is_not_shown_without_a_reference() {
+    let (scratch, plan) = (Scratch::new("gate-sessions"), plan(&[test("t")]));
+    let output = compare(&scratch, [(&plan, dut(100_000)), (&plan, dut(96_000))], &[]);
+    ended(&output, 6, "1 of 1 row inconclusive");
+    let said = text(&output.stdout);
+    assert!(said.contains("which differences of up to 5 % do not tell apart"), "{said}");
+}
+
+/// Writes the results of a device of this rate, and of a reference device beside it, by a plan that names this reference.
+fn beside_a_reference(scratch: &Scratch, name: &str, reference: Option<&str>, device: u64) -> String {
+    let mut plan = plan(&[test("t"), test("r"), test("s")]);
+    plan.reference = reference.map(str::to_owned);
+    let records = records(&plan, |test| dut(if test.name == "t" { device } else { 50_000 }));
+    write(scratch, name, &plan, &records, &Facts::default())
+}
+
+#[test]
+fn the_reference_that_the_plans_name_is_used_and_older_results_need_not_name_it() {
+    let scratch = Scratch::new("gate-plan-reference");
+    let of = |name, reference, device| beside_a_reference(&scratch, name, reference, device);
+    let (a, older, b) = (of("a", Some("r"), 100_000), of("older", None, 100_000), of("b", Some("r"), 96_000));
+    for a in [a, older] {
+        let page = format!("{a}.html");
+        let output = self::output(&["compare", &a, &b, "--page", &page, "--page", &format!("{a}.md")]);
+        ended(&output, 5, "B is worse than A in 1 of 2 rows");
+        let pages = [page, format!("{a}.md")].map(|path| std::fs::read_to_string(path).expect("a page"));
+        for told in [text(&output.stdout), pages.concat()] {
+            assert!(told.contains("reference device r: ") && told.contains("no change of the machine is shown"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn different_references_are_told_and_none_is_used() {
+    let scratch = Scratch::new("gate-references");
+    let (a, b) = (beside_a_reference(&scratch, "a", Some("r"), 100_000), beside_a_reference(&scratch, "b", Some("s"), 96_000));
+    let output = self::output(&["compare", &a, &b]);
+    assert_eq!(output.status.code(), Some(6));
+    let said = text(&output.stderr);
+    assert!(said.contains("warning: the plans name different references (A r, B s); choose"), "{said}");
+    ended(&self::output(&["compare", &a, &b, "--reference", "s"]), 5, "B is worse than A in 1 of 2 rows");
 }
 
 #[test]

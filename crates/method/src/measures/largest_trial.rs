@@ -76,6 +76,7 @@ mod tests {
             patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
+            reference: None,
             tests: vec![test],
         }
     }

@@ -60,6 +60,9 @@ pub struct Plan {
     /// True if repetitions go round all devices, which are up at once, rather than device by device.
     #[serde(default)]
     pub interleave: bool,
+    /// The name of the test whose device does not change, so that a comparison with another run tells a change of the machine from one of the devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
     /// The tests.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
@@ -256,7 +259,15 @@ impl Plan {
     /// The plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is not known.
     pub fn new(name: &str, profile: Profile, trial: TrialSettings, search: SearchSettings, tests: Vec<Test>) -> Self {
         let (seed, patience_ns) = (42, Self::USUAL_PATIENCE_NS);
-        Self { name: name.to_owned(), profile, seed, trial, search, patience_ns, link_rate: None, interleave: false, tests }
+        let (name, link_rate, interleave, reference) = (name.to_owned(), None, false, None);
+        Self { name, profile, seed, trial, search, patience_ns, link_rate, interleave, reference, tests }
+    }
+
+    /// Keeps only the tests that are `wanted`; the plan has no reference if that is not one of them.
+    pub fn retain_tests(&mut self, wanted: impl FnMut(&Test) -> bool) {
+        self.tests.retain(wanted);
+        let tests = &self.tests;
+        self.reference.take_if(|name| tests.iter().all(|test| test.name != *name));
     }
 
     /// The test of this name.

@@ -124,7 +124,7 @@ impl Selection {
                 test.repetitions = Repetition::Fixed(most);
             }
         }
-        plan.tests.retain(|test| !test.frame_sizes.is_empty());
+        plan.retain_tests(|test| !test.frame_sizes.is_empty());
         plan
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison as a page: before and after, every repetition, the effect with its interval, and the verdict.
 
-use super::words::{Sides, anomalies, effect, finding, lacking, reason, short_side, titles, verdict, word};
+use super::words::{Sides, anomalies, effect, finding, lacking, of_machine, reason, short_side, titles, verdict, word};
 use crate::ReportError;
 use crate::amount;
 use crate::document::shown;
@@ -43,6 +43,8 @@ struct ComparisonPage<'a> {
     kicker: String,
     explanation: &'a str,
     warnings: &'a [String],
+    /// What the reference device shows of the machine; empty if there is none.
+    reference: String,
     /// The anomalous frames that one side alone had.
     anomalies: Vec<String>,
     lacking: Vec<String>,
@@ -96,6 +98,7 @@ fn context<'a>(compared: &Comparison<'_>, words: &ComparisonWords<'a>, written: 
         kicker: format!("Comparison · differences up to {:.1} % do not count", words.margin * 100.0),
         explanation: words.explanation,
         warnings: words.warnings,
+        reference: of_machine(compared).trim_end().to_owned(),
         anomalies: anomalies(compared).lines().map(str::to_owned).collect(),
         lacking: lacking(compared).lines().map(str::to_owned).collect(),
         points: points.collect(),
@@ -198,6 +201,7 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
     let doubtful = compared.rows().filter(|row| row.finding.gate() == Gate::Inconclusive);
     let mut notes: Vec<String> = doubtful.map(|row| format!("{}: {}", row.subject, finding(row, &sides))).collect();
     notes.dedup();
+    notes.extend(of_machine(compared).lines().map(str::to_owned));
     notes.extend(anomalies(compared).lines().map(str::to_owned));
     notes.extend(lacking(compared).lines().map(str::to_owned));
     notes.extend(words.warnings.iter().cloned());

@@ -4,7 +4,7 @@ use crate::amount;
 use crate::bound::Bound;
 use crate::warning::{in_words, noun};
 use sixbench_analysis::comparison::{
-    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, Which,
+    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, SESSIONS_DIFFER, Which,
 };
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
@@ -89,7 +89,7 @@ fn machine(compared: &Comparison<'_>) -> String {
 }
 
 /// Returns what is known of the machine between A and B, as a line below the rows; empty if A and B have no reference device.
-fn of_machine(compared: &Comparison<'_>) -> String {
+pub(super) fn of_machine(compared: &Comparison<'_>) -> String {
     let Some(reference) = &compared.reference else { return String::new() };
     let shown = match reference.shift {
         None => format!("{} has too few repetitions, so it says nothing of the machine", reference.test),
@@ -210,10 +210,12 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
              can make B differ from A by {:+.1} %; measure A and B in turns",
             row.drift.unwrap_or_default() * 100.0
         ),
-        ComparisonFinding::NotInTurns => "inconclusive: A and B were measured one after the other, so the machine may have changed in between \
-                                          instead of the device; measure them in turns, or name a test of a reference device that did not change and \
-                                          that both have (--reference TEST)"
-            .to_owned(),
+        ComparisonFinding::NotInTurns => format!(
+            "inconclusive: A and B were measured one after the other, so the machine may have changed in between instead of the device, which differences of \
+             up to {:.0} % do not tell apart; measure them in turns, or name a test of a reference device that did not change and that both have \
+             (`reference` in the plan, or --reference TEST)",
+            SESSIONS_DIFFER * 100.0
+        ),
         ComparisonFinding::WithinReference => {
             format!("inconclusive: the machine may have changed as much between A and B ({})", sides.machine)
         }

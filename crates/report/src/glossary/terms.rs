@@ -3,12 +3,20 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 44] = [
+pub(super) const TERMS: [Term; 45] = [
     Term {
         name: "trust",
         definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
         clause: "this project",
         here: "Each rule looks at one thing, and the worst of them is the level of the run. The rules are below.",
+        unit: "none",
+    },
+    Term {
+        name: "reference",
+        definition: "A test of a device that does not change, in both of two runs that are compared: it shows whether the machine changed between them.",
+        clause: "this project",
+        here: "The plan's key `reference`, or `compare --reference TEST`. Its ratio of B to A, with its interval, is what the machine may have changed by; a \
+               difference stands only beyond it. Without a reference, 5 % is assumed. Runs that took turns need none.",
         unit: "none",
     },
     Term {

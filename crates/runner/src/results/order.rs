@@ -2,7 +2,7 @@
 
 use crate::results::collection::CollectedRun;
 use jiff::{Timestamp, Unit};
-use sixbench_analysis::comparison::RunOrder;
+use sixbench_analysis::comparison::{RunOrder, SESSIONS_DIFFER};
 use sixbench_method::record::TrialRecord;
 
 /// Returns the order in which the runs of A and of B were made, with a note about it.
@@ -25,8 +25,10 @@ fn one_after_the_other(spans: [Option<TrialSpan>; 2]) -> (RunOrder, String) {
         _ => (RunOrder::AFirst, String::new()),
     };
     let note = format!(
-        "note: A and B were measured one after the other{when}, so a sudden change of the machine between them looks like a \
-         difference, and only differences about twice as large can be shown. Two devices that are compared by name are measured in turns"
+        "note: A and B were measured one after the other{when}, so without a reference, which both measured, only a \
+         difference of more than {:.0} % can be told from a change of the machine, and a drift of it must be allowed for. \
+         Two devices that are compared by name are measured in turns",
+        SESSIONS_DIFFER * 100.0
     );
     (order, note)
 }
@@ -86,6 +88,6 @@ mod tests {
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = one_after_the_other([None, None]);
         assert_eq!(order, RunOrder::AFirst);
-        assert!(note.starts_with("note: A and B were measured one after the other, so a sudden change "), "{note}");
+        assert!(note.starts_with("note: A and B were measured one after the other, so without a reference"), "{note}");
     }
 }

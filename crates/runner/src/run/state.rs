@@ -117,6 +117,7 @@ mod tests {
             patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
+            reference: None,
             tests: vec![test],
         };
         needed_ns(&plan.tests[0], &plan) as f64 / SECOND as f64

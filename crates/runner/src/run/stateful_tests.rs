@@ -168,6 +168,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
         patience_ns: 0,
         link_rate: None,
         interleave: false,
+        reference: None,
         tests: vec![test.clone()],
     };
     let job = profile::job(recipe, test, FrameSize(84), 1, plan.trial).expect("a job");

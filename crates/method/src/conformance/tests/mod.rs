@@ -74,6 +74,7 @@ fn plan(tests: Vec<Test>) -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: Some(1_000_000_000),
         interleave: false,
+        reference: None,
         tests,
     }
 }

@@ -35,6 +35,7 @@ fn plan(measure: Measure) -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        reference: None,
         tests: vec![Test {
             name: "siit".into(),
             title: "SIIT".into(),

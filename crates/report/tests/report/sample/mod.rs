@@ -256,6 +256,7 @@ pub(super) fn plan() -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        reference: None,
         tests: duts.map(|(name, title, dut)| test(name, title, dut)).to_vec(),
     }
 }

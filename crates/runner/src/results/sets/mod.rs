@@ -1,5 +1,7 @@
 //! The two sides of a comparison of stored results: each is a results directory, or a folder with several of the same plan.
 
+mod reference;
+
 use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
 use super::store::StoreError;
@@ -28,12 +30,17 @@ pub enum SetError {
     /// A side has no test of this name, which was to be the reference.
     #[error("{which} has no test {test}, which is to be the reference; it has {tests}")]
     NoReference { which: Which, test: String, tests: String },
+    /// The test that was to be the reference is of another device, or asks something else of it, in B.
+    #[error("the test {test}, which is to be the reference, does not measure the same device in the same way in A and B")]
+    OtherReference { test: String },
 }
 
 /// Two sets of runs.
 pub struct TwoSets {
     sets: [Vec<CollectedRun>; 2],
     order: RunOrder,
+    /// The name of the test of the reference device, if there is one.
+    reference: Option<String>,
     /// Texts about what casts doubt on the comparison.
     pub warnings: Vec<String>,
 }
@@ -44,11 +51,13 @@ pub fn is_set(path: &Path) -> bool {
 }
 
 impl TwoSets {
-    /// Reads A and B.
+    /// Reads A and B. `reference` names the test of a device that shows whether the machine changed between them; without it, it is the reference that
+    /// their plans name.
     ///
     /// # Errors
-    /// A directory has no results, the runs of one side do not have the same tests, or the sides were measured in different ways.
-    pub fn read(paths: [&Path; 2]) -> Result<Self, SetError> {
+    /// A directory has no results, the runs of one side do not have the same tests, the sides were measured in different ways, or a side has no test of the
+    /// name given, or one of another device.
+    pub fn read(paths: [&Path; 2], reference: Option<&str>) -> Result<Self, SetError> {
         let [mut a, mut b] = [collect(paths[0])?, collect(paths[1])?];
         let mut warnings: Vec<String> = Vec::new();
         for (which, collection) in [(Which::A, &a), (Which::B, &b)] {
@@ -67,28 +76,24 @@ impl TwoSets {
             )));
         }
         warnings.extend(differences_of([&a.runs[0].directory, &b.runs[0].directory]));
+        let agreed = reference::agreed([&a.runs, &b.runs], reference)?;
+        warnings.extend(agreed.warning);
         warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
         let (order, note) = order::of([&a.runs, &b.runs]);
         warnings.push(note);
-        Ok(Self { sets: [a.runs, b.runs], order, warnings })
+        Ok(Self { sets: [a.runs, b.runs], order, reference: agreed.test, warnings })
     }
 
-    /// Compares the two, ignoring differences up to `margin`. `reference` names the test of a device that shows whether the machine changed between
-    /// A and B; it is not compared itself. Returns `None` if they have no test in common.
-    ///
-    /// # Errors
-    /// A side has no test of that name.
-    pub fn compare(&self, margin: f64, reference: Option<&str>) -> Result<Option<Comparison<'_>>, SetError> {
-        let is_reference = |test: &Test| reference.is_some_and(|name| test.name == name);
+    /// Compares the two, ignoring differences up to `margin`; the reference is not compared itself. Returns `None` if they have no test in common.
+    pub fn compare(&self, margin: f64) -> Option<Comparison<'_>> {
+        let is_reference = |test: &Test| self.reference.as_ref() == Some(&test.name);
         let [a, b] = self.sides(|test| !is_reference(test));
-        let of_machine = self.reference(reference)?;
-        let compared = compare(&a, &b, margin, self.order);
         let [of_a, of_b] = self.sets.each_ref().map(|runs| runs.iter().map(|run| &run.stored.records[..]).collect::<Vec<_>>());
-        let compared = compared.map(|compared| compared.with_anomalies([&of_a, &of_b]));
-        Ok(compared.map(|compared| match self.order {
-            RunOrder::AFirst | RunOrder::BFirst if of_machine.is_some() => compared.between_sessions(of_machine),
-            RunOrder::InTurns | RunOrder::AFirst | RunOrder::BFirst => compared,
-        }))
+        let compared = compare(&a, &b, margin, self.order)?.with_anomalies([&of_a, &of_b]);
+        Some(match self.order {
+            RunOrder::InTurns => compared,
+            RunOrder::AFirst | RunOrder::BFirst => compared.between_sessions(self.of_machine()),
+        })
     }
 
     /// Returns both sides with those of their tests that are `wanted`.
@@ -99,18 +104,11 @@ impl TwoSets {
         })
     }
 
-    /// Returns what the test of this name shows of the machine; `None` without a name.
-    fn reference(&self, name: Option<&str>) -> Result<Option<Reference>, SetError> {
-        let Some(name) = name else { return Ok(None) };
+    /// Returns what the reference shows of the machine; `None` if there is none.
+    fn of_machine(&self) -> Option<Reference> {
+        let name = self.reference.as_deref()?;
         let [a, b] = self.sides(|test| test.name == name);
-        for side in [&a, &b] {
-            if side.tests.is_empty() {
-                let [all, _] = self.sides(|_| true);
-                let tests = all.tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>().join(", ");
-                return Err(SetError::NoReference { which: side.which, test: name.to_owned(), tests });
-            }
-        }
-        Ok(Some(Reference::of(name, &a, &b)))
+        Some(Reference::of(name, &a, &b))
     }
 }
 
