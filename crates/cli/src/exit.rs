@@ -187,8 +187,8 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::UnknownRecipe(name) if name.contains('@') => " (sixbench list duts)".to_owned(),
         RunError::SetUpByHand(_) => " ([testbed] left and right, or --interfaces LEFT,RIGHT)".to_owned(),
         RunError::Held(HeldError::NotUp(plan)) => format!("; {}", hints::testbed_up(plan.as_ref())),
-        RunError::Held(HeldError::HolderKilled(held)) => {
-            format!("; remove what it left: {}", hints::testbed_down(held.plan.as_ref()))
+        RunError::Held(HeldError::HolderKilled { plan, .. }) => {
+            format!("; remove what it left: {}", hints::testbed_down(plan.as_ref()))
         }
         RunError::Held(HeldError::IsUp { plan, .. }) => format!("; {}", hints::testbed_down(plan.as_ref())),
         RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),

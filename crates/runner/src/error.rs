@@ -3,7 +3,6 @@
 
 use super::agent::AgentError;
 use super::campaign::SelectionError;
-use super::held::HeldTestbed;
 use super::locks::LockError;
 use super::merge::MergeError;
 use super::ports::OpenError;
@@ -290,8 +289,8 @@ pub enum HeldError {
     #[error("the testbed of {0} is not up")]
     NotUp(String),
     /// The process that held the testbed of the plan was killed, so nothing is undone.
-    #[error("the testbed of {} is not up: process {}, which held it, was killed", .0.plan, .0.process)]
-    HolderKilled(Box<HeldTestbed>),
+    #[error("the testbed of {plan} is not up: process {process}, which held it, was killed")]
+    HolderKilled { plan: String, process: u32 },
     /// The process is still building the testbed.
     #[error("the testbed of {0} is still being built")]
     NotReady(String),

@@ -79,14 +79,19 @@ impl HeldTestbed {
 
 /// Returns the held testbed of a plan, given the path of the plan's file or the name of a predefined plan.
 fn find(path: &Path) -> Result<HeldTestbed, HeldError> {
+    match holder(path) {
+        Some(HolderState { held, is_alive: true }) => Ok(held),
+        Some(HolderState { held: HeldTestbed { plan, process, .. }, .. }) => Err(HeldError::HolderKilled { plan, process }),
+        None => Err(HeldError::NotUp(identity(path))),
+    }
+}
+
+/// Returns the holder of a plan's testbed; one that was killed only if no other holds it.
+fn holder(path: &Path) -> Option<HolderState> {
     let plan = identity(path);
     let mut of_plan: Vec<HolderState> = holders().filter(|found| found.held.plan == plan).collect();
     of_plan.sort_by_key(|found| !found.is_alive);
-    match of_plan.into_iter().next() {
-        Some(HolderState { held, is_alive: true }) => Ok(held),
-        Some(HolderState { held, is_alive: false }) => Err(HeldError::HolderKilled(Box::new(held))),
-        None => Err(HeldError::NotUp(plan)),
-    }
+    of_plan.into_iter().next()
 }
 
 /// Returns the states of all holders of this user, also of those that were killed.
@@ -340,22 +345,21 @@ pub enum Released {
 /// # Errors
 /// No process holds it, or the process does not end within a minute.
 pub fn release(path: &Path) -> Result<Released, RunError> {
-    let held = match find(path) {
-        Err(HeldError::HolderKilled(held)) => return swept(*held),
-        found => found?,
+    let held = match holder(path) {
+        Some(HolderState { held, is_alive: true }) => held,
+        Some(HolderState { held, .. }) => return swept(held),
+        None => return Err(HeldError::NotUp(identity(path)).into()),
     };
     let pid = i32::try_from(held.process).ok().and_then(Pid::from_raw).ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;
     kill_process(pid, Signal::TERM).map_err(io::Error::from)?;
     let end = Instant::now() + UNDOING;
     loop {
-        match find(path) {
-            Ok(now) if now.process == held.process && Instant::now() > end => {
-                return Err(HeldError::NotEnded(held.process).into());
-            }
-            Ok(now) if now.process == held.process => std::thread::sleep(PAUSE),
+        match holder(path).filter(|now| now.held.process == held.process) {
+            None => return Ok(Released::Undone(held)),
             // Somebody killed it while it was undoing.
-            Err(HeldError::HolderKilled(killed)) if killed.process == held.process => return swept(*killed),
-            _ => return Ok(Released::Undone(held)),
+            Some(now) if !now.is_alive => return swept(held),
+            Some(_) if Instant::now() > end => return Err(HeldError::NotEnded(held.process).into()),
+            Some(_) => std::thread::sleep(PAUSE),
         }
     }
 }
