@@ -12,12 +12,12 @@ pub trait Footprint {
     fn octets(&self, spec: &TrialSpec) -> u64;
 
     /// Returns what most of these octets are for.
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable;
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable;
 }
 
 /// What a large table of a trial is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrialTable {
+pub enum LargeTable {
     /// A bit for each frame.
     Frames,
     /// The connections through a stateful gateway.
@@ -30,7 +30,7 @@ pub enum TrialTable {
     Queries,
 }
 
-impl TrialTable {
+impl LargeTable {
     /// Returns the keys of plan files that determine its size.
     fn keys(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl TrialTable {
     }
 }
 
-impl Display for TrialTable {
+impl Display for LargeTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Frames => "the frames of a trial",
@@ -61,14 +61,14 @@ impl Footprint for TrafficProfile {
         octets_of_one_queue(self, spec, 1)
     }
 
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable {
         let frames = octets_of_frames(self, spec, 1);
         let others = [
-            (TrialTable::Connections, octets_of_connections(spec)),
-            (TrialTable::WaitingRequests, RequestLog::octets(spec, self)),
+            (LargeTable::Connections, octets_of_connections(spec)),
+            (LargeTable::WaitingRequests, RequestLog::octets(spec, self)),
         ];
         let largest = others.into_iter().filter(|(_, octets)| *octets > frames).max_by_key(|(_, octets)| *octets);
-        largest.map_or(TrialTable::Frames, |(table, _)| table)
+        largest.map_or(LargeTable::Frames, |(table, _)| table)
     }
 }
 
@@ -114,7 +114,7 @@ impl Footprint for QueuedTraffic<'_> {
         of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS).saturating_add(histograms)
     }
 
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable {
         self.profile.largest_table(spec)
     }
 }
@@ -133,7 +133,7 @@ pub struct OutOfMemory {
     /// The octets needed.
     pub octets: u64,
     /// What they are for, or most of them.
-    pub table: TrialTable,
+    pub table: LargeTable,
 }
 
 /// Octets that every trial needs: rings, buffers and histograms of both ends.
@@ -162,7 +162,7 @@ pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), Ou
 }
 
 /// Returns an empty vector with room for `count` items, for a table whose size is known only after a part of the trial.
-pub(crate) fn reserved<T>(count: usize, table: TrialTable) -> Result<Vec<T>, OutOfMemory> {
+pub(crate) fn reserved<T>(count: usize, table: LargeTable) -> Result<Vec<T>, OutOfMemory> {
     let octets = (count as u64).saturating_mul(size_of::<T>() as u64);
     let mut vector = Vec::new();
     vector.try_reserve_exact(count).map_err(|_| OutOfMemory { octets, table })?;
@@ -205,7 +205,7 @@ mod tests {
         let phase_one = Some(PhaseOne { connections: 1_000_000, rate: FrameRate(1) });
         let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
         assert_eq!(beside_fixed(&spec), 2 * (1 + 80) + 17_000_000);
-        assert_eq!(wire().largest_table(&spec), TrialTable::Connections);
+        assert_eq!(wire().largest_table(&spec), LargeTable::Connections);
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
     fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
         let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
         let refused = ensure(&day, &wire()).expect_err("two terabytes");
-        assert_eq!((refused.octets >> 30, refused.table), (2_011, TrialTable::Frames));
+        assert_eq!((refused.octets >> 30, refused.table), (2_011, LargeTable::Frames));
         assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), &wire()), Ok(()));
     }
 
@@ -240,11 +240,11 @@ mod tests {
 
     #[test]
     fn a_table_that_does_not_fit_is_an_error_with_its_size_and_one_that_fits_has_room() {
-        let refused = reserved::<u64>(1 << 50, TrialTable::Connections).expect_err("8 PiB");
+        let refused = reserved::<u64>(1 << 50, LargeTable::Connections).expect_err("8 PiB");
         let error = "cannot allocate 8589934592 MiB for the connections through the device; lower `connections`, \
                      or raise the limit on memory (ulimit -v)";
         assert_eq!(refused.to_string(), error);
-        assert_eq!(reserved::<u64>(usize::MAX, TrialTable::Queries).expect_err("no size").octets, u64::MAX);
-        assert_eq!(reserved::<u64>(1_000, TrialTable::Queries).map(|table| table.capacity()), Ok(1_000));
+        assert_eq!(reserved::<u64>(usize::MAX, LargeTable::Queries).expect_err("no size").octets, u64::MAX);
+        assert_eq!(reserved::<u64>(1_000, LargeTable::Queries).map(|table| table.capacity()), Ok(1_000));
     }
 }
