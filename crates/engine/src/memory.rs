@@ -10,12 +10,12 @@ pub trait Footprint {
     fn octets(&self, spec: &TrialSpec) -> u64;
 
     /// Returns what most of these octets are for.
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable;
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable;
 }
 
 /// What a large table of a trial is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrialTable {
+pub enum LargeTable {
     /// A bit for each frame.
     Frames,
     /// The connections through a stateful gateway.
@@ -28,7 +28,7 @@ pub enum TrialTable {
     Queries,
 }
 
-impl TrialTable {
+impl LargeTable {
     /// Returns the keys of plan files that determine its size.
     fn keys(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl TrialTable {
     }
 }
 
-impl Display for TrialTable {
+impl Display for LargeTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Frames => "the frames of a trial",
@@ -67,7 +67,7 @@ pub struct OutOfMemory {
     /// The octets needed.
     pub octets: u64,
     /// What they are for, or most of them.
-    pub table: TrialTable,
+    pub table: LargeTable,
 }
 
 /// Octets that every trial needs: rings, buffers and histograms of both ends.
@@ -93,7 +93,7 @@ pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), Ou
 }
 
 /// Returns an empty vector with room for `count` items, for a table whose size is known only after a part of the trial.
-pub(crate) fn reserved<T>(count: usize, table: TrialTable) -> Result<Vec<T>, OutOfMemory> {
+pub(crate) fn reserved<T>(count: usize, table: LargeTable) -> Result<Vec<T>, OutOfMemory> {
     let octets = (count as u64).saturating_mul(size_of::<T>() as u64);
     let mut vector = Vec::new();
     vector.try_reserve_exact(count).map_err(|_| OutOfMemory { octets, table })?;
@@ -106,11 +106,11 @@ mod tests {
 
     #[test]
     fn a_table_that_does_not_fit_is_an_error_with_its_size_and_one_that_fits_has_room() {
-        let refused = reserved::<u64>(1 << 50, TrialTable::Connections).expect_err("8 PiB");
+        let refused = reserved::<u64>(1 << 50, LargeTable::Connections).expect_err("8 PiB");
         let error = "cannot allocate 8589934592 MiB for the connections through the device; lower `connections`, \
                      or raise the limit on memory (ulimit -v)";
         assert_eq!(refused.to_string(), error);
-        assert_eq!(reserved::<u64>(usize::MAX, TrialTable::Queries).expect_err("no size").octets, u64::MAX);
-        assert_eq!(reserved::<u64>(1_000, TrialTable::Queries).map(|table| table.capacity()), Ok(1_000));
+        assert_eq!(reserved::<u64>(usize::MAX, LargeTable::Queries).expect_err("no size").octets, u64::MAX);
+        assert_eq!(reserved::<u64>(1_000, LargeTable::Queries).map(|table| table.capacity()), Ok(1_000));
     }
 }

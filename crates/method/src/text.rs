@@ -1,7 +1,8 @@
 //! Text from external sources: titles of plans and recipes, versions and answers of devices, names of processes. It is displayed, never interpreted:
-//! on a terminal a control character may move the cursor, rename the window or write to the clipboard.
+//! on a terminal a control character may move the cursor, rename the window or write to the clipboard. Also nouns with their numbers.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// Returns whether a character controls whatever displays it: a control character, one that changes the text direction, or one that only some
 /// programs treat as a line end.
@@ -86,6 +87,29 @@ fn color_at(text: &str) -> Option<&str> {
     let is_indexed = matches!(numbers[..], ["38", "5", _]);
     let is_color = codes[end..].starts_with('m') && codes[..end].len() <= 16 && (is_indexed || numbers.iter().all(is_plain));
     is_color.then(|| &text[..end + 3])
+}
+
+/// Returns a number with its noun: `1 tag`, `500 tags`, `2 searches`.
+pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
+    format!("{n} {}", agreeing(n == N::from(1), noun))
+}
+
+/// Returns a part of a number of things: `2 of 3 trials`, `1 of 1 trial`, `none of 3 trials`.
+pub fn part_of(part: usize, of: usize, noun: &str) -> String {
+    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
+    format!("{part} of {}", counted(of as u64, noun))
+}
+
+/// Returns the form of a noun in the singular or in the plural: `trial` or `trials`. Of several words, the last one changes.
+pub fn agreeing(is_one: bool, noun: &str) -> Cow<'_, str> {
+    let is_after_vowel = || noun.chars().rev().nth(1).is_some_and(|letter| "aeiou".contains(letter));
+    match noun {
+        _ if is_one || noun.ends_with("series") => Cow::Borrowed(noun),
+        _ if noun.ends_with("is") => Cow::Owned(format!("{}es", &noun[..noun.len() - 2])),
+        _ if noun.ends_with('y') && !is_after_vowel() => Cow::Owned(format!("{}ies", &noun[..noun.len() - 1])),
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => Cow::Owned(format!("{noun}es")),
+        _ => Cow::Owned(format!("{noun}s")),
+    }
 }
 
 #[cfg(test)]

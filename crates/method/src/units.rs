@@ -2,8 +2,7 @@
 //! expected and what was found instead.
 
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
-use std::borrow::Cow;
-use std::fmt::Display;
+pub use crate::text::{agreeing, counted, part_of};
 use std::str::FromStr;
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
@@ -46,29 +45,6 @@ pub fn show_seconds(seconds: u64) -> String {
         s if s < 120 => format!("{s} s"),
         s if s < 7200 => format!("{} min", s.div_ceil(60)),
         s => format!("{:.1} h", s as f64 / 3600.0),
-    }
-}
-
-/// Returns a number with its noun: `1 tag`, `500 tags`, `2 searches`.
-pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
-    format!("{n} {}", agreeing(n == N::from(1), noun))
-}
-
-/// Returns a part of a number of things: `2 of 3 trials`, `1 of 1 trial`, `none of 3 trials`.
-pub fn part_of(part: usize, of: usize, noun: &str) -> String {
-    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
-    format!("{part} of {}", counted(of as u64, noun))
-}
-
-/// Returns the form of a noun in the singular or in the plural: `trial` or `trials`. Of several words, the last one changes.
-pub fn agreeing(is_one: bool, noun: &str) -> Cow<'_, str> {
-    let is_after_vowel = || noun.chars().rev().nth(1).is_some_and(|letter| "aeiou".contains(letter));
-    match noun {
-        _ if is_one || noun.ends_with("series") => Cow::Borrowed(noun),
-        _ if noun.ends_with("is") => Cow::Owned(format!("{}es", &noun[..noun.len() - 2])),
-        _ if noun.ends_with('y') && !is_after_vowel() => Cow::Owned(format!("{}ies", &noun[..noun.len() - 1])),
-        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => Cow::Owned(format!("{noun}es")),
-        _ => Cow::Owned(format!("{noun}s")),
     }
 }
 

@@ -4,7 +4,7 @@ use super::authority::AuthorityError;
 use super::flight::ENTRY_OCTETS;
 use super::names::Domain;
 use super::questions::ExpectedAnswers;
-use crate::memory::{Footprint, OutOfMemory, TrialTable};
+use crate::memory::{Footprint, LargeTable, OutOfMemory};
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
 use sixbench_method::terms::FrameRate;
@@ -111,8 +111,8 @@ impl Footprint for DnsSettings {
         under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)
     }
 
-    fn largest_table(&self, _spec: &TrialSpec) -> TrialTable {
-        TrialTable::Queries
+    fn largest_table(&self, _spec: &TrialSpec) -> LargeTable {
+        LargeTable::Queries
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::profile::TrafficProfile;
 use super::window::RequestLog;
-use crate::memory::{Footprint, HISTOGRAMS_OCTETS, TrialTable};
+use crate::memory::{Footprint, HISTOGRAMS_OCTETS, LargeTable};
 use crate::pacing::reach::reach;
 use sixbench_method::trial::{LOSS_BIN_NS, TrialKind, TrialSpec};
 
@@ -15,14 +15,14 @@ impl Footprint for TrafficProfile {
         octets_of_one_queue(self, spec, 1)
     }
 
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable {
         let frames = octets_of_frames(self, spec, 1);
         let others = [
-            (TrialTable::Connections, octets_of_connections(spec)),
-            (TrialTable::WaitingRequests, RequestLog::octets(spec, self)),
+            (LargeTable::Connections, octets_of_connections(spec)),
+            (LargeTable::WaitingRequests, RequestLog::octets(spec, self)),
         ];
         let largest = others.into_iter().filter(|(_, octets)| *octets > frames).max_by_key(|(_, octets)| *octets);
-        largest.map_or(TrialTable::Frames, |(table, _)| table)
+        largest.map_or(LargeTable::Frames, |(table, _)| table)
     }
 }
 
@@ -68,7 +68,7 @@ impl Footprint for QueuedTraffic<'_> {
         of_one.saturating_mul(self.queues as u64 * BITS_AMONG_OTHERS).saturating_add(histograms)
     }
 
-    fn largest_table(&self, spec: &TrialSpec) -> TrialTable {
+    fn largest_table(&self, spec: &TrialSpec) -> LargeTable {
         self.profile.largest_table(spec)
     }
 }
@@ -110,7 +110,7 @@ mod tests {
         let phase_one = Some(PhaseOne { connections: 1_000_000, rate: FrameRate(1) });
         let spec = TrialSpec { phase_one, ..TrialSpec::constant(FrameRate(8), 1_000_000_000) };
         assert_eq!(beside_fixed(&spec), 2 * (1 + 80) + 17_000_000);
-        assert_eq!(wire().largest_table(&spec), TrialTable::Connections);
+        assert_eq!(wire().largest_table(&spec), LargeTable::Connections);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
     fn a_trial_of_a_day_at_a_hundred_million_frames_a_second_is_refused_and_nothing_aborts() {
         let day = TrialSpec::constant(FrameRate(100_000_000), 86_400_000_000_000);
         let refused = ensure(&day, &wire()).expect_err("two terabytes");
-        assert_eq!((refused.octets >> 30, refused.table), (2_011, TrialTable::Frames));
+        assert_eq!((refused.octets >> 30, refused.table), (2_011, LargeTable::Frames));
         assert_eq!(ensure(&TrialSpec::constant(FrameRate(1_000), 1_000_000_000), &wire()), Ok(()));
     }
 

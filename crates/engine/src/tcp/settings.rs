@@ -1,6 +1,6 @@
 //! The settings of the TCP tester: where its ends are, and what applies to every trial.
 
-use crate::memory::{Footprint, TrialTable};
+use crate::memory::{Footprint, LargeTable};
 use ipnet::IpNet;
 use sixbench_io::limit;
 use sixbench_method::isolation::Addressed;
@@ -75,7 +75,7 @@ impl Footprint for TcpSettings {
         open.saturating_mul(CONNECTION_OCTETS).saturating_add(spec.frames().div_ceil(8))
     }
 
-    fn largest_table(&self, _spec: &TrialSpec) -> TrialTable {
-        TrialTable::TcpConnections
+    fn largest_table(&self, _spec: &TrialSpec) -> LargeTable {
+        LargeTable::TcpConnections
     }
 }

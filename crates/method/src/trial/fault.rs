@@ -1,7 +1,7 @@
 //! Faults of the tester itself during a trial.
 
 use crate::terms::Direction;
-use crate::units::counted;
+use crate::text::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ pub enum Fault {
     TooFewNames { needed: u64, has: u64 },
     /// The DUT has not opened as many connections as arrived, or some came or went after phase 1: one of the two extremes of RFC 9693 does
     /// not hold.
-    #[error("the DUT counts {} {}", crate::units::counted(*.counted, "connection"), when(*.expected, *.counted, *.after_phase_2))]
+    #[error("the DUT counts {} {}", crate::text::counted(*.counted, "connection"), when(*.expected, *.counted, *.after_phase_2))]
     ConnectionsDiffer { expected: u64, counted: u64, after_phase_2: bool },
 }
 

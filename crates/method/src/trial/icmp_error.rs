@@ -2,7 +2,7 @@
 
 use super::DirectionResult;
 use crate::terms::IpVersion;
-use crate::units::counted;
+use crate::text::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

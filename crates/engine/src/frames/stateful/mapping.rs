@@ -3,7 +3,7 @@
 
 use super::conversation::Conversation;
 use super::{FourTuple, Mapped};
-use crate::memory::{OutOfMemory, TrialTable, reserved};
+use crate::memory::{LargeTable, OutOfMemory, reserved};
 use crate::mix::mix;
 use sixbench_method::trial::Mapping;
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ fn collisions(conversation: &Conversation) -> Result<Vec<(u64, u64)>, OutOfMemor
 
 /// Returns all items in a vector of exactly their number; `items` is called twice, so that they can be counted first.
 fn collected<I: Iterator>(items: impl Fn() -> I) -> Result<Vec<I::Item>, OutOfMemory> {
-    let mut all = reserved(items().count(), TrialTable::Connections)?;
+    let mut all = reserved(items().count(), LargeTable::Connections)?;
     all.extend(items());
     Ok(all)
 }
