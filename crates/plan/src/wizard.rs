@@ -5,7 +5,7 @@ use super::reader::nearest;
 use super::words::{identifier, interface, profile};
 use sixbench_method::measures::Measure;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, availability};
+use sixbench_testbed::{Availability, Library, Recipe};
 use std::io::BufRead;
 
 /// The input ended, or could not be read, before every question was answered.
@@ -111,7 +111,7 @@ fn pair(text: &str) -> Result<[String; 2], String> {
 
 fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
     if text == "?" {
-        let line = |recipe: &Recipe| format!("  {:<22} {:<44} {}", recipe.name, recipe.title, availability(recipe));
+        let line = |recipe: &Recipe| format!("  {:<22} {:<44} {}", recipe.name, recipe.title, Availability::of(recipe));
         return Err(library.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
     let hint = || nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
