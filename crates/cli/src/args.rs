@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Quickstart(Quickstart),
     /// Run a plan
     Run(RunArgs),
-    /// Show what a plan would do: trials, hours, and which clauses are met, bent or broken
+    /// Show what a plan would do: hours, trials, tests, and which clauses are met, bent or broken
     Plan(PlanArgs),
     /// Ask for a device, where it is, what to measure and for how long, and write a plan
     Init {
@@ -402,7 +402,10 @@ pub(crate) struct PlanArgs {
     /// Show the plan as if it were run with this profile
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Also show the clauses that are met, not only those bent or broken
+    /// Also show the clauses that are broken, bent or unchecked, each with what the plan does
+    #[arg(long)]
+    pub(crate) clauses: bool,
+    /// Also show all clauses, with those that are met
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the commands that would build the testbed

@@ -6,8 +6,11 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::hints;
 use crate::output::{self, tell};
+use crate::view::list_columns;
 use sixbench_method::units::counted;
-use sixbench_plan::{description, wizard};
+use sixbench_plan::description::{self, Section, ShownClauses};
+use sixbench_plan::wizard;
+use sixbench_report::layout::{aligned, wrapped};
 use sixbench_runner::{rehearsed, store::write_new};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +41,7 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Shows trials, hours and clauses, or the commands of the testbed.
+/// Shows hours, trials, compliance and tests, or the commands of the testbed.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);
@@ -52,6 +55,17 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     }
     // The plan may be for another machine than the one on which its cost is looked at.
     mistakes_here(&source, &loaded).iter().for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
-    output::print(description::describe(&loaded.plan, arguments.all))?;
+    let clauses = match (arguments.all, arguments.clauses) {
+        (true, _) => ShownClauses::All,
+        (false, true) => ShownClauses::NotMet,
+        (false, false) => ShownClauses::Counts,
+    };
+    let sections: Vec<String> = description::describe(&loaded.plan, clauses).iter().map(shown).collect();
+    output::print(sections.join("\n"))?;
     Ok(Exit::Done)
+}
+
+fn shown(section: &Section) -> String {
+    let heading = if section.heading.is_empty() { String::new() } else { wrapped(&section.heading, list_columns()) };
+    heading + &aligned(&section.rows, 2, list_columns())
 }

@@ -1,4 +1,4 @@
-//! `sixbench list` and `sixbench explain`, as a person reads them at a terminal of 60 or 80 columns, and as a program reads them.
+//! `sixbench list`, `sixbench explain` and `sixbench plan`, as a person reads them at a terminal of 60 or 80 columns, and as a program reads them.
 
 use crate::common::{Scratch, output, program, text};
 use serde_json::Value;
@@ -76,4 +76,21 @@ fn an_unknown_term_is_answered_by_the_nearest() {
     refused(&["explain", "capacity"], "did you mean `table-capacity`?");
     refused(&["explain", "nosuch"], "no explanation of `nosuch`; `sixbench explain` lists all");
     refused(&["explain", "!"], "`sixbench explain` lists all");
+}
+
+#[test]
+fn a_plan_is_shown_with_its_hours_first_and_its_clauses_only_if_wanted() {
+    let text = shown(&["plan", "isp"], "80");
+    insta::assert_snapshot!("plan_isp", text);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let lines = |arguments: &[&str]| shown(&[&["plan", "isp"], arguments].concat(), "80").lines().count();
+    let (short, clauses, all) = (text.lines().count(), lines(&["--clauses"]), lines(&["--all"]));
+    assert!(short < 50 && short < clauses && clauses < all, "{short}, {clauses} and {all} lines");
+}
+
+#[test]
+fn each_clause_of_a_plan_is_shown_with_what_the_plan_does() {
+    let scratch = Scratch::new("clauses");
+    let plan = scratch.write("plan.toml", crate::common::plans::KERNEL);
+    insta::assert_snapshot!("plan_clauses", shown(&["plan", &plan, "--clauses"], "60"));
 }
