@@ -49,8 +49,8 @@ pub(crate) fn list(arguments: &ListArgs) -> Result<Exit, Failed> {
 }
 
 /// Returns the devices as a table of the same form as `list duts`.
-pub(super) fn devices(library: &Library) -> String {
-    table(&duts(library, None), list_columns())
+pub(super) fn devices(library: &Library, width: usize) -> String {
+    table(&duts(library, None), width)
 }
 
 fn rows(arguments: &ListArgs) -> Result<Vec<Row>, Failed> {
