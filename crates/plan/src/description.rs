@@ -8,7 +8,7 @@ use sixbench_method::units::{counted, show_ns, show_rate, show_seconds};
 
 /// A part of a description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
+pub struct DescriptionPart {
     /// The line above it; empty for most.
     pub heading: String,
     /// Rows of two cells: a name, and what is said of it.
@@ -27,7 +27,7 @@ pub enum ShownClauses {
 }
 
 /// Returns the description of a plan, the most important section first.
-pub fn describe(plan: &Plan, shown: ShownClauses) -> Vec<Section> {
+pub fn describe(plan: &Plan, shown: ShownClauses) -> Vec<DescriptionPart> {
     let heading = format!("{} (profile {})", plan.name, profile_name(plan.profile));
     let mut costs = vec![cost("this plan", budget::estimate(plan))];
     if plan.profile != Profile::Rfc {
@@ -36,11 +36,11 @@ pub fn describe(plan: &Plan, shown: ShownClauses) -> Vec<Section> {
     let tests = plan.tests.iter().map(test).collect();
     let clauses = if shown == ShownClauses::Counts { Vec::new() } else { clauses(plan, shown) };
     let sections = [
-        Section { heading, rows: costs },
+        DescriptionPart { heading, rows: costs },
         compliance(plan),
-        Section { heading: String::new(), rows: tests },
-        Section { heading: String::new(), rows: settings(plan) },
-        Section { heading: "Clauses:".to_owned(), rows: clauses },
+        DescriptionPart { heading: String::new(), rows: tests },
+        DescriptionPart { heading: String::new(), rows: settings(plan) },
+        DescriptionPart { heading: "Clauses:".to_owned(), rows: clauses },
     ];
     sections.into_iter().filter(|section| !section.rows.is_empty()).collect()
 }
@@ -99,7 +99,7 @@ fn cost(name: &str, budget: Budget) -> Vec<String> {
 }
 
 /// Returns which tests comply with the RFCs, and the number of clauses by how they are met.
-fn compliance(plan: &Plan) -> Section {
+fn compliance(plan: &Plan) -> DescriptionPart {
     let of_tests = plan.tests.iter().map(|test| (conformance::compliance(&conformance::of_the_test(plan, test)), &test.name));
     let mut groups: Vec<(Compliance, Vec<&str>)> = Vec::new();
     for (compliance, name) in of_tests {
@@ -110,7 +110,7 @@ fn compliance(plan: &Plan) -> Section {
     }
     let mut rows: Vec<Vec<String>> = groups.iter().map(|(compliance, names)| complying(*compliance, names, plan)).collect();
     rows.push(row("clauses", counts(plan)));
-    Section { heading: "Compliance (RFC 2544 section 5), not counting the tester's own deviations:".to_owned(), rows }
+    DescriptionPart { heading: "Compliance (RFC 2544 section 5), not counting the tester's own deviations:".to_owned(), rows }
 }
 
 fn complying(compliance: Compliance, names: &[&str], plan: &Plan) -> Vec<String> {

@@ -28,6 +28,9 @@ pub trait Screen {
     /// Prints a text as it is.
     fn tell(&mut self, text: &str);
 
+    /// Prints a sentence on lines of its own, which break between words.
+    fn say(&mut self, sentence: &str);
+
     /// Prints rows of a name and what it means, in columns.
     fn show(&mut self, rows: &[[&str; 2]]);
 
@@ -48,11 +51,18 @@ enum Choices<'l> {
 }
 
 /// A question of the dialogue.
-struct Question<'l> {
+struct Prompt<'l> {
     text: &'l str,
     /// What an empty line means; empty if it means nothing.
     usual: &'l str,
     choices: Choices<'l>,
+}
+
+impl<'l> Prompt<'l> {
+    /// Returns a question without a default.
+    fn open(text: &'l str) -> Self {
+        Self { text, usual: "", choices: Choices::Open }
+    }
 }
 
 const PLACES: [[&str; 2]; 3] = [
@@ -74,18 +84,18 @@ const PROFILES: [[&str; 2]; 3] = [
 /// The input ended too early.
 pub fn ask(library: &Library, input: impl BufRead, screen: impl Screen) -> Result<String, UnansweredQuestion> {
     let mut dialogue = Dialogue { input, screen };
-    let named = Question { text: "Name of the plan", usual: "my-plan", choices: Choices::Open };
+    let named = Prompt { text: "Name of the plan", usual: "my-plan", choices: Choices::Open };
     let name = dialogue.ask(&named, identifier)?;
-    let asked = Question { text: "Device (? lists them)", usual: "tayga-nat64", choices: Choices::Devices(library) };
+    let asked = Prompt { text: "Device (? lists them)", usual: "tayga-nat64", choices: Choices::Devices(library) };
     let device = dialogue.ask(&asked, |text| device(library, text))?;
     let place = dialogue.place(device)?;
     if let Some(missing) = why_missing(device).filter(|_| matches!(place, Place::Here)) {
-        dialogue.screen.tell(&format!("note: it cannot run here yet: {missing}\n"));
+        dialogue.screen.say(&format!("note: it cannot run here yet: {missing}"));
     }
     let usual = if device.technology.is_dns() { "dns64" } else { "throughput" };
-    let asked = Question { text: "Measures, with commas between (? lists them)", usual, choices: Choices::Measures };
+    let asked = Prompt { text: "Measures, with commas between (? lists them)", usual, choices: Choices::Measures };
     let measures = dialogue.ask(&asked, |text| measures(device, text))?;
-    let asked = Question { text: "Profile", usual: "smoke", choices: Choices::Few(&PROFILES) };
+    let asked = Prompt { text: "Profile", usual: "smoke", choices: Choices::Few(&PROFILES) };
     let profile = dialogue.ask(&asked, |text| profile(text).map(|_| text.to_owned()))?;
     let tests: String = measures.iter().map(|measure| test(device, measure)).collect();
     Ok(format!("name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}", testbed(&place)))
@@ -98,7 +108,7 @@ struct Dialogue<R, S> {
 
 impl<R: BufRead, S: Screen> Dialogue<R, S> {
     /// Asks until an answer can be read; prints why an answer cannot.
-    fn ask<V>(&mut self, question: &Question, read: impl Fn(&str) -> Result<V, String>) -> Result<V, UnansweredQuestion> {
+    fn ask<V>(&mut self, question: &Prompt, read: impl Fn(&str) -> Result<V, String>) -> Result<V, UnansweredQuestion> {
         if let Choices::Few(rows) = question.choices {
             self.screen.tell("\n");
             self.screen.show(rows);
@@ -115,14 +125,14 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
                 ("?", Choices::Few(rows)) => self.screen.show(rows),
                 _ => match read(answer) {
                     Ok(value) => return Ok(value),
-                    Err(reason) => self.screen.tell(&format!("{reason}\n")),
+                    Err(reason) => self.screen.say(&reason),
                 },
             }
         }
     }
 
     /// Prints a question and returns the next line of the input.
-    fn line(&mut self, question: &Question) -> Result<String, UnansweredQuestion> {
+    fn line(&mut self, question: &Prompt) -> Result<String, UnansweredQuestion> {
         let default = if question.usual.is_empty() { String::new() } else { format!(" [{}]", question.usual) };
         self.screen.tell(&format!("{}{default}: ", question.text));
         let mut line = String::new();
@@ -132,11 +142,6 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
             return Err(UnansweredQuestion(question.text.to_owned()));
         }
         Ok(line)
-    }
-
-    /// Asks for a text that has no default.
-    fn ask_open<V>(&mut self, text: &str, read: impl Fn(&str) -> Result<V, String>) -> Result<V, UnansweredQuestion> {
-        self.ask(&Question { text, usual: "", choices: Choices::Open }, read)
     }
 
     fn place(&mut self, device: &Recipe) -> Result<Place, UnansweredQuestion> {
@@ -149,7 +154,7 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
         } else {
             "here"
         };
-        let asked = Question { text: "Where it is", usual, choices: Choices::Few(&PLACES) };
+        let asked = Prompt { text: "Where it is", usual, choices: Choices::Few(&PLACES) };
         let place = self.ask(&asked, |text| match text {
             "here" if is_by_hand => Err(format!("{} is set up by hand: it can only be cabled", device.name)),
             "here" if is_elsewhere => {
@@ -161,21 +166,26 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
         if place == "here" {
             return Ok(Place::Here);
         }
-        let ports = self.ask_open("Interfaces of this machine that are cabled to it, LEFT,RIGHT", pair)?;
+        let ports = self.ask(&Prompt::open("Interfaces of this machine that are cabled to it, LEFT,RIGHT"), pair)?;
         if place == "cabled" {
             return Ok(Place::Cabled(ports));
         }
+        Ok(Place::Ssh(ports, self.machines(device)?))
+    }
+
+    /// Asks for the machines of a device over ssh, and returns them as [`Place::Ssh`] has them.
+    fn machines(&mut self, device: &Recipe) -> Result<[Vec<String>; 3], UnansweredQuestion> {
         let mut machines = [vec![], vec![], vec![]];
         for part in device.devices() {
             let of = if device.parts.is_empty() { String::new() } else { format!(" of {}", part.name) };
-            let host = self.ask_open(&format!("ssh host{of}, as ssh knows it"), |text| {
+            let host = self.ask(&Prompt::open(&format!("ssh host{of}, as ssh knows it")), |text| {
                 let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
                 if is_name { Ok(format!("ssh:{text}")) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
             })?;
-            let [left, right] = self.ask_open("Its interfaces at the other ends, LEFT,RIGHT", pair)?;
+            let [left, right] = self.ask(&Prompt::open("Its interfaces at the other ends, LEFT,RIGHT"), pair)?;
             machines.iter_mut().zip([host, left, right]).for_each(|(all, one)| all.push(format!("\"{one}\"")));
         }
-        Ok(Place::Ssh(ports, machines))
+        Ok(machines)
     }
 }
 
@@ -253,6 +263,10 @@ mod tests {
     impl Screen for Kept<'_> {
         fn tell(&mut self, text: &str) {
             self.0.push_str(text);
+        }
+
+        fn say(&mut self, sentence: &str) {
+            self.tell(&format!("{sentence}\n"));
         }
 
         fn show(&mut self, rows: &[[&str; 2]]) {

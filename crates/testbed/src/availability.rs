@@ -52,7 +52,7 @@ pub enum Availability {
 
 impl Availability {
     /// Determines the availability of a device on this machine.
-    pub fn of(recipe: &Recipe) -> Self {
+    pub fn here(recipe: &Recipe) -> Self {
         match recipe.host {
             DeviceHost::Manual => Self::ByHand,
             _ if !recipe.is_for_namespaces() => Self::OverSsh { system: recipe.system.title() },
@@ -104,10 +104,13 @@ impl fmt::Display for Availability {
 
 /// Returns what is missing on this machine for a device that sixbench sets up here.
 fn missing_here(recipe: &Recipe) -> Option<Availability> {
-    let lab = || lab::lacking(recipe).map(|(part, error)| Availability::NeedsLab { part, fix: error.to_string() });
-    let module = || recipe.kernel_modules().into_iter().find(|module| !has_module(module));
-    let without_module = |module: String| Availability::NeedsModule { fix: module_cure(&module), module };
-    lab().or_else(|| without_programs(&recipe.missing())).or_else(|| module().map(without_module))
+    if let Some((part, error)) = lab::lacking(recipe) {
+        return Some(Availability::NeedsLab { part, fix: error.to_string() });
+    }
+    without_programs(&recipe.missing()).or_else(|| {
+        let module = recipe.kernel_modules().into_iter().find(|module| !has_module(module))?;
+        Some(Availability::NeedsModule { fix: module_cure(&module), module })
+    })
 }
 
 /// Returns the availability of a device for which these programs are missing: a program that is in no package takes the longest to get.
@@ -158,17 +161,17 @@ mod tests {
     #[test]
     fn a_missing_program_is_told_with_its_package() {
         let recipe = router(PACKAGED);
-        let found = Availability::of(&recipe);
+        let found = Availability::here(&recipe);
         assert!(matches!(&found, Availability::Installable { packages, .. } if packages == &["some-package"]), "{found:?}");
         assert_eq!(found.to_string(), "no-such-program is not installed: apt-get install some-package");
         assert_eq!(why_missing(&recipe), Some(found.to_string()));
-        assert_eq!(Availability::of(&router("")), Availability::Installed);
+        assert_eq!(Availability::here(&router("")), Availability::Installed);
     }
 
     #[test]
     fn a_program_without_a_package_outweighs_one_that_has_a_package() {
         let source = "{ program = \"no-such-source\", source = \"https://example.org/x\" }";
-        let found = Availability::of(&router(&format!("{PACKAGED}, {source}")));
+        let found = Availability::here(&router(&format!("{PACKAGED}, {source}")));
         assert!(matches!(&found, Availability::NotPackaged { program, .. } if program == "no-such-source"), "{found:?}");
         assert!(found.to_string().contains("https://example.org/x"), "{found}");
     }
@@ -176,6 +179,6 @@ mod tests {
     #[test]
     fn a_device_for_another_system_is_not_missing_here() {
         let recipe = toml::from_str(include_str!("../../../recipes/openbsd-pf-nat64.toml")).expect("a recipe");
-        assert_eq!(Availability::of(&recipe).to_string(), "runs on OpenBSD, over ssh");
+        assert_eq!(Availability::here(&recipe).to_string(), "runs on OpenBSD, over ssh");
     }
 }

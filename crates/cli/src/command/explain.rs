@@ -12,12 +12,11 @@ use sixbench_report::layout::{aligned, wrapped};
 /// Explains the term that these words form together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
     let wanted = words.join(" ");
-    let backend = || BACKENDS.iter().find(|info| info.word == key(&wanted));
     let text = match find(&wanted) {
         _ if words.is_empty() => all(),
         Some(term) => explained(term),
         None => {
-            let info = backend().ok_or_else(|| unknown(&wanted))?;
+            let info = BACKENDS.iter().find(|info| info.word == key(&wanted)).ok_or_else(|| unknown(&wanted))?;
             format!("{}\n\n{}", info.word, wrapped(&definition(info), list_columns()))
         }
     };

@@ -80,7 +80,7 @@ fn known_technology(library: &Library, technology: Option<&str>) -> Result<Vec<R
 
 fn duts(library: &Library, technology: Option<&str>) -> Vec<Row> {
     let chosen = library.iter().filter(|recipe| technology.is_none_or(|word| technology_word(recipe) == word));
-    let mut found: Vec<(Availability, &Recipe)> = chosen.map(|recipe| (Availability::of(recipe), recipe)).collect();
+    let mut found: Vec<(Availability, &Recipe)> = chosen.map(|recipe| (Availability::here(recipe), recipe)).collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found.iter().map(|(availability, recipe)| dut(availability, recipe)).collect()
 }

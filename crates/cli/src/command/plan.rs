@@ -8,7 +8,7 @@ use crate::hints;
 use crate::output::{self, tell};
 use crate::view::{columns, list_columns};
 use sixbench_method::units::counted;
-use sixbench_plan::description::{self, Section, ShownClauses};
+use sixbench_plan::description::{self, DescriptionPart, ShownClauses};
 use sixbench_plan::wizard;
 use sixbench_report::layout::{aligned, wrapped};
 use sixbench_runner::{rehearsed, store::write_new};
@@ -35,6 +35,10 @@ struct Terminal;
 impl wizard::Screen for Terminal {
     fn tell(&mut self, text: &str) {
         output::to_stderr(format_args!("{text}"));
+    }
+
+    fn say(&mut self, sentence: &str) {
+        self.tell(&wrapped(sentence, columns()));
     }
 
     fn show(&mut self, rows: &[[&str; 2]]) {
@@ -84,7 +88,7 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-fn shown(section: &Section) -> String {
+fn shown(section: &DescriptionPart) -> String {
     let heading = if section.heading.is_empty() { String::new() } else { wrapped(&section.heading, list_columns()) };
     heading + &aligned(&section.rows, 2, list_columns())
 }

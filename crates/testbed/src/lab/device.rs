@@ -63,15 +63,17 @@ pub enum LabPart {
 
 /// Returns the part of the lab that the device or devices of a recipe need and that is missing, with the error that names the command.
 pub(crate) fn lacking(recipe: &Recipe) -> Option<(LabPart, TestbedError)> {
-    recipe.devices().iter().find_map(|device| lacking_for_one(device))
+    recipe.devices().iter().find_map(lacking_for_one)
 }
 
 fn lacking_for_one(device: &Recipe) -> Option<(LabPart, TestbedError)> {
-    let needs_kernel = device.host == DeviceHost::Lab;
-    let kernel = needs_kernel.then(|| KernelLab::find(&cache(), &device.modules).err()).flatten();
-    let needs_vpp = device.built.contains(&LabProgram::Vpp);
-    let vpp = || needs_vpp.then(|| BuiltVpp::find(&cache()).err()).flatten();
-    kernel.map(|error| (LabPart::Kernel, error)).or_else(|| vpp().map(|error| (LabPart::Vpp, error)))
+    if device.host == DeviceHost::Lab
+        && let Err(error) = KernelLab::find(&cache(), &device.modules)
+    {
+        return Some((LabPart::Kernel, error));
+    }
+    let vpp = if device.built.contains(&LabProgram::Vpp) { BuiltVpp::find(&cache()).err() } else { None };
+    vpp.map(|error| (LabPart::Vpp, error))
 }
 
 fn mtu_of(shell: &Shell) -> u32 {
