@@ -63,14 +63,14 @@ impl Availability {
     /// Returns the heading of a list of devices with this availability. Where it does not say all, [`Availability::fix`] says the rest.
     pub fn heading(&self) -> &'static str {
         match self {
-            Self::Installed => "run here",
-            Self::Installable { .. } => "need a Debian package",
-            Self::NotPackaged { .. } => "need a program that is in no Debian package",
-            Self::NeedsModule { .. } => "need a module of this machine's kernel",
-            Self::NeedsLab { part: LabPart::Kernel, .. } => "need the kernel lab: sixbench lab build (once, 1 to 2 minutes)",
-            Self::NeedsLab { part: LabPart::Vpp, .. } => "need VPP: sixbench lab build --vpp DIR|ARCHIVE (once)",
-            Self::OverSsh { .. } => "run on a machine of their own, over ssh",
-            Self::ByHand => "are set up by hand, cabled to two interfaces",
+            Self::Installed => "runs here",
+            Self::Installable { .. } => "needs a Debian package",
+            Self::NotPackaged { .. } => "needs a program that is in no Debian package",
+            Self::NeedsModule { .. } => "needs a module of this machine's kernel",
+            Self::NeedsLab { part: LabPart::Kernel, .. } => "needs the kernel lab: sixbench lab build, once, 1 to 2 minutes",
+            Self::NeedsLab { part: LabPart::Vpp, .. } => "needs VPP: sixbench lab build --vpp DIR|ARCHIVE, once",
+            Self::OverSsh { .. } => "runs on a machine of its own, over ssh",
+            Self::ByHand => "is set up by hand, cabled to two interfaces",
         }
     }
 

@@ -109,7 +109,7 @@ fn table(rows: &[Row], width: usize) -> String {
         let cells: Vec<Vec<String>> = group.iter().map(|row| row.cells.clone()).collect();
         match group[0].heading {
             None => aligned(&cells, 0, width),
-            Some(heading) => format!("{} {heading}:\n{}", group.len(), aligned(&cells, 2, width)),
+            Some(heading) => format!("{heading} ({})\n{}", group.len(), aligned(&cells, 2, width)),
         }
     });
     groups.collect::<Vec<String>>().join("\n")
