@@ -74,7 +74,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Report { results, style } => command::report::report(&results, style),
         Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
         Command::Schema { text } => Ok(output::print(text).map(|()| Exit::Done)?),
-        Command::List { what } => command::list::list(what),
+        Command::List(arguments) => command::list::list(&arguments),
         Command::Explain { term } => command::explain::explain(&term),
         Command::Live { results, address } => command::live::live(&results, address),
         Command::Agent { silence_ns } => command::agent::agent(silence_ns),

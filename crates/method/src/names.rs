@@ -40,6 +40,9 @@ pub const HOST: NameRule = NameRule {
     example: "dut",
 };
 
+/// The number of characters of a name that is too long by which a message shows it.
+const SHOWN: usize = 40;
+
 /// The maximum number of characters of a title.
 const LONGEST_TITLE: usize = 200;
 
@@ -53,8 +56,13 @@ impl NameRule {
     /// The name is not valid; the error describes the syntax and suggests a valid name.
     pub fn check(&self, name: &str) -> Result<(), String> {
         let begins_well = !name.starts_with(['-', '.']) || self.signs.is_empty();
-        if begins_well && !name.is_empty() && name.len() <= self.longest && name.chars().all(|c| self.has(c)) {
+        let is_well_formed = begins_well && !name.is_empty() && name.chars().all(|c| self.has(c));
+        if is_well_formed && name.len() <= self.longest {
             return Ok(());
+        }
+        if is_well_formed {
+            let (what, longest, length) = (self.what, self.longest, name.len());
+            return Err(format!("{what} has at most {longest} characters, but {} has {length}", shortened(name)));
         }
         let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
         let letters = if self.has_capitals { "letters, digits" } else { "lower-case letters, digits" };
@@ -115,6 +123,11 @@ fn check_title_up_to(title: &str, longest: usize) -> Result<(), String> {
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}')
         || matches!(c, '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns a name in quotes, without its end if it is very long. It consists of ASCII characters.
+fn shortened(name: &str) -> String {
+    if name.len() <= SHOWN { format!("{name:?}") } else { format!("{:?}...", name.chars().take(SHOWN).collect::<String>()) }
 }
 
 #[cfg(test)]
@@ -182,6 +195,12 @@ mod tests {
             assert!(error.contains(&format!("such as `{near}`, not {name:?}")), "{error}");
             assert_eq!(rule.check(near), Ok(()), "{near}");
         }
+    }
+
+    #[test]
+    fn a_name_that_is_only_too_long_is_told_its_greatest_length() {
+        let error = INTERFACE.check("establishment-rate").expect_err("18 characters");
+        assert_eq!(error, "the name of an interface has at most 15 characters, but \"establishment-rate\" has 18");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::reader::nearest;
 use super::words::{identifier, interface, profile};
 use sixbench_method::measures::Measure;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, availability};
+use sixbench_testbed::{Library, Recipe, why_missing};
 use std::io::BufRead;
 
 /// The input ended, or could not be read, before every question was answered.
@@ -23,82 +23,169 @@ enum Place {
     Ssh([String; 2], [Vec<String>; 3]),
 }
 
-/// Asks for a plan and returns its text. `input` provides the answers, one per line; an empty line takes the default. `tell` prints prompts and error
-/// messages.
+/// The terminal of the dialogue, which knows its own width.
+pub trait Screen {
+    /// Prints a text as it is.
+    fn tell(&mut self, text: &str);
+
+    /// Prints a sentence on lines of its own, which break between words.
+    fn say(&mut self, sentence: &str);
+
+    /// Prints rows of a name and what it means, in columns.
+    fn show(&mut self, rows: &[[&str; 2]]);
+
+    /// Prints the devices, and what each of them needs to run here.
+    fn show_devices(&mut self, library: &Library);
+}
+
+/// The answers that a question can have.
+enum Choices<'l> {
+    /// Any that can be read.
+    Open,
+    /// These, which are shown before the question, each with its meaning.
+    Few(&'l [[&'l str; 2]]),
+    /// The devices, which are shown when the answer is `?`.
+    Devices(&'l Library),
+    /// The measures, which are shown when the answer is `?`.
+    Measures,
+}
+
+/// A question of the dialogue.
+struct Prompt<'l> {
+    text: &'l str,
+    /// What an empty line means; empty if it means nothing.
+    usual: &'l str,
+    choices: Choices<'l>,
+}
+
+impl<'l> Prompt<'l> {
+    /// Returns a question without a default.
+    fn open(text: &'l str) -> Self {
+        Self { text, usual: "", choices: Choices::Open }
+    }
+}
+
+const PLACES: [[&str; 2]; 3] = [
+    ["here", "in namespaces of this machine"],
+    ["cabled", "between two interfaces of this machine, set up by hand"],
+    ["ssh", "between two interfaces of this machine, set up over ssh"],
+];
+
+const PROFILES: [[&str; 2]; 3] = [
+    ["smoke", "trials of 0.75 s, to try the plan: minutes"],
+    ["draft", "trials of 10 s, for results to work with: hours"],
+    ["rfc", "trials of 60 s and 20 repetitions, as the RFCs demand: hours to days"],
+];
+
+/// Asks for a plan and returns its text. `input` provides the answers, one per line; an empty line takes the default. `screen` shows prompts, choices
+/// and error messages.
 ///
 /// # Errors
 /// The input ended too early.
-pub fn ask(library: &Library, input: impl BufRead, tell: impl FnMut(&str)) -> Result<String, UnansweredQuestion> {
-    let mut dialogue = Dialogue { input, tell };
-    let name = dialogue.ask("Name of the plan", "my-plan", identifier)?;
-    let device = dialogue.ask("Device (? lists them)", "tayga-nat64", |text| device(library, text))?;
+pub fn ask(library: &Library, input: impl BufRead, screen: impl Screen) -> Result<String, UnansweredQuestion> {
+    let mut dialogue = Dialogue { input, screen };
+    let named = Prompt { text: "Name of the plan", usual: "my-plan", choices: Choices::Open };
+    let name = dialogue.ask(&named, identifier)?;
+    let asked = Prompt { text: "Device (? lists them)", usual: "tayga-nat64", choices: Choices::Devices(library) };
+    let device = dialogue.ask(&asked, |text| device(library, text))?;
     let place = dialogue.place(device)?;
+    if let Some(missing) = why_missing(device).filter(|_| matches!(place, Place::Here)) {
+        dialogue.screen.say(&format!("note: it cannot run here yet: {missing}"));
+    }
     let usual = if device.technology.is_dns() { "dns64" } else { "throughput" };
-    let measures = dialogue.ask("Measures, with commas between (? lists them)", usual, |text| measures(device, text))?;
-    let how_long = "Profile: smoke (trials of 0.75 s, to try it), draft (10 s) or rfc (60 s, 20 repetitions: hours to days)";
-    let profile = dialogue.ask(how_long, "smoke", |text| profile(text).map(|_| text.to_owned()))?;
+    let asked = Prompt { text: "Measures, with commas between (? lists them)", usual, choices: Choices::Measures };
+    let measures = dialogue.ask(&asked, |text| measures(device, text))?;
+    let asked = Prompt { text: "Profile", usual: "smoke", choices: Choices::Few(&PROFILES) };
+    let profile = dialogue.ask(&asked, |text| profile(text).map(|_| text.to_owned()))?;
     let tests: String = measures.iter().map(|measure| test(device, measure)).collect();
     Ok(format!("name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}", testbed(&place)))
 }
 
-struct Dialogue<R, T> {
+struct Dialogue<R, S> {
     input: R,
-    tell: T,
+    screen: S,
 }
 
-impl<R: BufRead, T: FnMut(&str)> Dialogue<R, T> {
+impl<R: BufRead, S: Screen> Dialogue<R, S> {
     /// Asks until an answer can be read; prints why an answer cannot.
-    fn ask<V>(
-        &mut self,
-        question: &str,
-        usual: &str,
-        read: impl Fn(&str) -> Result<V, String>,
-    ) -> Result<V, UnansweredQuestion> {
+    fn ask<V>(&mut self, question: &Prompt, read: impl Fn(&str) -> Result<V, String>) -> Result<V, UnansweredQuestion> {
+        if let Choices::Few(rows) = question.choices {
+            self.screen.tell("\n");
+            self.screen.show(rows);
+        }
         loop {
-            let default = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
-            (self.tell)(&format!("{question}{default}: "));
-            let mut line = String::new();
-            if self.input.read_line(&mut line).unwrap_or(0) == 0 {
-                // The next message must start on a new line, not after the question.
-                (self.tell)("\n");
-                return Err(UnansweredQuestion(question.to_owned()));
-            }
-            let answer = if line.trim().is_empty() { usual } else { line.trim() };
-            match read(answer) {
-                Ok(value) => return Ok(value),
-                Err(reason) => (self.tell)(&format!("{reason}\n")),
+            let line = self.line(question)?;
+            let answer = if line.trim().is_empty() { question.usual } else { line.trim() };
+            match (answer, &question.choices) {
+                ("?", Choices::Devices(library)) => self.screen.show_devices(library),
+                ("?", Choices::Measures) => {
+                    let rows: Vec<[&str; 2]> = Measure::infos().map(|info| [info.term.name, info.summary]).collect();
+                    self.screen.show(&rows);
+                }
+                ("?", Choices::Few(rows)) => self.screen.show(rows),
+                _ => match read(answer) {
+                    Ok(value) => return Ok(value),
+                    Err(reason) => self.screen.say(&reason),
+                },
             }
         }
     }
 
+    /// Prints a question and returns the next line of the input.
+    fn line(&mut self, question: &Prompt) -> Result<String, UnansweredQuestion> {
+        let default = if question.usual.is_empty() { String::new() } else { format!(" [{}]", question.usual) };
+        self.screen.tell(&format!("{}{default}: ", question.text));
+        let mut line = String::new();
+        if self.input.read_line(&mut line).unwrap_or(0) == 0 {
+            // The next message must start on a new line, not after the question.
+            self.screen.tell("\n");
+            return Err(UnansweredQuestion(question.text.to_owned()));
+        }
+        Ok(line)
+    }
+
     fn place(&mut self, device: &Recipe) -> Result<Place, UnansweredQuestion> {
         let is_by_hand = device.host == DeviceHost::Manual;
-        let usual = if is_by_hand { "cabled" } else { "here" };
-        let question = "Where it is: here (this machine's namespaces), cabled (two interfaces, set up by hand) or ssh (two interfaces, set up \
-                        over ssh)";
-        let place = self.ask(question, usual, |text| match text {
+        let is_elsewhere = !is_by_hand && !device.is_for_namespaces();
+        let usual = if is_by_hand {
+            "cabled"
+        } else if is_elsewhere {
+            "ssh"
+        } else {
+            "here"
+        };
+        let asked = Prompt { text: "Where it is", usual, choices: Choices::Few(&PLACES) };
+        let place = self.ask(&asked, |text| match text {
             "here" if is_by_hand => Err(format!("{} is set up by hand: it can only be cabled", device.name)),
+            "here" if is_elsewhere => {
+                Err(format!("{} runs on {}, on a machine of its own: ssh or cabled", device.name, device.system.title()))
+            }
             "here" | "cabled" | "ssh" => Ok(text.to_owned()),
             other => Err(format!("expected here, cabled or ssh, not `{other}`")),
         })?;
         if place == "here" {
             return Ok(Place::Here);
         }
-        let ports = self.ask("Interfaces of this machine that are cabled to it, LEFT,RIGHT", "", pair)?;
+        let ports = self.ask(&Prompt::open("Interfaces of this machine that are cabled to it, LEFT,RIGHT"), pair)?;
         if place == "cabled" {
             return Ok(Place::Cabled(ports));
         }
+        Ok(Place::Ssh(ports, self.machines(device)?))
+    }
+
+    /// Asks for the machines of a device over ssh, and returns them as [`Place::Ssh`] has them.
+    fn machines(&mut self, device: &Recipe) -> Result<[Vec<String>; 3], UnansweredQuestion> {
         let mut machines = [vec![], vec![], vec![]];
         for part in device.devices() {
             let of = if device.parts.is_empty() { String::new() } else { format!(" of {}", part.name) };
-            let host = self.ask(&format!("ssh host{of}, as ssh knows it"), "", |text| {
+            let host = self.ask(&Prompt::open(&format!("ssh host{of}, as ssh knows it")), |text| {
                 let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
                 if is_name { Ok(format!("ssh:{text}")) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
             })?;
-            let [left, right] = self.ask("Its interfaces at the other ends, LEFT,RIGHT", "", pair)?;
+            let [left, right] = self.ask(&Prompt::open("Its interfaces at the other ends, LEFT,RIGHT"), pair)?;
             machines.iter_mut().zip([host, left, right]).for_each(|(all, one)| all.push(format!("\"{one}\"")));
         }
-        Ok(Place::Ssh(ports, machines))
+        Ok(machines)
     }
 }
 
@@ -110,10 +197,6 @@ fn pair(text: &str) -> Result<[String; 2], String> {
 }
 
 fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
-    if text == "?" {
-        let line = |recipe: &Recipe| format!("  {:<22} {:<44} {}", recipe.name, recipe.title, availability(recipe));
-        return Err(library.iter().map(line).collect::<Vec<_>>().join("\n"));
-    }
     let hint = || nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
     library.get(text).ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
 }
@@ -121,10 +204,6 @@ fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
 /// Reads the names of measures that apply to the device.
 fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
     let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
-    if text == "?" {
-        let lines = Measure::infos().map(|info| format!("  {:<22} {}", info.term.name, info.summary));
-        return Err(lines.collect::<Vec<_>>().join("\n"));
-    }
     let of = |word: &str| {
         let hint = || nearest(word, &known).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
         let name =
@@ -178,11 +257,32 @@ mod tests {
     use super::*;
     use crate::load;
 
+    /// A screen that keeps what it shows.
+    struct Kept<'t>(&'t mut String);
+
+    impl Screen for Kept<'_> {
+        fn tell(&mut self, text: &str) {
+            self.0.push_str(text);
+        }
+
+        fn say(&mut self, sentence: &str) {
+            self.tell(&format!("{sentence}\n"));
+        }
+
+        fn show(&mut self, rows: &[[&str; 2]]) {
+            rows.iter().for_each(|[name, meaning]| self.tell(&format!("{name}: {meaning}\n")));
+        }
+
+        fn show_devices(&mut self, library: &Library) {
+            self.tell(&format!("{} devices\n", library.names().len()));
+        }
+    }
+
     /// Answers with these lines; returns the plan's text and everything that was printed.
     fn asked(answers: &str) -> (Result<String, UnansweredQuestion>, String) {
         let library = Library::load::<&str>(&[]).expect("recipes");
         let mut told = String::new();
-        let plan = ask(&library, answers.as_bytes(), |text| told += text);
+        let plan = ask(&library, answers.as_bytes(), Kept(&mut told));
         (plan, told)
     }
 
@@ -239,7 +339,41 @@ mod tests {
         ] {
             assert!(told.contains(reason), "{reason}: {told}");
         }
-        assert_eq!(told.matches("Profile: ").count(), 2);
+        assert_eq!(told.matches("Profile [smoke]: ").count(), 2);
+    }
+
+    #[test]
+    fn choices_are_shown_before_the_question_or_when_it_is_answered_by_a_question_mark() {
+        let (plan, told) = asked("?\np\n?\nlinux-ipv6\n?\nhere\n?\n\n\n");
+        assert!(plan.is_ok(), "{told}");
+        assert_eq!(told.matches(" devices\nDevice (? lists them)").count(), 1, "{told}");
+        assert_eq!(told.matches("ssh: between two interfaces").count(), 2, "before the question, and again: {told}");
+        assert_eq!(told.matches("rfc: trials of 60 s").count(), 1, "{told}");
+        assert!(told.contains("\npdv: "), "{told}");
+        assert!(told.contains("expected a name: 1 to 64"), "a name is no choice: {told}");
+    }
+
+    #[test]
+    fn a_device_that_cannot_run_here_is_told_before_the_plan_is_written() {
+        let library = Library::load::<&str>(&[]).expect("recipes");
+        let missing = why_missing(library.get("map646").expect("a recipe"));
+        let (_, here) = asked("p\nmap646\nhere\n\n\n");
+        assert_eq!(here.contains("note: it cannot run here yet: "), missing.is_some(), "{here}");
+        let (_, cabled) = asked("p\nmap646\ncabled\neth1,eth2\n\n\n");
+        assert!(!cabled.contains("note: "), "{cabled}");
+    }
+
+    #[test]
+    fn a_device_on_another_system_is_not_here() {
+        let (plan, told) = asked("p\nopenbsd-pf-nat64\nhere\n\neth1,eth2\nbsd\nem0,em1\n\n\n");
+        assert!(told.contains("openbsd-pf-nat64 runs on OpenBSD, on a machine of its own: ssh or cabled"), "{told}");
+        assert!(plan.expect("a plan").contains("host = \"ssh:bsd\""), "{told}");
+    }
+
+    #[test]
+    fn a_name_of_an_interface_that_is_too_long_is_told_how_long_it_may_be() {
+        let (_, told) = asked("p\nlinux-ipv6\ncabled\nestablishment-rate,eth1\n");
+        assert!(told.contains("at most 15 characters"), "{told}");
     }
 
     #[test]

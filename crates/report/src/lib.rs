@@ -24,6 +24,7 @@ pub mod history;
 mod html;
 mod json;
 mod latex;
+pub mod layout;
 pub mod lean;
 mod markdown;
 mod methods;
@@ -43,7 +44,6 @@ pub mod trial_words;
 mod trust;
 mod verdict;
 mod warning;
-mod wrapping;
 
 pub use document::Document;
 pub use html::STYLE;

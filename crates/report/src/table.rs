@@ -1,6 +1,6 @@
 //! A table independent of notation: HTML, Markdown and LaTeX all print it.
 
-use crate::wrapping::wrapped;
+use crate::layout::wrapped;
 use serde::Serialize;
 
 /// Columns, rows of cells, and notes below.

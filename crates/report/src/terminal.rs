@@ -2,10 +2,10 @@
 
 use crate::bound::Bound;
 use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, common_goal};
+use crate::layout::wrapped;
 use crate::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
 use crate::table::Table;
 use crate::tables::{dns, percentile_note, relative};
-use crate::wrapping::wrapped;
 use crate::{origin, status, trust, verdict};
 use sixbench_analysis::trust::TrustLevel;
 use sixbench_method::plan::Measure;

@@ -13,7 +13,7 @@ pub mod monitor;
 mod net;
 pub mod recipe;
 
-pub use availability::{availability, why_missing};
+pub use availability::{Availability, why_missing};
 pub use dut::{
     AuthorityMachine, ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock, RealAuthority, RemoteAuthority,
     RemoteMachine, ServedZone, Subscriber, Zone, check_machines, layout_of_machines,

@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Quickstart(Quickstart),
     /// Run a plan
     Run(RunArgs),
-    /// Show what a plan would do: trials, hours, and which clauses are met, bent or broken
+    /// Show what a plan would do: hours, trials, tests, and which clauses are met, bent or broken
     Plan(PlanArgs),
     /// Ask for a device, where it is, what to measure and for how long, and write a plan
     Init {
@@ -125,11 +125,7 @@ pub(crate) enum Command {
         text: String,
     },
     /// List the known devices, measures, plans or traffic profiles
-    List {
-        /// Which list
-        #[arg(value_name = "duts|measures|plans|traffic")]
-        what: Listed,
-    },
+    List(ListArgs),
     /// Explain a term or a measurement: definition, clause, how it is measured here, unit
     Explain {
         /// The term, or the heading of a report, in one or more words; without it, all terms are listed
@@ -203,11 +199,9 @@ impl Command {
                 let sides = [&compare.a, &compare.b].map(|side| read(Path::new(side)));
                 compare.page.iter().map(|page| write(page)).chain(sides).collect()
             }
-            Self::Schema { .. }
-            | Self::List { .. }
-            | Self::Explain { .. }
-            | Self::Man { dir: None }
-            | Self::Completions { .. } => Vec::new(),
+            Self::Schema { .. } | Self::List(_) | Self::Explain { .. } | Self::Man { dir: None } | Self::Completions { .. } => {
+                Vec::new()
+            }
             Self::Quickstart(_) | Self::Run(_) | Self::Trial(_) | Self::Selftest(_) | Self::Compare(_) | Self::Dns64(_) => {
                 return None;
             }
@@ -289,6 +283,21 @@ pub(crate) enum LabCommand {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Which list
+    #[arg(value_name = "duts|measures|plans|traffic")]
+    pub(crate) what: Listed,
+    /// Only rows in which this word occurs, in capital letters or small ones
+    pub(crate) word: Option<String>,
+    /// Only devices of this technology, such as `nat64`
+    #[arg(long)]
+    pub(crate) technology: Option<String>,
+    /// Print each row as a JSON object on its own line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -393,7 +402,10 @@ pub(crate) struct PlanArgs {
     /// Show the plan as if it were run with this profile
     #[arg(long, value_parser = sixbench_plan::profile)]
     pub(crate) profile: Option<Profile>,
-    /// Also show the clauses that are met, not only those bent or broken
+    /// Also show the clauses that are broken, bent or unchecked, each with what the plan does
+    #[arg(long)]
+    pub(crate) clauses: bool,
+    /// Also show all clauses, with those that are met
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the commands that would build the testbed

@@ -2,36 +2,53 @@
 
 use crate::exit::{Exit, Failed};
 use crate::output;
+use crate::view::list_columns;
 use sixbench_io::{BACKENDS, BackendInfo};
 use sixbench_method::measures::Term;
 use sixbench_plan::nearest;
-use sixbench_report::glossary::{details, find, key, terms};
+use sixbench_report::glossary::{details, find, key, names, terms};
+use sixbench_report::layout::{aligned, wrapped};
 
 /// Explains the term that these words form together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
-    if words.is_empty() {
-        let listed: String = terms().map(|term| format!("{:<28} {}\n", term.name, term.definition)).collect();
-        let backends: String = BACKENDS.iter().map(|info| format!("{:<28} {}\n", info.word, definition(info))).collect();
-        output::print(listed + &backends)?;
-        return Ok(Exit::Done);
-    }
     let wanted = words.join(" ");
-    if let Some(info) = BACKENDS.iter().find(|info| info.word == key(&wanted)) {
-        output::print(format_args!("{}\n\n{}\n", info.word, definition(info)))?;
-        return Ok(Exit::Done);
-    }
-    let Some(term) = find(&wanted) else {
-        let names: Vec<&str> = terms().map(|term| term.name).chain(BACKENDS.iter().map(|info| info.word)).collect();
-        let hint = nearest(&key(&wanted), &names)
-            .map_or_else(|| "`sixbench explain` lists all".to_owned(), |near| format!("did you mean {near}?"));
-        return Err(Failed::usage(format!("no explanation of `{wanted}`; {hint}")));
+    let text = match find(&wanted) {
+        _ if words.is_empty() => all(),
+        Some(term) => explained(term),
+        None => {
+            let info = BACKENDS.iter().find(|info| info.word == key(&wanted)).ok_or_else(|| unknown(&wanted))?;
+            format!("{}\n\n{}", info.word, wrapped(&definition(info), list_columns()))
+        }
     };
-    let Term { name, definition, clause, here, unit } = term;
-    output::print(format_args!(
-        "{name}\n\n{definition}\n\nclause  {clause}\nhere    {here}\nunit    {unit}\n{}",
-        details(term)
-    ))?;
+    output::print(text)?;
     Ok(Exit::Done)
+}
+
+/// Returns every term with its definition.
+fn all() -> String {
+    let terms = terms().map(|term| [term.name, term.definition].map(str::to_owned).to_vec());
+    let backends = BACKENDS.iter().map(|info| vec![info.word.to_owned(), definition(info)]);
+    aligned(&terms.chain(backends).collect::<Vec<_>>(), 0, list_columns())
+}
+
+fn explained(term: &Term) -> String {
+    let Term { name, definition, clause, here, unit } = term;
+    let rows =
+        [("clause", clause), ("here", here), ("unit", unit)].map(|(name, text)| vec![name.to_owned(), (*text).to_owned()]);
+    let definition = wrapped(definition, list_columns());
+    let details: String = details(term).lines().map(|line| wrapped(line, list_columns())).collect();
+    format!("{name}\n\n{definition}\n{}{details}", aligned(&rows, 0, list_columns()))
+}
+
+/// Returns the refusal of a term that is not known, with the nearest name there is: one with few other letters, or one that contains the term.
+fn unknown(wanted: &str) -> Failed {
+    let names: Vec<&str> = names().chain(BACKENDS.iter().map(|info| info.word)).collect();
+    let wanted_key = key(wanted);
+    let containing = || names.iter().find(|name| wanted_key.len() > 2 && name.contains(&wanted_key)).copied();
+    let near = nearest(&wanted_key, &names).or_else(containing);
+    let near = near.map(|near| find(near).map_or(near, |term| term.name));
+    let hint = near.map_or_else(|| "`sixbench explain` lists all".to_owned(), |near| format!("did you mean `{near}`?"));
+    Failed::usage(format!("no explanation of `{wanted}`; {hint}"))
 }
 
 fn definition(info: &BackendInfo) -> String {

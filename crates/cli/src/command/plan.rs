@@ -1,14 +1,18 @@
 //! `sixbench init`, `sixbench check` and `sixbench plan`: write a plan, validate it, and show what it would do.
 
 use super::plan_text::mistakes_here;
-use super::{PlanFile, read_plan, refused};
+use super::{PlanFile, list, read_plan, refused};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::hints;
 use crate::output::{self, tell};
+use crate::view::{columns, list_columns};
 use sixbench_method::units::counted;
-use sixbench_plan::{description, wizard};
+use sixbench_plan::description::{self, DescriptionPart, ShownClauses};
+use sixbench_plan::wizard;
+use sixbench_report::layout::{aligned, wrapped};
 use sixbench_runner::{rehearsed, store::write_new};
+use sixbench_testbed::Library;
 use std::path::{Path, PathBuf};
 
 /// Asks for the details of a plan on standard input, and writes the plan if it can be read back.
@@ -17,12 +21,34 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
         return Err(Failed::usage(format_args!("{} exists already; name another: sixbench init NAME.toml", path.display())));
     }
     let library = super::library(&[])?;
-    let text = wizard::ask(&library, std::io::stdin().lock(), |said| output::to_stderr(format_args!("{said}")));
+    let text = wizard::ask(&library, std::io::stdin().lock(), Terminal);
     let text = text.map_err(Failed::usage)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
     output::line(format_args!("{} is good; next: {}, {}", path.display(), hints::plan(path), hints::run(path)))?;
     Ok(Exit::Done)
+}
+
+/// The terminal at which the questions are asked: standard error, since standard output is for results.
+struct Terminal;
+
+impl wizard::Screen for Terminal {
+    fn tell(&mut self, text: &str) {
+        output::to_stderr(format_args!("{text}"));
+    }
+
+    fn say(&mut self, sentence: &str) {
+        self.tell(&wrapped(sentence, columns()));
+    }
+
+    fn show(&mut self, rows: &[[&str; 2]]) {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        self.tell(&aligned(&rows, 2, columns()));
+    }
+
+    fn show_devices(&mut self, library: &Library) {
+        self.tell(&list::devices(library, columns()));
+    }
 }
 
 /// Validates a plan file.
@@ -38,7 +64,7 @@ pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// Shows trials, hours and clauses, or the commands of the testbed.
+/// Shows hours, trials, compliance and tests, or the commands of the testbed.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);
@@ -52,6 +78,17 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
     }
     // The plan may be for another machine than the one on which its cost is looked at.
     mistakes_here(&source, &loaded).iter().for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
-    output::print(description::describe(&loaded.plan, arguments.all))?;
+    let clauses = match (arguments.all, arguments.clauses) {
+        (true, _) => ShownClauses::All,
+        (false, true) => ShownClauses::NotMet,
+        (false, false) => ShownClauses::Counts,
+    };
+    let sections: Vec<String> = description::describe(&loaded.plan, clauses).iter().map(shown).collect();
+    output::print(sections.join("\n"))?;
     Ok(Exit::Done)
+}
+
+fn shown(section: &DescriptionPart) -> String {
+    let heading = if section.heading.is_empty() { String::new() } else { wrapped(&section.heading, list_columns()) };
+    heading + &aligned(&section.rows, 2, list_columns())
 }

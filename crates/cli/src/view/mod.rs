@@ -86,6 +86,12 @@ pub(crate) fn columns() -> usize {
     named.or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0))).unwrap_or(100)
 }
 
+/// Returns the width of a list on standard output: unlimited where a program reads it and `COLUMNS` is not set, so that each row is one line.
+pub(crate) fn list_columns() -> usize {
+    let is_read_by_people = std::io::stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
+    if is_read_by_people || IS_PLAIN.load(Ordering::Relaxed) { columns() } else { usize::MAX }
+}
+
 /// Returns whether the user wants colours and bars (no-color.org).
 pub(crate) fn has_color() -> bool {
     let is_plain = IS_PLAIN.load(Ordering::Relaxed);

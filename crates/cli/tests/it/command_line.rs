@@ -315,7 +315,7 @@ fn explain_knows_the_terms_and_guesses_slips() {
         assert!(text(&explained.stdout).starts_with("loss-ratio\n"), "{words:?}: {}", text(&explained.stderr));
     }
     let error = text(&output(&["explain", "thruput"]).stderr);
-    assert!(error.contains("did you mean throughput?"), "{error}");
+    assert!(error.contains("did you mean `throughput`?"), "{error}");
 }
 
 #[test]

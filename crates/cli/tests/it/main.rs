@@ -23,6 +23,7 @@ mod hostile_results;
 mod init;
 mod interfaces;
 mod isolation;
+mod lists;
 mod live;
 mod locks;
 mod memif;

@@ -2,8 +2,8 @@
 
 use super::words::{measure_of, noun, word};
 use super::{NARROWEST, assumptions, caveats, json};
+use crate::layout::wrapped;
 use crate::numbers::enumerated;
-use crate::wrapping::wrapped;
 use serde_json::{Value, json};
 use sixbench_analysis::dimension::{LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice};
 use sixbench_method::plan::Test;

@@ -8,10 +8,10 @@ mod words;
 pub use coverage::{coverage, coverage_json};
 pub use json::json;
 
+use crate::layout::wrapped;
 use crate::numbers::{count, enumerated, percent, share, three_digits};
 use crate::status;
 use crate::table::Table;
-use crate::wrapping::wrapped;
 use sixbench_analysis::dimension::{
     CarryingLimit, Dimensioning, MissingLimit, MixGap, SubscriberEstimates, SubscriberLimit, SubscriberTraffic, TimeSource,
 };

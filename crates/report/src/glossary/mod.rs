@@ -9,6 +9,9 @@ use sixbench_method::measures::{Measure, Term};
 use technologies::TECHNOLOGIES;
 use terms::TERMS;
 
+/// The signs that reports print before a value, each of which is explained as a word.
+const SIGNS: [char; 3] = ['≥', '≤', '≈'];
+
 /// Returns the term with this name, in any spelling, or with this heading in reports.
 pub fn find(wanted: &str) -> Option<&'static Term> {
     let key = key(wanted);
@@ -22,7 +25,16 @@ pub fn find(wanted: &str) -> Option<&'static Term> {
 pub fn key(wanted: &str) -> String {
     let beginning = wanted.split(['(', ':', ',']).next().unwrap_or_default();
     let letters = beginning.to_lowercase().replace(['\'', '’'], "");
-    letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    letters
+        .split(|c: char| !c.is_alphanumeric() && !SIGNS.contains(&c))
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+/// Returns every name by which [`find`] knows a term: that of the term itself first, then the headings.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    terms().map(|term| term.name).chain(HEADINGS.iter().map(|(heading, _)| *heading))
 }
 
 /// Returns what must be added to the definition of a term; empty for most.
@@ -50,6 +62,9 @@ mod tests {
             ("DS-Lite", "ds-lite"),
             ("Amdahl's law", "amdahls-law"),
             ("TL", "latency"),
+            ("DUT", "dut"),
+            ("≥", "at-least"),
+            ("device under test", "dut"),
         ] {
             assert_eq!(find(typed).map(|term| term.name), Some(name), "{typed}");
         }

@@ -3,7 +3,7 @@
 use sixbench_method::measures::Term;
 
 /// All terms that are neither a measure nor a technology.
-pub(super) const TERMS: [Term; 45] = [
+pub(super) const TERMS: [Term; 49] = [
     Term {
         name: "trust",
         definition: "How far the figures of a run may be trusted: high, fair or low, with the reasons in numbers.",
@@ -205,6 +205,36 @@ pub(super) const TERMS: [Term; 45] = [
                outside: the time of its cores that its processes did not use, for all cores together. A machine that waits for \
                a core of its host also looks idle.",
         unit: "per cent",
+    },
+    Term {
+        name: "dut",
+        definition: "The device under test: the device that gets frames or queries from the tester, and whose response is measured.",
+        clause: "RFC 2285 section 3.1.1",
+        here: "One device or several in a row, described by a recipe. Nothing that belongs to the tester counts as a part of it.",
+        unit: "-",
+    },
+    Term {
+        name: "at-least",
+        definition: "≥: a lower bound. The true value is the one shown or higher.",
+        clause: "sixbench's own",
+        here: "Printed where something else than the device ended the search: the tester fell short, other programs disturbed it, or the \
+               plan's maximum was reached. Two values of which one has this sign can be compared in one direction only.",
+        unit: "that of the value",
+    },
+    Term {
+        name: "at-most",
+        definition: "≤: an upper bound. The true value is the one shown or lower.",
+        clause: "sixbench's own",
+        here: "Printed for a delay if the tester saw frames too long after they arrived, and for a value relative to one that is only a \
+               lower bound.",
+        unit: "that of the value",
+    },
+    Term {
+        name: "about",
+        definition: "≈: a value that is bounded on neither side. The true value may be lower or higher than the one shown.",
+        clause: "sixbench's own",
+        here: "Printed for a summary of some values that are lower bounds and others that are upper bounds.",
+        unit: "that of the value",
     },
     Term {
         name: "single-dut",

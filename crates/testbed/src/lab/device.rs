@@ -5,6 +5,7 @@ use crate::exec::{Shell, TestbedError};
 use crate::net::namespace::Namespace;
 use crate::net::topology::{LINKS, hand_over, link_local};
 use crate::recipe::{DeviceHost, LabProgram, Recipe};
+use serde::Serialize;
 use std::path::Path;
 
 /// The memory that a machine may use, in MiB, allocated on demand. It is enough for two million tracked connections.
@@ -47,17 +48,32 @@ impl VirtualMachine {
 /// # Errors
 /// The lab, a module in it, or a program is missing. The error names the command that builds it.
 pub fn check_for(recipe: &Recipe) -> Result<(), TestbedError> {
-    recipe.devices().iter().try_for_each(check_one)
+    lacking(recipe).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-fn check_one(device: &Recipe) -> Result<(), TestbedError> {
-    if device.host == DeviceHost::Lab {
-        KernelLab::find(&cache(), &device.modules)?;
+/// A part of the kernel lab that is built by a command of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabPart {
+    /// The kernel with its modules.
+    Kernel,
+    /// VPP, from its source.
+    Vpp,
+}
+
+/// Returns the part of the lab that the device or devices of a recipe need and that is missing, with the error that names the command.
+pub(crate) fn lacking(recipe: &Recipe) -> Option<(LabPart, TestbedError)> {
+    recipe.devices().iter().find_map(lacking_for_one)
+}
+
+fn lacking_for_one(device: &Recipe) -> Option<(LabPart, TestbedError)> {
+    if device.host == DeviceHost::Lab
+        && let Err(error) = KernelLab::find(&cache(), &device.modules)
+    {
+        return Some((LabPart::Kernel, error));
     }
-    if device.built.contains(&LabProgram::Vpp) {
-        BuiltVpp::find(&cache())?;
-    }
-    Ok(())
+    let vpp = if device.built.contains(&LabProgram::Vpp) { BuiltVpp::find(&cache()).err() } else { None };
+    vpp.map(|error| (LabPart::Vpp, error))
 }
 
 fn mtu_of(shell: &Shell) -> u32 {

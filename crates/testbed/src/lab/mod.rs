@@ -13,7 +13,8 @@ mod vpp;
 
 pub use build::{BuildOrder, BuildProgress, build, build_vpp};
 pub use cache::{CachedLab, KernelLab, Manifest, cache, clean, list};
-pub use device::check_for;
+pub(crate) use device::lacking;
+pub use device::{LabPart, check_for};
 pub use guest::{GuestLink, MachineSpec};
 pub(crate) use machine::VIRTUAL_CORES;
 pub use machine::VirtualMachine;

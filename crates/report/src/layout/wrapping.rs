@@ -1,7 +1,7 @@
 //! Line wrapping for terminals.
 
 /// Returns text in terminated lines of at most `width` characters; a longer word is not broken.
-pub(crate) fn wrapped(text: &str, width: usize) -> String {
+pub fn wrapped(text: &str, width: usize) -> String {
     let indent = text.len() - text.trim_start().len();
     let mut lines = vec![" ".repeat(indent)];
     for word in text.replace('\u{a0}', " ").split_whitespace() {
