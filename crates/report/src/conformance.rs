@@ -1,7 +1,7 @@
 //! The clauses that are met, bent, broken, or not checked against their text, as a table.
 
 use crate::Input;
-use crate::table::Table;
+use crate::layout::table::Table;
 use sixbench_method::conformance::{Conformance, of_plan};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;

@@ -1,55 +1,29 @@
 //! Turns records into tables, plots and pages: records in, text out. Nothing here reads the network, the plan file, the machine it runs on or a clock.
 #![forbid(unsafe_code)]
 
-mod alike;
-mod amount;
-mod answer;
-mod bibliography;
-mod bottleneck;
-mod bound;
-mod chapter;
-mod clauses;
-pub mod comparison;
 mod conformance;
-mod continuous;
-mod csv;
 mod digest;
-pub mod dimension;
-mod document;
-mod download;
-pub mod event_words;
-pub mod expectations;
+mod findings;
+mod format;
 pub mod glossary;
-pub mod history;
-mod html;
-mod json;
-mod latex;
 pub mod layout;
 pub mod lean;
-mod markdown;
-mod methods;
-mod numbers;
-mod origin;
-mod parquet;
+mod page;
 mod plot;
 mod scaling;
 mod series;
 mod span;
-mod status;
-mod steadiness;
-mod table;
 mod tables;
-mod terminal;
-pub mod trial_words;
-mod trust;
 mod verdict;
-mod warning;
+mod wording;
 
-pub use document::Document;
-pub use html::STYLE;
-pub use json::{FORMAT, schema as results_schema};
-pub use latex::PaperStyle;
-pub use plot::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
+pub use format::document::Document;
+pub use format::html::STYLE;
+pub use format::json::{FORMAT, schema as results_schema};
+pub use format::latex::PaperStyle;
+pub use format::paper::{FOLDER as PAPER_FIGURES, MARK as PAPER_FIGURE_MARK};
+pub use page::{comparison, dimension, history};
+pub use wording::{event_words, expectations, trial_words};
 
 use sixbench_method::budget::Budget;
 use sixbench_method::measures::Outcome;

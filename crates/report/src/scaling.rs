@@ -1,8 +1,8 @@
 //! Series over the DUT's cores, for the tables, the figure and the machine-readable files.
 
-use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest};
 use crate::series::{TestSeries, series};
+use crate::wording::bound::Bound;
 use sixbench_analysis::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};
 use sixbench_method::plan::{Measure, SeriesBy};

@@ -1,8 +1,8 @@
 //! Tests that are steps of a series: what changes from step to step, and how it affects the result.
 
-use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::numbers::searched;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::searched;
 use sixbench_analysis::mix::degradation_percent;
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Quantity;

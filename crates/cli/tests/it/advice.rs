@@ -57,8 +57,8 @@ const LIBRARIES: [&str; 8] = ["wire", "io", "method", "engine", "report", "plan"
 /// Texts of libraries that are not errors: comments in `resolved.toml` and `run.bib`, an explanation, the caveats of an estimate, and files in an archive.
 const NO_ERRORS: [&str; 5] = [
     "plan/src/resolved.rs",
-    "report/src/bibliography.rs",
-    "report/src/dimension/caveats.rs",
+    "report/src/format/bibliography.rs",
+    "report/src/page/dimension/caveats.rs",
     "report/src/glossary/technologies.rs",
     "runner/src/results/archive/texts.rs",
 ];

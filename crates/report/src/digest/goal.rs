@@ -1,7 +1,7 @@
 //! The repetitions of one point for one loss goal: the results of the searches for the load.
 
-use crate::bound::Bound;
-use crate::numbers::grouped;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::grouped;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::LossRatio;
 use sixbench_stats::{Censored, CensoredValue, OpenStatistics, Summary};

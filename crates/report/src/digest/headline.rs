@@ -1,9 +1,9 @@
 //! The one number of a point, whatever it measures: what the list of points shows.
 
 use super::{Digest, PointDigest};
-use crate::bound::Bound;
-use crate::csv::unit_name;
-use crate::numbers::{self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms};
+use crate::wording::amount::unit_name;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Info, Noun, Quantity, Unit};

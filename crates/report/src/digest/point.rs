@@ -1,8 +1,8 @@
 //! The data of one point: its trials, its repetitions, and their summaries.
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
-use crate::numbers::title;
-use crate::status::between;
+use crate::wording::bound::between;
+use crate::wording::numbers::title;
 use sixbench_method::bottleneck::busiest;
 use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime, Value};
 use sixbench_method::plan::{Plan, Point, Test};

@@ -1,7 +1,7 @@
 //! Tests that repeat one trial at a rate found by other tests, as Lencse and Nagy did for the idle time of each core, and how often it passed.
 
 use super::{Digest, PointDigest};
-use crate::numbers::{enumerated, grouped, percentage, three_digits};
+use crate::wording::numbers::{enumerated, grouped, percentage, three_digits};
 use sixbench_method::lists::each_once;
 use sixbench_method::measures::{LoadSource, Outcome};
 use sixbench_method::plan::Test;

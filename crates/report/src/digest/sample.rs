@@ -1,7 +1,7 @@
 //! The repetitions of one point for one quantity, in one direction, at one load.
 
 use super::PrintedSummary;
-use crate::numbers::value;
+use crate::wording::numbers::value;
 use sixbench_method::measures::{Quantity, Value};
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_stats::{Censored, OpenStatistics, Summary};

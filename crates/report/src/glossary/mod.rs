@@ -39,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Returns what must be added to the definition of a term; empty for most.
 pub fn details(term: &Term) -> String {
-    if term.name == "trust" { format!("\n{}", crate::trust::rules()) } else { String::new() }
+    if term.name == "trust" { format!("\n{}", crate::findings::trust::rules()) } else { String::new() }
 }
 
 /// Returns all terms: the measures, then the technologies, then the other terms of the field.

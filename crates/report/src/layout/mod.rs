@@ -1,6 +1,9 @@
-//! Text for a terminal of a certain width: lines that break between words, and rows in aligned columns. The programs' lists and the summary of a run use it.
+//! Text laid out for where it is read: lines of a terminal that break between words, rows in aligned columns, tables, and text in LaTeX.
 
 mod columns;
+pub(crate) mod latex;
+pub(crate) mod markdown;
+pub(crate) mod table;
 mod wrapping;
 
 pub use columns::aligned;

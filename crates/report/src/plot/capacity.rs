@@ -4,7 +4,7 @@ use super::figure::{Figure, VALUES};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{short_bound, whole};
+use crate::wording::numbers::{short_bound, whole};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 

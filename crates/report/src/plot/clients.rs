@@ -5,7 +5,7 @@ use super::figure::{Figure, VALUES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
-use crate::numbers::{self, grouped};
+use crate::wording::numbers::{self, grouped};
 use kuva::prelude::Plot;
 use sixbench_method::lists::each_once;
 use sixbench_method::measures::Quantity;

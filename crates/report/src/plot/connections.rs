@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{load, short, three_digits, whole};
+use crate::wording::numbers::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {

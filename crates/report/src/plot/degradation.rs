@@ -3,9 +3,9 @@
 use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
-use crate::bound::Bound;
 use crate::digest::Digest;
 use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
+use crate::wording::bound::Bound;
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::{Direction, FrameSize};

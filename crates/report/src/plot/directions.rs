@@ -2,7 +2,7 @@
 
 use super::style::{self, LegendEntry};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::title;
+use crate::wording::numbers::title;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;

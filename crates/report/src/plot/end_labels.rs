@@ -2,7 +2,7 @@
 
 use super::style::{self, Axis, LOOKS, LegendEntry};
 use super::text_start::FROM_HERE;
-use crate::numbers::cut;
+use crate::wording::numbers::cut;
 use kuva::prelude::{Layout, TextAnnotation};
 
 /// The approximate height of the drawing in a panel, and the least distance between two names, pixels.

@@ -2,7 +2,7 @@
 
 use super::panel::Panel;
 use super::style::LegendEntry;
-use crate::table::Table;
+use crate::layout::table::Table;
 use serde::Serialize;
 use sixbench_method::record::LinkKind;
 use std::borrow::Cow;

@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::Digest;
-use crate::numbers::{load, three_digits};
+use crate::wording::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, Verdict};

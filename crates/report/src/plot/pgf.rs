@@ -2,7 +2,7 @@
 
 use super::text_start::FROM_HERE;
 use super::ticks::ticks;
-use crate::latex::text::{escaped, natural_width};
+use crate::layout::latex::{escaped, natural_width};
 use kuva::plot::line::LineStyle;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot, StackedAreaPlot};

@@ -3,9 +3,9 @@
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
-use crate::bottleneck::bottlenecks;
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::load;
+use crate::findings::bottleneck::bottlenecks;
+use crate::wording::numbers::load;
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
 use sixbench_method::plan::SeriesBy;

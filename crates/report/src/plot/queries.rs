@@ -4,7 +4,7 @@ use super::figure::{Figure, SEARCHES};
 use super::panel::Panel;
 use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
-use crate::numbers::{cut, seconds};
+use crate::wording::numbers::{cut, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::{DnsRole, DnsTest};

@@ -3,9 +3,9 @@
 use super::figure::{DataFile, Figure};
 use super::panel::Panel;
 use super::style::{self, Axis, LegendEntry};
-use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, kinds};
-use crate::numbers::{cut, frames, three_digits, title};
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::FrameSize;
@@ -32,7 +32,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         keys: vec![LegendEntry::new("●", style::color(0), "one repetition"), LegendEntry::new("┃", style::MUTED, "median")],
         panels: kinds(digest.points.iter()).into_iter().flat_map(|kind| panels(digest, kind, room)).collect(),
         findings: None,
-        notes: crate::steadiness::findings(digest),
+        notes: crate::findings::steadiness::findings(digest),
         data: DataFile("points.csv"),
     }
 }

@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{rate_unit, short_bound};
+use crate::wording::numbers::{rate_unit, short_bound};
 use kuva::prelude::Plot;
 use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;

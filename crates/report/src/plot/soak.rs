@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{load, short};
+use crate::wording::numbers::{load, short};
 use sixbench_method::record::{TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;

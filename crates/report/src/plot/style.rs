@@ -4,7 +4,7 @@ use super::panel::Panel;
 use super::pgf::Picture;
 use super::svg;
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title};
+use crate::wording::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};

@@ -4,7 +4,7 @@ use super::figure::Figure;
 use super::panel::Panel;
 use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
-use crate::numbers::{frames, load, seconds, short_ms, title};
+use crate::wording::numbers::{frames, load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;

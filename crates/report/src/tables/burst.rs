@@ -2,8 +2,8 @@
 
 use super::AT_LEAST;
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::numbers::{grouped, three_digits, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, three_digits, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;

@@ -1,9 +1,9 @@
 //! Network performance degradation (RFC 8219 section 10): a table for each benchmark, with a column for each frame size.
 
 use crate::digest::Digest;
-use crate::numbers::{grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound};
+use crate::layout::table::Table;
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
-use crate::table::Table;
+use crate::wording::numbers::{grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;

@@ -2,8 +2,8 @@
 
 use super::{SPREAD, percentile_note};
 use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
-use crate::numbers::{grouped, three_digits, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, three_digits, title};
 use sixbench_method::measures::Quantity;
 
 /// Returns a row for each rate, from the highest down.

@@ -1,8 +1,8 @@
 //! The processors of devices on separate machines, at the rate that was found.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{size_cell, three_digits};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{size_cell, three_digits};
 use sixbench_method::bottleneck::{Idleness, idleness};
 use sixbench_method::plan::SeriesBy;
 

@@ -1,9 +1,9 @@
 //! Tables of series over the share of translated traffic.
 
 use crate::digest::{Digest, PointDigest, PrintedSummary};
-use crate::numbers::{grouped, three_digits};
+use crate::layout::table::Table;
 use crate::series::{TestSeries, series};
-use crate::table::Table;
+use crate::wording::numbers::{grouped, three_digits};
 use sixbench_analysis::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;

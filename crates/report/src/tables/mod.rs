@@ -21,7 +21,7 @@ pub(crate) mod throughput;
 pub(crate) mod trial;
 
 use crate::digest::{PointDigest, PointSample, PrintedSummary};
-use crate::numbers;
+use crate::wording::numbers;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::Summary;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 
 use super::{OPEN, percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{grouped, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, title};
 use sixbench_method::record::PathFacts;
 
 /// Returns the tables of the frames on both links with their results, and of the rules.

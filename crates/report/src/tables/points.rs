@@ -1,9 +1,9 @@
 //! Every planned point with its status: the only complete table.
 
 use crate::digest::{Digest, PointDigest, result_is};
-use crate::numbers::{size_cell, title};
-use crate::status::{counted, status, why};
-use crate::table::Table;
+use crate::findings::status::{counted, status, why};
+use crate::layout::table::Table;
+use crate::wording::numbers::{size_cell, title};
 use sixbench_method::lists::each_once;
 
 pub(crate) fn table(digest: &Digest) -> Table {

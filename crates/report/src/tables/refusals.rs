@@ -1,8 +1,8 @@
 //! What devices said of the frames that they did not deliver.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, load, size_cell, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, load, size_cell, title};
 use sixbench_method::bottleneck::{DeliveryRefusal, of_trial, refusals};
 use sixbench_method::trial::{TrialSpec, Verdict};
 

@@ -2,10 +2,10 @@
 //! last row the performance relative to the first test.
 
 use super::{OPEN, dispersion};
-use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, Rated, common_goal};
-use crate::numbers::{commonly_searched, frames, full_rate_unit, title, with_decimals};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{commonly_searched, frames, full_rate_unit, title, with_decimals};
 use sixbench_method::lists::by_key;
 
 /// Tests with a result; the others are compared with the first.

@@ -2,8 +2,8 @@
 
 use super::{AT_LEAST, AT_MOST, SPREAD, dispersion, percentile_note, spread};
 use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
-use crate::numbers::{self, grouped, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{self, grouped, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;

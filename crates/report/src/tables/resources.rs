@@ -2,8 +2,8 @@
 //! lowest load.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, load, size_cell, three_digits, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, load, size_cell, three_digits, title};
 use sixbench_method::record::{DropPlace, Drops, TrialRecord, Watch};
 
 pub(crate) fn memory(digest: &Digest) -> Table {

@@ -2,9 +2,9 @@
 
 use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
-use crate::numbers::{self, grouped};
-use crate::status;
-use crate::table::Table;
+use crate::findings::status;
+use crate::layout::table::Table;
+use crate::wording::numbers::{self, grouped};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_stats::Summary;

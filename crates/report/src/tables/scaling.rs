@@ -1,12 +1,12 @@
 //! Tables of series over the DUT's cores: the table from Lencse and Nagy's paper with the fitted laws below, and the idle time of the devices.
 
-use crate::bound::Bound;
 use crate::digest::{Digest, common_goal};
-use crate::numbers::{
+use crate::layout::table::Table;
+use crate::scaling::{ScaledStep, Scaling, scalings};
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{
     commonly_searched, count, frames, full_rate_unit, grouped, rate_unit, short, size_cell, three_digits, with_decimals,
 };
-use crate::scaling::{ScaledStep, Scaling, scalings};
-use crate::table::Table;
 use sixbench_method::bottleneck::Idleness;
 
 const COLUMNS: &str =

@@ -1,8 +1,8 @@
 //! Soak tests: loss, and growth of memory and connections, over hours at one load of frames or of new connections.
 
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::numbers::{grouped, percentage, stretch, title, value};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, percentage, stretch, title, value};
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::Direction;
 

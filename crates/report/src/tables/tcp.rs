@@ -2,8 +2,8 @@
 
 use super::{OPEN, percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{grouped, title, whole, with_decimals};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, title, whole, with_decimals};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};

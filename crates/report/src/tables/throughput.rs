@@ -2,8 +2,8 @@
 
 use super::{dispersion, mbit, percentile_note};
 use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
-use crate::numbers::{common_quantity, full_rate_unit, grouped, loss_goal, quantity, size_cell, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{common_quantity, full_rate_unit, grouped, loss_goal, quantity, size_cell, title};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{FrameSize, LossRatio};
 use sixbench_stats::Summary;

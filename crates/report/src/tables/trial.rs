@@ -1,12 +1,13 @@
 //! Tables of events within trials: delays, anomalous frames, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, ms, short, size_cell, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::faults::kind;
+use crate::wording::numbers::{grouped, ms, short, size_cell, title};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult, Fault};
+use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult};
 use std::collections::BTreeMap;
 
 /// Returns a table of the delays in the passing trial at the highest load of each point.
@@ -146,29 +147,4 @@ fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
         vec![title(point.test), size_cell(point.size()), kind.to_owned(), times.to_string(), first]
     };
     kinds.into_iter().map(row).collect()
-}
-
-pub(crate) fn kind(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::OnMachine { of, .. } => kind(of),
-        Fault::SentTooSlowly { .. } => "sent too slowly",
-        Fault::SenderStalled { .. } => "sender stalled",
-        Fault::ReceiverStalled { .. } => "receiver stalled",
-        Fault::ReceiveRingOverrun { .. } => "receive ring overrun",
-        Fault::ArrivedBeforeSent { .. } => "arrived before sent",
-        Fault::NeighbourWentStale { .. } => "neighbour went stale",
-        Fault::CpuStolen { .. } => "processor time stolen",
-        Fault::CpuTaken { .. } => "processor time taken by others",
-        Fault::MadeAgain => "disturbed and made again",
-        Fault::TesterKeptOff { .. } => "tester's core taken by others",
-        Fault::TooFewAddresses { .. } => "too few addresses",
-        Fault::TooFewDescriptors { .. } => "too few descriptors",
-        Fault::PhaseOneIncomplete { .. } => "phase 1 incomplete",
-        Fault::LongerThanTimeout { .. } => "longer than the device's timeout",
-        Fault::ConnectionsDiffer { .. } => "connections differ",
-        Fault::AboveCertified { .. } => "above the certified rate",
-        Fault::PreloadFailed { .. } => "names not resolved before",
-        Fault::HitsDiffer { .. } => "cache hits differ",
-        Fault::TooFewNames { .. } => "too few names",
-    }
 }

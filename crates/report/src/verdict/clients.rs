@@ -1,7 +1,7 @@
 //! Sentences on how a relay copes with more and more clients, one for each test at its smallest frame size.
 
 use crate::digest::{ClientSeries, Digest, client_series};
-use crate::numbers::{self, percentage, short, short_ms};
+use crate::wording::numbers::{self, percentage, short, short_ms};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 
@@ -66,5 +66,5 @@ fn loss(series: &ClientSeries) -> Option<String> {
 }
 
 fn clients(count: u32) -> String {
-    crate::numbers::count(count.into(), "client")
+    crate::wording::numbers::count(count.into(), "client")
 }

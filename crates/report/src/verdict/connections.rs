@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::{grouped, title};
+use crate::wording::numbers::{grouped, title};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::Measure;
 

@@ -12,7 +12,7 @@ mod values;
 pub(crate) use values::sentence as of_point;
 
 use crate::digest::Digest;
-use crate::status;
+use crate::findings::status;
 use crate::tables::refusals;
 use sixbench_analysis::trust::{Trust, TrustLevel};
 use sixbench_method::status::Stop;
@@ -69,7 +69,7 @@ fn rates_of_group(digest: &Digest) -> Vec<String> {
 
 /// Returns a sentence on why a run without any result ended.
 pub(crate) fn nothing(digest: &Digest) -> String {
-    let trials = crate::numbers::count(digest.input.records.len() as u64, "trial");
+    let trials = crate::wording::numbers::count(digest.input.records.len() as u64, "trial");
     let what = match stop(digest) {
         _ if !digest.input.interrupted => "There is no result".to_owned(),
         Stop::SetUpFailed { dut, error } => format!("The set-up of {dut} failed: {error}"),

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
-use crate::numbers::{percent, seconds, supported, three_digits_bound, title};
+use crate::wording::numbers::{percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::LossRatio;

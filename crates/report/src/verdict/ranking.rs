@@ -1,8 +1,8 @@
 //! Results of one kind side by side, highest first, and what may be said in comparing them.
 
-use crate::bound::Bound;
 use crate::digest::{InvalidReason, Limits, PointDigest, Rated};
-use crate::numbers::{share_bound, supported};
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{share_bound, supported};
 
 #[derive(Clone)]
 pub(super) struct Ranked {

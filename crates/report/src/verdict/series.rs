@@ -1,11 +1,11 @@
 //! Sentences on the results of series: one for each, at its smallest frame size with results.
 
-use crate::bound::Bound;
 use crate::digest::{Digest, PointDigest, common_goal};
-use crate::numbers::{commonly_searched, grouped, in_a_sentence, supported, three_digits};
 use crate::scaling::scalings;
 use crate::series::{TestSeries, curves, series};
 use crate::tables::scaling::bottleneck;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{commonly_searched, grouped, in_a_sentence, supported, three_digits};
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 

@@ -2,7 +2,7 @@
 
 use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, common_goal, sizes};
-use crate::numbers::{loss_goal, subject};
+use crate::wording::numbers::{loss_goal, subject};
 use sixbench_method::terms::FrameSize;
 
 const KIND: RankingWords = RankingWords {

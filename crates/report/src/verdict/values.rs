@@ -1,8 +1,8 @@
 //! Sentences on the results of the other measures: one for each test, at its smallest frame size with a result, in the worse direction.
 
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::numbers::{grouped, percentage, short, short_ms, stretch, three_digits, title};
 use crate::tables::soak;
+use crate::wording::numbers::{grouped, percentage, short, short_ms, stretch, three_digits, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery, Soak};
 

@@ -2,7 +2,7 @@
 
 use super::cells::{TEST, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
-use crate::table::Table;
+use crate::layout::table::Table;
 use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::Answers;
 

@@ -1,7 +1,7 @@
 //! Columns and cells common to the tables of DNS tests.
 
 use crate::digest::{Digest, PointDigest};
-use crate::numbers::grouped;
+use crate::wording::numbers::grouped;
 use sixbench_method::plan::DnsTest;
 
 /// The columns that identify a row's test; the tests of a server differ in their percentages.

@@ -2,7 +2,7 @@
 
 use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
-use crate::table::Table;
+use crate::layout::table::Table;
 use crate::tables::percentile_note;
 
 /// Returns a table for each server that was tested at more than one point.

@@ -11,8 +11,8 @@ mod times;
 use super::throughput::limit_words;
 use super::{percentile_note, rate_cells};
 use crate::digest::{Digest, PointDigest, common_goal};
-use crate::numbers::seconds;
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::seconds;
 pub(crate) use repeated::narrow_table as repeated_at_rates;
 
 use cells::{TEST, or_dash, queries, test_cells};

@@ -2,8 +2,8 @@
 
 use super::cells::{TEST, or_dash, queries, test_cells};
 use crate::digest::{Digest, PointDigest, QueryTrial};
-use crate::numbers::{percent, three_digits, with_decimals};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{percent, three_digits, with_decimals};
 use sixbench_method::plan::DnsTest;
 use sixbench_method::trial::dns::AuthorityCounts;
 

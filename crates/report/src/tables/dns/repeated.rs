@@ -1,8 +1,8 @@
 //! Trials repeated at a rate that another test found.
 
 use crate::digest::Digest;
-use crate::numbers::title;
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::title;
 
 const TITLE: &str = "Repeated at the rate that was found";
 

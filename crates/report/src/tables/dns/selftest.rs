@@ -2,8 +2,8 @@
 
 use super::cells::queries;
 use crate::digest::Digest;
-use crate::numbers::{seconds, with_decimals};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{seconds, with_decimals};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 

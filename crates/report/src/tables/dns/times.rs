@@ -1,11 +1,11 @@
 //! The figures that dns64perf++ prints for a trial.
 
 use super::cells::{TEST, or_dash, queries, test_cells};
-use crate::bound::Bound;
 use crate::digest::{Digest, QueryTrial};
-use crate::numbers::{grouped, with_decimals};
-use crate::table::Table;
+use crate::layout::table::Table;
 use crate::tables::AT_MOST;
+use crate::wording::bound::Bound;
+use crate::wording::numbers::{grouped, with_decimals};
 use sixbench_method::trial::{Delay, DelayBounds, is_upper_bound};
 
 pub(super) fn classic(digest: &Digest) -> Table {

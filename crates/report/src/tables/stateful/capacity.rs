@@ -2,9 +2,9 @@
 
 use super::with_validation;
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
-use crate::numbers::{grouped, percent, title, whole};
-use crate::table::Table;
+use crate::layout::table::Table;
 use crate::tables::{OPEN, percentile_note, rated_cells};
+use crate::wording::numbers::{grouped, percent, title, whole};
 use sixbench_method::plan::Capacity;
 
 pub(super) fn found(digest: &Digest) -> Table {

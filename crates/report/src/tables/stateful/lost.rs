@@ -1,8 +1,8 @@
 //! Examples of lost connections, to look up in the DUT's own tables.
 
 use crate::digest::{Digest, Losing, LostIn, PointDigest};
-use crate::numbers::{title, whole};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{title, whole};
 
 /// The number of lost connections that are listed for each test.
 const NAMED: usize = 3;

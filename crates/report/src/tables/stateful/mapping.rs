@@ -1,8 +1,8 @@
 //! The mapping behaviour of each DUT, in the terms of RFC 4787.
 
 use crate::digest::Digest;
-use crate::numbers::{percent, whole};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{percent, whole};
 use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 

@@ -8,8 +8,8 @@ mod rates;
 
 use super::{OPEN, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{grouped, title};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{grouped, title};
 use sixbench_method::plan::Stateful;
 
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {

@@ -1,8 +1,8 @@
 //! The parameters of every stateful test that RFC 9693 requires to be reported.
 
 use crate::digest::{Digest, PointDigest, phase_1_rate};
-use crate::numbers::{seconds, three_digits, title, whole};
-use crate::table::Table;
+use crate::layout::table::Table;
+use crate::wording::numbers::{seconds, three_digits, title, whole};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::plan::{AddressPart, Ports, Stateful, Test, ValueRange};
 use sixbench_method::terms::Direction;

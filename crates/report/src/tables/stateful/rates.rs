@@ -2,10 +2,10 @@
 
 use super::{head, with_notes, with_validation};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::numbers::{grouped, percent, three_digits};
-use crate::table::Table;
+use crate::layout::table::Table;
 use crate::tables::rate_cells;
 use crate::tables::throughput::limit_words;
+use crate::wording::numbers::{grouped, percent, three_digits};
 use sixbench_method::measures::Demand;
 use sixbench_method::plan::Stateful;
 

@@ -1,0 +1,164 @@
+//! The warnings of a run: frames that its devices should not have sent, and what the run itself recorded. All formats tell these, in this order.
+
+use crate::digest::{Digest, PointDigest};
+use crate::findings::alike;
+use crate::layout::table::Table;
+use crate::wording::anomalies::{in_words, share_of_frames};
+use crate::wording::numbers::{count, enumerated, title, whole};
+use sixbench_method::anomaly::{Anomaly, AnomalyShare, WarningLevel, beside_the_goal};
+use sixbench_method::lists::by_key;
+use sixbench_method::plan::Test;
+use sixbench_method::trial::AnomalyKind;
+use std::borrow::Cow;
+
+/// A warning of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Warning<'d> {
+    /// Frames of one kind, in the trials of one test.
+    Anomaly(&'d Anomaly, AnomalyNames<'d>),
+    /// A text that the run recorded.
+    Recorded(&'d str),
+}
+
+/// The names of a test and of its device in sentences.
+#[derive(Clone, Copy)]
+pub(crate) struct AnomalyNames<'d> {
+    test: Option<&'d Test>,
+    device: &'d str,
+}
+
+impl<'d> Warning<'d> {
+    /// Returns the text of the warning, without a period.
+    pub(crate) fn text(&self) -> Cow<'d, str> {
+        match self {
+            Self::Anomaly(anomaly, names) => Cow::Owned(sentence(anomaly, *names)),
+            Self::Recorded(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// Returns the anomaly; `None` for a text of the run.
+    pub(crate) fn anomaly(&self) -> Option<&'d Anomaly> {
+        match self {
+            Self::Anomaly(anomaly, _) => Some(anomaly),
+            Self::Recorded(_) => None,
+        }
+    }
+
+    /// Returns its importance, as a word; empty for a text of the run, whose order alone says it.
+    pub(crate) fn level(&self) -> &'static str {
+        match self.anomaly().map(Anomaly::level) {
+            Some(WarningLevel::Doubt) => "doubt",
+            Some(WarningLevel::Note) => "note",
+            None => "",
+        }
+    }
+}
+
+impl<'a> Digest<'a> {
+    /// Returns every warning: frames that cast doubt on a figure, then the texts of the run, then stray frames.
+    pub(crate) fn warnings(&self) -> Vec<Warning<'_>> {
+        let (doubts, notes): (Vec<_>, Vec<_>) = self.told_anomalies().partition(|of| of.level() == WarningLevel::Doubt);
+        let with_names = |of| Warning::Anomaly(of, self.names(of));
+        let recorded = self.input.facts.warnings.iter().map(|text| Warning::Recorded(text));
+        doubts.into_iter().map(with_names).chain(recorded).chain(notes.into_iter().map(with_names)).collect()
+    }
+
+    /// Returns the anomalies that warnings are about: all but those which the loss tells.
+    fn told_anomalies(&self) -> impl Iterator<Item = &Anomaly> {
+        self.anomalies.iter().filter(|anomaly| !anomaly.kind.is_plain_loss())
+    }
+
+    fn names(&self, of: &Anomaly) -> AnomalyNames<'_> {
+        let test = self.input.plan.test(&of.test);
+        AnomalyNames { test, device: test.map_or("", |test| self.dut_title(test)) }
+    }
+
+    /// Returns the warnings for people: each kind once, with the test that has most of it. The tables of anomalies have every test.
+    pub(crate) fn warnings_in_brief(&self) -> Vec<String> {
+        let recorded = alike::in_brief(&self.input.facts.warnings);
+        self.anomalies_in_brief().into_iter().chain(recorded).collect()
+    }
+
+    /// Returns a sentence for each kind of anomaly, without a period.
+    pub(crate) fn anomalies_in_brief(&self) -> Vec<String> {
+        let kinds = by_key(self.told_anomalies().map(|of| (of.kind, of)));
+        kinds.into_iter().filter_map(|(_, of_kind)| self.in_brief(&of_kind)).collect()
+    }
+
+    fn in_brief(&self, of_kind: &[&Anomaly]) -> Option<String> {
+        let most = of_kind.iter().copied().max_by(|a, b| a.share().unwrap_or(0.0).total_cmp(&b.share().unwrap_or(0.0)))?;
+        let others = of_kind.len() as u64 - 1;
+        let others = if others > 0 { format!(" (and in {})", count(others, "more test")) } else { String::new() };
+        Some(sentence(most, self.names(most)) + &others)
+    }
+}
+
+/// Returns `TAYGA (tayga-siit): 4,000 duplicate frames, 100 % of those received, in 5 of 7 trials, first in trial 1 of repetition 1 at 84 bytes`.
+fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
+    let Anomaly { kind, frames, trials, all_trials, first, .. } = anomaly;
+    let name = names.test.map_or_else(|| anomaly.test.clone(), title);
+    let device = if names.device.is_empty() { &anomaly.device } else { names.device };
+    let name = if name == device { name } else { format!("{name} ({device})") };
+    let is_of_queries = names.test.is_some_and(|test| test.measure.dns().is_some());
+    let size = if is_of_queries { String::new() } else { format!(" at {}\u{a0}bytes", first.frame_size) };
+    let of = in_words(*kind, &noun(*kind, *frames, names.test), *frames, anomaly.share());
+    format!(
+        "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
+        count((*all_trials).into(), "trial"),
+        first.trial,
+        first.repetition
+    )
+}
+
+/// Returns the noun for so many of these frames, which are answers or connections in tests of those.
+pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> String {
+    let measured = match test.map(|test| (test.measure.dns().is_some(), test.measure.needs_hosts())) {
+        Some((true, _)) => "answer",
+        Some((false, true)) => "connection",
+        Some((false, false)) | None => "frame",
+    };
+    kind.noun(frames).replacen("frame", measured, 1)
+}
+
+/// The title of the table of anomalies.
+pub(crate) const BY_TEST: &str = "Anomalies by test";
+
+/// Returns a table with a row for each test and kind of anomaly.
+pub(crate) fn by_test(digest: &Digest) -> Table {
+    let row = |of: &Anomaly| {
+        let names = digest.names(of);
+        let first = format!("{}, repetition {}, trial {}", of.first.frame_size, of.first.repetition, of.first.trial);
+        vec![
+            names.test.map_or_else(|| of.test.clone(), title),
+            noun(of.kind, of.frames, names.test),
+            whole(of.frames),
+            of.share().map_or("–".to_owned(), share_of_frames),
+            of.kind.base().word().to_owned(),
+            format!("{} of {}", of.trials, of.all_trials),
+            first,
+        ]
+    };
+    let columns = ["Test", "Kind", "#Number", "#Share", "Of those", "Trials", "First (size, repetition, trial)"];
+    Table::new(BY_TEST, columns).with_rows(digest.anomalies.iter().map(row)).with_note(
+        "Frames in all trials, losing ones included; the share is of the frames received or offered in the same trials. Those that cast doubt on a \
+         figure come first: more than one frame in a thousand.",
+    )
+}
+
+impl PointDigest<'_> {
+    /// Returns what the device sent in passing trials that their loss goal says nothing about: `, but with duplicate frames (100 % of those received)`.
+    /// Empty if there was nothing of the kind.
+    pub(crate) fn beside_the_goal(&self) -> String {
+        let kinds = beside_the_goal(&self.records, self.first_goal());
+        let words: Vec<String> = kinds.iter().map(|found| beside(found, self.test)).collect();
+        if words.is_empty() { String::new() } else { format!(", but with {}", enumerated(&words)) }
+    }
+}
+
+fn beside(found: &AnomalyShare, test: &Test) -> String {
+    let noun = noun(found.kind, found.frames, Some(test));
+    match found.share {
+        Some(of) => format!("{noun} ({} of those {})", share_of_frames(of), found.kind.base().word()),
+        None => format!("{} {noun}", whole(found.frames)),
+    }
+}

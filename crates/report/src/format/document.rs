@@ -1,0 +1,221 @@
+//! A run, prepared once for all formats, which differ only in how they print it.
+
+use crate::conformance;
+use crate::digest::{Digest, check_formats};
+use crate::findings::origin;
+use crate::format::bibliography::bibliography;
+use crate::format::chapter::{self, Chapter};
+use crate::format::continuous;
+use crate::format::csv::{self, points_csv, refusals_csv, scaling_csv, warnings_csv};
+use crate::format::html;
+use crate::format::json;
+use crate::format::latex;
+use crate::format::latex::PaperStyle;
+use crate::format::markdown;
+use crate::format::methods;
+use crate::format::paper;
+use crate::format::parquet::parquet;
+use crate::format::terminal;
+use crate::layout::table::Table;
+use crate::plot::{Figure, sheet};
+use crate::tables::trial;
+use crate::verdict;
+use crate::{Input, ReportError};
+use sixbench_method::text::visible_lines;
+use std::borrow::Cow;
+use std::io::Write;
+use std::sync::OnceLock;
+
+/// The results of a run, divided into the parts of a report. Nothing is drawn or counted twice, no matter how many formats are written.
+pub struct Document<'a> {
+    pub(crate) digest: Digest<'a>,
+    style: PaperStyle,
+    // Each part is made when a format first needs it: the terminal and the tables of numbers need few of them.
+    verdict: OnceLock<Vec<String>>,
+    faults: OnceLock<Table>,
+    conformance: OnceLock<Table>,
+    run: OnceLock<Table>,
+    code: OnceLock<Table>,
+    results: OnceLock<Vec<Chapter>>,
+    evidence: OnceLock<Vec<Chapter>>,
+}
+
+/// A file of a report: its name, and a function that returns its text, or `None` if the run has nothing for it.
+type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
+
+/// The files of a report other than its figures, in the order in which they are written.
+const FORMATS: [Format; 18] = [
+    ("report.html", |document| html::html(document).map(Some)),
+    ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
+    ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
+    ("results-values.csv", |document| Ok(Some(csv::values(&document.digest).lines().collect()))),
+    ("warnings.csv", |document| Ok(Some(warnings_csv(&document.digest)))),
+    ("refusals.csv", |document| Ok(refusals_csv(&document.digest))),
+    ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
+    ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
+    ("results.md", |document| Ok(Some(markdown::markdown(document)))),
+    ("methods.tex", |document| Ok(Some(methods::latex(&document.digest, document.style)))),
+    ("methods.md", |document| Ok(Some(methods::markdown(&document.digest)))),
+    ("run.bib", |document| Ok(Some(bibliography(&document.digest)))),
+    ("results.json", |document| Ok(Some(json::json(&document.digest)))),
+    ("junit.xml", |document| Ok(Some(continuous::junit(&document.digest)))),
+    ("bencher.json", |document| Ok(continuous::bencher(&document.digest))),
+    ("benchmark-bigger.json", |document| Ok(continuous::bigger_is_better(&document.digest))),
+    ("benchmark-smaller.json", |document| Ok(continuous::smaller_is_better(&document.digest))),
+    ("trend-left-out.json", |document| Ok(continuous::left_out(&document.digest))),
+];
+
+impl<'a> Document<'a> {
+    /// Prepares a run.
+    ///
+    /// # Errors
+    /// A record has a newer format than this version knows.
+    pub fn new(input: &'a Input<'a>) -> Result<Self, ReportError> {
+        check_formats(input.records)?;
+        Ok(Self {
+            digest: Digest::new(input),
+            style: PaperStyle::default(),
+            verdict: OnceLock::new(),
+            faults: OnceLock::new(),
+            conformance: OnceLock::new(),
+            run: OnceLock::new(),
+            code: OnceLock::new(),
+            results: OnceLock::new(),
+            evidence: OnceLock::new(),
+        })
+    }
+
+    /// Returns the document with its LaTeX tables in the style of this kind of paper.
+    pub fn with_style(self, style: PaperStyle) -> Self {
+        Self { style, ..self }
+    }
+
+    /// Returns the text of one file of the report; `None` if the run has nothing for it, or if no file has this name.
+    ///
+    /// # Errors
+    /// A template does not match its context: a bug in this crate.
+    pub fn file(&self, name: &str) -> Result<Option<String>, ReportError> {
+        let text = FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))?;
+        Ok(text.map(shown))
+    }
+
+    /// Returns the text of one file of the report if it has at most `most` octets.
+    ///
+    /// # Errors
+    /// The same as those of [`Self::file`].
+    pub(crate) fn short_file(&self, name: &str, most: usize) -> Result<Option<String>, ReportError> {
+        let rows = match name {
+            "results.csv" => csv::results(&self.digest),
+            "results-values.csv" => csv::values(&self.digest),
+            _ => return self.file(name),
+        };
+        let mut text = String::new();
+        for line in rows.lines() {
+            text += &line;
+            if text.len() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(shown(text)))
+    }
+
+    /// Returns every file of the report with its name, the figures last. Each is made when it is asked for, since the files of a long run are large.
+    ///
+    /// # Errors
+    /// An item is an error if a template does not match its context: a bug in this crate.
+    pub fn files(&self) -> impl Iterator<Item = Result<(String, String), ReportError>> {
+        let formats = FORMATS
+            .iter()
+            .filter_map(|(name, format)| format(self).map(|text| Some(((*name).to_owned(), shown(text?)))).transpose());
+        let figures = std::iter::once_with(|| self.figures()).flatten();
+        let of_papers = std::iter::once_with(|| self.paper_figures()).flatten();
+        formats.chain(figures.chain(of_papers).map(|(name, text)| Ok((name, shown(text)))))
+    }
+
+    /// Returns the summary for a terminal of `width` columns: tables, then the verdict.
+    pub fn terminal(&self, width: usize, color: bool) -> String {
+        terminal::terminal(&self.digest, width, color)
+    }
+
+    /// Returns the first screen of the page as HTML, for use in another page with the style sheet [`crate::STYLE`].
+    ///
+    /// # Errors
+    /// A template does not match its context: a bug in this crate.
+    pub fn answer_html(&self) -> Result<String, ReportError> {
+        html::answer(self).map(shown)
+    }
+
+    /// Returns the first sentence of the report.
+    pub fn headline(&self) -> String {
+        verdict::headline(&self.digest)
+    }
+
+    pub(crate) fn verdict(&self) -> &[String] {
+        self.verdict.get_or_init(|| verdict::sentences(&self.digest))
+    }
+
+    pub(crate) fn faults(&self) -> &Table {
+        self.faults.get_or_init(|| trial::faults(&self.digest))
+    }
+
+    pub(crate) fn conformance(&self) -> &Table {
+        self.conformance.get_or_init(|| conformance::table(self.digest.input))
+    }
+
+    pub(crate) fn run(&self) -> &Table {
+        self.run.get_or_init(|| origin::table(&self.digest))
+    }
+
+    pub(crate) fn code(&self) -> &Table {
+        self.code.get_or_init(|| origin::code(self.digest.input))
+    }
+
+    pub(crate) fn results(&self) -> &[Chapter] {
+        self.results.get_or_init(|| chapter::results(&self.digest))
+    }
+
+    pub(crate) fn evidence(&self) -> &[Chapter] {
+        self.evidence.get_or_init(|| chapter::evidence(&self.digest))
+    }
+
+    /// Returns the figures as files: their names and SVG, each readable by itself on a white background.
+    pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
+        self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+    }
+
+    /// The names of the tables as Parquet files: the rows of `results.csv` and `results-values.csv`, and one row for each trial and direction.
+    pub const PARQUET_FILES: [&'static str; 3] = ["results.parquet", "results-values.parquet", "trials.parquet"];
+
+    /// Writes one of the [`Self::PARQUET_FILES`].
+    ///
+    /// # Errors
+    /// The file cannot be written; or a cell does not have the type of its column, which is a bug in this crate.
+    pub fn write_parquet(&self, name: &str, file: impl Write + Send) -> Result<(), ReportError> {
+        let written = match name {
+            "results.parquet" => parquet(csv::results(&self.digest).by_columns(), file),
+            "results-values.parquet" => parquet(csv::values(&self.digest).by_columns(), file),
+            _ => parquet(csv::trials(&self.digest), file),
+        };
+        Ok(written?)
+    }
+
+    /// Returns the panels of the figures as files for papers: their names, with the folder `figures`, and LaTeX.
+    pub fn paper_figures(&self) -> Vec<(String, String)> {
+        let input = self.digest.input;
+        paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)))
+    }
+
+    fn drawn(&self) -> impl Iterator<Item = &Figure> {
+        let drawn = self.results().iter().chain(self.evidence()).flat_map(|chapter| &chapter.figures);
+        drawn.filter(|figure| !figure.panels.is_empty())
+    }
+}
+
+/// Returns the text of a file in which control characters, whoever wrote them, are shown: people look at files on terminals. In JSON it is still the
+/// same text.
+pub(crate) fn shown(text: String) -> String {
+    match visible_lines(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    }
+}

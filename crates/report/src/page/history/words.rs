@@ -1,0 +1,117 @@
+//! The changes of a history in words.
+
+use super::tested::TestedHistory;
+use crate::wording::amount;
+use crate::wording::numbers::{count, title};
+use serde::Serialize;
+use sixbench_analysis::history::{HistorySeries, LevelChange};
+use sixbench_method::plan::Test;
+use sixbench_stats::fewest_values;
+
+/// A change, as in the page's table.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ChangeRow {
+    /// The first run after the change.
+    pub(super) run: String,
+    /// The anchor of the series.
+    pub(super) id: String,
+    pub(super) series: String,
+    pub(super) before: String,
+    pub(super) after: String,
+    /// The effect with its interval.
+    pub(super) effect: String,
+    pub(super) verdict: &'static str,
+    pub(super) p: String,
+    /// The other changes since the run before, in words.
+    pub(super) changed: Vec<String>,
+    pub(super) sentence: String,
+}
+
+/// Returns the name of a series: device, quantity and frame size.
+pub(super) fn name(series: &HistorySeries<'_>) -> String {
+    let size = match has_size(series.test) {
+        true => format!(", {} bytes", series.frame_size),
+        false => String::new(),
+    };
+    format!("{}: {}{size}", title(series.test), series.subject)
+}
+
+fn has_size(test: &Test) -> bool {
+    !test.measure.needs_hosts()
+}
+
+/// Returns the anchor of the series with this index.
+pub(super) fn id(index: usize) -> String {
+    format!("series-{}", index + 1)
+}
+
+/// Returns one sentence on what the history shows.
+pub(super) fn headline(document: &TestedHistory<'_>) -> String {
+    let changes: Vec<ChangeRow> = changes(document);
+    let runs = count(document.input.runs.len() as u64, "run");
+    let (all, fewest) = (document.series.len(), fewest_values(document.series.len()));
+    let longest = document.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    let series = count(all as u64, "series");
+    let of = format!("{series} over {runs}");
+    match changes.as_slice() {
+        [] if longest < fewest => {
+            let so_far = count(longest as u64, "run");
+            format!("{so_far} so far; a change in {series} can be shown from {fewest} runs on")
+        }
+        [] => format!("No change is shown in {of}"),
+        [only] => format!("One change in {of}: {}", only.sentence),
+        many => format!("{} changes in {of}", many.len()),
+    }
+}
+
+/// Returns the changes of all series, in the order of their runs.
+pub(super) fn changes(document: &TestedHistory<'_>) -> Vec<ChangeRow> {
+    let mut found: Vec<(usize, ChangeRow)> = Vec::new();
+    for (index, series) in document.series.iter().enumerate() {
+        let rows = series.changes.iter().map(|change| (series.points[change.at].entry, row(document, index, series, change)));
+        found.extend(rows);
+    }
+    found.sort_by_key(|(entry, _)| *entry);
+    found.into_iter().map(|(_, row)| row).collect()
+}
+
+fn row(document: &TestedHistory<'_>, index: usize, series: &HistorySeries<'_>, change: &LevelChange) -> ChangeRow {
+    // Any runs between the two did not measure this series.
+    let (before, at) = (series.points[change.at - 1].entry, series.points[change.at].entry);
+    let runs = &document.input.runs;
+    let changed: Vec<String> = runs[before + 1..=at].iter().flat_map(|run| run.changed.clone()).collect();
+    let (verdict, effect) = (if change.is_better { "better" } else { "worse" }, effect(change));
+    let way = if change.after > change.before { "rose" } else { "fell" };
+    let perhaps = match changed.as_slice() {
+        [] => String::new(),
+        changed => format!("; also new there, so it is perhaps not the device's: {}", changed.join("; ")),
+    };
+    let size = relative(change).map_or_else(String::new, |percent| format!(" by {:.1} %", percent.abs()));
+    let sentence = format!("{} {way}{size} at {} ({verdict}){perhaps}", name(series), runs[at].name);
+    ChangeRow {
+        run: runs[at].name.clone(),
+        id: id(index),
+        series: name(series),
+        before: amount::show(&series.subject, change.before),
+        after: amount::show(&series.subject, change.after),
+        effect,
+        verdict,
+        p: if change.p_value < 0.001 { "< 0.001".to_owned() } else { format!("{:.3}", change.p_value) },
+        changed,
+        sentence,
+    }
+}
+
+/// Returns the change in per cent of the level before; `None` if that is zero.
+pub(super) fn relative(change: &LevelChange) -> Option<f64> {
+    (change.before > 0.0).then(|| (change.after / change.before - 1.0) * 100.0)
+}
+
+fn effect(change: &LevelChange) -> String {
+    let Some(percent) = relative(change) else { return "–".to_owned() };
+    let interval = change.shift.map(|shift| {
+        let end = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
+        format!(" [{}, {}]", end(shift.low), end(shift.high))
+    });
+    format!("{percent:+.1}{} %", interval.unwrap_or_default())
+}

@@ -1,0 +1,157 @@
+//! The results of a run compared with the expectations of its plan: lines for the terminal, the verdict, and the reason for it.
+
+use crate::wording::amount;
+use sixbench_analysis::expectation::{self, Judged};
+use sixbench_analysis::gate::Gate;
+use sixbench_method::disturbance::mostly_disturbed;
+use sixbench_method::plan::Plan;
+use sixbench_method::record::{Disturber, Facts, TrialRecord};
+use sixbench_method::replay;
+use sixbench_method::units::{agreeing, counted, part_of, show_seconds};
+
+/// The most points that a reason names.
+const MOST_NAMED: usize = 5;
+
+/// The verdict on a completed run.
+pub struct RunVerdict {
+    /// One line for each expectation that was not met.
+    pub lines: String,
+    /// The verdict of the whole run.
+    pub verdict: Gate,
+    /// The reason for the verdict; `None` if there was nothing to judge.
+    pub reason: Option<String>,
+}
+
+/// Judges a completed run. `what_helps` follows the points at which the tester was not fit.
+pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
+    let outcomes = replay::outcomes(plan, records);
+    let judged = expectation::judge(plan, &outcomes);
+    if let Some(reason) = mostly_disturbed(&outcomes).map(|counts| come_back(counts, &facts.disturbers, what_helps)) {
+        let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default();
+        if verdict <= Gate::TesterUnfit {
+            let lines = judged.iter().filter_map(line).collect();
+            return RunVerdict { lines, verdict: Gate::TesterUnfit, reason: Some(reason) };
+        }
+    }
+    let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
+        .into_iter()
+        .map(|(test, size, unfit, made)| format!("{} ({})", test.label(size), part_of(unfit, made, "repetition")))
+        .collect();
+    let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
+    let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
+    let lines = judged.iter().filter_map(line).collect();
+    RunVerdict { lines, verdict, reason: reason(verdict, &judged, &unfit, what_helps) }
+}
+
+/// Returns how much of a mostly disturbed run gave results, and when to repeat it.
+fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_helps: &str) -> String {
+    let mut longest: Vec<&Disturber> = disturbers.iter().collect();
+    longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
+    let seen = |d: &&Disturber| {
+        format!("{} (from {} to {}, waited for {})", d.words(), d.first, d.last, show_seconds(d.waited_ms.div_ceil(1000)))
+    };
+    let named: Vec<String> = longest.iter().take(MOST_NAMED).map(seen).collect();
+    let when = match &named[..] {
+        [] => "the cores of tester and device are quiet".to_owned(),
+        named => format!("these have ended or left the cores: {}", named.join(", ")),
+    };
+    format!(
+        "other work disturbed {disturbed} of {all} searches, whose results are lower bounds; run again when {when}{what_helps}"
+    )
+}
+
+/// Returns the expectations that an interrupted run has already missed; it cannot decide the others.
+pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
+    let outcomes = replay::outcomes(plan, records);
+    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Gate::Worse).filter_map(line).collect()
+}
+
+fn line(judged: &Judged<'_>) -> Option<String> {
+    let what = match judged.verdict {
+        Gate::Passed | Gate::Inconclusive => return None,
+        Gate::Worse => "missed",
+        Gate::TesterUnfit => "not known",
+        Gate::Missing => "missing",
+    };
+    Some(format!("{what}: {}\n", sentence(judged)))
+}
+
+/// Returns the value found for an expectation, and the expected bounds.
+pub(crate) fn sentence(judged: &Judged<'_>) -> String {
+    let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
+    format!("{label}: {subject}: {}, expected {}", found(judged), bounds(judged))
+}
+
+fn found(judged: &Judged<'_>) -> String {
+    let Some(median) = judged.found else { return "no result".to_owned() };
+    let shown = |value| amount::exact(&judged.subject, value);
+    match (median.low, median.high) {
+        (f64::NEG_INFINITY, f64::INFINITY) => {
+            "most repetitions say nothing about the device, because the tester had no valid trial or other work disturbed them"
+                .to_owned()
+        }
+        (f64::NEG_INFINITY, high) => {
+            format!("a median of {} or less, because the tester or other work may have made delays too long", shown(high))
+        }
+        (low, high) if high > low => {
+            format!("a median of {} or more, where the tester, the plan's maximum or other work ended the search", shown(low))
+        }
+        (low, _) => format!("a median of {}", shown(low)),
+    }
+}
+
+fn bounds(judged: &Judged<'_>) -> String {
+    let bound = |word: &str, bound: Option<f64>| bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)));
+    let bounds = [bound("at least", judged.expectation.at_least), bound("at most", judged.expectation.at_most)];
+    bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &str) -> Option<String> {
+    let all = judged.len();
+    let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+    let of_points = || {
+        let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = unfit.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}")
+    };
+    match verdict {
+        Gate::Passed if all == 0 => None,
+        Gate::Passed => Some(format!("the plan's {} met at {}", agreeing(all == 1, "expectation"), counted(all, "point"))),
+        Gate::Worse => Some(format!("{} missed", part_of(count, all, "expectation"))),
+        Gate::Missing => Some(format!("{} without a result", part_of(count, all, "expectation"))),
+        Gate::TesterUnfit if count == 0 => Some(of_points()),
+        Gate::TesterUnfit => {
+            let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
+            Some(format!(
+                "{} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}",
+                part_of(count, all, "expectation")
+            ))
+        }
+        Gate::Inconclusive => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disturber(who: &str, waited_ms: u64) -> Disturber {
+        let at = |time: &str| format!("2026-11-23T{time}Z");
+        let (who, core) = who.split_once(" on ").expect("a core");
+        Disturber { who: who.to_owned(), cores: vec![core.to_owned()], first: at("06:10:00"), last: at("06:12:30"), waited_ms }
+    }
+
+    #[test]
+    fn a_mostly_disturbed_run_names_who_must_leave_the_cores() {
+        let disturbers =
+            [disturber("the host of this virtual machine on core 0", 220), disturber("rustc (process 41) on core 1", 61_000)];
+        assert_eq!(
+            come_back((3, 4), &disturbers, ""),
+            "other work disturbed 3 of 4 searches, whose results are lower bounds; run again when these have ended or left the cores: \
+             rustc (process 41) on core 1 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 61 s), \
+             the host of this virtual machine on core 0 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 1 s)"
+        );
+        assert!(come_back((3, 4), &[], "; see").ends_with("run again when the cores of tester and device are quiet; see"));
+    }
+}

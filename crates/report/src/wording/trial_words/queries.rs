@@ -1,0 +1,83 @@
+//! A trial of DNS queries, with the figures that dns64perf++ prints.
+
+use super::counts::delays;
+use crate::wording::bound::Bound;
+use crate::wording::event_words::word;
+use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::dns::{AuthorityCounts, DnsResult};
+use sixbench_method::trial::{TrialResult, is_upper_bound};
+use sixbench_method::units::{show_ns, show_rate};
+use std::fmt::Write;
+
+/// Returns a trial of DNS queries, on several lines.
+pub fn queries(result: &TrialResult) -> String {
+    let spec = result.spec;
+    let verdict = word(result.verdict(LossRatio::ZERO));
+    let mut text = format!("{} queries/s for {}: {verdict}\n", show_rate(spec.rate), show_ns(spec.duration_ns));
+    if let Some(dns) = result.dns() {
+        text += &answers(dns);
+    }
+    result.directions.iter().for_each(|direction| {
+        if let Some(delay) = &direction.delay {
+            let _ = writeln!(text, "  delay          {}", delays(delay));
+        }
+        let sending = &direction.sending;
+        let seconds = [sending.took_ns, sending.nominal_ns].map(|ns| ns as f64 / 1e9);
+        let _ = writeln!(
+            text,
+            "  sending        {:.6} s instead of {:.6} s ({:.2} queries/s), worst lateness {} us",
+            seconds[0],
+            seconds[1],
+            direction.achieved_rate().unwrap_or(0.0),
+            sending.worst_lateness_ns / 1000
+        );
+        direction.examples.iter().for_each(|example| text += &format!("  {example}\n"));
+    });
+    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    text
+}
+
+/// Returns the figures that dns64perf++ prints, then further ones.
+fn answers(dns: &DnsResult) -> String {
+    let answers = &dns.answers;
+    let (mean_ns, bound_ns) = (dns.rtt.mean_ns().unwrap_or_default(), dns.rtt.mean_bound_ns().unwrap_or_default());
+    let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
+    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns)).sign().unwrap_or_default();
+    let mean = format!("{sign}{}", ms(dns.rtt.mean_ns()));
+    let mut text = format!(
+        "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
+        answers.sent,
+        answers.received(),
+        answers.right,
+        mean,
+        ms(dns.rtt.deviation_ns())
+    );
+    let beside = [
+        ("duplicate", answers.duplicate),
+        ("mismatched", answers.mismatched),
+        ("unasked", answers.unasked),
+        ("network errors", answers.unreachable),
+    ];
+    let odd: Vec<String> = answers
+        .fates()
+        .into_iter()
+        .skip(1)
+        .chain(beside)
+        .filter(|(_, queries)| *queries > 0)
+        .map(|(what, queries)| format!("{what} {queries}"))
+        .collect();
+    if !odd.is_empty() {
+        let _ = writeln!(text, "  of these       {}", odd.join(", "));
+    }
+    if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
+        let _ = writeln!(
+            text,
+            "  cache          {} answers expected from the cache, {observed} received from it",
+            dns.cache.intended
+        );
+    }
+    if let Some(AuthorityCounts { aaaa, a, other, names, .. }) = dns.authority {
+        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names");
+    }
+    text
+}
