@@ -20,11 +20,6 @@ impl MacAddress {
         Self([0x33, 0x33, a, b, c, d])
     }
 
-    /// Returns the group address at which a neighbour solicitation for `target` arrives (RFC 4291 section 2.7.1, RFC 2464 section 7).
-    pub const fn solicited_node(target: Ipv6Addr) -> Self {
-        Self::multicast(crate::ndp::solicited_node(target))
-    }
-
     /// Returns whether this is the address of a single station, neither multicast nor broadcast.
     pub const fn is_unicast(self) -> bool {
         self.0[0] & 1 == 0
@@ -102,11 +97,5 @@ mod tests {
             let error = text.parse::<MacAddress>().unwrap_err().to_string();
             assert!(error.contains("such as 02:00:00:00:00:01"), "{text}: {error}");
         }
-    }
-
-    #[test]
-    fn the_solicited_node_group_holds_the_last_24_bits_of_the_target() {
-        let target = "2001:2::1:8000:1234:5678".parse().unwrap();
-        assert_eq!(MacAddress::solicited_node(target).to_string(), "33:33:ff:34:56:78");
     }
 }

@@ -127,7 +127,7 @@ impl fmt::Display for PortSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loopback;
+    use crate::port::loopback;
 
     /// A backend that opens no interfaces.
     static OF_ADDRESSES: [BackendInfo; 1] = [BackendInfo {

@@ -1,8 +1,8 @@
 //! The places and times of frame losses.
 
-use super::cause::{Bottleneck, Cause};
 use crate::record::{DropPlace, Drops, TrialRecord};
 use crate::trial::{LOSS_BIN_NS, TrialKind};
+use crate::watch::cause::{Bottleneck, Cause};
 use std::collections::BTreeMap;
 use std::fmt;
 

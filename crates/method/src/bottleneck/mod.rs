@@ -1,6 +1,5 @@
 //! The reason why a DUT loses frames: the part of its machine that was exhausted when losses began. Reads records, never the machine.
 
-mod cause;
 mod cores;
 mod devices;
 mod losses;
@@ -9,7 +8,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use cause::{Bottleneck, Cause};
+pub use crate::watch::cause::{Bottleneck, Cause};
 pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
 pub use refusals::{DeliveryRefusal, of_trial, refusals};
 

@@ -1,10 +1,10 @@
 //! What the device itself says of the frames that it did not deliver: ICMP errors, and the counters of its kernel.
 
-use super::cause::{Bottleneck, Cause};
 use super::{losses, rate, with};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, LossRatio};
 use crate::trial::{DirectionResult, Verdict};
+use crate::watch::cause::{Bottleneck, Cause};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;

@@ -1,8 +1,8 @@
 //! The reasons why connections were not created, or were lost again, according to the counters of the DUT's kernel.
 
-use super::cause::{Bottleneck, Cause};
 use super::losses::counted;
 use crate::record::{DropPlace, TrialRecord};
+use crate::watch::cause::{Bottleneck, Cause};
 use std::fmt;
 
 /// Counters of the connection tracking table that increased, and the number of frames missing in the same trials.

@@ -1,6 +1,6 @@
 //! The requirements that sixbench itself cannot meet, or meets differently: `docs/deviations.toml`, read once.
 
-use super::clause::{Clause, Conformance, Level};
+use crate::clause::{Clause, Conformance, Level};
 use crate::plan::{Measure, Test};
 use serde::Deserialize;
 use std::sync::LazyLock;

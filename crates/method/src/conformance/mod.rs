@@ -9,9 +9,7 @@
 //! - A procedure described in the imperative, without a key word, is a MUST: another procedure is another test.
 //! - The phases of a trial in RFC 2544 section 23 are a SHOULD: RFC 8219 section 4 calls them recommendations.
 
-mod clause;
 mod deviation;
-pub(crate) mod numbers;
 mod order;
 mod overload;
 mod report;
@@ -22,8 +20,7 @@ mod tests;
 mod traffic;
 mod trial;
 
-pub(crate) use clause::RFC_9693;
-pub use clause::{Clause, Conformance, Level};
+pub use crate::clause::{Clause, Conformance, Level};
 pub use standard::{Standard, is_read, parts, standards};
 
 use crate::lists::by_key;

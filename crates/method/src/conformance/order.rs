@@ -1,7 +1,7 @@
 //! The order of clauses in the table.
 
-use super::clause::Clause;
 use super::standard::parts;
+use crate::clause::Clause;
 use std::cmp::Reverse;
 
 /// The RFCs of the table: the methodology itself first, then those it builds on.

@@ -1,8 +1,8 @@
 //! Overload scalability: RFC 8219 section 10, for tests with a bounded number of network flows.
 
-use super::clause::Clause;
-use super::numbers::{SECOND, count, list, seconds};
 use super::traffic::{series, siblings};
+use crate::clause::Clause;
+use crate::clause::numbers::{SECOND, count, list, seconds};
 use crate::measures::SendingTime;
 use crate::plan::{Flows, Plan, SeriesBy, Test};
 

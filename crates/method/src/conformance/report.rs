@@ -1,6 +1,6 @@
 //! The requirements on every report.
 
-use super::clause::Clause;
+use crate::clause::Clause;
 
 pub(super) fn clauses() -> Vec<Clause> {
     vec![

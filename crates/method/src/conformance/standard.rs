@@ -1,7 +1,7 @@
 //! The documents that clauses cite, and the sections of each that were read: `docs/standards.toml`, read once. A clause whose section was not read is
 //! not judged.
 
-use super::clause::{Clause, Conformance};
+use crate::clause::{Clause, Conformance};
 use serde::Deserialize;
 use std::sync::LazyLock;
 

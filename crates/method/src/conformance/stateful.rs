@@ -1,8 +1,8 @@
 //! Stateful gateways: RFC 9693. Its sections were not read, so no clause cites one and none is judged (`docs/standards.toml`). The requirements follow
 //! the description of the draft in the siitperf paper.
 
-use super::clause::{Clause, RFC_9693};
-use super::numbers::seconds;
+use crate::clause::numbers::seconds;
+use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Stateful, Test, ValueOrder};
 
 pub(super) fn clauses(test: &Test) -> Vec<Clause> {

@@ -1,7 +1,7 @@
 //! Clauses on the test frames: sizes, directions, mixes, ports and addresses.
 
-use super::clause::Clause;
-use super::numbers::{ETHERNET, count, list, missing_sizes};
+use crate::clause::Clause;
+use crate::clause::numbers::{ETHERNET, count, list, missing_sizes};
 use crate::lists::each_once;
 use crate::measures::TrafficRequirements;
 use crate::plan::{AddressPart, Plan, Ports, SeriesBy, Test, ValueOrder, ValueRange};

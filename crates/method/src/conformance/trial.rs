@@ -1,7 +1,7 @@
 //! The procedure of a trial: RFC 2544 sections 10, 20, 23 and 24.
 
-use super::clause::Clause;
-use super::numbers::{SECOND, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{SECOND, seconds};
 use crate::measures::{Noun, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::search::Goal;

@@ -5,8 +5,8 @@ use super::procedure::Conditions;
 use super::{
     Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value,
 };
-use crate::conformance::Clause;
-use crate::conformance::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
 use crate::terms::FrameSize;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};

@@ -2,8 +2,8 @@
 
 use super::context::TestContext;
 use super::load::Load;
-use crate::conformance::Clause;
-use crate::conformance::numbers::{SECOND, list, percent, repetitions, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{SECOND, list, percent, repetitions, seconds};
 use crate::repeat::Repetition;
 use crate::terms::LossRatio;
 use crate::units::agreeing;

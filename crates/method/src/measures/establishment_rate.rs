@@ -2,8 +2,8 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::numbers::percent;
-use crate::conformance::{Clause, RFC_9693};
+use crate::clause::numbers::percent;
+use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};

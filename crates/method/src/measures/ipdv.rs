@@ -6,7 +6,7 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::conformance::Clause;
+use crate::clause::Clause;
 use crate::plan::Profile;
 use crate::trial::{TrialResult, TrialSpec};
 use schemars::JsonSchema;

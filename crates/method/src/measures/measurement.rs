@@ -6,11 +6,11 @@ use super::load::Load;
 use super::procedure::{Procedure, ProcedureContext};
 use super::quantity::Value;
 use super::tcp::Tcp;
-use crate::conformance::Clause;
+use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
-use crate::record::Watch;
 use crate::terms::FrameRate;
 use crate::trial::{TrialKind, TrialResult};
+use crate::watch::Watch;
 
 /// Everything that the rest of the program needs to know about a measurement.
 pub trait Measurement {

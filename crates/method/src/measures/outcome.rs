@@ -1,10 +1,10 @@
 //! The outcome of one repetition, and where its load came from.
 
 use super::{Measure, Value};
-use crate::bottleneck::Cause;
 use crate::plan::Point;
 use crate::search::Bracket;
 use crate::terms::FrameRate;
+use crate::watch::Cause;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sixbench_stats::CensoredValue;

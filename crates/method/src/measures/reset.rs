@@ -9,8 +9,8 @@ use super::{
     Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements,
 };
-use crate::conformance::Clause;
-use crate::conformance::numbers::{SECOND, list, percent, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{SECOND, list, percent, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameSize;
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};

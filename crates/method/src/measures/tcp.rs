@@ -1,7 +1,7 @@
 //! The way TCP connections are made, in each measurement that makes some (RFC 3511).
 
 use super::keys::{Keys, MeasureDefaults, time};
-use crate::conformance::Clause;
+use crate::clause::Clause;
 use crate::trial::tcp::Close;
 use crate::units;
 use schemars::JsonSchema;

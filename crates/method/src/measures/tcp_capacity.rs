@@ -7,7 +7,7 @@ use super::tcp::common_clauses;
 use super::{
     Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
 };
-use crate::conformance::Clause;
+use crate::clause::Clause;
 use crate::plan::Stateful;
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};

@@ -3,8 +3,8 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::tcp::{Tcp, common_clauses};
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::Clause;
-use crate::conformance::numbers::seconds;
+use crate::clause::Clause;
+use crate::clause::numbers::seconds;
 use crate::plan::Stateful;
 use crate::trial::{TrialKind, TrialSpec};
 

@@ -3,8 +3,8 @@
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::conformance::Clause;
-use crate::conformance::numbers::{percent, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{percent, seconds};
 use crate::terms::LossRatio;
 
 /// The measurement; its only settings are the plan's.

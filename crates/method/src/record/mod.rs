@@ -1,16 +1,14 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
 mod hosts;
-mod loss_counter;
 mod moment;
 mod ranges;
 mod run;
-mod watch;
 
+pub use crate::watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch};
+pub use crate::watch::{LossCounter, LossSource};
 pub use hosts::RepetitionHosts;
-pub use loss_counter::{LossCounter, LossSource};
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
-pub use watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch};
 
 use crate::measures::LoadSource;
 use crate::plan::{Point, Selection, Test};

@@ -6,8 +6,8 @@
 //! connections that failed, only their number is recorded. Loss of queries at one moment is therefore never excused, but it still makes a rate a
 //! lower bound ([`crate::disturbance`]), for which the samples of the whole trial suffice. Loss of connections does not even do that.
 
-use super::watch::Watch;
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialOutcome, TrialResult};
+use crate::watch::Watch;
 
 /// The largest number of bins that counts as one moment; loss in more of them means that the DUT is overloaded.
 const MOST_BINS: usize = 3;

@@ -38,6 +38,11 @@ pub const fn solicited_node(target: Ipv6Addr) -> Ipv6Addr {
     Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, upper, lower)
 }
 
+/// Returns the hardware address of that group (RFC 2464 section 7).
+pub const fn solicited_node_mac(target: Ipv6Addr) -> MacAddress {
+    MacAddress::multicast(solicited_node(target))
+}
+
 /// "Who has `target`?" (RFC 4861 section 4.3)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Solicitation {
@@ -199,7 +204,7 @@ impl NdpParts {
 impl Solicitation {
     /// Returns the solicitation sent to the solicited-node group of `target`.
     pub fn multicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr) -> Self {
-        let (dst, dst_mac) = (solicited_node(target), MacAddress::solicited_node(target));
+        let (dst, dst_mac) = (solicited_node(target), solicited_node_mac(target));
         Self { src_mac, dst_mac, src, dst, target, source_mac: Some(src_mac) }
     }
 

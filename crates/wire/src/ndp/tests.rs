@@ -166,3 +166,9 @@ fn changed_frame(frame: Vec<u8>) -> Vec<u8> {
     let digits: String = frame.iter().map(|octet| format!("{octet:02x}")).collect();
     changed(&digits, 78, frame[78])
 }
+
+#[test]
+fn the_solicited_node_group_holds_the_last_24_bits_of_the_target() {
+    let target = "2001:2::1:8000:1234:5678".parse().unwrap();
+    assert_eq!(solicited_node_mac(target).to_string(), "33:33:ff:34:56:78");
+}

@@ -3,8 +3,9 @@
 mod dns;
 mod standards;
 
-use super::numbers::SECOND;
 use super::*;
+use crate::clause::RFC_9693;
+use crate::clause::numbers::SECOND;
 use crate::plan::*;
 use crate::repeat::Repetition;
 use crate::search::{RepetitionStart, SearchMethod, SearchSettings};

@@ -1,6 +1,7 @@
 //! Tests of the list of the texts that were read: what is cited stands in it, and what was not read is not judged.
 
 use super::*;
+use crate::clause::RFC_9693;
 
 #[test]
 fn every_clause_cites_a_section_that_was_read_or_is_not_judged() {
@@ -38,11 +39,23 @@ fn what_the_sources_cite_was_read_and_says_where_and_when() {
 /// Returns the sections of RFCs that the sources of clauses, measures and the glossary of the report cite, comments included.
 fn citations() -> Vec<String> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["src/conformance", "src/measures", "../report/src/glossary"];
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
-    let sources = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|name| name == "rs"));
-    let texts = sources.filter(|path| !path.ends_with("tests.rs")).map(|path| std::fs::read_to_string(path).unwrap());
+    let folders = ["src/clause", "src/conformance", "src/measures", "../report/src/glossary"];
+    let mut sources = Vec::new();
+    folders.iter().for_each(|folder| add_sources(&root.join(folder), &mut sources));
+    let texts = sources.into_iter().map(|path| std::fs::read_to_string(path).unwrap());
     texts.flat_map(|text| cited_in(&text)).collect()
+}
+
+/// Adds the sources in a folder and in those below it, except tests.
+fn add_sources(folder: &std::path::Path, sources: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("tests") {
+            add_sources(&path, sources);
+        } else if path.extension().is_some_and(|name| name == "rs") && !path.ends_with("tests.rs") {
+            sources.push(path);
+        }
+    }
 }
 
 /// Returns the sections that a text cites: one, as in `RFC 7597 section 5.1`, or several, as in `RFC 7597 sections 5 and 6` and

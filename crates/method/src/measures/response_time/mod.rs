@@ -11,10 +11,10 @@ use super::{
     Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements, Value,
 };
-use crate::conformance::Clause;
-use crate::conformance::numbers::{count, list, repetitions, seconds};
+use crate::clause::Clause;
+use crate::clause::numbers::{count, list, repetitions, seconds};
 use crate::plan::{Payload, Profile, SeriesBy, Stateful};
-use crate::record::Watch;
+use crate::watch::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
 use crate::units;

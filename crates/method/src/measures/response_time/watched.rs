@@ -1,7 +1,7 @@
 //! Observations of the DUT itself during a trial, as values of a measurement whose result includes them.
 
 use crate::measures::{Quantity, Value};
-use crate::record::{CoreWatch, Watch};
+use crate::watch::{CoreWatch, Watch};
 use crate::terms::Direction;
 use crate::trial::{Fault, TrialResult};
 use sixbench_stats::Summary;
@@ -59,7 +59,7 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{CoreRole, CpuSample, DeviceWatch};
+    use crate::watch::{CoreRole, CpuSample, DeviceWatch};
     use crate::terms::FrameRate;
     use crate::trial::TrialSpec;
 

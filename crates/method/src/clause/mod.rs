@@ -1,5 +1,7 @@
 //! One requirement of an RFC, and the conformance of a test to it.
 
+pub(crate) mod numbers;
+
 use std::fmt;
 
 /// The document of all clauses on connections. No section is cited, because none was read: `docs/standards.toml`.

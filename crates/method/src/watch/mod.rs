@@ -1,6 +1,11 @@
 //! What was seen of the machine under the DUT during a trial.
 
-use super::LossCounter;
+pub(crate) mod cause;
+mod loss_counter;
+
+pub(crate) use cause::Cause;
+pub use loss_counter::{LossCounter, LossSource};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -123,7 +123,7 @@ impl Receive for TeeReceive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loopback;
+    use crate::port::loopback;
 
     #[test]
     fn what_passed_the_tee_is_in_the_file_up_to_its_limit() {
