@@ -1,7 +1,7 @@
 //! The default values of a plan file, by profile.
 
-use super::description::profile_name;
-use super::resolved;
+use crate::description::profile_name;
+use crate::resolved;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
@@ -10,16 +10,16 @@ use sixbench_method::trial::TrialSettings;
 use toml::de::DeTable;
 
 /// The settings from the rest of the file that tests depend on.
-pub(super) struct PlanDefaults<'a> {
-    pub(super) profile: Profile,
-    pub(super) trial: TrialSettings,
-    pub(super) search: &'a SearchSettings,
+pub(crate) struct PlanDefaults<'a> {
+    pub(crate) profile: Profile,
+    pub(crate) trial: TrialSettings,
+    pub(crate) search: &'a SearchSettings,
     /// True if the file sets the search method.
-    pub(super) is_method_given: bool,
-    pub(super) link_rate: Option<u64>,
-    pub(super) duts: &'a [&'a str],
+    pub(crate) is_method_given: bool,
+    pub(crate) link_rate: Option<u64>,
+    pub(crate) duts: &'a [&'a str],
     /// The machines of `[testbed]`, by the names that ssh uses.
-    pub(super) machines: &'a [&'a str],
+    pub(crate) machines: &'a [&'a str],
 }
 
 const SECOND: u64 = 1_000_000_000;

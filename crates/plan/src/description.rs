@@ -154,7 +154,7 @@ fn clause_row(clause: &Clause, tests: &[String], plan: &Plan) -> Vec<String> {
     row(&label(*conformance), format!("{clause} ({level}): {requirement}. Here: {actual}{about}"))
 }
 
-pub(super) fn profile_name(profile: Profile) -> &'static str {
+pub(crate) fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::Smoke => "smoke",
         Profile::Draft => "draft",

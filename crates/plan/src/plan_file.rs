@@ -1,18 +1,18 @@
 //! The plan file: the meaning of its tables and keys.
 
-use super::agent_section::{self, AgentMachine, TesterEnds, read_ends};
-use super::authority_section;
-use super::defaults::{PlanDefaults, standard_search, standard_trial};
-use super::diagnostic::Diagnostic;
-use super::dns_section;
-use super::machines_section;
-use super::ranges::SHORTEST_TRIAL_NS;
-use super::reader::{Mistakes, Section, table_of};
-use super::resolved;
-use super::test_section::{check_tests, read_reference, read_tests, read_useful_reference};
-use super::words::{
+use crate::defaults::{PlanDefaults, standard_search, standard_trial};
+use crate::ranges::SHORTEST_TRIAL_NS;
+use crate::reader::diagnostic::Diagnostic;
+use crate::reader::words::{
     self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, share_or_rate, start,
 };
+use crate::reader::{Mistakes, Section, table_of};
+use crate::resolved;
+use crate::sections::agent::{self, AgentMachine, TesterEnds, read_ends};
+use crate::sections::authority;
+use crate::sections::dns;
+use crate::sections::machines;
+use crate::sections::test::{check_tests, read_reference, read_tests, read_useful_reference};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Plan, Profile};
@@ -116,7 +116,7 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
 /// # Errors
 /// All mistakes in the file, each with its place.
 pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
-    let mistaken = |mistakes| dns_section::with_devices_that_do_not_fit(source, library, mistakes);
+    let mistaken = |mistakes| dns::with_devices_that_do_not_fit(source, library, mistakes);
     let mut loaded = parse(source, &library.names()).map_err(mistaken)?;
     for test in &mut loaded.plan.tests {
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
@@ -169,11 +169,11 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
     let mut tests = read_tests(&file, &defaults);
     if let (Some(tests), Some(_)) = (&tests, &links.agent) {
-        file.section("testbed", "[testbed]").iter().for_each(|section| agent_section::check_tests(section, tests));
+        file.section("testbed", "[testbed]").iter().for_each(|section| agent::check_tests(section, tests));
     }
     let testbed = links.authority.as_ref().zip(file.section("testbed", "[testbed]")).zip(tests.as_mut());
     if let Some(((machine, section), tests)) = testbed {
-        authority_section::assign(&section, machine, tests);
+        authority::assign(&section, machine, tests);
     }
     let reference = read_useful_reference(&file, tests.as_deref().unwrap_or_default());
     file.finish();
@@ -294,8 +294,8 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
     let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
     let nic = read_nic(&section, has_interfaces);
     let links = Links {
-        machines: machines_section::read(&section, config, ports.is_some()),
-        authority: authority_section::read(&section, config, has_interfaces),
+        machines: machines::read(&section, config, ports.is_some()),
+        authority: authority::read(&section, config, has_interfaces),
         ports,
         agent,
         io: section.text("io", backend).unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! The ranges of the numbers in a resolved plan. A plan file is checked key by key where it is read; a resolved plan may come from any source, and its
 //! numbers must lie in the same ranges, since memory, time and arithmetic depend on them.
 
-use super::diagnostic::Diagnostic;
+use crate::reader::diagnostic::Diagnostic;
 use sixbench_method::plan::AddressPart;
 use sixbench_method::terms::FrameSize;
 use toml::Spanned;
@@ -79,7 +79,7 @@ const ORDERED: [(&str, &str); 5] =
     [("minimum", "maximum"), ("least", "most"), ("start", "most"), ("first", "last"), ("foreground", "of")];
 
 /// Returns the first number of a resolved plan that lies outside its range.
-pub(super) fn first_outside(plan: &DeTable<'_>) -> Option<Diagnostic> {
+pub(crate) fn first_outside(plan: &DeTable<'_>) -> Option<Diagnostic> {
     in_table(plan, "")
 }
 

@@ -2,8 +2,8 @@
 //! belong to the file rather than to the measurements: where the run took place, and where its recipes are. It can therefore be checked, shown and run
 //! like any plan file: `plan_file` reads it.
 
-use super::diagnostic::Diagnostic;
-use super::ranges;
+use crate::ranges;
+use crate::reader::diagnostic::Diagnostic;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
@@ -62,7 +62,7 @@ pub fn schema() -> Schema {
 }
 
 /// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
-pub(super) fn is_resolved(file: &DeTable<'_>) -> bool {
+pub(crate) fn is_resolved(file: &DeTable<'_>) -> bool {
     let trial = file.get("trial").and_then(|value| value.get_ref().as_table());
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))
 }

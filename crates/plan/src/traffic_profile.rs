@@ -1,8 +1,8 @@
 //! Traffic profiles for dimensioning: what one subscriber does in the busy hour. Every figure is a table with its `value` and its `source`.
 
-use super::diagnostic::Diagnostic;
-use super::reader::{Mistakes, Section, table_of};
-use super::words::identifier;
+use crate::reader::diagnostic::Diagnostic;
+use crate::reader::words::identifier;
+use crate::reader::{Mistakes, Section, table_of};
 use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::check_title;

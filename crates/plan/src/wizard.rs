@@ -1,8 +1,8 @@
 //! Creates a plan by questions and answers: one device, its place, the measures, and the duration. Prompts and answers are lines, so that a terminal, a
 //! pipe and a test all work the same way.
 
-use super::reader::nearest;
-use super::words::{identifier, interface, profile};
+use crate::reader::nearest;
+use crate::reader::words::{identifier, interface, profile};
 use sixbench_method::measures::Measure;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, why_missing};

@@ -1,7 +1,7 @@
 //! Words and names as written in plan files and on the command line.
 
-use super::diagnostic::Diagnostic;
-use super::reader::{Section, nearest};
+use crate::reader::diagnostic::Diagnostic;
+use crate::reader::{Section, nearest};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
 use sixbench_method::names;
@@ -14,24 +14,24 @@ use sixbench_testbed::recipe::check_reference;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-pub(super) fn identifier(text: &str) -> Result<String, String> {
+pub(crate) fn identifier(text: &str) -> Result<String, String> {
     names::TEST.check(text).map(|()| text.to_owned())
 }
 
-pub(super) fn resolved_identifier(text: &str) -> Result<String, String> {
+pub(crate) fn resolved_identifier(text: &str) -> Result<String, String> {
     names::RESOLVED_TEST.check(text).map(|()| text.to_owned())
 }
 
-pub(super) fn title(text: &str) -> Result<String, String> {
+pub(crate) fn title(text: &str) -> Result<String, String> {
     names::check_title(text).map(|()| text.to_owned())
 }
 
-pub(super) fn interface(text: &str) -> Result<String, String> {
+pub(crate) fn interface(text: &str) -> Result<String, String> {
     names::INTERFACE.check(text).map(|()| text.to_owned())
 }
 
 /// Reads the name of a port: an interface of the kernel, or a backend and an address.
-pub(super) fn port(text: &str) -> Result<PortSpec, String> {
+pub(crate) fn port(text: &str) -> Result<PortSpec, String> {
     match PortSpec::parse(text) {
         PortSpec::Interface(name) => interface(&name).map(PortSpec::Interface),
         address => path(text).map(|_| address),
@@ -39,7 +39,7 @@ pub(super) fn port(text: &str) -> Result<PortSpec, String> {
 }
 
 /// Reads a path, or another text that people are to see as it is: control characters could show another one to those who are asked about it.
-pub(super) fn path(text: &str) -> Result<String, String> {
+pub(crate) fn path(text: &str) -> Result<String, String> {
     match text.chars().find(|c| is_control(*c)) {
         Some(c) => Err(format!("expected a text without control characters, but `{}` has {:?}", visible(text), c)),
         None => Ok(text.to_owned()),
@@ -47,7 +47,7 @@ pub(super) fn path(text: &str) -> Result<String, String> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum DutHost {
+pub(crate) enum DutHost {
     /// In a namespace, or at interfaces of this machine, set up by the user.
     #[default]
     Netns,
@@ -55,7 +55,7 @@ pub(super) enum DutHost {
     Ssh(String),
 }
 
-pub(super) fn host(text: &str) -> Result<DutHost, String> {
+pub(crate) fn host(text: &str) -> Result<DutHost, String> {
     if text == "netns" {
         return Ok(DutHost::Netns);
     }
@@ -64,7 +64,7 @@ pub(super) fn host(text: &str) -> Result<DutHost, String> {
 }
 
 /// Reads `ssh:NAME`; returns the name.
-pub(super) fn ssh_host(text: &str) -> Result<String, String> {
+pub(crate) fn ssh_host(text: &str) -> Result<String, String> {
     let expected = || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a leading dash for an option.
@@ -72,7 +72,7 @@ pub(super) fn ssh_host(text: &str) -> Result<String, String> {
 }
 
 /// Reads the name or the path of a program on another machine.
-pub(super) fn program(text: &str) -> Result<String, String> {
+pub(crate) fn program(text: &str) -> Result<String, String> {
     match text.is_empty() || text.starts_with('-') {
         true => Err(format!("expected the name or the path of a program, not {text:?}")),
         false => path(text),
@@ -80,7 +80,7 @@ pub(super) fn program(text: &str) -> Result<String, String> {
 }
 
 /// Returns `text`, the value of `key`, if it names a recipe; reports it otherwise.
-pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[&str]) -> Option<String> {
+pub(crate) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[&str]) -> Option<String> {
     if let Err(title) = check_reference(&text) {
         section.mistake(key, title);
         return None;
@@ -99,7 +99,7 @@ pub(super) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[
     None
 }
 
-pub(super) fn any(text: &str) -> Result<String, String> {
+pub(crate) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
@@ -111,11 +111,11 @@ pub fn profile(text: &str) -> Result<Profile, String> {
     word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
 }
 
-pub(super) fn method(text: &str) -> Result<SearchMethod, String> {
+pub(crate) fn method(text: &str) -> Result<SearchMethod, String> {
     word(text, "a search method", &SearchMethod::ALL.map(|method| (method.info().word, method)))
 }
 
-pub(super) fn start(text: &str) -> Result<RepetitionStart, String> {
+pub(crate) fn start(text: &str) -> Result<RepetitionStart, String> {
     let words = [RepetitionStart::Cold, RepetitionStart::Dithered].map(|start| (start.word(), start));
     word(text, "how a repetition starts", &words)
 }
@@ -142,11 +142,11 @@ pub fn directions(text: &str) -> Result<Directions, String> {
     word(text, "directions", &words)
 }
 
-pub(super) fn ports(text: &str) -> Result<Ports, String> {
+pub(crate) fn ports(text: &str) -> Result<Ports, String> {
     word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)])
 }
 
-pub(super) fn order(text: &str) -> Result<ValueOrder, String> {
+pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
     let words = [
         ("fixed", ValueOrder::Fixed),
         ("increasing", ValueOrder::Increasing),
@@ -156,18 +156,18 @@ pub(super) fn order(text: &str) -> Result<ValueOrder, String> {
     word(text, "an order", &words)
 }
 
-pub(super) fn count(text: &str) -> Result<u32, String> {
+pub(crate) fn count(text: &str) -> Result<u32, String> {
     let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
     text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
 }
 
 /// Reads the number of queues of a port, at least one.
-pub(super) fn queues(text: &str) -> Result<NonZeroU32, String> {
+pub(crate) fn queues(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
 }
 
 /// Reads a name that the kernel gives a setting, such as an offload or a governor.
-pub(super) fn setting(text: &str) -> Result<String, String> {
+pub(crate) fn setting(text: &str) -> Result<String, String> {
     let is_name =
         text.starts_with(char::is_alphanumeric) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if is_name {
@@ -177,12 +177,12 @@ pub(super) fn setting(text: &str) -> Result<String, String> {
 }
 
 /// Reads the size of a ring, frames.
-pub(super) fn ring_size(text: &str) -> Result<NonZeroU32, String> {
+pub(crate) fn ring_size(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| format!("expected a number of frames of at least 1, not `{text}`"))
 }
 
 /// Reads the fields of an RSS hash.
-pub(super) fn hash_fields(text: &str) -> Result<String, String> {
+pub(crate) fn hash_fields(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.chars().all(|letter| "mvtsdfn".contains(letter)) {
         return Ok(text.to_owned());
     }
@@ -190,7 +190,7 @@ pub(super) fn hash_fields(text: &str) -> Result<String, String> {
 }
 
 /// Reads the path of a program on another machine, which must be absolute, since no directory there is the current one.
-pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn program_path(text: &str) -> Result<PathBuf, String> {
     match text.starts_with('/') && !text.contains(char::is_whitespace) {
         true => path(text).map(PathBuf::from),
         false => Err(format!(
@@ -200,17 +200,17 @@ pub(super) fn program_path(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Reads the number of threads of a server, at least one.
-pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
 }
 
 /// Reads the number of a core.
-pub(super) fn core(text: &str) -> Result<u32, String> {
+pub(crate) fn core(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
 }
 
 /// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.
-pub(super) fn share_or_rate(text: &str) -> Result<f64, String> {
+pub(crate) fn share_or_rate(text: &str) -> Result<f64, String> {
     match units::rate(text) {
         Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
         _ => units::share(text),

@@ -1,8 +1,8 @@
 //! The settings of a `[[test]]` of a stateful gateway: the parameters of RFC 9693.
 
-use super::defaults::PlanDefaults;
-use super::reader::Section;
-use super::words::order;
+use crate::defaults::PlanDefaults;
+use crate::reader::Section;
+use crate::reader::words::order;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
@@ -16,17 +16,17 @@ const KEYS: [&str; 7] =
     ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
 
 /// The settings of the two phases, including those that may be lists.
-pub(super) struct StatefulSection {
+pub(crate) struct StatefulSection {
     /// The settings of the first item of each list; `None` for a stateless test.
-    pub(super) stateful: Option<Stateful>,
-    pub(super) connections: Vec<u64>,
-    pub(super) table_sizes: Vec<u64>,
+    pub(crate) stateful: Option<Stateful>,
+    pub(crate) connections: Vec<u64>,
+    pub(crate) table_sizes: Vec<u64>,
     /// True if M was given, so that it is not derived from N.
-    pub(super) has_own_state_table: bool,
+    pub(crate) has_own_state_table: bool,
 }
 
 /// Reads the keys; `connections` makes a test stateful.
-pub(super) fn read_stateful(
+pub(crate) fn read_stateful(
     section: &Section<'_>,
     defaults: &PlanDefaults<'_>,
     measure: &Measure,
@@ -115,7 +115,7 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges with too few combinations for the connections, or with more than can be numbered.
-pub(super) fn check_combinations(section: &Section<'_>, read: &StatefulSection, traffic: &TrafficSettings, measure: &Measure) {
+pub(crate) fn check_combinations(section: &Section<'_>, read: &StatefulSection, traffic: &TrafficSettings, measure: &Measure) {
     if read.stateful.is_none() {
         return;
     }

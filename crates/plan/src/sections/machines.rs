@@ -1,7 +1,7 @@
 //! The keys of `[testbed]` for devices on other machines: which machines, and which of their interfaces are cabled.
 
-use super::reader::Section;
-use super::words::{DutHost, host, interface};
+use crate::reader::Section;
+use crate::reader::words::{DutHost, host, interface};
 use sixbench_method::measures::Keys;
 use sixbench_method::units::counted;
 use sixbench_testbed::{RemoteMachine, SshConfig};
@@ -11,7 +11,7 @@ const INTERFACES: [&str; 2] = ["dut-left", "dut-right"];
 
 /// Returns the machines, from left to right. The keys that belong to machines are a mistake without one.
 /// `config` is the file that ssh reads instead of its usual configuration.
-pub(super) fn read(section: &Section<'_>, config: Option<&SshConfig>, has_ports: bool) -> Vec<RemoteMachine> {
+pub(crate) fn read(section: &Section<'_>, config: Option<&SshConfig>, has_ports: bool) -> Vec<RemoteMachine> {
     let hosts = section.texts("host", host);
     let interfaces = INTERFACES.map(|key| section.texts(key, interface));
     let Some(names) = names(section, hosts) else { return Vec::new() };

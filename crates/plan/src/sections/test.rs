@@ -1,14 +1,14 @@
 //! The `[[test]]` tables: each is a test, or a series of tests that differ in one setting.
 
-use super::cores_section;
-use super::defaults::{PlanDefaults, standard_repetitions};
-use super::dns_section;
-use super::expect_section::{ExpectContext, read_expectations};
-use super::measure_section::read_measure;
-use super::reader::{Section, nearest};
-use super::stateful_section::{self, check_combinations, read_stateful};
-use super::traffic_section::read_traffic;
-use super::words::{any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title};
+use crate::defaults::{PlanDefaults, standard_repetitions};
+use crate::reader::words::{any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title};
+use crate::reader::{Section, nearest};
+use crate::sections::cores;
+use crate::sections::dns;
+use crate::sections::expect::{ExpectContext, read_expectations};
+use crate::sections::measure::read_measure;
+use crate::sections::stateful::{self, check_combinations, read_stateful};
+use crate::sections::traffic::read_traffic;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 
 /// Reads all tests of a file; `None` if one of them cannot be read.
-pub(super) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<Vec<Test>> {
+pub(crate) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<Vec<Test>> {
     let mut names = BTreeSet::new();
     let tests: Vec<Option<Vec<Test>>> = tables(file).into_iter().map(|s| read_test(s, defaults, &mut names)).collect();
     let tests: Option<Vec<Vec<Test>>> = tests.into_iter().collect();
@@ -29,7 +29,7 @@ pub(super) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Opt
 }
 
 /// Checks what can still be wrong with the tests of a resolved plan that was read successfully.
-pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
+pub(crate) fn check_tests(file: &Section<'_>, duts: &[&str]) {
     let mut names = BTreeSet::new();
     for section in tables(file) {
         // Names in a series may be longer than a plan file allows.
@@ -40,7 +40,7 @@ pub(super) fn check_tests(file: &Section<'_>, duts: &[&str]) {
 }
 
 /// Reads the name of the reference, which must be one of the tests; without `tests`, which had mistakes, any name is accepted.
-pub(super) fn read_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
+pub(crate) fn read_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
     let name = file.text("reference", resolved_identifier)?;
     let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
     if !names.is_empty() && !names.contains(&name.as_str()) {
@@ -52,7 +52,7 @@ pub(super) fn read_reference(file: &Section<'_>, tests: &[Test]) -> Option<Strin
 }
 
 /// Reads the name of the reference of a plan file, and reports one that is of no use to its tests. The resolved plan of a part of them may have it alone.
-pub(super) fn read_useful_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
+pub(crate) fn read_useful_reference(file: &Section<'_>, tests: &[Test]) -> Option<String> {
     let name = read_reference(file, tests)?;
     let test = tests.iter().find(|test| test.name == name);
     if test.is_some_and(|_| tests.len() == 1) {
@@ -120,7 +120,7 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
     let state = read_stateful(&section, defaults, &measure, goals);
     check_combinations(&section, &state, &traffic, &measure);
-    let dns = dns_section::read_steps(&section, &measure);
+    let dns = dns::read_steps(&section, &measure);
     let steps = read_steps(&section, state, dns, defaults);
     check_flows(&section, &steps, &traffic);
     let again = section.again();
@@ -201,15 +201,15 @@ struct ListedSettings {
     background: Vec<Share>,
     flows: Vec<Flows>,
     subscribers: Vec<u32>,
-    cores: cores_section::CoreSteps,
-    state: stateful_section::StatefulSection,
-    dns: dns_section::DnsSection,
+    cores: cores::CoreSteps,
+    state: stateful::StatefulSection,
+    dns: dns::DnsSection,
 }
 
 fn read_steps(
     section: &Section<'_>,
-    state: stateful_section::StatefulSection,
-    dns: dns_section::DnsSection,
+    state: stateful::StatefulSection,
+    dns: dns::DnsSection,
     defaults: &PlanDefaults<'_>,
 ) -> ListedSettings {
     let step_ns = section.value("flow-step", units::duration_ns).unwrap_or(0);
@@ -221,7 +221,7 @@ fn read_steps(
         background: section.list("background", units::background).unwrap_or_default(),
         flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
         subscribers: section.numbers("subscribers", flow_count).unwrap_or_default(),
-        cores: cores_section::read(section, defaults.machines, defaults.duts),
+        cores: cores::read(section, defaults.machines, defaults.duts),
         state,
         dns,
     };

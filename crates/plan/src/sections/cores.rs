@@ -1,7 +1,7 @@
 //! The key `cores` of a test: the same number for every device, or separate numbers for some devices of a row.
 
-use super::reader::{Section, nearest};
-use super::words::count;
+use crate::reader::words::count;
+use crate::reader::{Section, nearest};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::Test;
 
@@ -9,28 +9,28 @@ const KEY: &str = "cores";
 
 /// The numbers of cores with which a test is made.
 #[derive(Default)]
-pub(super) struct CoreSteps {
+pub(crate) struct CoreSteps {
     /// The numbers of cores, used in turn, that apply to every device.
-    pub(super) every: Vec<u32>,
+    pub(crate) every: Vec<u32>,
     /// The numbers of cores of individual devices, by the name of the device or of its machine; empty for a device that has all its cores.
     by_device: Vec<(String, Vec<u32>)>,
 }
 
 impl CoreSteps {
     /// Returns the length of the longest list.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         let lists = self.by_device.iter().map(|(_, counts)| counts.len());
         lists.max().unwrap_or(0).max(self.every.len())
     }
 
     /// Returns the only device for which a list of several numbers is given, with the list.
-    pub(super) fn varied_device(&self) -> Option<(&str, &[u32])> {
+    pub(crate) fn varied_device(&self) -> Option<(&str, &[u32])> {
         let (name, counts) = self.by_device.iter().find(|(_, counts)| counts.len() > 1)?;
         Some((name, counts))
     }
 
     /// Gives a test the first number of each list.
-    pub(super) fn set_first(&self, test: &mut Test) {
+    pub(crate) fn set_first(&self, test: &mut Test) {
         test.cores = self.every.first().copied();
         let first = self.by_device.iter().filter_map(|(name, counts)| Some((name.clone(), *counts.first()?)));
         test.device_cores = first.collect();
@@ -38,7 +38,7 @@ impl CoreSteps {
 }
 
 /// Reads a number, a list of numbers, or a table of numbers for individual devices, whose names are in `machines` or in `duts`.
-pub(super) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> CoreSteps {
+pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> CoreSteps {
     let known = |name: &str| match machines.contains(&name) || duts.contains(&name) {
         true => Ok(()),
         false => Err(unknown(name, machines, duts)),

@@ -1,13 +1,13 @@
 //! Ports, addresses and flows of a `[[test]]`.
 
-use super::reader::Section;
-use super::words::{order, ports};
+use crate::reader::Section;
+use crate::reader::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 use sixbench_method::units::{range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
-pub(super) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
+pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));
     let traffic = TrafficSettings {

@@ -1,6 +1,10 @@
 //! Reads a TOML table key by key, and collects what was not understood, so that all mistakes in a file are reported at once.
 
-use super::diagnostic::Diagnostic;
+pub(crate) mod diagnostic;
+pub(crate) mod place;
+pub(crate) mod words;
+
+use crate::reader::diagnostic::Diagnostic;
 use sixbench_method::measures::Keys;
 use std::borrow::Cow;
 use std::cell::RefCell;

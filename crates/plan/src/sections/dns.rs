@@ -1,8 +1,8 @@
 //! Settings of a `[[test]]` of a DNS server in addition to those of its measure (RFC 8219 section 9): lists, and what depends on the recipes.
 
-use super::diagnostic::Diagnostic;
-use super::reader::Section;
-use super::words::known_dut;
+use crate::reader::Section;
+use crate::reader::diagnostic::Diagnostic;
+use crate::reader::words::known_dut;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
 use sixbench_method::units;
@@ -13,22 +13,22 @@ use toml::de::DeTable;
 /// The most names in a zone file: a larger one takes minutes to load.
 const MOST_IN_FILE: u64 = 1 << 22;
 
-pub(super) struct DnsSection {
+pub(crate) struct DnsSection {
     /// Shares of queries for names that were resolved before, per cent.
-    pub(super) cached: Vec<u8>,
+    pub(crate) cached: Vec<u8>,
     /// Shares of names that have an AAAA record themselves, per cent.
-    pub(super) with_aaaa: Vec<u8>,
+    pub(crate) with_aaaa: Vec<u8>,
 }
 
 impl DnsSection {
     /// Returns the key with the longer list, and the length of that list.
-    pub(super) fn longest(&self) -> (&'static str, usize) {
+    pub(crate) fn longest(&self) -> (&'static str, usize) {
         let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
         if with_aaaa > cached { ("with-aaaa", with_aaaa) } else { ("cached", cached) }
     }
 }
 
-pub(super) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
+pub(crate) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
     // An unknown authority, which is reported as a mistake, has no zone file.
     let authority = dns.authority.clone().and_then(|text| known_dut(section, "authority", text, duts));
     let is_in_a_file = dns.role == DnsRole::Authority || authority.is_some();
@@ -39,7 +39,7 @@ pub(super) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
     }
 }
 
-pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection {
+pub(crate) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection {
     let Some(dns) = measure.dns() else { return DnsSection { cached: Vec::new(), with_aaaa: Vec::new() } };
     check_strays(section);
     let cached = match dns.role {
@@ -51,7 +51,7 @@ pub(super) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection
 
 /// Returns the mistakes of a plan with that of each DNS test whose device is no DNS server. It stands in place of the keys that do not apply to DNS
 /// tests: they may be right, and the measure or the device wrong.
-pub(super) fn with_devices_that_do_not_fit(source: &str, library: &Library, mistakes: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn with_devices_that_do_not_fit(source: &str, library: &Library, mistakes: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let (table, _) = DeTable::parse_recoverable(source);
     let tests = table.get_ref().get("test").and_then(|tests| tests.get_ref().as_array());
     let tests: Vec<&DeTable<'_>> = tests.into_iter().flatten().filter_map(|test| test.get_ref().as_table()).collect();

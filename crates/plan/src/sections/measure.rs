@@ -1,14 +1,14 @@
 //! The measure of a `[[test]]`. Each measure reads its own settings.
 
-use super::defaults::PlanDefaults;
-use super::dns_section::check_dns;
-use super::reader::Section;
+use crate::defaults::PlanDefaults;
+use crate::reader::Section;
+use crate::sections::dns::check_dns;
 use sixbench_method::measures::{Keys, MeasureDefaults};
 use sixbench_method::plan::Measure;
 use sixbench_method::units::word;
 
 /// Reads `measure` and the keys that belong to it; keys of other measures remain unknown.
-pub(super) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
+pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
     let names: Vec<_> = Measure::infos().map(|info| (info.term.name, info.term.name)).collect();
     let of_measure = MeasureDefaults {
         trial_ns: defaults.trial.duration_ns,

@@ -1,7 +1,7 @@
 //! The expectations of a `[[test]]`: a single rate, or tables with a quantity and its bounds.
 
-use super::defaults::PlanDefaults;
-use super::reader::{Section, nearest};
+use crate::defaults::PlanDefaults;
+use crate::reader::{Section, nearest};
 use sixbench_analysis::expectation::has_rate;
 use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
@@ -9,10 +9,10 @@ use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_method::units;
 
 /// The parts of a test, and of the rest of the file, that its expectations depend on.
-pub(super) struct ExpectContext<'a> {
-    pub(super) defaults: &'a PlanDefaults<'a>,
-    pub(super) measure: &'a Measure,
-    pub(super) sizes: &'a [FrameSize],
+pub(crate) struct ExpectContext<'a> {
+    pub(crate) defaults: &'a PlanDefaults<'a>,
+    pub(crate) measure: &'a Measure,
+    pub(crate) sizes: &'a [FrameSize],
 }
 
 /// The bounded value: the rate that is searched for, or a quantity.
@@ -23,7 +23,7 @@ enum What {
 }
 
 /// Reads `expect`. An expectation that no run could meet, or that none could miss, is a mistake.
-pub(super) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
+pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
     let Some(tables) = section.tables("expect", "expect") else {
         let rate = section.value("expect", |text| of.bound(of.only_rate()?, text));
         rate.inspect(|&rate| of.check_range(section, "expect", What::Rate, rate));

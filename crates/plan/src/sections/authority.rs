@@ -1,7 +1,7 @@
 //! `[testbed.authority]`: the machine of the authoritative server that a DNS64 server queries, if it is neither the tester nor the device.
 
-use super::reader::Section;
-use super::words::{DutHost, host, interface, program_path, threads};
+use crate::reader::Section;
+use crate::reader::words::{DutHost, host, interface, program_path, threads};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::Test;
 use sixbench_testbed::{AuthorityMachine, SshConfig};
@@ -9,7 +9,7 @@ use sixbench_testbed::{AuthorityMachine, SshConfig};
 const NAME: &str = "[testbed.authority]";
 
 /// Returns the machine that the table names, if the plan has the table; `config` is the file that ssh reads instead of its usual configuration.
-pub(super) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interfaces: bool) -> Option<AuthorityMachine> {
+pub(crate) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interfaces: bool) -> Option<AuthorityMachine> {
     let section = testbed.section("authority", NAME)?;
     let at = section.required_text("host", host);
     let behind = section.required_text("interface", interface);
@@ -37,7 +37,7 @@ pub(super) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interf
 }
 
 /// Assigns the authority on `machine` to the tests that use the tester's authority, and reports all other tests, since the tester's right end is there.
-pub(super) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &mut [Test]) {
+pub(crate) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &mut [Test]) {
     for test in tests {
         let name = test.name.clone();
         let mistake = |why: &str, help: &str| testbed.mistake_with_help("authority", format!("test {name} {why}"), help);

@@ -1,7 +1,7 @@
 //! The keys of `[testbed]` that put one end of the tester on another machine, and the tests that such a tester cannot make.
 
 use crate::reader::Section;
-use crate::words;
+use crate::reader::words;
 use sixbench_io::PortSpec;
 use sixbench_method::measures::{Demand, Keys};
 use sixbench_method::plan::Test;

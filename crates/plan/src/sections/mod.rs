@@ -1,0 +1,12 @@
+//! The sections of a plan file, and the keys of each: what a key says, and what is wrong with it, is found in the file of its section.
+
+pub(crate) mod agent;
+pub(crate) mod authority;
+pub(crate) mod cores;
+pub(crate) mod dns;
+pub(crate) mod expect;
+pub(crate) mod machines;
+pub(crate) mod measure;
+pub(crate) mod stateful;
+pub(crate) mod test;
+pub(crate) mod traffic;
