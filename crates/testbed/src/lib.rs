@@ -20,7 +20,7 @@ pub use dut::{
 };
 pub use exec::{
     Daemon, ProgramCommand, Remote, RemoteProgram, Shell, ShellAccess, SshConfig, TestbedError, Transcript, command_of, quoted,
-    quoted_path, quoted_word, scp,
+    quoted_path, quoted_word,
 };
 pub use net::{
     Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories,

@@ -14,8 +14,9 @@ use sixbench_method::plan::Test;
 use sixbench_plan::AgentMachine;
 use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::monitor::Occupant;
-use sixbench_testbed::{RemoteProgram, Shell};
+use sixbench_testbed::{ProgramCommand, RemoteProgram, Shell};
 use std::io::{BufRead as _, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{ChildStderr, ChildStdout};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
@@ -238,8 +239,7 @@ fn last_line(said: &Mutex<String>) -> String {
 }
 
 fn other_version(machine: &AgentMachine, theirs: String) -> AgentError {
-    let (own, target) = copy(machine);
-    AgentError::OtherVersion { machine: machine.remote.destination().to_owned(), theirs, own, target }
+    AgentError::OtherVersion { machine: machine.remote.destination().to_owned(), theirs, copy: copy(machine) }
 }
 
 /// Returns the error for a program that has not sent a greeting: it may be missing, or a version of sixbench without an agent.
@@ -253,17 +253,16 @@ fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, sai
             _ => AgentError::NoAgent { machine: name, program: machine.program.clone(), said: last_line(said) },
         },
         Err(sixbench_testbed::TestbedError::Missing { .. }) => {
-            let (own, target) = copy(machine);
-            AgentError::NotInstalled { machine: name, program: machine.program.clone(), own, target }
+            AgentError::NotInstalled { machine: name, program: machine.program.clone(), copy: copy(machine) }
         }
         Err(error) => error.into(),
     }
 }
 
-/// Returns the path of this program, and the path for a copy of it on the agent's machine.
-fn copy(machine: &AgentMachine) -> (String, String) {
-    let own = std::env::current_exe().map_or_else(|_| "sixbench".to_owned(), |path| path.display().to_string());
+/// Returns the command that copies this program to the agent's machine.
+fn copy(machine: &AgentMachine) -> ProgramCommand {
+    let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sixbench"));
     let target =
         if machine.program.contains('/') { machine.program.clone() } else { format!("/usr/local/bin/{}", machine.program) };
-    (own, target)
+    machine.remote.scp(&own, target.as_ref())
 }

@@ -1,7 +1,7 @@
 //! Errors of the tester's second machine.
 
 use crate::version::VERSION;
-use sixbench_testbed::{TestbedError, scp};
+use sixbench_testbed::{ProgramCommand, TestbedError};
 
 /// The reason why the tester's second machine cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -15,18 +15,14 @@ pub enum AgentError {
     #[error(transparent)]
     Unreachable(TestbedError),
     /// The program is not installed there.
-    #[error(
-        "{machine} has no program {program}: copy this one there ({}), or name it by `agent-program`",
-        scp(own.as_ref(), machine, target.as_ref())
-    )]
-    NotInstalled { machine: String, program: String, own: String, target: String },
+    #[error("{machine} has no program {program}: copy this one there ({copy}), or name it by `agent-program`")]
+    NotInstalled { machine: String, program: String, copy: ProgramCommand },
     /// The program there is a different version.
     #[error(
         "{machine} runs sixbench {theirs}, but this is sixbench {VERSION}, and both must be the same: copy this one there \
-         ({})",
-        scp(own.as_ref(), machine, target.as_ref())
+         ({copy})"
     )]
-    OtherVersion { machine: String, theirs: String, own: String, target: String },
+    OtherVersion { machine: String, theirs: String, copy: ProgramCommand },
     /// The program does not identify itself as an agent.
     #[error("{machine}: `{program} agent` did not begin: {said}")]
     NoAgent { machine: String, program: String, said: String },

@@ -2,24 +2,34 @@
 //! command.
 
 use super::quoting::ProgramCommand;
+use super::ssh::Destination;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Connects to a machine and does nothing there, so that ssh asks or tells whatever it has to.
-pub(crate) fn ssh_true(destination: &str) -> ProgramCommand {
-    ProgramCommand::of("ssh").word(destination).words("true")
+pub(super) fn ssh_true(destination: &Destination) -> ProgramCommand {
+    of_ssh("ssh", destination).word(&destination.name).words("true")
 }
 
 /// Has a machine accept the user's key.
-pub(crate) fn ssh_copy_id(destination: &str) -> ProgramCommand {
-    ProgramCommand::of("ssh-copy-id").word(destination)
+pub(super) fn ssh_copy_id(destination: &Destination) -> ProgramCommand {
+    of_ssh("ssh-copy-id", destination).word(&destination.name)
 }
 
 /// Copies a file to a machine.
-pub fn scp(file: &Path, destination: &str, target: &Path) -> ProgramCommand {
-    let mut to = OsString::from(format!("{destination}:"));
+pub(super) fn scp(file: &Path, destination: &Destination, target: &Path) -> ProgramCommand {
+    let mut to = OsString::from(format!("{}:", destination.name));
     to.push(target);
-    ProgramCommand::of("scp").path(file).word(to)
+    of_ssh("scp", destination).path(file).word(to)
+}
+
+/// Returns the command without arguments of a program of OpenSSH, which reads the configuration of this destination.
+fn of_ssh(program: &str, destination: &Destination) -> ProgramCommand {
+    let command = ProgramCommand::of(program);
+    match &destination.config {
+        Some(config) => command.words("-F").path(config.path()),
+        None => command,
+    }
 }
 
 /// Changes an interface of this machine: `change` has plain words only.
@@ -35,17 +45,26 @@ pub(crate) fn ip_link_del(interface: impl AsRef<OsStr>) -> ProgramCommand {
 #[cfg(test)]
 mod tests {
     use super::super::quoting::tests::read_by_a_shell;
+    use super::super::ssh::SshConfig;
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn a_shell_reads_every_name_in_an_advised_command_as_it_is() {
         for name in ["dut", "two words", "it's", "a;b", "$(id) `id`", "line\nend"] {
             let colon = format!("{name}:/opt/{name}");
             let file = format!("/tmp/{name}");
-            let expected: [(ProgramCommand, Vec<&str>); 5] = [
-                (ssh_true(name), vec!["ssh", name, "true"]),
-                (ssh_copy_id(name), vec!["ssh-copy-id", name]),
-                (scp(file.as_ref(), name, format!("/opt/{name}").as_ref()), vec!["scp", &file, &colon]),
+            let usual = Destination::new(name, None);
+            let target = PathBuf::from(format!("/opt/{name}"));
+            let config = "/my own/it's a config";
+            let own = Destination::new(name, Some(&SshConfig::new(config)));
+            let expected: [(ProgramCommand, Vec<&str>); 8] = [
+                (ssh_true(&usual), vec!["ssh", name, "true"]),
+                (ssh_copy_id(&usual), vec!["ssh-copy-id", name]),
+                (scp(file.as_ref(), &usual, &target), vec!["scp", &file, &colon]),
+                (ssh_true(&own), vec!["ssh", "-F", config, name, "true"]),
+                (ssh_copy_id(&own), vec!["ssh-copy-id", "-F", config, name]),
+                (scp(file.as_ref(), &own, &target), vec!["scp", "-F", config, &file, &colon]),
                 (ip_link_set(name, "mtu 9000"), vec!["ip", "link", "set", name, "mtu", "9000"]),
                 (ip_link_del(name), vec!["ip", "link", "del", name]),
             ];

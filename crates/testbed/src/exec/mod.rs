@@ -19,8 +19,7 @@ mod undo;
 mod waiting;
 
 pub use access::ShellAccess;
-pub use advised::scp;
-pub(crate) use advised::{ip_link_del, ip_link_set, ssh_copy_id, ssh_true};
+pub(crate) use advised::{ip_link_del, ip_link_set};
 pub use daemon::Daemon;
 pub(crate) use directory::{guessable, own_directory, unguessable};
 pub use error::TestbedError;

@@ -3,7 +3,7 @@
 
 use super::check;
 use super::machine::RemoteMachine;
-use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, scp};
+use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError};
 use crate::recipe::System;
 use std::env::consts::ARCH;
 use std::net::SocketAddr;
@@ -121,7 +121,7 @@ impl AuthorityMachine {
         let cure = || match self.program {
             Some(_) => format!(
                 "install this one there ({}), or leave `program` out of [testbed.authority], and it is copied there for the run",
-                scp(&here, self.name(), program)
+                self.remote.scp(&here, program)
             ),
             None => "install sixbench there, and name it as `program` in [testbed.authority]".to_owned(),
         };

@@ -49,10 +49,10 @@ impl SshConnection {
         // After a stop request, the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
-            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(&destination.name, TIMEOUT)),
+            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(destination, TIMEOUT)),
             _ => {
                 let said = said.map(said_until_now).unwrap_or_default();
-                Err(refusal::explain(&destination.name, &said))
+                Err(refusal::explain(destination, &said))
             }
         }
     }

@@ -7,15 +7,16 @@ use std::path::Path;
 /// An ordinary user's PATH lacks the system's tools, and so does that of some servers' sessions.
 const PRELUDE: &str = "PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin LC_ALL=C; export PATH LC_ALL; ";
 
+/// A machine by the name ssh knows it by, and what ssh reads in place of its usual configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Destination {
-    pub(super) name: String,
-    pub(super) config: Option<SshConfig>,
+pub(in crate::exec) struct Destination {
+    pub(in crate::exec) name: String,
+    pub(in crate::exec) config: Option<SshConfig>,
 }
 
 impl Destination {
     /// See [`super::Remote::new`].
-    pub(super) fn new(name: &str, config: Option<&SshConfig>) -> Self {
+    pub(in crate::exec) fn new(name: &str, config: Option<&SshConfig>) -> Self {
         Self { name: name.to_owned(), config: config.cloned() }
     }
 

@@ -12,9 +12,9 @@ pub(crate) mod refusal;
 mod remote;
 
 pub use config::SshConfig;
+pub(super) use destination::Destination;
 pub(crate) use directory::sweep;
 pub use program::RemoteProgram;
 pub use remote::Remote;
 
 use connection::SshConnection;
-use destination::Destination;

@@ -1,31 +1,34 @@
 //! Turns error messages of ssh into advice on what to do.
 
-use crate::exec::{TestbedError, ssh_copy_id, ssh_true};
+use super::Destination;
+use crate::exec::TestbedError;
+use crate::exec::advised::{ssh_copy_id, ssh_true};
 use std::time::Duration;
 
-pub(crate) fn explain(destination: &str, said: &str) -> TestbedError {
+pub(super) fn explain(destination: &Destination, said: &str) -> TestbedError {
+    let name = &destination.name;
     let has = |needle: &str| said.contains(needle);
     let last = last_line(said);
     let text = if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
-            "{destination}: its host key has changed; if the machine was set up anew, forget the old key (ssh-keygen -R HOST) \
+            "{name}: its host key has changed; if the machine was set up anew, forget the old key (ssh-keygen -R HOST) \
              and accept the new one ({})",
             ssh_true(destination)
         )
     } else if has("Host key verification failed") || has("host key is known") {
-        format!("{destination}: its host key is not known here; check it and accept it once: {}", ssh_true(destination))
+        format!("{name}: its host key is not known here; check it and accept it once: {}", ssh_true(destination))
     } else if has("Permission denied") {
         format!(
-            "{destination} refused our key ({last}); put it there ({}), name it in ssh_config \
+            "{name} refused our key ({last}); put it there ({}), name it in ssh_config \
              (IdentityFile), or load it (ssh-add); with sudo, root's own key is used",
             ssh_copy_id(destination)
         )
     } else if has("Could not resolve hostname") {
-        format!("{destination}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?")
+        format!("{name}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?")
     } else if UNREACHABLE.iter().any(|needle| has(needle)) {
-        format!("cannot reach {destination}: {last}; is it up, does sshd run there, and is the port right?")
+        format!("cannot reach {name}: {last}; is it up, does sshd run there, and is the port right?")
     } else {
-        format!("cannot reach {destination} by ssh: {last}; what does `{}` say?", ssh_true(destination))
+        format!("cannot reach {name} by ssh: {last}; what does `{}` say?", ssh_true(destination))
     };
     TestbedError::Other(text)
 }
@@ -41,9 +44,9 @@ const UNREACHABLE: [&str; 7] = [
     "Connection reset",
 ];
 
-pub(crate) fn silent(destination: &str, waited: Duration) -> TestbedError {
-    let seconds = waited.as_secs();
-    TestbedError::Other(format!("{destination} gave no session within {seconds} s; what does `{}` say?", ssh_true(destination)))
+pub(super) fn silent(destination: &Destination, waited: Duration) -> TestbedError {
+    let (name, seconds) = (&destination.name, waited.as_secs());
+    TestbedError::Other(format!("{name} gave no session within {seconds} s; what does `{}` say?", ssh_true(destination)))
 }
 
 pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
@@ -65,10 +68,11 @@ fn last_line(said: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SshConfig;
     use super::*;
 
     fn told(said: &str) -> String {
-        explain("dut", said).to_string()
+        explain(&Destination::new("dut", None), said).to_string()
     }
 
     #[test]
@@ -85,6 +89,15 @@ mod tests {
         assert!(port.contains("port 23: Connection refused; is it up, does sshd run there"), "{port}");
         let other = told("Can't open user config file /none: No such file or directory\n");
         assert!(other.contains("/none") && other.contains("what does `ssh dut true` say?"), "{other}");
+    }
+
+    #[test]
+    fn advice_about_a_machine_names_the_configuration_that_it_is_reached_by() {
+        let destination = Destination::new("dut", Some(&SshConfig::new("/my own/config")));
+        let key = explain(&destination, "root@10.0.0.1: Permission denied (publickey).\n").to_string();
+        assert!(key.contains("ssh-copy-id -F '/my own/config' dut"), "{key}");
+        let silent = silent(&destination, Duration::from_secs(30)).to_string();
+        assert!(silent.contains("what does `ssh -F '/my own/config' dut true` say?"), "{silent}");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Another machine, reached over ssh, with the same commands, files and processes as in a namespace of this one.
 
 use super::{Destination, SshConfig, SshConnection, refusal};
-use crate::exec::{TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait};
+use crate::exec::advised::scp;
+use crate::exec::{
+    ProgramCommand, TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait,
+};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
@@ -53,6 +56,11 @@ impl Remote {
     /// Returns its ssh name.
     pub fn destination(&self) -> &str {
         &self.destination.name
+    }
+
+    /// Returns the command by which a person copies a file there.
+    pub fn scp(&self, file: &Path, target: &Path) -> ProgramCommand {
+        scp(file, &self.destination, target)
     }
 
     /// Opens the connection, unless a stop is requested meanwhile.
