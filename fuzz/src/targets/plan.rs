@@ -23,7 +23,10 @@ pub(crate) fn run(octets: &[u8]) {
         Ok(loaded) => {
             // This simulates whole searches.
             if is_sampled {
-                assert!(!sixbench_plan::description::describe(&loaded.plan, sixbench_plan::description::ShownClauses::All).is_empty());
+                assert!(
+                    !sixbench_plan::description::describe(&loaded.plan, sixbench_plan::description::ShownClauses::All)
+                        .is_empty()
+                );
             }
             // TOML has no numbers above 2^63 - 1; a run with such a number does not start.
             if let Ok(text) = resolved::write(&loaded.plan, source, "recipes") {
