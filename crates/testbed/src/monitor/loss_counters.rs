@@ -158,17 +158,19 @@ impl LossCounters {
     }
 }
 
-/// Parses pairs of lines `Ip: NAME NAME ...` and `Ip: NUMBER NUMBER ...`.
+/// Parses pairs of lines `Ip: NAME NAME ...` and `Ip: NUMBER NUMBER ...`. A line without its other half is left out, and shifts no other.
 fn of_pairs(text: &str) -> BTreeMap<String, u64> {
-    let lines: Vec<&str> = text.lines().collect();
-    let pair = |pair: &[&str]| {
-        let (table, names) = pair[0].split_once(':')?;
-        let numbers = pair[1].strip_prefix(table)?.strip_prefix(':')?;
-        let counted = names.split_whitespace().zip(numbers.split_whitespace());
-        let parsed = |(name, number): (&str, &str)| Some((format!("{table}{name}"), number.parse().ok()?));
-        Some(counted.filter_map(parsed).collect::<Vec<_>>())
-    };
-    lines.chunks_exact(2).filter_map(pair).flatten().collect()
+    let mut counters = BTreeMap::new();
+    let mut lines = text.lines().filter_map(|line| line.split_once(':')).peekable();
+    while let Some((table, names)) = lines.next() {
+        let Some((_, numbers)) = lines.next_if(|(next, _)| *next == table) else { continue };
+        for (name, number) in names.split_whitespace().zip(numbers.split_whitespace()) {
+            if let Ok(number) = number.parse() {
+                counters.insert(format!("{table}{name}"), number);
+            }
+        }
+    }
+    counters
 }
 
 /// Parses lines `NAME NUMBER`.
@@ -267,6 +269,14 @@ mod tests {
             ["left", "right"].map(|name| format!("100 arrived at the device's interface {name}, and left it by no other"));
         assert_eq!(told(&at(6, 6).without_own_frames(), &at(1906, 906).without_own_frames()), each);
         assert_eq!(told(&at(6, 6), &at(1906, 906)), [""; 0], "more than are missing");
+    }
+
+    #[test]
+    fn a_line_without_its_numbers_shifts_no_other() {
+        let text = "Ip: InReceives\nIpExt: InNoRoutes\nIpExt: 7\nno table\nUdp: NoPorts InErrors\nUdp: 8 9\n";
+        let counters: Vec<(String, u64)> = of_pairs(text).into_iter().collect();
+        let expected = [("IpExtInNoRoutes", 7), ("UdpInErrors", 9), ("UdpNoPorts", 8)];
+        assert_eq!(counters, expected.map(|(name, number)| (name.to_owned(), number)));
     }
 
     #[test]
