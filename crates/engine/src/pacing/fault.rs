@@ -144,6 +144,6 @@ mod tests {
         assert_eq!(arrived_before_sent(Direction::Reverse, (0, 0)), None);
         let fault = arrived_before_sent(Direction::Reverse, (3, 1_500)).expect("a fault");
         assert_eq!(fault, Fault::ArrivedBeforeSent { direction: Direction::Reverse, frames: 3, worst_ns: 1_500 });
-        assert!(fault.to_string().contains("3 frames arrived up to 1.5 us before they were sent"), "{fault}");
+        assert!(fault.to_string().contains("3 frames arrived up to 1.5 us before being sent"), "{fault}");
     }
 }

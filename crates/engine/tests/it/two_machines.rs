@@ -214,7 +214,7 @@ fn the_faults_of_the_other_machine_bear_its_name() {
     let one = |direction, faults| EndResult { directions: vec![DirectionResult::counted(direction, 100, 100)], faults };
     let result = one(Direction::Reverse, vec![late(1)]).joined(constant(), one(Direction::Forward, vec![late(2)]), "tester2");
     let words: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
-    assert_eq!(words[0], "forward: the sender stalled for 2.00 ms; 1 frames were sent late");
+    assert_eq!(words[0], "forward: the sender stalled for 2.00 ms; 1 frame was sent late");
     assert_eq!(words[1], "forward: the sender stalled for 2.00 ms; 2 frames were sent late (on tester2)");
 }
 
