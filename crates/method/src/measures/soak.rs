@@ -10,10 +10,10 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity
 use super::{Tcp, TrafficRequirements, Value};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
-use crate::watch::Watch;
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sixbench_stats::trend;
