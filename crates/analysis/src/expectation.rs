@@ -162,8 +162,9 @@ pub fn has_rate(measure: &Measure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_method::fixtures::outcome;
     use sixbench_method::measures::Value;
-    use sixbench_method::plan::{Load, PdvStream, Point, Profile};
+    use sixbench_method::plan::{Load, PdvStream, Profile};
     use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
     use sixbench_method::terms::{FrameRate, LossRatio};
     use sixbench_method::trial::TrialSettings;
@@ -182,25 +183,11 @@ mod tests {
         Plan { seed: 1, ..Plan::new("p", Profile::Smoke, trial, search, vec![test]) }
     }
 
-    fn outcome(size: u16, repetition: u32) -> Outcome {
-        let point = Point { test: "t".to_owned(), frame_size: FrameSize(size) };
-        Outcome {
-            point,
-            repetition,
-            trials: 1,
-            invalid: 0,
-            load: None,
-            brackets: vec![],
-            values: vec![],
-            signs: Default::default(),
-        }
-    }
-
     fn found(size: u16, rates: &[(Option<u64>, Limit)]) -> Vec<Outcome> {
         let bracket = |&(rate, limit): &(Option<u64>, Limit)| {
             vec![Bracket { goal: LossRatio::ZERO, lower: rate.map(FrameRate), upper: None, limit }]
         };
-        rates.iter().zip(1..).map(|(rate, i)| Outcome { brackets: bracket(rate), ..outcome(size, i) }).collect()
+        rates.iter().zip(1..).map(|(rate, i)| Outcome { brackets: bracket(rate), ..outcome("t", size, i) }).collect()
     }
 
     fn verdicts(test: Test, outcomes: &[Outcome]) -> Vec<Gate> {
@@ -267,7 +254,7 @@ mod tests {
             is_at_most: false,
         };
         let values = vec![value(Direction::Forward, 200_000.0), value(Direction::Reverse, 400_000.0)];
-        let outcomes = [Outcome { values, ..outcome(84, 1) }];
+        let outcomes = [Outcome { values, ..outcome("t", 84, 1) }];
         let most = |bound| Expectation { quantity: Some(Quantity::Pdv), ..between(None, Some(bound)) };
         let judged = |bound, outcomes: &[Outcome]| {
             let plan = plan(Test { measure: measure.clone(), expect: vec![most(bound)], ..Test::of("t", "d") });
@@ -279,7 +266,7 @@ mod tests {
         assert_eq!(judged(300_000.0, &outcomes), (Gate::Worse, reverse));
         let nothing_passed = found(84, &[(None, Limit::Dut)]);
         assert_eq!(judged(300_000.0, &nothing_passed).0, Gate::Missing);
-        let unfit = [Outcome { invalid: 4, ..outcome(84, 1) }];
+        let unfit = [Outcome { invalid: 4, ..outcome("t", 84, 1) }];
         assert_eq!(judged(300_000.0, &unfit).0, Gate::TesterUnfit);
     }
 
@@ -294,7 +281,7 @@ mod tests {
             let expect = vec![Expectation { quantity: Some(Quantity::Pdv), ..between(bounds.0, bounds.1) }];
             let made = are_bounds.into_iter().zip([290.0, 300.0, 310.0]).zip(1..);
             let outcomes: Vec<Outcome> =
-                made.map(|((is_bound, of), i)| Outcome { values: value(of, is_bound), ..outcome(84, i) }).collect();
+                made.map(|((is_bound, of), i)| Outcome { values: value(of, is_bound), ..outcome("t", 84, i) }).collect();
             verdicts(Test { measure: measure.clone(), expect, ..Test::of("t", "d") }, &outcomes)[0]
         };
         assert_eq!(verdict((None, Some(300.0)), [true; 3]), Gate::Passed, "at most 300");

@@ -159,8 +159,10 @@ fn is_notable(share: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures;
     use crate::plan::Point;
     use crate::record::FORMAT;
+    use crate::search::SearchMethod;
     use crate::terms::{Direction, FrameRate};
     use crate::trial::{DirectionResult, ShareBase, TrialResult, TrialSpec};
 
@@ -173,20 +175,7 @@ mod tests {
     }
 
     fn plan() -> Plan {
-        use crate::plan::Profile;
-        use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
-        use crate::trial::TrialSettings;
-        let trial = TrialSettings { duration_ns: 1, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };
-        let search = SearchSettings {
-            method: SearchMethod::Binary,
-            minimum: FrameRate(1_000),
-            maximum: FrameRate(200_000),
-            width: 0.01,
-            goals: vec![LossRatio::ZERO],
-            max_invalid: 3,
-            start: RepetitionStart::Cold,
-        };
-        Plan::new("p", Profile::Custom, trial, search, vec![Test::of("nat", "tayga-siit")])
+        Plan { tests: vec![Test::of("nat", "tayga-siit")], ..fixtures::plan(SearchMethod::Binary, &[0.0]) }
     }
 
     #[test]

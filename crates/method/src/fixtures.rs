@@ -43,29 +43,18 @@ pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
 
 fn throughput_test() -> Test {
     Test {
-        name: "nat64".into(),
         title: "NAT64".into(),
-        dut: "simulated".into(),
-        measure: Measure::Throughput,
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
-        directions: Directions::Both,
-        foreground: Share::ALL,
-        traffic: TrafficSettings::RFC_4814,
-        stateful: None,
         repetitions: Repetition::Fixed(3),
-        frame_timeout_ns: None,
-        maximum: None,
-        own_goals: None,
-        cores: None,
-        device_cores: Default::default(),
-        ipv4_only: false,
-        ipv6_forwarded: false,
-        dut_rss_hash: None,
-        optional: false,
-        fresh_device: false,
-        series: None,
-        expect: Vec::new(),
+        ..Test::of("nat64", "simulated")
     }
+}
+
+/// Returns the outcome of a repetition that found nothing yet.
+pub fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
+    let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
+    let (brackets, values, signs) = (Vec::new(), Vec::new(), Default::default());
+    Outcome { point, repetition, trials: 1, invalid: 0, load: None, brackets, values, signs }
 }
 
 /// Returns the next repetition of the plan's first point.

@@ -3,8 +3,9 @@
 use super::traffic::tests::{assumed, plain};
 use super::*;
 use proptest::prelude::*;
+use sixbench_method::fixtures::outcome;
 use sixbench_method::measures::{Measure, Quantity, Value};
-use sixbench_method::plan::{Capacity, Point, Profile, Stateful, Test};
+use sixbench_method::plan::{Capacity, Profile, Stateful, Test};
 use sixbench_method::record::{DutFacts, LinkKind};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit, RepetitionStart, SearchMethod, SearchSettings};
@@ -41,20 +42,6 @@ fn gateway() -> Plan {
         of("new", Measure::EstablishmentRate),
         of("held", Measure::TableCapacity(settings)),
     ])
-}
-
-fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
-    let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
-    Outcome {
-        point,
-        repetition,
-        trials: 1,
-        invalid: 0,
-        load: None,
-        brackets: vec![],
-        values: vec![],
-        signs: Default::default(),
-    }
 }
 
 fn searched(test: &str, size: u16, rates: &[u64], limit: Limit) -> Vec<Outcome> {

@@ -4,8 +4,9 @@ mod order;
 mod sessions;
 
 use super::*;
+use sixbench_method::fixtures::outcome;
 use sixbench_method::measures::{Quantity, Value};
-use sixbench_method::plan::{Load, LossScan, Measure, PdvStream, Point};
+use sixbench_method::plan::{Load, LossScan, Measure, PdvStream};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::simulated::SplitMix64;
@@ -22,28 +23,13 @@ fn pdv(name: &str, repetitions: u32) -> Test {
     Test { measure: Measure::Pdv(pdv), ..test_of(name, &[84], repetitions) }
 }
 
-fn outcome(test: &str, size: u16, repetition: usize) -> Outcome {
-    let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
-    Outcome {
-        point,
-        repetition: repetition as u32 + 1,
-        trials: 1,
-        invalid: 0,
-        load: None,
-        brackets: vec![],
-        values: vec![],
-        signs: Default::default(),
-    }
-}
-
 /// Returns a repetition for each rate; 0 means that nothing passed.
 fn rates(test: &str, size: u16, rates: &[u64]) -> Vec<Outcome> {
     let bracket = |&rate: &u64| {
         let lower = (rate > 0).then_some(FrameRate(rate));
         vec![Bracket { goal: LossRatio::ZERO, lower, upper: None, limit: Limit::Dut }]
     };
-    let made = rates.iter().enumerate();
-    made.map(|(i, rate)| Outcome { brackets: bracket(rate), ..outcome(test, size, i) }).collect()
+    rates.iter().zip(1..).map(|(rate, n)| Outcome { brackets: bracket(rate), ..outcome(test, size, n) }).collect()
 }
 
 fn limited(mut outcomes: Vec<Outcome>, limit: Limit) -> Vec<Outcome> {
@@ -53,11 +39,11 @@ fn limited(mut outcomes: Vec<Outcome>, limit: Limit) -> Vec<Outcome> {
 
 /// Returns a repetition for each value.
 fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
-    let value = |i: usize, value| {
-        let (direction, load) = (Direction::Forward, FrameRate(1000 + i as u64));
+    let value = |n: u32, value| {
+        let (direction, load) = (Direction::Forward, FrameRate(u64::from(999 + n)));
         vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most: false }]
     };
-    values.iter().enumerate().map(|(i, &v)| Outcome { values: value(i, v), ..outcome(test, 84, i) }).collect()
+    values.iter().zip(1..).map(|(&v, n)| Outcome { values: value(n, v), ..outcome(test, 84, n) }).collect()
 }
 
 fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compared<'a> {
@@ -250,7 +236,7 @@ fn a_scan_that_ended_early_because_nothing_was_lost_lacks_nothing() {
             is_at_least: false,
             is_at_most: false,
         };
-        (0..4).map(|i| Outcome { values: losses.iter().map(value).collect(), ..outcome("t", 84, i) }).collect()
+        (1..=4).map(|n| Outcome { values: losses.iter().map(value).collect(), ..outcome("t", 84, n) }).collect()
     };
     let (a, b) = (losses(&[(100, 5.0), (90, 1.0), (80, 0.0), (70, 0.0)]), losses(&[(100, 5.0), (90, 0.0), (80, 0.0)]));
     let tests = |until_lossless| [Test { measure: scan(until_lossless), ..test_of("t", &[84], 4) }];

@@ -20,28 +20,10 @@ const PAPER: &str = "Lencse and Répás 2013 section ";
 
 fn test(name: &str, measure: Measure) -> Test {
     Test {
-        name: name.into(),
-        title: name.into(),
-        dut: "tayga".into(),
         measure,
         frame_sizes: SIZES.into_iter().map(FrameSize).collect(),
-        directions: Directions::Both,
-        foreground: Share::ALL,
-        traffic: TrafficSettings::RFC_4814,
-        stateful: None,
         repetitions: Repetition::Fixed(20),
-        frame_timeout_ns: None,
-        maximum: None,
-        own_goals: None,
-        cores: None,
-        device_cores: Default::default(),
-        ipv4_only: false,
-        ipv6_forwarded: false,
-        dut_rss_hash: None,
-        optional: false,
-        fresh_device: false,
-        series: None,
-        expect: Vec::new(),
+        ..Test::of(name, "tayga")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::repeat::Repetition;
 use crate::replay::outcomes;
 use crate::search::{Limit, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::{Behaviour, SimulatedDut};
-use crate::terms::{Direction, Directions, FrameRate, FrameSize, LossRatio, Share};
+use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{DirectionResult, Fault, Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
@@ -36,30 +36,7 @@ fn plan(measure: Measure) -> Plan {
         link_rate: None,
         interleave: false,
         reference: None,
-        tests: vec![Test {
-            name: "siit".into(),
-            title: "SIIT".into(),
-            dut: "simulated".into(),
-            measure,
-            frame_sizes: vec![FrameSize(84)],
-            directions: Directions::Both,
-            foreground: Share::ALL,
-            traffic: TrafficSettings::RFC_4814,
-            stateful: None,
-            repetitions: Repetition::Fixed(2),
-            frame_timeout_ns: None,
-            maximum: None,
-            own_goals: None,
-            cores: None,
-            device_cores: Default::default(),
-            ipv4_only: false,
-            ipv6_forwarded: false,
-            dut_rss_hash: None,
-            optional: false,
-            fresh_device: false,
-            series: None,
-            expect: Vec::new(),
-        }],
+        tests: vec![Test { title: "SIIT".into(), measure, repetitions: Repetition::Fixed(2), ..Test::of("siit", "simulated") }],
     }
 }
 

@@ -263,28 +263,10 @@ pub(super) fn plan() -> Plan {
 
 pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
     Test {
-        name: name.to_owned(),
         title: title.to_owned(),
-        dut: dut.to_owned(),
-        measure: Measure::Throughput,
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
-        directions: Directions::Both,
-        foreground: Share::ALL,
-        traffic: TrafficSettings::RFC_4814,
-        stateful: None,
         repetitions: Repetition::Fixed(3),
-        frame_timeout_ns: None,
-        maximum: None,
-        own_goals: None,
-        cores: None,
-        device_cores: Default::default(),
-        ipv4_only: false,
-        ipv6_forwarded: false,
-        dut_rss_hash: None,
-        optional: false,
-        fresh_device: false,
-        series: None,
-        expect: Vec::new(),
+        ..Test::of(name, dut)
     }
 }
 
