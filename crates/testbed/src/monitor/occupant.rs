@@ -131,12 +131,21 @@ pub(crate) fn busiest_core(cores: &[u32]) -> Option<(u32, u64, String)> {
     let of_host = mean(core, |sample| sample.steal);
     let process = busiest(&before, &[std::process::id()], core.core);
     let process = process.map(|(number, name, ran_ns)| (number, name, (1000 * ran_ns / elapsed_ns).min(1000)));
-    let who = match process {
-        Some((number, name, share)) if share >= of_host => format!("{name}, process {number}: {} %", share / 10),
-        _ if of_host > 0 => format!("{}: {} %", Occupation::Host, of_host / 10),
-        _ => "no process is visible".to_owned(),
-    };
+    let who = largest(process, of_host);
     (busy > HOUSEKEEPING).then_some((core.core, busy / 10, who))
+}
+
+/// Returns who has most of a core: its busiest process, with ID, name and share in per mille, or the host with its share. Many short processes, such as
+/// those of a build, have ended when they are looked for; then what is left of them is not the one that keeps the core busy.
+fn largest(process: Option<(u32, String, u64)>, of_host: u64) -> String {
+    match process {
+        Some((number, name, share)) if share >= of_host && share > HOUSEKEEPING => {
+            format!("{name}, process {number}: {} %", share / 10)
+        }
+        _ if of_host > HOUSEKEEPING => format!("{}: {} %", Occupation::Host, of_host / 10),
+        Some(_) => "processes that have ended since".to_owned(),
+        None => "no process is visible".to_owned(),
+    }
 }
 
 /// Returns the process, other than our own, that has run longest on this core since `before`, and for how many nanoseconds.
@@ -176,6 +185,15 @@ mod tests {
         assert_eq!(told(&watch(vec![tester(150, 400), device(0)])), "the host of this virtual machine has 40 % of core 0");
         let polls = Watch { process_ms: Some(196), ..watch(vec![tester(0, 0), device(980)]) };
         assert_eq!(told(&polls), "", "the device's own process has it");
+    }
+
+    #[test]
+    fn a_process_that_hardly_ran_is_not_the_one_that_keeps_a_core_busy() {
+        let process = |share| Some((41, "bash".to_owned(), share));
+        assert_eq!(largest(process(600), 100), "bash, process 41: 60 %");
+        assert_eq!(largest(process(2), 0), "processes that have ended since");
+        assert_eq!(largest(process(2), 300), "the host of this virtual machine: 30 %");
+        assert_eq!(largest(None, 0), "no process is visible");
     }
 
     #[test]
