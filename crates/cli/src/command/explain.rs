@@ -11,17 +11,18 @@ use sixbench_report::layout::{aligned, wrapped};
 
 /// Explains the term that these words form together, or lists all terms if there are no words.
 pub(crate) fn explain(words: &[String]) -> Result<Exit, Failed> {
-    let wanted = words.join(" ");
-    let text = match find(&wanted) {
-        _ if words.is_empty() => all(),
-        Some(term) => explained(term),
-        None => {
-            let info = BACKENDS.iter().find(|info| info.word == key(&wanted)).ok_or_else(|| unknown(&wanted))?;
-            format!("{}\n\n{}", info.word, wrapped(&definition(info), list_columns()))
-        }
-    };
+    let text = if words.is_empty() { all() } else { explanation(&words.join(" "))? };
     output::print(text)?;
     Ok(Exit::Done)
+}
+
+/// Returns the explanation of a term, or of a backend.
+fn explanation(wanted: &str) -> Result<String, Failed> {
+    if let Some(term) = find(wanted) {
+        return Ok(explained(term));
+    }
+    let info = BACKENDS.iter().find(|info| info.word == key(wanted)).ok_or_else(|| unknown(wanted))?;
+    Ok(format!("{}\n\n{}", info.word, wrapped(&definition(info), list_columns())))
 }
 
 /// Returns every term with its definition.

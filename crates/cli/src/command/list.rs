@@ -41,9 +41,10 @@ pub(crate) fn list(arguments: &ListArgs) -> Result<Exit, Failed> {
             return Err(without_rows(word, &names));
         }
     }
-    output::print(match arguments.json {
-        true => rows.iter().map(|row| format!("{}\n", row.json)).collect(),
-        false => table(&rows, list_columns()),
+    output::print(if arguments.json {
+        rows.iter().map(|row| format!("{}\n", row.json)).collect()
+    } else {
+        table(&rows, list_columns())
     })?;
     Ok(Exit::Done)
 }

@@ -76,13 +76,14 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     let of_trial = duration.map(|most| format!("`duration` of [trial] to \"{}\"", show_ns(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
     let largest = largest(plan, test);
-    match named.is_empty() {
-        false => format!("lower {}", named.join(", or ")),
-        true if largest.opens().is_some() => "lower `connections`".to_owned(),
-        true if largest.outstanding.is_some() => {
-            "lower `outstanding` or the rate, the duration or the clients of the test".to_owned()
-        }
-        true => "lower the rate, the duration or the connections of the test itself".to_owned(),
+    if !named.is_empty() {
+        format!("lower {}", named.join(", or "))
+    } else if largest.opens().is_some() {
+        "lower `connections`".to_owned()
+    } else if largest.outstanding.is_some() {
+        "lower `outstanding` or the rate, the duration or the clients of the test".to_owned()
+    } else {
+        "lower the rate, the duration or the connections of the test itself".to_owned()
     }
 }
 

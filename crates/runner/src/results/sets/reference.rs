@@ -44,11 +44,12 @@ fn of_plans([of_a, of_b]: [BTreeSet<&str>; 2], plans: [&Plan; 2]) -> AgreedRefer
 }
 
 fn different(of_a: &BTreeSet<&str>, of_b: &BTreeSet<&str>) -> String {
-    let [a, b] = [of_a, of_b].map(|names| match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.iter().copied().collect::<Vec<_>>().join(" and "),
-    });
+    let (a, b) = (listed(of_a), listed(of_b));
     format!("the plans name different references (A {a}, B {b}); choose a test that both have with --reference TEST")
+}
+
+fn listed(names: &BTreeSet<&str>) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.iter().copied().collect::<Vec<_>>().join(" and ") }
 }
 
 /// Checks that both plans have a test of this name, which measures the same device in the same way.
