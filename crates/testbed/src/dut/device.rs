@@ -90,7 +90,8 @@ impl Dut {
     /// A command fails or the connection is lost. Everything done until then is undone.
     pub(crate) fn bring_up_on(
         recipe: &Recipe,
-        (context, vars): (ExecContext, TemplateVars),
+        context: ExecContext,
+        vars: TemplateVars,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         context.shell.transcript().comment(&format!("the device: {}", recipe.title));

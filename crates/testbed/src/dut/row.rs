@@ -81,12 +81,12 @@ impl Devices {
         shell: &Shell,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        let places = remote::prepare(machines, recipe, (run, options), shell)?;
+        let places = remote::prepare(machines, recipe, run, options, shell)?;
         let parts = recipe.devices();
         // Read now, before a recipe moves an interface into a namespace, where it cannot be seen.
         let machine = machine_facts(machines, parts, &places);
         // The rightmost first, as in namespaces. Each place is undone with its device or, if a device fails, with the remaining places.
-        let bring_up = |(part, place)| Dut::bring_up_on(part, place, options);
+        let bring_up = |(part, (context, vars))| Dut::bring_up_on(part, context, vars, options);
         let mut duts = parts.iter().zip(places).rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
         let facts = DutFacts { machine, ..facts(recipe, parts, &duts) };

@@ -33,13 +33,14 @@ impl RemoteProbe {
     pub(super) fn open(remote: &Remote) -> Option<Self> {
         let mut sampler = Sampler::start(remote).ok()?;
         sampler.ask();
-        let seen = vec![parse(sampler.answer(TIMEOUT)?)?];
+        let (at, text) = sampler.answer(TIMEOUT)?;
+        let seen = vec![parse(at, &text)?];
         Some(Self { sampler, seen, is_asked: false })
     }
 
     pub(super) fn look(&mut self) {
-        if let Some(answer) = self.sampler.answer(Duration::ZERO) {
-            self.seen.extend(parse(answer));
+        if let Some((at, text)) = self.sampler.answer(Duration::ZERO) {
+            self.seen.extend(parse(at, &text));
             self.is_asked = false;
         }
         if !self.is_asked {
@@ -52,15 +53,16 @@ impl RemoteProbe {
     /// connection is lost, and part of a trial must not pass for all of it.
     pub(super) fn close(mut self, moments: &[Instant]) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
         if self.is_asked {
-            self.seen.push(parse(self.sampler.answer(TIMEOUT)?)?);
+            let (at, text) = self.sampler.answer(TIMEOUT)?;
+            self.seen.push(parse(at, &text)?);
         }
         Some((cores(&self.seen, moments), memory(&self.seen, moments)))
     }
 }
 
-fn parse((at, text): (Instant, String)) -> Option<RemoteSample> {
-    let processors = processor::parse(&text);
-    (!processors.is_empty()).then(|| RemoteSample { at, processors, memory: memory_in_use(&text) })
+fn parse(at: Instant, text: &str) -> Option<RemoteSample> {
+    let processors = processor::parse(text);
+    (!processors.is_empty()).then(|| RemoteSample { at, processors, memory: memory_in_use(text) })
 }
 
 /// Returns the memory in use in octets, from the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo.
@@ -104,7 +106,7 @@ mod tests {
     fn answered(at: Instant, busy: u64, idle: u64) -> RemoteSample {
         let core = |number: u32| format!("cpu{number} 0 0 {busy} {idle} 0 0 0 0 0 0\n");
         let text = format!("cpu  7 7 7 7 7 7 7 7 0 0\n{}{}{MEMORY}", core(0), core(2));
-        parse((at, text)).expect("an answer")
+        parse(at, &text).expect("an answer")
     }
 
     fn after(begin: Instant, milliseconds: &[u64]) -> Vec<Instant> {
@@ -146,6 +148,6 @@ mod tests {
     fn memory_in_use_is_what_is_not_available_and_unknown_where_the_kernel_does_not_say() {
         assert_eq!(memory_in_use(MEMORY), Some(3000 * 1024));
         assert_eq!(memory_in_use("MemTotal: 4000 kB\nMemFree: 100 kB\n"), None);
-        assert!(parse((Instant::now(), MEMORY.to_owned())).is_none(), "of a machine without /proc/stat");
+        assert!(parse(Instant::now(), MEMORY).is_none(), "of a machine without /proc/stat");
     }
 }

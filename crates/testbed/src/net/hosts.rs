@@ -65,7 +65,7 @@ impl Hosts {
             // Receiving frames here is the tester's work, not the device's.
             end.shell.set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
         }
-        hosts.add_addresses(recipe, others).map(|()| hosts)
+        hosts.add_addresses(recipe, others.0, others.1).map(|()| hosts)
     }
 
     /// Gives interfaces of this machine the addresses of `recipe` and those in `others`. `cores` are the tester's.
@@ -79,7 +79,7 @@ impl Hosts {
         let ends = ends.try_into().map_err(|_| TestbedError::Other("hosts need both ends of the tester here".to_owned()))?;
         let hosts = Self { ends, cores: cores.to_vec(), _own: None };
         hosts.ends[0].shell.transcript().comment("the tester's ends as hosts");
-        hosts.add_addresses(recipe, others).map(|()| hosts)
+        hosts.add_addresses(recipe, others.0, others.1).map(|()| hosts)
     }
 
     /// Gives the left interface the addresses of `recipe` and those in `others`. The right interface is the tester's end of the link to the
@@ -124,7 +124,7 @@ impl Hosts {
         [IpAddr::V4(LOOP_ENDS_IPV4[1]), IpAddr::V6(LOOP_ENDS[1])]
     }
 
-    fn add_addresses(&self, recipe: &Recipe, (left, right): (&[IpAddr], &[IpAddr])) -> Result<(), TestbedError> {
+    fn add_addresses(&self, recipe: &Recipe, left: &[IpAddr], right: &[IpAddr]) -> Result<(), TestbedError> {
         let [near, far] = &self.ends;
         HostInterface::at(near).settle(&recipe.left, left)?;
         HostInterface::at(far).settle(&recipe.right, right)

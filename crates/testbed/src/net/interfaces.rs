@@ -72,7 +72,7 @@ impl Interfaces {
         wanted: &[NicSetting],
         own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
-        Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], (wanted, own))
+        Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], wanted, own)
     }
 
     /// Does the same with the interface of one end, `left` or `right`, if the tester's other end is on another machine.
@@ -86,14 +86,15 @@ impl Interfaces {
         wanted: &[NicSetting],
         own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
-        Self::take_each(shell, run, &[end], (wanted, own))
+        Self::take_each(shell, run, &[end], wanted, own)
     }
 
     fn take_each(
         shell: &Shell,
         run: &str,
         ends: &[(&str, &str)],
-        (wanted, own): (&[NicSetting], OwnAddresses),
+        wanted: &[NicSetting],
+        own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
         ends.iter().try_for_each(|(_, interface)| existing::check(shell, interface, own))?;
         shell.transcript().comment("the tester's interfaces, each in a namespace of its own");

@@ -132,7 +132,7 @@ impl Topology {
         for (index, dut) in topology.duts.iter().enumerate() {
             let cores = topology.cores.of_device(index, topology.duts.len());
             for (link, mac) in LINKS.into_iter().zip(dut_macs(index)) {
-                open_dut_end(dut, &cores.dut, (link, links.queues), &mac)?;
+                open_dut_end(dut, &cores.dut, link, links.queues, &mac)?;
             }
         }
         Ok(topology)
@@ -260,7 +260,7 @@ impl Topology {
 }
 
 /// Sets up an end of a DUT, with its work on that DUT's cores.
-fn open_dut_end(dut: &Namespace, cores: &[u32], (link, queues): (&str, u32), mac: &str) -> Result<(), TestbedError> {
+fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, queues: u32, mac: &str) -> Result<(), TestbedError> {
     let dut = dut.shell();
     dut.line(&format!("ip link set {link} address {mac}"))?;
     (0..queues).try_for_each(|queue| dut.set(&receive_queue(link, queue), &mask(cores)))?;

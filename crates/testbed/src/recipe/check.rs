@@ -21,7 +21,7 @@ impl Recipe {
             .collect();
         for (name, traffic) in [("foreground", Some(&self.foreground)), ("background", self.background.as_ref())] {
             if let Some(traffic) = traffic {
-                problems.extend(traffic.problems(name, (&self.left, &self.right)));
+                problems.extend(traffic.problems(name, &self.left, &self.right));
             }
         }
         check_link("left", &self.left, &mut problems);

@@ -101,7 +101,7 @@ impl RecipeTraffic {
     }
 
     /// Returns all problems, one line each. `name` is the section of the traffic.
-    pub(super) fn problems(&self, name: &str, (left, right): (&RecipeLink, &RecipeLink)) -> Vec<String> {
+    pub(super) fn problems(&self, name: &str, left: &RecipeLink, right: &RecipeLink) -> Vec<String> {
         let mut problems = Vec::new();
         for (side, ends) in [("left", self.left), ("right", self.right)] {
             if let Some((source, destination)) = ends.mixed_families() {

@@ -1,7 +1,7 @@
 //! The machine of the authority that a DNS64 server queries, if that is neither the tester's nor the device's: which of its interfaces are used,
 //! and which program serves there. All checks here run before anything is touched.
 
-use super::check;
+use super::check::{self, InterfacePlace};
 use super::machine::RemoteMachine;
 use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError};
 use crate::recipe::System;
@@ -106,7 +106,8 @@ impl AuthorityMachine {
                  that table out, and the tester is the authority itself"
             )));
         }
-        self.interfaces.iter().try_for_each(|interface| check::check(&own, (name, KEYS), System::Linux, interface))?;
+        let place = InterfacePlace { machine: name, keys: KEYS, system: System::Linux };
+        self.interfaces.iter().try_for_each(|interface| check::check(&own, &place, interface))?;
         match &self.program {
             Some(program) => self.check_version(program, version, &own)?,
             None => self.check_architecture(&own)?,

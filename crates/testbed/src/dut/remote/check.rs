@@ -6,9 +6,18 @@ use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
 use std::net::IpAddr;
 
+/// The machine of an interface, and what names the interface in the plan.
+pub(super) struct InterfacePlace<'a> {
+    pub(super) machine: &'a str,
+    /// The plan's keys that name it.
+    pub(super) keys: &'a str,
+    pub(super) system: System,
+}
+
 /// Refuses an interface that does not exist, is subordinate to another, has addresses or a device on top of it, or carries a default route of any
-/// table or the ssh connection. `keys` are the plan's keys that name it.
-pub(super) fn check(shell: &Shell, (machine, keys): (&str, &str), system: System, interface: &str) -> Result<(), TestbedError> {
+/// table or the ssh connection.
+pub(super) fn check(shell: &Shell, place: &InterfacePlace<'_>, interface: &str) -> Result<(), TestbedError> {
+    let InterfacePlace { machine, keys, system } = *place;
     let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
     let absent = |_: &TestbedError| format!("interface {interface} of {machine} does not exist; name another in {keys}");
     let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;

@@ -1,5 +1,6 @@
 //! The device's two interfaces on another machine: brought up with the recipe's addresses and routes, and restored when everything is undone.
 
+use super::machine::RemoteMachine;
 use crate::exec::{Shell, TestbedError, Undo};
 use crate::recipe::{Recipe, RecipeLink, System};
 use ipnet::{IpNet, Ipv6Net};
@@ -18,25 +19,34 @@ const fn link_local_of(last: u16) -> IpNet {
 const TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// One interface of another machine while it is set up: what runs there, and the commands that restore it.
+struct RemoteInterface<'a> {
+    system: System,
+    name: &'a str,
+    shell: &'a Shell,
+    undo: &'a Undo,
+}
+
 /// Brings both interfaces up with the recipe's addresses and routes. The carrier may only appear once the interface at the other end of the cable
 /// is up.
-pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], (shell, undo): (&Shell, &Undo)) -> Result<(), TestbedError> {
+pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let links = [&recipe.left, &recipe.right].into_iter().zip(LINK_LOCALS);
     for (interface, (link, link_local)) in interfaces.iter().zip(links) {
         take_up(recipe.system, interface, shell, undo)?;
-        add_addresses(recipe.system, (link, link_local), interface, (shell, undo))?;
+        RemoteInterface { system: recipe.system, name: interface, shell, undo }.add_addresses(link, link_local)?;
     }
     Ok(())
 }
 
-/// Waits until both interfaces have a carrier. `others` describes what each should be cabled to.
+/// Waits until both interfaces of a machine have a carrier. `others` describes what each should be cabled to.
 pub(super) fn wait_for_carriers(
+    machine: &RemoteMachine,
     system: System,
-    (interfaces, others): (&[String; 2], &[String; 2]),
-    machine: &str,
+    others: &[String; 2],
     shell: &Shell,
 ) -> Result<(), TestbedError> {
     let mut wait = shell.wait(TIMEOUT, PAUSE);
+    let (interfaces, machine) = (machine.interfaces(), machine.name());
     for (interface, other) in interfaces.iter().zip(others) {
         while !has_carrier(&described(system, interface, shell)?) {
             if wait.is_over() {
@@ -49,12 +59,20 @@ pub(super) fn wait_for_carriers(
     Ok(())
 }
 
+/// What an interface should be cabled to.
+pub(super) struct CabledTo {
+    /// The interface and its machine, for messages.
+    pub(super) name: String,
+    /// The hardware address, if it is known.
+    pub(super) hardware: Option<String>,
+}
+
 /// Checks that Linux resolves the neighbour `address` on an interface, to the hardware address of `other` if that is known: Linux answers for an
 /// address on all of its interfaces. If `ip` on the machine cannot resolve a neighbour on request, the check passes.
 pub(super) fn check_neighbour(
     address: IpAddr,
     interface: &str,
-    (other, hardware): (&str, Option<&str>),
+    other: &CabledTo,
     machine: &str,
     shell: &Shell,
 ) -> Result<(), TestbedError> {
@@ -69,10 +87,11 @@ pub(super) fn check_neighbour(
         };
         let shown = ip_neigh(&["show", "to", &address, "dev", interface])?;
         let found = shown.split_whitespace().skip_while(|word| *word != "lladdr").nth(1);
-        if found.is_some_and(|found| hardware.is_none_or(|hardware| hardware == found)) {
+        if found.is_some_and(|found| other.hardware.as_ref().is_none_or(|hardware| hardware == found)) {
             return Ok(());
         }
         if wait.is_over() {
+            let other = &other.name;
             let who = found.map_or_else(|| "nobody".to_owned(), |found| format!("{found}, which is not {other},"));
             let text = format!(
                 "{machine} finds {who} with the address {address} at its interface {interface}: is it cabled to {other}?"
@@ -120,30 +139,28 @@ fn has_flag_up(printed: &str) -> bool {
     flags.is_some_and(|(flags, _)| flags.split(',').any(|flag| flag == "UP"))
 }
 
-/// Without a link-local address, Linux does not solicit neighbours for the traffic it forwards, and some setups do not create one by themselves.
-fn link_local((link, wanted): (&RecipeLink, IpNet), interface: &str, shell: &Shell) -> Result<Option<IpNet>, TestbedError> {
-    if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
-        return Ok(None);
+impl RemoteInterface<'_> {
+    /// An address that existed before is left alone, so the undo command is recorded after the command, which no stop request interrupts
+    /// ([`Shell::run`]).
+    fn add_addresses(&self, link: &RecipeLink, wanted: IpNet) -> Result<(), TestbedError> {
+        let link_local = if self.system == System::Linux { self.missing_link_local(link, wanted)? } else { None };
+        let addresses = link.dut.iter().chain(&link_local).map(|address| self.system.address(*address, self.name));
+        let routes = link.routes.iter().filter_map(|route| Some(self.system.route(*route, link.gateway_to(route)?, self.name)));
+        addresses.chain(routes).try_for_each(|[add, remove]| {
+            self.shell.line(&add)?;
+            self.undo.by_line(remove)
+        })
     }
-    let there = shell.look(&["ip", "-6", "address", "show", "dev", interface, "scope", "link"])?;
-    Ok(there.trim().is_empty().then_some(wanted))
-}
 
-/// An address that existed before is left alone, so the undo command is recorded after the command, which no stop request interrupts
-/// ([`Shell::run`]).
-fn add_addresses(
-    system: System,
-    (link, wanted): (&RecipeLink, IpNet),
-    interface: &str,
-    (shell, undo): (&Shell, &Undo),
-) -> Result<(), TestbedError> {
-    let link_local = if system == System::Linux { link_local((link, wanted), interface, shell)? } else { None };
-    let addresses = link.dut.iter().chain(&link_local).map(|address| system.address(*address, interface));
-    let routes = link.routes.iter().filter_map(|route| Some(system.route(*route, link.gateway_to(route)?, interface)));
-    addresses.chain(routes).try_for_each(|[add, remove]| {
-        shell.line(&add)?;
-        undo.by_line(remove)
-    })
+    /// Returns the link-local address to add. Without one, Linux does not solicit neighbours for the traffic it forwards, and some setups do not create
+    /// one by themselves.
+    fn missing_link_local(&self, link: &RecipeLink, wanted: IpNet) -> Result<Option<IpNet>, TestbedError> {
+        if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
+            return Ok(None);
+        }
+        let there = self.shell.look(&["ip", "-6", "address", "show", "dev", self.name, "scope", "link"])?;
+        Ok(there.trim().is_empty().then_some(wanted))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A remote machine that is to be the device, or one of several in a row.
 
-use super::{check, cores, hash, links, sysctls, tracking};
+use super::check::{self, InterfacePlace};
+use super::{cores, hash, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, Undo};
@@ -37,8 +38,8 @@ impl RemoteMachine {
         let (shell, name) = (self.shell(shell), self.remote.destination());
         check_recipe(recipe, name)?;
         check_system(recipe, &shell, name)?;
-        let place = (name, "[testbed] (dut-left, dut-right)");
-        self.interfaces.iter().try_for_each(|interface| check::check(&shell, place, recipe.system, interface))?;
+        let place = InterfacePlace { machine: name, keys: "[testbed] (dut-left, dut-right)", system: recipe.system };
+        self.interfaces.iter().try_for_each(|interface| check::check(&shell, &place, interface))?;
         check_programs(recipe, &shell, name)?;
         check_modules(recipe, &shell, name)?;
         match wanted_cores {
@@ -126,12 +127,12 @@ fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), Te
     })
 }
 
-/// Prepares the machine for a device: cores, sysctls, addresses and routes, each with its undo command. The links may still have no carrier. `run`
-/// distinguishes several devices of one process, and `place` those in a row, whose machines may share a file system.
+/// Prepares the machine for a device: cores, sysctls, addresses and routes, each with its undo command. The links may still have no carrier. The
+/// device's files are in a directory of the name `directory`, which must be its own: machines in a row may share a file system.
 pub(in crate::dut) fn prepare(
     recipe: &Recipe,
     machine: &RemoteMachine,
-    (run, place): (&str, &str),
+    directory: &str,
     options: &DutOptions,
     shell: &Shell,
 ) -> Result<(ExecContext, TemplateVars), TestbedError> {
@@ -155,10 +156,9 @@ pub(in crate::dut) fn prepare(
             tracking::exempt(&shell, &undo)?;
         }
     }
-    links::set_up(recipe, &machine.interfaces, (&shell, &undo))?;
+    links::set_up(recipe, &machine.interfaces, &shell, &undo)?;
     let threads = threads(&shell);
-    let directory = crate::net::namespace::name(run, place);
-    let context = ExecContext { shell, name: directory, cores: vec![], undo: Some(undo) };
+    let context = ExecContext { shell, name: directory.to_owned(), cores: vec![], undo: Some(undo) };
     let vars = TemplateVars { threads, links: Some(machine.interfaces.clone()), ..context.vars() };
     Ok((context, vars))
 }

@@ -1,10 +1,12 @@
 //! The machines of devices in a row, from left to right: the right interface of each is cabled to the left one of the next. A single device is a
 //! row of one.
 
-use super::{RemoteMachine, links, machine};
+use super::links::{self, CabledTo};
+use super::{RemoteMachine, machine};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{Shell, TestbedError};
+use crate::net::namespace;
 use crate::recipe::{Recipe, System};
 use sixbench_method::plan::CoreLimits;
 
@@ -52,13 +54,14 @@ pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<St
 pub(in crate::dut) fn prepare(
     machines: &[RemoteMachine],
     recipe: &Recipe,
-    (run, options): (&str, &DutOptions),
+    run: &str,
+    options: &DutOptions,
     shell: &Shell,
 ) -> Result<Vec<(ExecContext, TemplateVars)>, TestbedError> {
     check_count(machines, recipe)?;
     let prepare = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
         let place = if machines.len() == 1 { "ssh".to_owned() } else { format!("ssh{}", index + 1) };
-        machine::prepare(device, machine, (run, &place), options, shell)
+        machine::prepare(device, machine, &namespace::name(run, &place), options, shell)
     };
     let prepared = machines.iter().zip(recipe.devices()).enumerate().map(prepare).collect::<Result<Vec<_>, _>>()?;
     if !shell.is_rehearsal() {
@@ -121,8 +124,7 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
 /// Waits for the carriers of all links, then until each machine resolves the next one.
 fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) -> Result<(), TestbedError> {
     for (index, (machine, device)) in machines.iter().zip(devices).enumerate() {
-        let ends = (machine.interfaces(), &neighbours(machines, index));
-        links::wait_for_carriers(device.system, ends, machine.name(), &machine.shell(shell))?;
+        links::wait_for_carriers(machine, device.system, &neighbours(machines, index), &machine.shell(shell))?;
     }
     for (pair, device) in machines.windows(2).zip(devices).filter(|(_, device)| device.system == System::Linux) {
         check_link(&pair[0], &pair[1], device, shell)?;
@@ -133,11 +135,14 @@ fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) ->
 /// Checks that a machine with this device resolves the next one in the row on its right interface.
 fn check_link(machine: &RemoteMachine, next: &RemoteMachine, device: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     let ([_, interface], [far, _]) = (machine.interfaces(), next.interfaces());
-    let (other, hardware) = (format!("{far} of {}", next.name()), links::hardware_address(far, &next.shell(shell)));
+    let hardware = links::hardware_address(far, &next.shell(shell));
+    let other = CabledTo { name: format!("{far} of {}", next.name()), hardware };
     // In the recipe of a single device, the tester has the addresses of its neighbour.
-    device.right.tester.iter().try_for_each(|address| {
-        links::check_neighbour(*address, interface, (&other, hardware.as_deref()), machine.name(), &machine.shell(shell))
-    })
+    device
+        .right
+        .tester
+        .iter()
+        .try_for_each(|address| links::check_neighbour(*address, interface, &other, machine.name(), &machine.shell(shell)))
 }
 
 /// Returns descriptions of what the left and the right interface of a machine in the row are cabled to.

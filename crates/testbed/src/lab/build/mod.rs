@@ -38,12 +38,12 @@ pub struct BuildOrder {
 /// A package is not available, or a step failed (with its last lines and the location of its log).
 pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<KernelLab, TestbedError> {
     let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
-    install(&order.cache, ("the kernel lab", part), tell)?;
+    install(&order.cache, "the kernel lab", part, tell)?;
     let inputs = Inputs::of_this_machine()?;
     let own_jool = order.jool.as_deref().map(jool::OwnJool::open).transpose()?;
     let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::OwnJool::name).as_deref()));
     let begin = |directory: &Path| BuildWork::begin(directory, LabSources { inputs, own_jool });
-    complete((&order.cache, &directory), KernelLab::open, begin, steps::STEPS, tell)
+    complete(&order.cache, &directory, KernelLab::open, begin, steps::STEPS, tell)
 }
 
 /// Builds VPP from its source, unless this exact source has already been built.
@@ -52,15 +52,16 @@ pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Res
 /// The source is not VPP's, a package is not available, or a step failed (with its last lines and the location of its log).
 pub fn build_vpp(cache: &Path, source: &Path, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<BuiltVpp, TestbedError> {
     let source = vpp::VppSource::open(source)?;
-    install(cache, ("VPP", "vpp"), tell)?;
+    install(cache, "VPP", "vpp", tell)?;
     let directory = cache.join(source.name());
     let begin = |directory: &Path| BuildWork::begin(directory, source);
-    complete((cache, &directory), BuiltVpp::open, begin, vpp::STEPS, tell)
+    complete(cache, &directory, BuiltVpp::open, begin, vpp::STEPS, tell)
 }
 
 /// Runs the steps of a build next to the final `directory`, then renames the result to it. Does nothing if it exists already.
 fn complete<C, T>(
-    (cache, directory): (&Path, &Path),
+    cache: &Path,
+    directory: &Path,
     open: fn(&Path) -> Option<T>,
     begin: impl FnOnce(&Path) -> Result<BuildWork<C>, TestbedError>,
     steps: &[BuildStep<C>],
@@ -89,7 +90,7 @@ fn unfinished(directory: &Path) -> PathBuf {
 }
 
 /// Installs the missing packages of a part of the repository's installer, using that script.
-fn install(cache: &Path, (what, part): (&str, &str), tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
+fn install(cache: &Path, what: &str, part: &str, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
     let shell = Shell::new().with_timeout(TIMEOUT);
     let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
     let missing = missing.trim();

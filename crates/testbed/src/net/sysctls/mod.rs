@@ -64,7 +64,7 @@ impl Sysctls {
         let alive = (!shell.is_rehearsal()).then(LifeLock::take);
         let mut sysctls = Self { files: Vec::new(), shell: shell.clone(), _alive: alive };
         for (file, value) in wanted {
-            take((file, value), shell, || shell.set(file, value))?;
+            take(file, value, shell, || shell.set(file, value))?;
             sysctls.files.push(file.clone());
         }
         Ok(sysctls)
@@ -72,11 +72,7 @@ impl Sysctls {
 }
 
 /// Adds a user of a sysctl. The first user writes it with `write`.
-fn take(
-    (file, value): (&str, &str),
-    shell: &Shell,
-    write: impl FnOnce() -> Result<(), TestbedError>,
-) -> Result<(), TestbedError> {
+fn take(file: &str, value: &str, shell: &Shell, write: impl FnOnce() -> Result<(), TestbedError>) -> Result<(), TestbedError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(other) = used.get_mut(file) {
         if other.value != value {
@@ -92,7 +88,7 @@ fn take(
     let _guard = (!shell.is_rehearsal()).then(notes::guard);
     let found = shell.look(&["cat", file])?.trim().to_owned();
     // If another run has changed the sysctl, the current value is not the original one.
-    let before = before_any_run((file, value), &found)?;
+    let before = before_any_run(file, value, &found)?;
     used.insert(file.to_owned(), UsedSysctl { before, value: value.to_owned(), users: 1 });
     let written = notes::write(&used, shell).and_then(|()| write());
     written.inspect_err(|_| {
@@ -105,7 +101,7 @@ fn take(
 ///
 /// # Errors
 /// Another run needs a different value.
-fn before_any_run((file, value): (&str, &str), found: &str) -> Result<String, TestbedError> {
+fn before_any_run(file: &str, value: &str, found: &str) -> Result<String, TestbedError> {
     let Some(need) = notes::need_of_others(file) else { return Ok(found.to_owned()) };
     let needed = need.value.unwrap_or_else(|| found.to_owned());
     if needed != value {
@@ -224,7 +220,7 @@ mod tests {
                 std::fs::write(&path, left_by_the_command).expect("written");
                 Err(TestbedError::Interrupted)
             };
-            assert!(matches!(take((&file, "2"), &shell, cut), Err(TestbedError::Interrupted)));
+            assert!(matches!(take(&file, "2", &shell, cut), Err(TestbedError::Interrupted)));
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1\n");
         }
         assert!(USED.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
