@@ -141,7 +141,7 @@ pub(crate) fn resolve(
     let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
-        let (address, claims) = (neighbour.dut, ask(port, own, neighbour, &mut answerer, (clock, stop))?);
+        let (address, claims) = (neighbour.dut, ask(port, own, neighbour, &mut answerer, clock, stop)?);
         match (claims.believed, claims.refused) {
             (Some(mac), _) => found = mac,
             (None, _) if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
@@ -161,7 +161,8 @@ fn ask(
     own: MacAddress,
     neighbour: &Neighbours,
     answerer: &mut NeighbourAnswerer,
-    (clock, stop): (&Clock, &AtomicBool),
+    clock: &Clock,
+    stop: &AtomicBool,
 ) -> Result<Claims, PortError> {
     let mut claims = Claims::default();
     let Some(question) = question(own, neighbour) else {

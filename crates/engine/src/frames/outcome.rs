@@ -80,7 +80,7 @@ impl ReceivedShare<'_> {
     ) -> Result<Option<(DirectionResult, Vec<Fault>)>, PortError> {
         let Some(share) = sent.iter().find(|share| share.counted.direction == self.direction) else { return Ok(None) };
         let mut result = share.counted.clone();
-        let faults = receive(self.receivers, (&mut result, &SentNumbers::InTurn(share.by_queue.clone())), rate, stall_ns)?;
+        let faults = receive(self.receivers, &mut result, &SentNumbers::InTurn(share.by_queue.clone()), rate, stall_ns)?;
         Ok(Some((result, faults)))
     }
 }
@@ -126,7 +126,7 @@ impl DirectionEnds<'_> {
             false => replied(direction, self.replies),
         };
         let mut faults = fault::of_sending(&result, stall_ns);
-        faults.extend(receive(self.receivers, (&mut result, &numbers), rate, stall_ns)?);
+        faults.extend(receive(self.receivers, &mut result, &numbers, rate, stall_ns)?);
         Ok((result, faults))
     }
 }
@@ -134,7 +134,8 @@ impl DirectionEnds<'_> {
 /// Writes the counts of the receivers of a direction into `result`; `numbers` are those of the frames sent. Returns the receivers' faults.
 fn receive(
     receivers: Vec<Receiver<'_>>,
-    (result, numbers): (&mut DirectionResult, &SentNumbers),
+    result: &mut DirectionResult,
+    numbers: &SentNumbers,
     rate: FrameRate,
     stall_ns: u64,
 ) -> Result<Vec<Fault>, PortError> {

@@ -30,7 +30,8 @@ impl<'a> Sender<'a> {
     pub(crate) fn new(
         port: &'a mut dyn Transmit,
         stream: Stream,
-        (schedule, share): (&Schedule, ThreadShare),
+        schedule: &Schedule,
+        share: ThreadShare,
         stall_ns: u64,
     ) -> Self {
         let sending = PacedSending::new(Pacer::share(schedule, share), stall_ns);
@@ -173,20 +174,23 @@ impl Writer {
         match &self.way {
             // These are copies, which the compiler can keep in registers: for all it knows, a reference might point into the frame being written.
             &WritingWay::Ports(ports, patch) if patch.is_ipv4() => {
-                write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+                write_each(stream, held, next, wanted, port, |frame, sequence, time| {
                     patch.patch_ports::<true>(frame, ports.at(sequence), sequence, time);
                 })
             }
-            &WritingWay::Ports(ports, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+            &WritingWay::Ports(ports, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
                 patch.patch_ports::<false>(frame, ports.at(sequence), sequence, time);
             }),
-            WritingWay::Plain(pattern, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+            WritingWay::Plain(pattern, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
                 patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
             }),
-            WritingWay::Tunnel(pattern, patch) => write_each(stream, held, next, (wanted, port), |frame, sequence, time| {
+            WritingWay::Tunnel(pattern, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
                 patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
             }),
-            WritingWay::Any => port.transmit(wanted, &mut |slot, buffer| write(stream, next(), &mut held[slot], buffer)),
+            WritingWay::Any => port.transmit(wanted, &mut |slot, buffer| {
+                let (sequence, time) = next();
+                write(stream, sequence, time, &mut held[slot], buffer)
+            }),
         }
     }
 }
@@ -197,7 +201,8 @@ fn write_each(
     stream: &Stream,
     held: &mut [Held],
     mut next: impl FnMut() -> (u64, StampedTime),
-    (wanted, port): (usize, &mut dyn Transmit),
+    wanted: usize,
+    port: &mut dyn Transmit,
     patch: impl Fn(&mut [u8], u64, StampedTime),
 ) -> Result<Sent, PortError> {
     let template = &stream.kind(0).0.template;
@@ -211,7 +216,7 @@ fn write_each(
 
 /// Writes frame `sequence` of `stream` into a buffer; returns its octets.
 #[inline]
-fn write(stream: &Stream, (sequence, time): (u64, StampedTime), held: &mut Held, buffer: &mut [u8]) -> usize {
+fn write(stream: &Stream, sequence: u64, time: StampedTime, held: &mut Held, buffer: &mut [u8]) -> usize {
     let (kind, is_background) = stream.kind(sequence);
     let wanted = if is_background { Held::Background } else { Held::Foreground };
     let frame = template_in(held, buffer, &kind.template, wanted);

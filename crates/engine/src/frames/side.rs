@@ -132,7 +132,8 @@ impl VaryingAddresses {
 
 /// Returns the variable bits of source and destination.
 pub(crate) fn sides(
-    (source, destination): (AddressVariation, AddressVariation),
+    source: AddressVariation,
+    destination: AddressVariation,
     version: IpVersion,
     view: Option<Viewpoint>,
 ) -> (VaryingAddresses, VaryingAddresses) {

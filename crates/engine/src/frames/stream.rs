@@ -129,7 +129,8 @@ impl FrameKind {
         let (id, version) = (StreamId::new(direction, is_background, trial), version(datagram.ends.source));
         let conversation = if is_background { None } else { common.conversation() };
         let population = if is_background { None } else { common.population() };
-        let sides = sides(common.variations(), version, conversation.as_ref().map(|(_, view)| *view));
+        let (source, destination) = common.variations();
+        let sides = sides(source, destination, version, conversation.as_ref().map(|(_, view)| *view));
         let outer = datagram.tunnel.map(|tunnel| OuterHeader {
             src: tunnel.ends.source,
             dst: tunnel.ends.destination,
@@ -221,7 +222,7 @@ impl FlowPattern {
     pub(crate) fn variable(&self, sequence: u64, index: u64, time: StampedTime) -> Variable {
         let (mut ports, mut places) = (self.flow.ports(index), self.flow.address_places(index));
         let subscriber = match &self.population {
-            Some(population) => self.subscriber(population, (sequence, index), &mut ports),
+            Some(population) => self.subscriber(population, sequence, index, &mut ports),
             None => None,
         };
         if self.is_reply {
@@ -238,7 +239,8 @@ impl FlowPattern {
     fn subscriber(
         &self,
         population: &SubscriberPopulation,
-        (sequence, index): (u64, u64),
+        sequence: u64,
+        index: u64,
         ports: &mut (u16, u16),
     ) -> Option<SubscriberAddresses> {
         let draw = self.flow.subscriber(index);

@@ -95,7 +95,7 @@ impl TrialContext<'_> {
         let of = if self.requests.is_some() { 1 } else { ports.len() };
         let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
             let share = ThreadShare { index: queue as u64, of: of as u64 };
-            let sender = Sender::new(port, self.sent(direction)?, (&self.phase.spec.schedule(), share), self.settings.stall_ns);
+            let sender = Sender::new(port, self.sent(direction)?, &self.phase.spec.schedule(), share, self.settings.stall_ns);
             let sender = sender.waiting_for_replies(self.requests.clone());
             Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
         };

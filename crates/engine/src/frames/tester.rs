@@ -66,7 +66,7 @@ impl FrameTester {
         layout: Layout,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        Self::between((TesterPort::new(ports.0), TesterPort::new(ports.1)), profile.into_inner(), settings, layout, stop)
+        Self::between(TesterPort::new(ports.0), TesterPort::new(ports.1), profile.into_inner(), settings, layout, stop)
     }
 
     /// Returns one end of a tester, which sends `sends` from `port`, and receives the other direction there. The other end is on another machine,
@@ -79,12 +79,13 @@ impl FrameTester {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let (here, there) = (TesterPort::new(port), TesterPort::distant(distant));
-        let ports = if sends == Direction::Forward { (here, there) } else { (there, here) };
-        Self::between(ports, profile.into_inner(), settings, layout, stop)
+        let (left, right) = if sends == Direction::Forward { (here, there) } else { (there, here) };
+        Self::between(left, right, profile.into_inner(), settings, layout, stop)
     }
 
     fn between(
-        (left, right): (TesterPort, TesterPort),
+        left: TesterPort,
+        right: TesterPort,
         profile: TrafficProfile,
         settings: TrialSettings,
         layout: Layout,
@@ -257,9 +258,9 @@ impl FrameTester {
             requests: RequestLog::of(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
-        let mut run = FrameRun::new((&self.clock, &self.stop), phase.spec, phase.residual_ns, &tasks);
+        let mut run = FrameRun::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, &tasks);
         if let Some(companion) = companion {
-            run = run.with_other_end(companion, (phase.spec, phase.loaded), clocks_apart_ns);
+            run = run.with_other_end(companion, phase.spec, phase.loaded, clocks_apart_ns);
         }
         let tasks = run.complete(tasks, &self.layout)?;
         Ok(FinishedRun { tasks, kept_off_ns: run.kept_off_ns(), began_ns: run.began_ns() })

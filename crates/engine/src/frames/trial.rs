@@ -121,12 +121,7 @@ pub(crate) enum Waiting {
 
 impl<'a> FrameRun<'a> {
     /// Returns a run of these tasks for a trial that waits `residual_ns` for residual frames.
-    pub(crate) fn new(
-        (clock, stop): (&'a Clock, &'a AtomicBool),
-        spec: &TrialSpec,
-        residual_ns: u64,
-        tasks: &[Task<'_>],
-    ) -> Self {
+    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, tasks: &[Task<'_>]) -> Self {
         let is_exchange = spec.kind == TrialKind::Response;
         let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
@@ -154,7 +149,8 @@ impl<'a> FrameRun<'a> {
     pub(crate) fn with_other_end(
         mut self,
         companion: &'a mut dyn Companion,
-        (spec, loaded): (&TrialSpec, &[Direction]),
+        spec: &TrialSpec,
+        loaded: &[Direction],
         clocks_apart_ns: u64,
     ) -> Self {
         let schedule = spec.schedule();

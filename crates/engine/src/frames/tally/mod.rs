@@ -158,13 +158,13 @@ impl FrameTally {
             FrameClass::Mistranslated(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.mistranslated += 1;
-                    self.take_wrong(frame, tag, (FrameFault::Mistranslated, mismatch), arrival);
+                    self.take_wrong(frame, tag, FrameFault::Mistranslated, mismatch, arrival);
                 }
             }
             FrameClass::Corrupt(tag, mismatch) => {
                 if self.is_new(tag) {
                     self.counts.corrupt += 1;
-                    self.take_wrong(frame, tag, (FrameFault::Corrupt, mismatch), arrival);
+                    self.take_wrong(frame, tag, FrameFault::Corrupt, mismatch, arrival);
                 }
             }
             FrameClass::Misdirected => self.counts.misdirected += 1,
@@ -285,7 +285,7 @@ impl FrameTally {
 
     /// Notes a frame that does not count as received because it is wrong.
     #[cold]
-    fn take_wrong(&mut self, frame: &[u8], tag: Tag, (fault, mismatch): (FrameFault, Mismatch), arrival: Arrival) {
+    fn take_wrong(&mut self, frame: &[u8], tag: Tag, fault: FrameFault, mismatch: Mismatch, arrival: Arrival) {
         self.note_faulty(tag, fault);
         self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
         self.miss(tag.sequence);
@@ -421,7 +421,7 @@ mod tests {
             kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns))).to_vec()
         }
 
-        fn take(&mut self, (sequence, time_ns): (u64, u64), arrival: Arrival) -> FrameClass {
+        fn take(&mut self, sequence: u64, time_ns: u64, arrival: Arrival) -> FrameClass {
             let frame = self.frame(sequence, time_ns);
             self.tally.take(&frame, arrival, &mut |_| ())
         }
@@ -430,7 +430,7 @@ mod tests {
     /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.
     fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64) -> Vec<Option<Mismatch>> {
         let mut trial = RiggedTrial::new(spec, 0, 7);
-        let mut verdict = |&sent: &(u64, u64)| match trial.take(sent, Arrival::at(now_ns)) {
+        let mut verdict = |&(sequence, time_ns): &(u64, u64)| match trial.take(sequence, time_ns, Arrival::at(now_ns)) {
             FrameClass::Right(_) => None,
             FrameClass::Corrupt(_, mismatch) => Some(mismatch),
             class => panic!("{class:?}"),
@@ -445,7 +445,7 @@ mod tests {
         let arrival = Arrival::at(start_ns + 900 * 1_000_000);
         for sequence in 0..5 {
             // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
-            assert_eq!(trial.take((sequence, 36 * SECOND + sequence), arrival), FrameClass::Foreign);
+            assert_eq!(trial.take(sequence, 36 * SECOND + sequence, arrival), FrameClass::Foreign);
             let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
             let last = spoilt.len() - 1;
             spoilt[last] ^= 1;
@@ -453,12 +453,12 @@ mod tests {
         }
         for sequence in 0..10 {
             let sent_ns = start_ns + sequence * SECOND / 10 + 50;
-            assert!(matches!(trial.take((sequence, sent_ns), arrival), FrameClass::Right(_)), "{sequence}");
+            assert!(matches!(trial.take(sequence, sent_ns, arrival), FrameClass::Right(_)), "{sequence}");
         }
         let ReceiverCounts { distinct, received, corrupt, duplicate, reordered, mistranslated, .. } = trial.tally.counts;
         assert_eq!((distinct, received, corrupt, duplicate, reordered, mistranslated), (10, 10, 0, 0, 0, 0));
         // A time at which there was no trial yet was damaged on the way.
-        assert!(matches!(trial.take((0, SECOND - 1), arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
+        assert!(matches!(trial.take(0, SECOND - 1, arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
     }
 
     #[test]
@@ -466,11 +466,11 @@ mod tests {
         let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 1_000_000);
         let mut trial = RiggedTrial::new(spec, timeout_ns, 0);
         let polled = |since_ns| Arrival { since_ns, by_ns: 1_500_000 };
-        trial.take((0, 0), polled(1_000_000));
+        trial.take(0, 0, polled(1_000_000));
         assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 0), "it may have been in time");
         let sent_ns = SECOND / 10;
         let later = |since_ns| Arrival { since_ns: since_ns + sent_ns, by_ns: sent_ns + 1_500_000 };
-        trial.take((1, sent_ns), later(1_000_001));
+        trial.take(1, sent_ns, later(1_000_001));
         assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 1));
     }
 

@@ -80,7 +80,7 @@ impl FrameTally {
             self.wrong_fields.sort();
             other.wrong_fields.sort();
             for number in seen.common(&other.seen) {
-                self.settle_copies(number, &mut own, (&mut others, &mut other.wrong_fields));
+                self.settle_copies(number, &mut own, &mut others, &mut other.wrong_fields);
             }
             own.unite(&others);
             self.last_missing = own.last_not_received();
@@ -100,7 +100,8 @@ impl FrameTally {
         &mut self,
         number: u64,
         own: &mut FaultyFrames,
-        (others, others_fields): (&mut FaultyFrames, &mut WrongFields),
+        others: &mut FaultyFrames,
+        others_fields: &mut WrongFields,
     ) {
         let (worse, fields) = match others.worst(number) >= own.worst(number) {
             true => (others, others_fields),
