@@ -93,14 +93,17 @@ impl TrialContext<'_> {
     fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
         // In a closed loop one queue sends the requests of all clients, as it must know which of them wait.
         let of = if self.requests.is_some() { 1 } else { ports.len() };
-        let sender = |(queue, port): (usize, &'p mut dyn Transmit)| {
-            let share = ThreadShare { index: queue as u64, of: of as u64 };
-            let sender = Sender::new(port, self.sent(direction)?, &self.phase.spec.schedule(), share, self.settings.stall_ns);
-            let sender = sender.waiting_for_replies(self.requests.clone());
-            Ok(Task::Send(DirectionQueue { direction, queue }, Box::new(sender)))
-        };
         let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
-        loaded.into_iter().take(of).enumerate().map(sender).collect()
+        let queues = loaded.into_iter().take(of).enumerate();
+        queues.map(|(queue, port)| self.sender(port, DirectionQueue { direction, queue }, of)).collect()
+    }
+
+    /// Returns the task of one of `queues` senders of a direction.
+    fn sender<'p>(&self, port: &'p mut dyn Transmit, queue: DirectionQueue, queues: usize) -> Result<Task<'p>, MeasureError> {
+        let share = ThreadShare { index: queue.queue as u64, of: queues as u64 };
+        let stream = self.sent(queue.direction)?;
+        let sender = Sender::new(port, stream, &self.phase.spec.schedule(), share, self.settings.stall_ns);
+        Ok(Task::Send(queue, Box::new(sender.waiting_for_replies(self.requests.clone()))))
     }
 
     fn receivers<'p>(&self, ports: Vec<&'p mut dyn Receive>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {

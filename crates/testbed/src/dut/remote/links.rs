@@ -1,6 +1,5 @@
 //! The device's two interfaces on another machine: brought up with the recipe's addresses and routes, and restored when everything is undone.
 
-use super::machine::RemoteMachine;
 use crate::exec::{Shell, TestbedError, Undo};
 use crate::recipe::{Recipe, RecipeLink, System};
 use ipnet::{IpNet, Ipv6Net};
@@ -40,13 +39,13 @@ pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, u
 
 /// Waits until both interfaces of a machine have a carrier. `others` describes what each should be cabled to.
 pub(super) fn wait_for_carriers(
-    machine: &RemoteMachine,
     system: System,
+    interfaces: &[String; 2],
     others: &[String; 2],
+    machine: &str,
     shell: &Shell,
 ) -> Result<(), TestbedError> {
     let mut wait = shell.wait(TIMEOUT, PAUSE);
-    let (interfaces, machine) = (machine.interfaces(), machine.name());
     for (interface, other) in interfaces.iter().zip(others) {
         while !has_carrier(&described(system, interface, shell)?) {
             if wait.is_over() {
@@ -65,6 +64,15 @@ pub(super) struct CabledTo {
     pub(super) name: String,
     /// The hardware address, if it is known.
     pub(super) hardware: Option<String>,
+}
+
+impl CabledTo {
+    /// Returns the error that `machine` finds something else, or nothing, where this should be.
+    fn not_found(&self, machine: &str, found: Option<&str>, place: &str) -> TestbedError {
+        let other = &self.name;
+        let who = found.map_or_else(|| "nobody".to_owned(), |found| format!("{found}, which is not {other},"));
+        TestbedError::Other(format!("{machine} finds {who} with {place}: is it cabled to {other}?"))
+    }
 }
 
 /// Checks that Linux resolves the neighbour `address` on an interface, to the hardware address of `other` if that is known: Linux answers for an
@@ -91,12 +99,8 @@ pub(super) fn check_neighbour(
             return Ok(());
         }
         if wait.is_over() {
-            let other = &other.name;
-            let who = found.map_or_else(|| "nobody".to_owned(), |found| format!("{found}, which is not {other},"));
-            let text = format!(
-                "{machine} finds {who} with the address {address} at its interface {interface}: is it cabled to {other}?"
-            );
-            return Err(TestbedError::Other(text));
+            let place = format!("the address {address} at its interface {interface}");
+            return Err(other.not_found(machine, found, &place));
         }
         wait.rest(|| format!("{machine} to find {address} at its interface {interface}"))?;
     }

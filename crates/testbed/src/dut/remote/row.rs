@@ -124,7 +124,8 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
 /// Waits for the carriers of all links, then until each machine resolves the next one.
 fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) -> Result<(), TestbedError> {
     for (index, (machine, device)) in machines.iter().zip(devices).enumerate() {
-        links::wait_for_carriers(machine, device.system, &neighbours(machines, index), &machine.shell(shell))?;
+        let (interfaces, others) = (machine.interfaces(), neighbours(machines, index));
+        links::wait_for_carriers(device.system, interfaces, &others, machine.name(), &machine.shell(shell))?;
     }
     for (pair, device) in machines.windows(2).zip(devices).filter(|(_, device)| device.system == System::Linux) {
         check_link(&pair[0], &pair[1], device, shell)?;
