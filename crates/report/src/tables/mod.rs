@@ -21,6 +21,7 @@ pub(crate) mod throughput;
 pub(crate) mod trial;
 
 use crate::digest::{PointDigest, PointSample, PrintedSummary};
+use crate::layout::cell::Cell;
 use crate::wording::numbers;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::Summary;
@@ -69,6 +70,49 @@ fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -
 /// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
 fn rate_cells(point: &PointDigest) -> [String; 4] {
     rated_cells(point, |printed| [printed.p1, printed.p99])
+}
+
+/// The statistics of a sample as cells.
+#[derive(Clone)]
+struct Statistics {
+    min: Cell,
+    p1: Cell,
+    median: Cell,
+    p99: Cell,
+    max: Cell,
+    n: Cell,
+}
+
+impl Statistics {
+    fn new(printed: PrintedSummary, n: usize) -> Self {
+        let PrintedSummary { min, p1, median, p99, max } = printed;
+        let [min, p1, median, p99, max] = [min, p1, median, p99, max].map(Cell::Text);
+        Self { min, p1, median, p99, max, n: Cell::Number(n as u64) }
+    }
+
+    fn of_sample(sample: &PointSample) -> Self {
+        Self::new(sample.printed(), sample.summary.n)
+    }
+
+    /// Returns the statistics of a searched rate, or why there are none.
+    fn of_rate(point: &PointDigest) -> Self {
+        match point.rated() {
+            Some(rated) => Self::new(rated.limits.printed(&rated.summary), rated.summary.n),
+            None => Self { median: point.nothing().into(), n: Cell::Number(0), ..Self::missing() },
+        }
+    }
+
+    /// Returns the statistics of nothing.
+    fn missing() -> Self {
+        Self {
+            min: Cell::Missing,
+            p1: Cell::Missing,
+            median: Cell::Missing,
+            p99: Cell::Missing,
+            max: Cell::Missing,
+            n: Cell::Missing,
+        }
+    }
 }
 
 /// The note below every table of rates with this sign.
