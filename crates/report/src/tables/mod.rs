@@ -43,33 +43,8 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
 }
 
 /// Returns the spread of the repetitions: `(max - min) / median`, per cent.
-fn dispersion(summary: &Summary) -> String {
-    summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", numbers::three_digits(d.abs())))
-}
-
-/// The sub-columns of a quantity's spread, and their cells.
-const SPREAD: [&str; 3] = ["Median", "P1", "P99"];
-
-fn spread(sample: Option<&PointSample>) -> [String; 3] {
-    let Some(sample) = sample else {
-        return ["–"; 3].map(str::to_owned);
-    };
-    let PrintedSummary { median, p1, p99, .. } = sample.printed();
-    [median, p1, p99]
-}
-
-/// Returns the median with its sign, two other statistics, and the size of the sample.
-fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -> [String; 4] {
-    let Some(rated) = point.rated() else { return [&*point.nothing(), "–", "–", "0"].map(str::to_owned) };
-    let printed = rated.limits.printed(&rated.summary);
-    let median = printed.median.clone();
-    let [low, high] = others(printed);
-    [median, low, high, rated.summary.n.to_string()]
-}
-
-/// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
-fn rate_cells(point: &PointDigest) -> [String; 4] {
-    rated_cells(point, |printed| [printed.p1, printed.p99])
+fn dispersion(summary: &Summary) -> Cell {
+    summary.dispersion_percent().map(|d| format!("{}\u{a0}%", numbers::three_digits(d.abs()))).into()
 }
 
 /// The statistics of a sample as cells.
@@ -113,6 +88,20 @@ impl Statistics {
             n: Cell::Missing,
         }
     }
+}
+
+/// Returns the median with its sign, two other statistics, and the size of the sample.
+fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -> [String; 4] {
+    let Some(rated) = point.rated() else { return [&*point.nothing(), "–", "–", "0"].map(str::to_owned) };
+    let printed = rated.limits.printed(&rated.summary);
+    let median = printed.median.clone();
+    let [low, high] = others(printed);
+    [median, low, high, rated.summary.n.to_string()]
+}
+
+/// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
+fn rate_cells(point: &PointDigest) -> [String; 4] {
+    rated_cells(point, |printed| [printed.p1, printed.p99])
 }
 
 /// The note below every table of rates with this sign.
