@@ -71,22 +71,6 @@ impl Table {
         Self { rows: rows.collect(), ..Self::without_rows(title.into(), heads) }
     }
 
-    /// Returns a table without rows. A column whose name begins with `#` holds numbers; what precedes a `|` is the name of its group.
-    pub(crate) fn new<S: AsRef<str>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
-        let columns = columns.into_iter().map(|name| ColumnHead::marked(name.as_ref())).collect();
-        Self::without_rows(title.into(), columns)
-    }
-
-    pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
-        self.rows.extend(rows);
-        debug_assert!(
-            self.rows.iter().all(|row| row.len() == self.columns.len()),
-            "{}: a row has too few cells or too many",
-            self.title
-        );
-        self
-    }
-
     /// Returns a table without rows and notes.
     pub(crate) fn without_rows(title: String, columns: Vec<ColumnHead>) -> Self {
         Self { title, groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
@@ -154,12 +138,6 @@ fn groups(columns: &[ColumnHead]) -> Vec<ColumnGroup> {
 impl ColumnHead {
     fn new(group: impl Into<String>, name: impl Into<String>, number: bool) -> Self {
         Self { group: group.into(), name: name.into(), number }
-    }
-
-    fn marked(text: &str) -> Self {
-        let (number, text) = text.strip_prefix('#').map_or((false, text), |rest| (true, rest));
-        let (group, name) = text.split_once('|').unwrap_or(("", text));
-        Self::new(group, name, number)
     }
 
     /// Returns group and name on one line.

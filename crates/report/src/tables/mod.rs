@@ -90,20 +90,6 @@ impl Statistics {
     }
 }
 
-/// Returns the median with its sign, two other statistics, and the size of the sample.
-fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -> [String; 4] {
-    let Some(rated) = point.rated() else { return [&*point.nothing(), "–", "–", "0"].map(str::to_owned) };
-    let printed = rated.limits.printed(&rated.summary);
-    let median = printed.median.clone();
-    let [low, high] = others(printed);
-    [median, low, high, rated.summary.n.to_string()]
-}
-
-/// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
-fn rate_cells(point: &PointDigest) -> [String; 4] {
-    rated_cells(point, |printed| [printed.p1, printed.p99])
-}
-
 /// The note below every table of rates with this sign.
 const OPEN: &str = "≥: the device may be better, because the tester fell short above this or the plan goes no higher.";
 
