@@ -13,16 +13,18 @@ pub(crate) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
 }
 
 /// A reason at a point.
-struct RefusalRow<'d> {
-    point: &'d PointDigest<'d>,
-    refusal: DeliveryRefusal,
+pub(crate) struct RefusalRow<'d> {
+    pub(crate) point: &'d PointDigest<'d>,
+    pub(crate) refusal: DeliveryRefusal,
 }
 
 /// Returns a row for each reason at each point.
+pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RefusalRow<'d>> {
+    digest.points.iter().flat_map(|point| of_point(point).into_iter().map(move |refusal| RefusalRow { point, refusal }))
+}
+
 pub(crate) fn table(digest: &Digest) -> Table {
-    let rows =
-        digest.points.iter().flat_map(|point| of_point(point).into_iter().map(move |refusal| RefusalRow { point, refusal }));
-    Table::of("Why frames were not delivered, as the device says", columns(), rows).with_note(
+    Table::of("Why frames were not delivered, as the device says", columns(), rows(digest)).with_note(
         "ICMP errors that quote test frames, and counters of the device's kernel that grew: of the losing trial at the lowest load in which there were \
          any. Devices limit how many ICMP errors they send, so those that came may stand for more.",
     )
