@@ -1,21 +1,37 @@
 //! The clauses that are met, bent, broken, or not checked against their text, as a table.
 
 use crate::Input;
-use crate::layout::table::Table;
-use sixbench_method::conformance::{Conformance, of_plan};
+use crate::layout::table::{Column, Table};
+use sixbench_method::conformance::{Clause, Conformance, of_plan};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
+
+/// A clause, and the tests that it is about.
+struct ClauseRow {
+    clause: Clause,
+    tests: String,
+}
 
 /// Returns the table, with one row for each clause. If a run was cut short and so has fewer repetitions than planned, the page says this above the
 /// table.
 pub(crate) fn table(input: &Input) -> Table {
     let all = input.plan.tests.len();
     let rows = of_plan(input.plan).into_iter().map(|(clause, tests)| {
-        let about = if tests.len() == all { "all".to_owned() } else { named(&tests, input.plan).join(", ") };
-        let (level, conformance) = (clause.level.to_string(), clause.conformance.to_string());
-        vec![clause.clause.to_owned(), level, clause.requirement.to_owned(), clause.actual, about, conformance]
+        let tests = if tests.len() == all { "all".to_owned() } else { named(&tests, input.plan).join(", ") };
+        ClauseRow { clause, tests }
     });
-    Table::new("Clause by clause", ["Clause", "Level", "Requirement", "This run", "Tests", "Conformance"]).with_rows(rows)
+    Table::of("Clause by clause", columns(), rows)
+}
+
+fn columns() -> Vec<Column<'static, ClauseRow>> {
+    vec![
+        Column::text("Clause", |row: &ClauseRow| row.clause.clause),
+        Column::text("Level", |row: &ClauseRow| row.clause.level.to_string()),
+        Column::text("Requirement", |row: &ClauseRow| row.clause.requirement),
+        Column::text("This run", |row: &ClauseRow| row.clause.actual.clone()),
+        Column::text("Tests", |row: &ClauseRow| row.tests.clone()),
+        Column::text("Conformance", |row: &ClauseRow| row.clause.conformance.to_string()),
+    ]
 }
 
 /// Returns the clauses that are bent, broken or not checked, and those that are met.

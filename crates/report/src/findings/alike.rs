@@ -1,7 +1,8 @@
 //! Sentences of one kind, which differ only in a device's name or a number: printed once, with what differs.
 
-use crate::layout::table::Table;
-use sixbench_method::lists::by_key;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use sixbench_method::lists::each_once;
 
 /// Sentences of one kind: the words of the first, and those of each of the others.
 struct SentenceKind<'s> {
@@ -13,7 +14,7 @@ struct SentenceKind<'s> {
 pub(crate) fn told_once(title: &str, sentences: &[String]) -> (Table, Vec<String>) {
     let kinds = kinds(sentences);
     let (alone, repeated): (Vec<SentenceKind>, Vec<SentenceKind>) = kinds.into_iter().partition(|kind| kind.others.is_empty());
-    let table = Table::new(title, ["Warning", "Devices (…)", "#Count"]).with_rows(repeated.iter().map(row));
+    let table = Table::of(title, columns(), repeated.iter());
     (table, alone.iter().map(|kind| kind.first.join(" ")).collect())
 }
 
@@ -37,6 +38,25 @@ fn kinds(sentences: &[String]) -> Vec<SentenceKind<'_>> {
 }
 
 impl SentenceKind<'_> {
+    /// Returns the words that all sentences share, with an ellipsis for the others.
+    fn common(&self) -> String {
+        let mut common: Vec<&str> =
+            (0..self.first.len()).map(|i| if self.is_common(i) { self.first[i] } else { "…" }).collect();
+        common.dedup_by(|a, b| a == b && *a == "…");
+        common.join(" ")
+    }
+
+    /// Returns the words in which the sentences differ, each variant once.
+    fn each_differing(&self) -> String {
+        let all = std::iter::once(&self.first).chain(&self.others);
+        each_once(all.map(|words| self.differing(words))).join(", ")
+    }
+
+    fn differing(&self, words: &[&str]) -> String {
+        let differing = (0..words.len()).filter(|&i| !self.is_common(i)).map(|i| words[i]);
+        differing.collect::<Vec<_>>().join(" ")
+    }
+
     /// Returns whether all sentences have the same word at this position.
     fn is_common(&self, place: usize) -> bool {
         self.others.iter().all(|other| other[place] == self.first[place])
@@ -65,15 +85,12 @@ fn is_alike(a: &[&str], b: &[&str]) -> bool {
     a.len() == b.len() && same >= 4 && 5 * same >= 3 * a.len()
 }
 
-fn row(kind: &SentenceKind) -> Vec<String> {
-    let mut common: Vec<&str> = (0..kind.first.len()).map(|i| if kind.is_common(i) { kind.first[i] } else { "…" }).collect();
-    common.dedup_by(|a, b| a == b && *a == "…");
-    let differing =
-        |words: &Vec<&str>| (0..words.len()).filter(|&i| !kind.is_common(i)).map(|i| words[i]).collect::<Vec<_>>().join(" ");
-    let all = std::iter::once(&kind.first).chain(&kind.others);
-    let times = kind.others.len() + 1;
-    let each: Vec<String> = by_key(all.map(|words| (differing(words), ()))).into_iter().map(|(words, _)| words).collect();
-    vec![common.join(" "), each.join(", "), times.to_string()]
+fn columns<'k>() -> [Column<'k, &'k SentenceKind<'k>>; 3] {
+    [
+        Column::text("Warning", |kind: &&SentenceKind| kind.common()),
+        Column::text("Devices (…)", |kind: &&SentenceKind| kind.each_differing()),
+        Column::number("Count", |kind: &&SentenceKind| Cell::Number(kind.others.len() as u64 + 1)),
+    ]
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use crate::Input;
 use crate::digest::Digest;
 use crate::findings::status::ended;
-use crate::layout::table::Table;
+use crate::layout::table::{Column, Table};
 use crate::span::Span;
 use crate::wording::numbers::{count, stretch};
 use jiff::{Timestamp, tz::TimeZone};
 use sixbench_method::plan::Point;
-use sixbench_method::record::{CodeOrigin, Ending, RepetitionHosts, RunPart};
+use sixbench_method::record::{CodeFile, CodeOrigin, Ending, RepetitionHosts, RunPart};
 use sixbench_method::status::Stop;
 use sixbench_method::trial::Verdict;
 use sixbench_method::units::{agreeing, part_of};
@@ -67,43 +67,57 @@ pub(crate) fn labels(input: &Input) -> String {
     input.facts.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
 }
 
+/// A fact of a run.
+struct RunFact {
+    name: &'static str,
+    value: String,
+}
+
 /// Returns the run as a table of names and values, as far as they were recorded.
 pub(crate) fn table(digest: &Digest) -> Table {
     let (input, span) = (digest.input, digest.span);
     let of_host = |name: &str| input.facts.host.get(name).cloned().unwrap_or_default();
-    let mut rows = vec![
+    let mut facts = vec![
         ("Measured", span.map(Span::in_words).unwrap_or_else(|| "nothing".to_owned())),
         ("Duration", span.map(|span| stretch(span.seconds()) + &expected(digest)).unwrap_or_default()),
         ("Host", hosts(input)),
         ("Command", command(input).to_owned()),
         ("Search", search(input)),
     ];
-    rows.extend(input.facts.labels.iter().map(|(key, value)| ("Label", format!("{key}={value}"))));
+    facts.extend(input.facts.labels.iter().map(|(key, value)| ("Label", format!("{key}={value}"))));
     if input.facts.runs.len() > 1 {
-        rows.extend(input.facts.runs.iter().map(|part| ("Part", of_part(part))));
+        facts.extend(input.facts.runs.iter().map(|part| ("Part", of_part(part))));
     }
-    rows.extend(on_hosts(&digest.hosts).into_iter().map(|line| ("Measured on", line)));
-    rows.extend([
+    facts.extend(on_hosts(&digest.hosts).into_iter().map(|line| ("Measured on", line)));
+    facts.extend([
         ("sixbench", input.facts.sixbench.clone()),
         ("Kernel", of_host("kernel")),
         ("Processor", of_host("processor")),
         ("Report written", input.generated.to_owned()),
     ]);
-    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| vec![name.to_owned(), value]);
-    Table::new(format!("The run: {}", lower(&sentence(digest))), ["Fact", "Value"]).with_rows(rows)
+    let rows = facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| RunFact { name, value });
+    let columns =
+        [Column::text("Fact", |fact: &RunFact| fact.name), Column::text("Value", |fact: &RunFact| fact.value.clone())];
+    Table::of(format!("The run: {}", lower(&sentence(digest))), columns, rows)
 }
 
 /// Returns the files whose commands the run executed, each with its digest; empty if they were not recorded.
 pub(crate) fn code(input: &Input) -> Table {
-    let rows = input.facts.code.iter().map(|file| {
-        let from = match file.origin {
-            CodeOrigin::BuiltIn => "sixbench",
-            CodeOrigin::CommandLine => "the command line",
-            CodeOrigin::Plan => "the plan",
-        };
-        vec![file.of.clone(), file.path.clone(), from.to_owned(), file.sha256.clone()]
-    });
-    Table::new("Files whose commands were run", ["Recipe", "File", "Came from", "SHA-256"]).with_rows(rows)
+    let columns = [
+        Column::text("Recipe", |file: &&CodeFile| file.of.clone()),
+        Column::text("File", |file: &&CodeFile| file.path.clone()),
+        Column::text("Came from", |file: &&CodeFile| came_from(file.origin)),
+        Column::text("SHA-256", |file: &&CodeFile| file.sha256.clone()),
+    ];
+    Table::of("Files whose commands were run", columns, &input.facts.code)
+}
+
+fn came_from(origin: CodeOrigin) -> &'static str {
+    match origin {
+        CodeOrigin::BuiltIn => "sixbench",
+        CodeOrigin::CommandLine => "the command line",
+        CodeOrigin::Plan => "the plan",
+    }
 }
 
 /// Returns a line for each host if there are several: `alpha: v4/84 repetitions 1, 3; v6/84 repetition 2`.

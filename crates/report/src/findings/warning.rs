@@ -2,7 +2,8 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::findings::alike;
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::wording::anomalies::{in_words, share_of_frames};
 use crate::wording::numbers::{count, enumerated, title, whole};
 use sixbench_method::anomaly::{Anomaly, AnomalyShare, WarningLevel, beside_the_goal};
@@ -120,26 +121,37 @@ pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> Strin
     kind.noun(frames).replacen("frame", measured, 1)
 }
 
+/// Anomalies of one kind in the trials of a test.
+struct AnomalyRow<'d> {
+    anomaly: &'d Anomaly,
+    /// `None` if the plan does not have the test.
+    test: Option<&'d Test>,
+}
+
+fn columns<'d>() -> Vec<Column<'d, AnomalyRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &AnomalyRow| row.test.map_or_else(|| row.anomaly.test.clone(), title)),
+        Column::text("Kind", |row: &AnomalyRow| noun(row.anomaly.kind, row.anomaly.frames, row.test)),
+        Column::number("Number", |row: &AnomalyRow| Cell::Count(row.anomaly.frames)),
+        Column::number("Share", |row: &AnomalyRow| row.anomaly.share().map(share_of_frames)),
+        Column::text("Of those", |row: &AnomalyRow| row.anomaly.kind.base().word()),
+        Column::text("Trials", |row: &AnomalyRow| format!("{} of {}", row.anomaly.trials, row.anomaly.all_trials)),
+        Column::text("First (size, repetition, trial)", |row: &AnomalyRow| first(row.anomaly)),
+    ]
+}
+
+fn first(anomaly: &Anomaly) -> String {
+    let first = &anomaly.first;
+    format!("{}, repetition {}, trial {}", first.frame_size, first.repetition, first.trial)
+}
+
 /// The title of the table of anomalies.
 pub(crate) const BY_TEST: &str = "Anomalies by test";
 
 /// Returns a table with a row for each test and kind of anomaly.
 pub(crate) fn by_test(digest: &Digest) -> Table {
-    let row = |of: &Anomaly| {
-        let names = digest.names(of);
-        let first = format!("{}, repetition {}, trial {}", of.first.frame_size, of.first.repetition, of.first.trial);
-        vec![
-            names.test.map_or_else(|| of.test.clone(), title),
-            noun(of.kind, of.frames, names.test),
-            whole(of.frames),
-            of.share().map_or("–".to_owned(), share_of_frames),
-            of.kind.base().word().to_owned(),
-            format!("{} of {}", of.trials, of.all_trials),
-            first,
-        ]
-    };
-    let columns = ["Test", "Kind", "#Number", "#Share", "Of those", "Trials", "First (size, repetition, trial)"];
-    Table::new(BY_TEST, columns).with_rows(digest.anomalies.iter().map(row)).with_note(
+    let rows = digest.anomalies.iter().map(|anomaly| AnomalyRow { anomaly, test: digest.names(anomaly).test });
+    Table::of(BY_TEST, columns(), rows).with_note(
         "Frames in all trials, losing ones included; the share is of the frames received or offered in the same trials. Those that cast doubt on a \
          figure come first: more than one frame in a thousand.",
     )

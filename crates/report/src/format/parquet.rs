@@ -57,7 +57,7 @@ impl ColumnKind {
 }
 
 /// A cell of a table. An empty text means no value.
-pub(crate) enum Cell<'c> {
+pub(crate) enum ParquetCell<'c> {
     Text(Cow<'c, str>),
     Number(u64),
 }
@@ -73,14 +73,14 @@ pub(crate) struct ColumnTable<T, R> {
 /// A row of a table whose rows share a `T`.
 pub(crate) trait TableRow<T> {
     /// Returns the cell in the column with this index.
-    fn cell<'c>(&'c self, common: &'c T, place: usize) -> Cell<'c>;
+    fn cell<'c>(&'c self, common: &'c T, place: usize) -> ParquetCell<'c>;
 }
 
 impl TableRow<RunCells> for HostedRow<'_> {
-    fn cell<'c>(&'c self, run: &'c RunCells, place: usize) -> Cell<'c> {
+    fn cell<'c>(&'c self, run: &'c RunCells, place: usize) -> ParquetCell<'c> {
         let (host, row) = self;
         let of_run = || run.behind(host).nth(place - row.len()).unwrap_or_default();
-        Cell::Text(Cow::Borrowed(row.get(place).map_or_else(of_run, |cell| &**cell)))
+        ParquetCell::Text(Cow::Borrowed(row.get(place).map_or_else(of_run, |cell| &**cell)))
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn parquet<T, R: TableRow<T>>(
         let mut group = writer.next_row_group()?;
         for (place, kind) in kinds.iter().enumerate() {
             let Some(mut column) = group.next_column()? else { break };
-            let cells: Vec<Cell<'_>> = part.iter().map(|row| row.cell(&common, place)).collect();
+            let cells: Vec<ParquetCell<'_>> = part.iter().map(|row| row.cell(&common, place)).collect();
             write(column.untyped(), *kind, &cells)?;
             column.close()?;
         }
@@ -126,7 +126,7 @@ fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {
     builder.with_logical_type(logical).build().map(Arc::new)
 }
 
-fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[Cell<'_>]) -> Result<(), ParquetError> {
+fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[ParquetCell<'_>]) -> Result<(), ParquetError> {
     match column {
         ColumnWriter::ByteArrayColumnWriter(column) => {
             let (texts, levels) = values(cells, |cell| Ok(Some(ByteArray::from(&*cell.text()))))?;
@@ -149,7 +149,7 @@ fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[Cell<'_>]) ->
     Ok(())
 }
 
-impl Cell<'_> {
+impl ParquetCell<'_> {
     fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_empty())
     }
@@ -164,25 +164,25 @@ impl Cell<'_> {
 
 /// Returns the values of the non-empty cells, and for each cell whether it has one.
 fn values<T>(
-    cells: &[Cell<'_>],
-    read: impl Fn(&Cell<'_>) -> Result<Option<T>, ParquetError>,
+    cells: &[ParquetCell<'_>],
+    read: impl Fn(&ParquetCell<'_>) -> Result<Option<T>, ParquetError>,
 ) -> Result<(Vec<T>, Vec<i16>), ParquetError> {
-    let read = |cell: &Cell<'_>| if cell.is_empty() { Ok(None) } else { read(cell) };
+    let read = |cell: &ParquetCell<'_>| if cell.is_empty() { Ok(None) } else { read(cell) };
     let values = cells.iter().map(read).collect::<Result<Vec<Option<T>>, _>>()?;
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     Ok((values.into_iter().flatten().collect(), levels))
 }
 
 /// Returns a time in milliseconds; no value if the text is not a time, as may happen in a file edited by hand.
-fn time(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
+fn time(cell: &ParquetCell<'_>) -> Result<Option<i64>, ParquetError> {
     Ok(cell.text().parse().ok().map(Timestamp::as_millisecond))
 }
 
 /// Returns an integer; no value if a count exceeds the type's range, although `results.csv` has it.
-fn integer(cell: &Cell<'_>) -> Result<Option<i64>, ParquetError> {
+fn integer(cell: &ParquetCell<'_>) -> Result<Option<i64>, ParquetError> {
     let number: i128 = match cell {
-        Cell::Text(text) => parsed(text)?,
-        Cell::Number(number) => i128::from(*number),
+        ParquetCell::Text(text) => parsed(text)?,
+        ParquetCell::Number(number) => i128::from(*number),
     };
     Ok(number.try_into().ok())
 }

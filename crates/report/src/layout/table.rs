@@ -1,5 +1,6 @@
 //! A table independent of notation: HTML, Markdown and LaTeX all print it.
 
+use crate::layout::cell::Cell;
 use crate::layout::wrapped;
 use serde::Serialize;
 
@@ -7,21 +8,27 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Table {
     pub(crate) title: String,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<ColumnHead>,
     /// The row above the column names; empty if no columns are grouped.
     pub(crate) groups: Vec<ColumnGroup>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
 }
 
-/// A column and how it is set.
+/// The name of a column and how it is set.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Column {
+pub(crate) struct ColumnHead {
     /// The name of the group that it forms with its neighbours; empty if it is in no group.
     pub(crate) group: String,
     pub(crate) name: String,
     /// True if the column holds numbers, which are right-aligned.
     pub(crate) number: bool,
+}
+
+/// A column of a table of `Row`s: its name, and its cell in each row.
+pub(crate) struct Column<'c, Row> {
+    head: ColumnHead,
+    cell: Box<dyn Fn(&Row) -> Cell + 'c>,
 }
 
 /// Neighbouring columns with the same group.
@@ -31,21 +38,42 @@ pub(crate) struct ColumnGroup {
     pub(crate) columns: usize,
 }
 
-impl Table {
-    /// Returns a table without rows. A column whose name begins with `#` holds numbers; what precedes a `|` is the name of its group.
-    pub(crate) fn new<S: AsRef<str>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
-        let columns: Vec<Column> = columns.into_iter().map(|name| Column::new(name.as_ref())).collect();
-        Self { title: title.into(), groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
+impl<'c, Row> Column<'c, Row> {
+    /// Returns a column of text.
+    pub(crate) fn text<C: Into<Cell>>(name: impl Into<String>, cell: impl Fn(&Row) -> C + 'c) -> Self {
+        Self { head: ColumnHead::new("", name, false), cell: Box::new(move |row| cell(row).into()) }
     }
 
-    pub(crate) fn with_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
-        self.rows.extend(rows);
-        debug_assert!(
-            self.rows.iter().all(|row| row.len() == self.columns.len()),
-            "{}: a row has too few cells or too many",
-            self.title
-        );
-        self
+    /// Returns a column of numbers.
+    pub(crate) fn number<C: Into<Cell>>(name: impl Into<String>, cell: impl Fn(&Row) -> C + 'c) -> Self {
+        Self::number_in("", name, cell)
+    }
+
+    /// Returns a column of numbers in a group with its neighbours.
+    pub(crate) fn number_in<C: Into<Cell>>(
+        group: impl Into<String>,
+        name: impl Into<String>,
+        cell: impl Fn(&Row) -> C + 'c,
+    ) -> Self {
+        Self { head: ColumnHead::new(group, name, true), cell: Box::new(move |row| cell(row).into()) }
+    }
+}
+
+impl Table {
+    /// Returns a table of these rows, each with a cell in each column.
+    pub(crate) fn of<'c, Row>(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = Column<'c, Row>>,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Self {
+        let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().map(|column| (column.head, column.cell)).unzip();
+        let rows = rows.into_iter().map(|row| cells.iter().map(|cell| cell(&row).to_string()).collect());
+        Self { rows: rows.collect(), ..Self::without_rows(title.into(), heads) }
+    }
+
+    /// Returns a table without rows and notes.
+    pub(crate) fn without_rows(title: String, columns: Vec<ColumnHead>) -> Self {
+        Self { title, groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
     /// Returns the rows for a terminal of `width` columns, without title and notes: as aligned columns if they fit, else with each row as a sentence.
@@ -95,7 +123,7 @@ impl Table {
     }
 }
 
-fn groups(columns: &[Column]) -> Vec<ColumnGroup> {
+fn groups(columns: &[ColumnHead]) -> Vec<ColumnGroup> {
     let mut groups: Vec<ColumnGroup> = Vec::new();
     for column in columns {
         match groups.last_mut().filter(|last| last.name == column.group && !column.group.is_empty()) {
@@ -107,11 +135,9 @@ fn groups(columns: &[Column]) -> Vec<ColumnGroup> {
     if is_grouped { groups } else { Vec::new() }
 }
 
-impl Column {
-    fn new(text: &str) -> Self {
-        let (number, text) = text.strip_prefix('#').map_or((false, text), |rest| (true, rest));
-        let (group, name) = text.split_once('|').unwrap_or(("", text));
-        Self { group: group.to_owned(), name: name.to_owned(), number }
+impl ColumnHead {
+    fn new(group: impl Into<String>, name: impl Into<String>, number: bool) -> Self {
+        Self { group: group.into(), name: name.into(), number }
     }
 
     /// Returns group and name on one line.
@@ -129,15 +155,23 @@ mod tests {
 
     #[test]
     fn neighbours_of_one_group_share_a_heading() {
-        let table = Table::new("", ["Test", "#TL (ms)|Median", "#TL (ms)|P1", "#n"]);
+        let columns = [
+            Column::text("Test", |row: &f64| format!("t{row}")),
+            Column::number_in("TL (ms)", "Median", |row: &f64| Cell::Significant(*row)),
+            Column::number_in("TL (ms)", "P1", |_: &f64| Cell::Missing),
+            Column::number("n", |_: &f64| Cell::Number(1)),
+        ];
+        let table = Table::of("", columns, [2.5]);
         let group = |name: &str, columns| ColumnGroup { name: name.to_owned(), columns };
         assert_eq!(table.groups, [group("", 1), group("TL (ms)", 2), group("", 1)]);
         assert_eq!(table.columns[1].full_name(), "TL (ms): Median");
         assert!(table.columns[1].number && !table.columns[0].number);
+        assert_eq!(table.rows, [["t2.5", "2.5", "–", "1"]]);
     }
 
     #[test]
     fn a_table_without_groups_has_one_row_of_names() {
-        assert!(Table::new("", ["Test", "#n"]).groups.is_empty());
+        let columns = [Column::text("Test", |row: &String| row.clone()), Column::number("n", |_: &String| Cell::Number(1))];
+        assert!(Table::of("", columns, []).groups.is_empty());
     }
 }

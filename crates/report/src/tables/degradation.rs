@@ -1,7 +1,8 @@
 //! Network performance degradation (RFC 8219 section 10): a table for each benchmark, with a column for each frame size.
 
 use crate::digest::Digest;
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
 use crate::wording::numbers::{grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound};
 use sixbench_method::lists::each_once;
@@ -18,22 +19,20 @@ fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
     quantities(&curves).into_iter().map(|quantity| table(steps, quantity, &of(quantity))).collect()
 }
 
+/// A step of a series, compared with the first.
+struct StepRow<'s> {
+    at: f64,
+    test: &'s Test,
+    subject: &'s CurveSubject,
+}
+
 fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
     let subjects = each_once(curves.iter().map(|c| &c.subject));
-    let with_rates = subjects.iter().any(|s| s.rate.is_some());
-    let sizes = steps.sizes();
-    let head = [counted(steps.by), "Direction"].into_iter().chain(with_rates.then_some("#Rate")).map(str::to_owned);
-    let columns = head.chain(sizes.iter().map(|s| format!("#{s}")));
-    let row = |at: f64, test: &Test, subject: &CurveSubject| {
-        let curve = |size| curves.iter().find(|c| c.size == size && c.subject == *subject);
-        let cells = sizes.iter().map(|&size| curve(size).map_or("–".to_owned(), |c| cell(c, at)));
-        let rate = with_rates.then(|| subject.rate.map_or("–".to_owned(), |rate| grouped(rate.0 as f64)));
-        [grouped(at), direction(test, subject)].into_iter().chain(rate).chain(cells).collect::<Vec<_>>()
-    };
     let first = steps.steps.first().map_or(1.0, |(at, _)| *at);
     let later = steps.steps.iter().filter(|(at, _)| *at > first);
-    let rows = later.flat_map(|(at, test)| subjects.iter().map(|subject| row(*at, test, subject)).collect::<Vec<_>>());
-    let table = Table::new(format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name), columns).with_rows(rows);
+    let rows = later.flat_map(|(at, test)| subjects.iter().map(|subject| StepRow { at: *at, test, subject }));
+    let title = format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name);
+    let table = Table::of(title, columns(steps, curves), rows);
     let formula = subjects.first().map(|subject| formula(steps.by, first, subject)).unwrap_or_default();
     table.with_note(format!(
         "{formula}{} –: not measured, nothing to compare with, or the true values of both may be higher.",
@@ -41,36 +40,54 @@ fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
     ))
 }
 
-fn cell(curve: &Curve, at: f64) -> String {
-    let Some(step) = curve.steps.iter().find(|s| s.at == at) else { return "–".to_owned() };
+fn columns<'s>(steps: &TestSeries, curves: &'s [&Curve]) -> Vec<Column<'s, StepRow<'s>>> {
+    let mut columns = vec![
+        Column::number(counted(steps.by), |row: &StepRow| Cell::Rate(row.at)),
+        Column::text("Direction", StepRow::direction),
+    ];
+    if curves.iter().any(|c| c.subject.rate.is_some()) {
+        columns.push(Column::number("Rate", |row: &StepRow| row.subject.rate.map(|rate| Cell::Count(rate.0))));
+    }
+    columns.extend(steps.sizes().into_iter().map(|size| {
+        Column::number(size.to_string(), move |row: &StepRow| {
+            let curve = curves.iter().find(|c| c.size == size && c.subject == *row.subject);
+            curve.and_then(|curve| cell(curve, row.at))
+        })
+    }));
+    columns
+}
+
+fn cell(curve: &Curve, at: f64) -> Option<String> {
+    let step = curve.steps.iter().find(|s| s.at == at)?;
     let load = step
         .load
         .filter(|_| curve.subject.rate.is_none())
         .map(|rate| format!(" ({})", short(rate.0 as f64)))
         .unwrap_or_default();
     let bound = curve.bound(step);
-    let shown = |d: f64| Some(format!("{}{}\u{a0}%{load}", bound.sign()?, three_digits_bound(d, bound)));
-    curve.degradation(step).and_then(shown).unwrap_or_else(|| "–".to_owned())
+    Some(format!("{}{}\u{a0}%{load}", bound.sign()?, three_digits_bound(curve.degradation(step)?, bound)))
 }
 
 fn counted(by: SeriesBy) -> &'static str {
     match by {
-        SeriesBy::Connections => "#Connections N",
-        SeriesBy::TableSize => "#Table size",
-        SeriesBy::Subscribers => "#Subscribers",
-        _ => "#Flows n",
+        SeriesBy::Connections => "Connections N",
+        SeriesBy::TableSize => "Table size",
+        SeriesBy::Subscribers => "Subscribers",
+        _ => "Flows n",
     }
 }
 
-/// Returns the direction of a curve; none for connections, which only the Initiator opens.
-fn direction(test: &Test, subject: &CurveSubject) -> String {
-    if test.measure.is_of_connections() {
-        return "–".to_owned();
+impl StepRow<'_> {
+    /// Returns the direction of the curve; none for connections, which only the Initiator opens.
+    fn direction(&self) -> Option<String> {
+        if self.test.measure.is_of_connections() {
+            return None;
+        }
+        Some(self.subject.direction.map(|d| d.to_string()).unwrap_or_else(|| match self.test.directions {
+            Directions::Both => "both".to_owned(),
+            single => single.each().iter().map(ToString::to_string).collect(),
+        }))
     }
-    subject.direction.map(|d| d.to_string()).unwrap_or_else(|| match test.directions {
-        Directions::Both => "both".to_owned(),
-        single => single.each().iter().map(ToString::to_string).collect(),
-    })
 }
 
 fn formula(by: SeriesBy, first: f64, subject: &CurveSubject) -> String {

@@ -1,21 +1,43 @@
 //! Frame loss rate (RFC 2544 section 26.3) as a table, in addition to the graph that the clause requires.
 
-use super::{SPREAD, percentile_note};
-use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
-use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, three_digits, title};
+use super::{Statistics, percentile_note};
+use crate::digest::{Digest, PointDigest, PointSample};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::title;
 use sixbench_method::measures::Quantity;
+
+/// The loss at one rate in one direction.
+struct LossRow<'d> {
+    point: &'d PointDigest<'d>,
+    sample: &'d PointSample,
+    /// The input rate, per cent of the highest.
+    load_percent: f64,
+    loss: Statistics,
+}
 
 /// Returns a row for each rate, from the highest down.
 pub(crate) fn table(digest: &Digest) -> Table {
-    let groups = SPREAD.iter().chain(&["Min", "Max"]).map(|name| format!("#Loss (%)|{name}"));
-    let head = ["Test", "#Size", "Direction", "#Rate", "#Rate (%)"].map(str::to_owned);
-    let columns = head.into_iter().chain(groups).chain(["#n".to_owned()]);
     let samples = || digest.points.iter().flat_map(|p| losses(p).map(move |s| (p, s)));
-    Table::new("Frame loss rate (RFC 2544 section 26.3)", columns)
-        .with_rows(samples().map(|(p, s)| row(digest, p, s)))
+    Table::of("Frame loss rate (RFC 2544 section 26.3)", columns(), samples().map(|(p, s)| row(digest, p, s)))
         .with_note(format!("Rate: input rate in frames/s per direction, and in per cent of {}.", base(digest)))
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
+}
+
+fn columns<'d>() -> Vec<Column<'d, LossRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &LossRow| title(row.point.test)),
+        Column::number("Size", |row: &LossRow| row.point.point.frame_size),
+        Column::text("Direction", |row: &LossRow| row.sample.direction),
+        Column::number("Rate", |row: &LossRow| Cell::Count(row.sample.load.0)),
+        Column::number("Rate (%)", |row: &LossRow| Cell::Significant(row.load_percent)),
+        Column::number_in("Loss (%)", "Median", |row: &LossRow| row.loss.median.clone()),
+        Column::number_in("Loss (%)", "P1", |row: &LossRow| row.loss.p1.clone()),
+        Column::number_in("Loss (%)", "P99", |row: &LossRow| row.loss.p99.clone()),
+        Column::number_in("Loss (%)", "Min", |row: &LossRow| row.loss.min.clone()),
+        Column::number_in("Loss (%)", "Max", |row: &LossRow| row.loss.max.clone()),
+        Column::number("n", |row: &LossRow| row.loss.n.clone()),
+    ]
 }
 
 fn losses<'p>(point: &'p PointDigest) -> impl Iterator<Item = &'p PointSample> {
@@ -24,13 +46,9 @@ fn losses<'p>(point: &'p PointDigest) -> impl Iterator<Item = &'p PointSample> {
         .flat_map(|d| point.samples.iter().rev().filter(move |s| s.quantity == Quantity::FrameLossRate && s.direction == d))
 }
 
-fn row(digest: &Digest, point: &PointDigest, sample: &PointSample) -> Vec<String> {
-    let share = 100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
-    let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
-    let rates = [grouped(sample.load.0 as f64), three_digits(share)];
-    let PrintedSummary { min, p1, median, p99, max } = sample.printed();
-    let cells = head.into_iter().chain(rates).chain([median, p1, p99, min, max]);
-    cells.chain([sample.summary.n.to_string()]).collect()
+fn row<'d>(digest: &Digest, point: &'d PointDigest<'d>, sample: &'d PointSample) -> LossRow<'d> {
+    let load_percent = 100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
+    LossRow { point, sample, load_percent, loss: Statistics::of_sample(sample) }
 }
 
 /// Returns a description of the rate to which the percentages of input rates relate.

@@ -1,9 +1,10 @@
 //! Tables of series over the share of translated traffic.
 
-use crate::digest::{Digest, PointDigest, PrintedSummary};
-use crate::layout::table::Table;
+use super::Statistics;
+use crate::digest::{Digest, PointDigest};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::series::{TestSeries, series};
-use crate::wording::numbers::{grouped, three_digits};
 use sixbench_analysis::mix;
 use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
@@ -31,33 +32,56 @@ pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
         .collect()
 }
 
+/// A share of translated frames at one frame size.
+struct MixRow {
+    size: FrameSize,
+    /// Per cent of the frames.
+    translated: f64,
+    rate: Statistics,
+    separate_cores: Cell,
+    one_core: Cell,
+}
+
 fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
-    let columns = ["#Size", "#Translated (%)", "#Median", "#P1", "#P99", "#n", "#Model|separate cores", "#Model|one core"];
     let rows = steps.sizes().into_iter().flat_map(|size| mixed_rows(digest, steps, size));
-    Table::new(format!("Mixed traffic: {}", steps.name), columns).with_rows(rows).with_note(
+    Table::of(format!("Mixed traffic: {}", steps.name), columns(), rows).with_note(
         "Throughput in frames/s per direction, for translated and native frames together (RFC 8219 section 5.3). Models, from \
              the measured ends Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) \
              on one core or with many flows. Without both ends there is no model.",
     )
 }
 
-fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<Vec<String>> {
+fn columns() -> Vec<Column<'static, MixRow>> {
+    vec![
+        Column::number("Size", |row: &MixRow| row.size),
+        Column::number("Translated (%)", |row: &MixRow| Cell::Significant(row.translated)),
+        Column::number("Median", |row: &MixRow| row.rate.median.clone()),
+        Column::number("P1", |row: &MixRow| row.rate.p1.clone()),
+        Column::number("P99", |row: &MixRow| row.rate.p99.clone()),
+        Column::number("n", |row: &MixRow| row.rate.n.clone()),
+        Column::number_in("Model", "separate cores", |row: &MixRow| row.separate_cores.clone()),
+        Column::number_in("Model", "one core", |row: &MixRow| row.one_core.clone()),
+    ]
+}
+
+fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<MixRow> {
     let points = steps.with_rate(digest, size);
     let (ends, sign) = (ends(&points), sign_of_model(&points));
-    let shown = |rate: f64| format!("{sign}{}", grouped(rate.round()));
     let row = |&(background, point): &(f64, &PointDigest)| {
         let share = 1.0 - background / 100.0;
-        let model = |of: fn(f64, f64, f64) -> f64| ends.map_or("–".to_owned(), |(tt, tn)| shown(of(share, tt, tn)));
-        let mut row = vec![size.to_string(), three_digits(100.0 - background)];
-        row.extend(cells(point).into_iter().flatten());
-        row.extend([model(mix::separate_cores), model(mix::one_core)]);
-        row
+        let model = |of: fn(f64, f64, f64) -> f64| ends.map(|(tt, tn)| Cell::Rate(of(share, tt, tn)).signed(sign)).into();
+        MixRow {
+            size,
+            translated: 100.0 - background,
+            rate: statistics(point),
+            separate_cores: model(mix::separate_cores),
+            one_core: model(mix::one_core),
+        }
     };
     points.iter().rev().map(row).collect()
 }
 
-fn cells(point: &PointDigest) -> Option<[String; 4]> {
-    let summary = point.headline()?;
-    let PrintedSummary { median, p1, p99, .. } = point.limits().printed(summary);
-    Some([median, p1, p99, summary.n.to_string()])
+fn statistics(point: &PointDigest) -> Statistics {
+    let found = point.headline().map(|summary| Statistics::new(point.limits().printed(summary), summary.n));
+    found.unwrap_or_else(Statistics::missing)
 }

@@ -21,6 +21,7 @@ pub(crate) mod throughput;
 pub(crate) mod trial;
 
 use crate::digest::{PointDigest, PointSample, PrintedSummary};
+use crate::layout::cell::Cell;
 use crate::wording::numbers;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::Summary;
@@ -42,33 +43,51 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
 }
 
 /// Returns the spread of the repetitions: `(max - min) / median`, per cent.
-fn dispersion(summary: &Summary) -> String {
-    summary.dispersion_percent().map_or("–".to_owned(), |d| format!("{}\u{a0}%", numbers::three_digits(d.abs())))
+fn dispersion(summary: &Summary) -> Cell {
+    summary.dispersion_percent().map(|d| format!("{}\u{a0}%", numbers::three_digits(d.abs()))).into()
 }
 
-/// The sub-columns of a quantity's spread, and their cells.
-const SPREAD: [&str; 3] = ["Median", "P1", "P99"];
-
-fn spread(sample: Option<&PointSample>) -> [String; 3] {
-    let Some(sample) = sample else {
-        return ["–"; 3].map(str::to_owned);
-    };
-    let PrintedSummary { median, p1, p99, .. } = sample.printed();
-    [median, p1, p99]
+/// The statistics of a sample as cells.
+#[derive(Clone)]
+struct Statistics {
+    min: Cell,
+    p1: Cell,
+    median: Cell,
+    p99: Cell,
+    max: Cell,
+    n: Cell,
 }
 
-/// Returns the median with its sign, two other statistics, and the size of the sample.
-fn rated_cells(point: &PointDigest, others: fn(PrintedSummary) -> [String; 2]) -> [String; 4] {
-    let Some(rated) = point.rated() else { return [&*point.nothing(), "–", "–", "0"].map(str::to_owned) };
-    let printed = rated.limits.printed(&rated.summary);
-    let median = printed.median.clone();
-    let [low, high] = others(printed);
-    [median, low, high, rated.summary.n.to_string()]
-}
+impl Statistics {
+    fn new(printed: PrintedSummary, n: usize) -> Self {
+        let PrintedSummary { min, p1, median, p99, max } = printed;
+        let [min, p1, median, p99, max] = [min, p1, median, p99, max].map(Cell::Text);
+        Self { min, p1, median, p99, max, n: Cell::Number(n as u64) }
+    }
 
-/// Does the same as [`rated_cells`] with the 1st and the 99th percentile.
-fn rate_cells(point: &PointDigest) -> [String; 4] {
-    rated_cells(point, |printed| [printed.p1, printed.p99])
+    fn of_sample(sample: &PointSample) -> Self {
+        Self::new(sample.printed(), sample.summary.n)
+    }
+
+    /// Returns the statistics of a searched rate, or why there are none.
+    fn of_rate(point: &PointDigest) -> Self {
+        match point.rated() {
+            Some(rated) => Self::new(rated.limits.printed(&rated.summary), rated.summary.n),
+            None => Self { median: point.nothing().into(), n: Cell::Number(0), ..Self::missing() },
+        }
+    }
+
+    /// Returns the statistics of nothing.
+    fn missing() -> Self {
+        Self {
+            min: Cell::Missing,
+            p1: Cell::Missing,
+            median: Cell::Missing,
+            p99: Cell::Missing,
+            max: Cell::Missing,
+            n: Cell::Missing,
+        }
+    }
 }
 
 /// The note below every table of rates with this sign.

@@ -1,10 +1,11 @@
 //! The path of datagrams: mapped for many subscribers, encapsulated, or through several devices in a row.
 
-use super::{OPEN, percentile_note, rate_cells};
+use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, title};
-use sixbench_method::record::PathFacts;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::title;
+use sixbench_method::record::{DutFacts, LinkFacts, PathFacts};
 
 /// Returns the tables of the frames on both links with their results, and of the rules.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
@@ -17,15 +18,26 @@ fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathF
     all.filter_map(|point| Some((point, digest.path(point.test)?))).collect()
 }
 
+/// A point of a device whose path of datagrams is known.
+struct PathRow<'d> {
+    point: &'d PointDigest<'d>,
+    device: &'d str,
+    subscribers: Option<u32>,
+    path: &'d PathFacts,
+    rate: Statistics,
+}
+
 fn frames(digest: &Digest) -> Table {
-    let columns =
-        "Test; Device; #Subscribers; #Size; #Octets on the link|Left; #Octets on the link|Right; #Median; #P1; #P99; \
-        #n"
-        .split("; ");
     let points = points(digest);
     let rated: Vec<Rated> = points.iter().filter_map(|(point, _)| point.rated()).collect();
-    Table::new("Subscribers, encapsulation and devices in a row", columns)
-        .with_rows(points.iter().map(|(point, path)| frames_row(digest, point, path)))
+    let rows = points.iter().map(|(point, path)| PathRow {
+        point,
+        device: digest.dut_title(point.test),
+        subscribers: digest.subscribers(point.test),
+        path,
+        rate: point.rated().map_or_else(Statistics::missing, |_| Statistics::of_rate(point)),
+    });
+    Table::of("Subscribers, encapsulation and devices in a row", columns(), rows)
         .with_note(
             "Size: that of the frame if the datagram is IPv6, with Ethernet header and FCS; an IPv4 frame is 20 octets \
              shorter. An encapsulated frame is longer by the outer header: 20 octets for IPv4, 40 for IPv6. Rates are per \
@@ -35,30 +47,57 @@ fn frames(digest: &Digest) -> Table {
         .with_note(OPEN)
 }
 
-fn frames_row(digest: &Digest, point: &PointDigest, path: &PathFacts) -> Vec<String> {
-    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
-    row.push(digest.subscribers(point.test).map_or("–".to_owned(), |count| grouped(f64::from(count))));
-    // The size of queries is not set by the plan.
-    row.extend(match point.size() {
-        Some(size) => [size.0, path.left.octets(size), path.right.octets(size)].map(|octets| octets.to_string()),
-        None => ["–"; 3].map(str::to_owned),
-    });
-    row.extend(point.rated().map_or_else(|| ["–"; 4].map(str::to_owned), |_| rate_cells(point)));
-    row
+fn columns<'d>() -> Vec<Column<'d, PathRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &PathRow| title(row.point.test)),
+        Column::text("Device", |row: &PathRow| row.device),
+        Column::number("Subscribers", |row: &PathRow| row.subscribers.map(|count| Cell::Count(count.into()))),
+        // The size of queries is not set by the plan.
+        Column::number("Size", |row: &PathRow| row.point.size()),
+        Column::number_in("Octets on the link", "Left", |row: &PathRow| octets(row.point, &row.path.left)),
+        Column::number_in("Octets on the link", "Right", |row: &PathRow| octets(row.point, &row.path.right)),
+        Column::number("Median", |row: &PathRow| row.rate.median.clone()),
+        Column::number("P1", |row: &PathRow| row.rate.p1.clone()),
+        Column::number("P99", |row: &PathRow| row.rate.p99.clone()),
+        Column::number("n", |row: &PathRow| row.rate.n.clone()),
+    ]
 }
 
 fn rules(digest: &Digest) -> Table {
     let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
     let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
-    Table::new("Devices and the rules of their subscribers", ["Device", "Technology", "In a row", "Rule"])
-        .with_rows(described.map(|(dut, path)| {
-            let rule: Vec<String> = path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
-            let or_dash = |text: String| if text.is_empty() { "–".to_owned() } else { text };
-            vec![dut.title.clone(), dut.technology.clone(), or_dash(path.devices.join(", ")), or_dash(rule.join(", "))]
-        }))
-        .with_note_if(
-            is_row,
-            "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
-             8219 section 4.2). The processor load of each device shows this, as does a test of each device alone.",
-        )
+    let rows = described.map(|(dut, path)| RuleRow { dut, path });
+    Table::of("Devices and the rules of their subscribers", rule_columns(), rows).with_note_if(
+        is_row,
+        "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
+         8219 section 4.2). The processor load of each device shows this, as does a test of each device alone.",
+    )
+}
+
+/// A device with its rule.
+struct RuleRow<'d> {
+    dut: &'d DutFacts,
+    path: &'d PathFacts,
+}
+
+fn rule_columns<'d>() -> Vec<Column<'d, RuleRow<'d>>> {
+    vec![
+        Column::text("Device", |row: &RuleRow| row.dut.title.clone()),
+        Column::text("Technology", |row: &RuleRow| row.dut.technology.clone()),
+        Column::text("In a row", |row: &RuleRow| joined(&row.path.devices)),
+        Column::text("Rule", |row: &RuleRow| {
+            let rule: Vec<String> = row.path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
+            joined(&rule)
+        }),
+    ]
+}
+
+/// Returns the octets of a frame on a link, if the plan sets its size.
+fn octets(point: &PointDigest, link: &LinkFacts) -> Option<Cell> {
+    point.size().map(|size| Cell::Number(link.octets(size).into()))
+}
+
+fn joined(items: &[String]) -> Option<String> {
+    let joined = items.join(", ");
+    (!joined.is_empty()).then_some(joined)
 }

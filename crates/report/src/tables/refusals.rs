@@ -1,8 +1,9 @@
 //! What devices said of the frames that they did not deliver.
 
 use crate::digest::{Digest, PointDigest};
-use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, load, size_cell, title};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::{load, title};
 use sixbench_method::bottleneck::{DeliveryRefusal, of_trial, refusals};
 use sixbench_method::trial::{TrialSpec, Verdict};
 
@@ -11,24 +12,34 @@ pub(crate) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
     refusals(&point.records, point.first_goal())
 }
 
+/// A reason at a point.
+pub(crate) struct RefusalRow<'d> {
+    pub(crate) point: &'d PointDigest<'d>,
+    pub(crate) refusal: DeliveryRefusal,
+}
+
 /// Returns a row for each reason at each point.
+pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RefusalRow<'d>> {
+    digest.points.iter().flat_map(|point| of_point(point).into_iter().map(move |refusal| RefusalRow { point, refusal }))
+}
+
 pub(crate) fn table(digest: &Digest) -> Table {
-    let columns = ["Test", "#Size", "Direction", "The device", "#Frames", "#Missing", "What to do"];
-    Table::new("Why frames were not delivered, as the device says", columns).with_rows(digest.points.iter().flat_map(rows)).with_note(
+    Table::of("Why frames were not delivered, as the device says", columns(), rows(digest)).with_note(
         "ICMP errors that quote test frames, and counters of the device's kernel that grew: of the losing trial at the lowest load in which there were \
          any. Devices limit how many ICMP errors they send, so those that came may stand for more.",
     )
 }
 
-fn rows(point: &PointDigest) -> Vec<Vec<String>> {
-    let row = |refusal: DeliveryRefusal| {
-        let direction = refusal.direction.map_or_else(|| "–".to_owned(), |direction| direction.to_string());
-        let counts = [refusal.frames, refusal.missing].map(|frames| grouped(frames as f64));
-        let [frames, missing] = counts;
-        let advice = refusal.advice.unwrap_or_else(|| "–".to_owned());
-        vec![title(point.test), size_cell(point.size()), direction, refusal.what, frames, missing, advice]
-    };
-    of_point(point).into_iter().map(row).collect()
+fn columns<'d>() -> Vec<Column<'d, RefusalRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &RefusalRow| title(row.point.test)),
+        Column::number("Size", |row: &RefusalRow| row.point.size()),
+        Column::text("Direction", |row: &RefusalRow| row.refusal.direction),
+        Column::text("The device", |row: &RefusalRow| row.refusal.what.clone()),
+        Column::number("Frames", |row: &RefusalRow| Cell::Count(row.refusal.frames)),
+        Column::number("Missing", |row: &RefusalRow| Cell::Count(row.refusal.missing)),
+        Column::text("What to do", |row: &RefusalRow| row.refusal.advice.clone()),
+    ]
 }
 
 /// Returns a sentence about the most frequent reason at each point where no trial passed, or where it explains at least half of what is missing.

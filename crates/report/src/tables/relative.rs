@@ -2,30 +2,36 @@
 //! last row the performance relative to the first test.
 
 use super::{OPEN, dispersion};
-use crate::digest::{Digest, PointDigest, Rated, common_goal};
-use crate::layout::table::Table;
+use crate::digest::{Digest, PointDigest, PrintedSummary, Rated, common_goal};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::wording::bound::Bound;
-use crate::wording::numbers::{commonly_searched, frames, full_rate_unit, title, with_decimals};
+use crate::wording::numbers::{commonly_searched, frames, full_rate_unit, title};
 use sixbench_method::lists::by_key;
 
-/// Tests with a result; the others are compared with the first.
-type Columns<'d, 'a> = Vec<(&'d PointDigest<'a>, Rated)>;
+/// A test with a result. The others of its group are compared with the first.
+struct RatedTest<'d> {
+    point: &'d PointDigest<'d>,
+    rated: Rated,
+}
 
 /// Returns a table for each device, measure and frame size at which several tests have a result.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
-    groups(digest).iter().map(|columns| table(digest, columns)).collect()
+    groups(digest).iter().map(|tests| table(digest, tests)).collect()
 }
 
 /// Does the same as [`tables`] for a terminal, which is too narrow for the titles of several tests: with a row for each test.
 pub(crate) fn narrow_tables(digest: &Digest) -> Vec<Table> {
-    let narrow = |columns: &Columns| {
-        let rows = columns.iter().enumerate().map(|(place, (point, rated))| {
-            let relative = if place == 0 { REFERENCE.to_owned() } else { relative_percent(rated, &columns[0].1) };
-            vec![title(point.test), dispersion(&rated.summary), relative]
-        });
-        Table::new(name(digest, columns[0].0), ["Test", "#Dispersion", "#Rel. perf. (%)"]).with_rows(rows)
-    };
-    groups(digest).iter().map(narrow).collect()
+    groups(digest).iter().map(|tests| narrow_table(digest, tests)).collect()
+}
+
+fn narrow_table(digest: &Digest, tests: &[RatedTest]) -> Table {
+    let columns = [
+        Column::text("Test", |test: &&RatedTest| title(test.point.test)),
+        Column::number("Dispersion", |test: &&RatedTest| dispersion(&test.rated.summary)),
+        Column::number("Rel. perf. (%)", |test: &&RatedTest| test.relative_to(&tests[0])),
+    ];
+    Table::of(name(digest, tests[0].point), columns, tests)
 }
 
 const REFERENCE: &str = "reference";
@@ -35,33 +41,38 @@ fn name(digest: &Digest, first: &PointDigest) -> String {
 }
 
 /// Returns the tests in groups, without those of a series, which have separate tables.
-fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Columns<'d, 'a>> {
+fn groups<'d>(digest: &'d Digest<'d>) -> Vec<Vec<RatedTest<'d>>> {
     let alone = digest.searched_points().filter(|point| point.test.series.is_none());
-    let rated = alone.filter_map(|point| Some((point, point.rated()?)));
+    let rated = alone.filter_map(|point| Some(RatedTest { point, rated: point.rated()? }));
     let key = |point: &PointDigest| (point.test.dut.clone(), point.test.measure.name(), point.size());
-    let groups = by_key(rated.map(|(point, rated)| (key(point), (point, rated))));
-    groups.into_iter().map(|(_, columns)| columns).filter(|columns| columns.len() > 1).collect()
+    let groups = by_key(rated.map(|test| (key(test.point), test)));
+    groups.into_iter().map(|(_, tests)| tests).filter(|tests| tests.len() > 1).collect()
 }
 
-fn table(digest: &Digest, columns: &[(&PointDigest, Rated)]) -> Table {
-    let (first, reference) = columns[0];
-    let heads = columns.iter().map(|(point, _)| format!("#{}", title(point.test)));
-    let row = |name: &str, cell: &dyn Fn(&Rated) -> String| {
-        std::iter::once(name.to_owned()).chain(columns.iter().map(|(_, rated)| cell(rated))).collect::<Vec<_>>()
-    };
-    let relative = columns.iter().skip(1).map(|(_, rated)| relative_percent(rated, &reference));
-    let of_first = ["Rel. perf. (%)", REFERENCE].map(str::to_owned);
-    let what = commonly_searched(&first.test.measure, common_goal(columns.iter().map(|(point, _)| *point)));
-    let is_open = columns.iter().any(|(_, rated)| rated.limits.is_median_open);
-    Table::new(name(digest, first), std::iter::once("Test".to_owned()).chain(heads))
-        .with_rows([
-            row("Median", &|rated| rated.limits.printed(&rated.summary).median),
-            row("Minimum", &|rated| rated.limits.printed(&rated.summary).min),
-            row("Maximum", &|rated| rated.limits.printed(&rated.summary).max),
-            row("n", &|rated| rated.summary.n.to_string()),
-            row("Dispersion", &|rated| dispersion(&rated.summary)),
-            of_first.into_iter().chain(relative).collect(),
-        ])
+/// A row of the table: a statistic, and its value for a test.
+struct StatisticRow {
+    name: &'static str,
+    cell: fn(&RatedTest, &RatedTest) -> Cell,
+}
+
+/// The statistics of a test; the second test is the reference.
+const STATISTICS: [StatisticRow; 6] = [
+    StatisticRow { name: "Median", cell: |test, _| test.printed().median.into() },
+    StatisticRow { name: "Minimum", cell: |test, _| test.printed().min.into() },
+    StatisticRow { name: "Maximum", cell: |test, _| test.printed().max.into() },
+    StatisticRow { name: "n", cell: |test, _| Cell::Number(test.rated.summary.n as u64) },
+    StatisticRow { name: "Dispersion", cell: |test, _| dispersion(&test.rated.summary) },
+    StatisticRow { name: "Rel. perf. (%)", cell: |test, reference| test.relative_to(reference) },
+];
+
+fn table(digest: &Digest, tests: &[RatedTest]) -> Table {
+    let first = tests[0].point;
+    let what = commonly_searched(&first.test.measure, common_goal(tests.iter().map(|test| test.point)));
+    let is_open = tests.iter().any(|test| test.rated.limits.is_median_open);
+    let of_tests =
+        tests.iter().map(|test| Column::number(title(test.point.test), |row: &StatisticRow| (row.cell)(test, &tests[0])));
+    let columns = std::iter::once(Column::text("Test", |row: &StatisticRow| row.name)).chain(of_tests);
+    Table::of(name(digest, first), columns, STATISTICS)
         .with_note(format!(
             "{what}, {}. Dispersion: (max - min) / median. Relative performance: the median divided by that of the first test here.",
             full_rate_unit(&first.test.measure)
@@ -69,10 +80,18 @@ fn table(digest: &Digest, columns: &[(&PointDigest, Rated)]) -> Table {
         .with_note_if(is_open, OPEN)
 }
 
-/// Returns the cell for the ratio of two medians, per cent.
-fn relative_percent(rated: &Rated, reference: &Rated) -> String {
-    let bound = Bound::of_ratio(rated.limits.is_median_open, reference.limits.is_median_open);
-    let percent = 100.0 * rated.summary.median / reference.summary.median;
-    let sign = bound.sign().filter(|_| percent.is_finite());
-    sign.map_or("–".to_owned(), |sign| format!("{sign}{}", with_decimals(bound.rounded(percent, 0.01), 2)))
+impl RatedTest<'_> {
+    fn printed(&self) -> PrintedSummary {
+        self.rated.limits.printed(&self.rated.summary)
+    }
+
+    /// Returns the ratio of the median to that of the reference, per cent.
+    fn relative_to(&self, reference: &RatedTest<'_>) -> Cell {
+        if std::ptr::eq(self.point, reference.point) {
+            return REFERENCE.into();
+        }
+        let bound = Bound::of_ratio(self.rated.limits.is_median_open, reference.rated.limits.is_median_open);
+        let percent = 100.0 * self.rated.summary.median / reference.rated.summary.median;
+        if percent.is_finite() { Cell::rounded(percent, bound, 2) } else { Cell::Missing }
+    }
 }

@@ -1,9 +1,10 @@
 //! Tables of quantities that are measured in one trial per repetition: latency, delay variation, recovery, reset.
 
-use super::{AT_LEAST, AT_MOST, SPREAD, dispersion, percentile_note, spread};
+use super::{AT_LEAST, AT_MOST, Statistics, dispersion, percentile_note};
 use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
-use crate::layout::table::Table;
-use crate::wording::numbers::{self, grouped, title};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::{self, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
@@ -24,14 +25,32 @@ struct Format {
 }
 
 /// A column that only one format has: its name and its cells.
-type Extra = (&'static str, fn(&PointDigest, &PointSample) -> String);
+type Extra = (&'static str, fn(&PointDigest, &PointSample) -> Cell);
+
+/// A point in one direction.
+struct DirectionSamples<'d> {
+    point: &'d PointDigest<'d>,
+    direction: Direction,
+    /// The sample of the first quantity.
+    first: &'d PointSample,
+}
+
+impl<'d> DirectionSamples<'d> {
+    fn sample(&self, quantity: Quantity) -> Option<&'d PointSample> {
+        self.point.sample(quantity, self.direction)
+    }
+
+    fn printed(&self, quantity: Quantity) -> Option<PrintedSummary> {
+        self.sample(quantity).map(PointSample::printed)
+    }
+}
 
 const FORMATS: [Format; 5] = [
     Format {
         id: "latency",
         title: "Latency (RFC 8219 section 7.2)",
         measure: |m| matches!(m, Measure::Latency(_)),
-        load: "#Load",
+        load: "Load",
         extra: None,
         quantities: &[(Quantity::TypicalLatency, "TL (ms)"), (Quantity::WorstCaseLatency, "WCL (ms)")],
         is_averaged: false,
@@ -42,7 +61,7 @@ const FORMATS: [Format; 5] = [
         id: "pdv",
         title: "Packet delay variation (RFC 8219 section 7.3.1)",
         measure: |m| matches!(m, Measure::Pdv(_)),
-        load: "#Load",
+        load: "Load",
         extra: None,
         quantities: &[(Quantity::Pdv, "PDV (ms)"), (Quantity::MinimumDelay, "Dmin (ms)"), (Quantity::HighDelay, "D99.9 (ms)")],
         is_averaged: false,
@@ -53,7 +72,7 @@ const FORMATS: [Format; 5] = [
         id: "ipdv",
         title: "Inter packet delay variation (RFC 8219 section 7.3.2)",
         measure: |m| matches!(m, Measure::Ipdv(_)),
-        load: "#Load",
+        load: "Load",
         extra: None,
         quantities: &[
             (Quantity::IpdvMinimum, "Dmin (ms)"),
@@ -68,8 +87,8 @@ const FORMATS: [Format; 5] = [
         id: "recovery",
         title: "System recovery (RFC 2544 section 26.5)",
         measure: |m| matches!(m, Measure::Recovery(_)),
-        load: "#Overload",
-        extra: Some(("#Throughput", |p, _| p.determined().map_or("–".to_owned(), |rate| grouped(rate.0 as f64)))),
+        load: "Overload",
+        extra: Some(("Throughput", |p, _| p.determined().map(|rate| Cell::Count(rate.0)).into())),
         quantities: &[(Quantity::RecoveryTime, "Recovery time (ms)")],
         is_averaged: true,
         note: "From the drop to half of the overload until the last lost frame was due; 0 if none was lost after the drop. \
@@ -79,8 +98,8 @@ const FORMATS: [Format; 5] = [
         id: "reset",
         title: "Reset (RFC 6201)",
         measure: |m| matches!(m, Measure::Reset(_)),
-        load: "#Load",
-        extra: Some(("#Loss (frames)", average_loss)),
+        load: "Load",
+        extra: Some(("Loss (frames)", average_loss)),
         quantities: &[
             (Quantity::ResetTimeByLoss, "By frame loss (ms)"),
             (Quantity::ResetTimeByTimestamps, "By timestamps (ms)"),
@@ -119,8 +138,7 @@ impl Format {
         let points: Vec<&PointDigest> = digest.points_of(self.measure).filter(|p| !p.samples.is_empty()).collect();
         let rows = points.iter().flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
         let samples = || points.iter().flat_map(|p| &p.samples);
-        Table::new(self.title, self.columns())
-            .with_rows(rows)
+        Table::of(self.title, self.columns(), rows)
             .with_note(self.note)
             .with_note(percentile_note(samples().map(|s| &s.summary)))
             .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)
@@ -133,47 +151,59 @@ impl Format {
         self.quantities.iter().any(|(quantity, _)| quantity.is_of_one_way_delays())
     }
 
-    fn columns(&self) -> Vec<String> {
-        let mut columns = ["Test", "#Size", "Direction"].map(str::to_owned).to_vec();
-        columns.extend(self.extra.map(|(name, _)| name.to_owned()));
-        columns.push(self.load.to_owned());
-        for (_, group) in self.quantities {
-            let names = self.is_averaged.then_some("Mean").into_iter().chain(SPREAD);
-            columns.extend(names.map(|name| format!("#{group}|{name}")));
-        }
-        columns.push("#n".to_owned());
+    fn columns<'d>(&'d self) -> Vec<Column<'d, DirectionSamples<'d>>> {
+        let mut columns = vec![
+            Column::text("Test", |row: &DirectionSamples| title(row.point.test)),
+            Column::number("Size", |row: &DirectionSamples| row.point.point.frame_size),
+            Column::text("Direction", |row: &DirectionSamples| row.direction),
+        ];
+        columns.extend(
+            self.extra.map(|(name, cell)| Column::number(name, move |row: &DirectionSamples| cell(row.point, row.first))),
+        );
+        columns.push(Column::number(self.load, |row: &DirectionSamples| Cell::Count(row.first.load.0)));
+        columns.extend(self.quantities.iter().flat_map(|&(quantity, group)| self.quantity_columns(quantity, group)));
+        columns.push(Column::number("n", |row: &DirectionSamples| Cell::Number(row.first.summary.n as u64)));
         columns
     }
 
-    fn row(&self, point: &PointDigest, direction: Direction) -> Option<Vec<String>> {
+    fn quantity_columns<'d>(&self, quantity: Quantity, group: &str) -> Vec<Column<'d, DirectionSamples<'d>>> {
+        let mean = Column::number_in(group, "Mean", move |row: &DirectionSamples| row.sample(quantity).map(mean));
+        let spread = [
+            Column::number_in(group, "Median", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.median)),
+            Column::number_in(group, "P1", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.p1)),
+            Column::number_in(group, "P99", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.p99)),
+        ];
+        self.is_averaged.then_some(mean).into_iter().chain(spread).collect()
+    }
+
+    fn row<'d>(&self, point: &'d PointDigest<'d>, direction: Direction) -> Option<DirectionSamples<'d>> {
         let first = point.sample(self.quantities.first()?.0, direction)?;
-        let mut row = vec![title(point.test), point.point.frame_size.to_string(), direction.to_string()];
-        row.extend(self.extra.map(|(_, cell)| cell(point, first)));
-        row.push(grouped(first.load.0 as f64));
-        for (quantity, _) in self.quantities {
-            let sample = point.sample(*quantity, direction);
-            let mean = sample.map_or("–".to_owned(), |s| format!("{}{}", s.sign(), numbers::value(s.quantity, s.mean)));
-            row.extend(self.is_averaged.then_some(mean));
-            row.extend(spread(sample));
-        }
-        row.push(first.summary.n.to_string());
-        Some(row)
+        Some(DirectionSamples { point, direction, first })
     }
 }
 
+fn mean(sample: &PointSample) -> Cell {
+    Cell::Quantity(sample.quantity, sample.mean).signed(sample.sign())
+}
+
 /// Returns the frames lost on average. By the loss method the time is lost frames divided by the load, so the frames follow from it.
-fn average_loss(_: &PointDigest, by_loss: &PointSample) -> String {
-    grouped((by_loss.mean * by_loss.load.0 as f64 / 1e9).round())
+fn average_loss(_: &PointDigest, by_loss: &PointSample) -> Cell {
+    Cell::Rate(by_loss.mean * by_loss.load.0 as f64 / 1e9)
+}
+
+/// A quantity of a point in one direction.
+struct SummaryRow<'d> {
+    point: &'d PointDigest<'d>,
+    sample: &'d PointSample,
+    statistics: Statistics,
 }
 
 /// Returns a table of every quantity with every statistic, except the loss rates, which have a separate table of this kind.
 pub(crate) fn summaries(digest: &Digest) -> Table {
-    let columns =
-        "Test; #Size; Direction; Quantity; Unit; #Load; #Median; #P1; #P99; #Min; #Max; #Mean; #Dispersion; #n".split("; ");
     let samples = || digest.points.iter().flat_map(|p| p.samples.iter().map(move |s| (p, s)));
     let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
-    Table::new("Every quantity with every statistic", columns)
-        .with_rows(samples().map(|(p, s)| summary_row(p, s)))
+    let rows = samples().map(|(point, sample)| SummaryRow { point, sample, statistics: Statistics::of_sample(sample) });
+    Table::of("Every quantity with every statistic", summary_columns(), rows)
         .with_note(match digest.points.iter().any(|p| p.test.measure.counts_connections()) {
             true => "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections.",
             false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
@@ -181,20 +211,29 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 
-/// Returns the load of a sample. A table capacity was not measured at a single load.
-fn load(sample: &PointSample) -> String {
-    match sample.quantity {
-        Quantity::TableCapacity => "–".to_owned(),
-        _ => grouped(sample.load.0 as f64),
-    }
+fn summary_columns<'d>() -> Vec<Column<'d, SummaryRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &SummaryRow| title(row.point.test)),
+        Column::number("Size", |row: &SummaryRow| row.point.point.frame_size),
+        Column::text("Direction", |row: &SummaryRow| row.sample.direction),
+        Column::text("Quantity", |row: &SummaryRow| row.sample.quantity.title()),
+        Column::text("Unit", |row: &SummaryRow| numbers::unit(row.sample.quantity)),
+        Column::number("Load", |row: &SummaryRow| load(row.sample)),
+        Column::number("Median", |row: &SummaryRow| row.statistics.median.clone()),
+        Column::number("P1", |row: &SummaryRow| row.statistics.p1.clone()),
+        Column::number("P99", |row: &SummaryRow| row.statistics.p99.clone()),
+        Column::number("Min", |row: &SummaryRow| row.statistics.min.clone()),
+        Column::number("Max", |row: &SummaryRow| row.statistics.max.clone()),
+        Column::number("Mean", |row: &SummaryRow| mean(row.sample)),
+        Column::number("Dispersion", |row: &SummaryRow| dispersion(&row.sample.summary)),
+        Column::number("n", |row: &SummaryRow| row.statistics.n.clone()),
+    ]
 }
 
-fn summary_row(point: &PointDigest, sample: &PointSample) -> Vec<String> {
-    let PrintedSummary { min, p1, median, p99, max } = sample.printed();
-    let mean = format!("{}{}", sample.sign(), numbers::value(sample.quantity, sample.mean));
-    let unit = numbers::unit(sample.quantity).to_owned();
-    let head = [title(point.test), point.point.frame_size.to_string(), sample.direction.to_string()];
-    let what = [sample.quantity.title().to_owned(), unit, load(sample), median, p1, p99];
-    let rest = [min, max, mean, dispersion(&sample.summary)];
-    head.into_iter().chain(what).chain(rest).chain([sample.summary.n.to_string()]).collect()
+/// Returns the load of a sample. A table capacity was not measured at a single load.
+fn load(sample: &PointSample) -> Cell {
+    match sample.quantity {
+        Quantity::TableCapacity => Cell::Missing,
+        _ => Cell::Count(sample.load.0),
+    }
 }

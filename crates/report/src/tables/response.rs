@@ -3,7 +3,8 @@
 use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
 use crate::findings::status;
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::wording::numbers::{self, grouped};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
@@ -24,21 +25,39 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     client_series(digest).iter().flat_map(|series| [Some(table(digest, series)), spread(digest, series)]).flatten().collect()
 }
 
-fn columns(series: &ClientSeries) -> Vec<String> {
-    let clients = series.steps.iter().map(|step| format!("#{}", step.clients));
-    std::iter::once("Number of clients".to_owned()).chain(clients).collect()
+/// A row: the quantity, its name, and the statistic of each number of clients.
+struct QuantityRow {
+    name: String,
+    cell: Box<dyn Fn(&ClientStep) -> Cell>,
+}
+
+impl QuantityRow {
+    fn new(quantity: Quantity, name: impl Into<String>, statistic: fn(&Summary) -> f64) -> Self {
+        let cell =
+            move |step: &ClientStep| step.sample(quantity).map(|sample| cell(quantity, statistic(&sample.summary))).into();
+        Self { name: name.into(), cell: Box::new(cell) }
+    }
+
+    /// Returns the row of the numbers of repetitions.
+    fn of_repetitions() -> Self {
+        let n = |step: &ClientStep| step.sample(Quantity::RequestLoss).map_or(0, |sample| sample.summary.n);
+        Self { name: "n".to_owned(), cell: Box::new(move |step| Cell::Number(n(step) as u64)) }
+    }
+}
+
+fn columns<'s>(series: &'s ClientSeries) -> impl Iterator<Item = Column<'s, QuantityRow>> {
+    let clients =
+        series.steps.iter().map(|step| Column::number(step.clients.to_string(), |row: &QuantityRow| (row.cell)(step)));
+    std::iter::once(Column::text("Number of clients", |row: &QuantityRow| row.name.clone())).chain(clients)
 }
 
 /// Returns a table of the percentiles that RFC 8219 section 12 requires in addition to the median.
 fn spread(digest: &Digest, series: &ClientSeries) -> Option<Table> {
     let has_samples = |quantity| series.samples(quantity).any(|(_, sample)| sample.summary.n > 1);
-    type Of = fn(&Summary) -> f64;
-    let kinds: [(&str, Of); 2] = [("P1", |s| s.p1), ("P99", |s| s.p99)];
-    let rows: Vec<Vec<String>> = ROWS
-        .iter()
-        .filter(|(quantity, _)| has_samples(*quantity))
-        .flat_map(|(quantity, name)| kinds.map(|(kind, of)| row(series, *quantity, &format!("{name}, {kind}"), of)))
-        .collect();
+    let rows = ROWS.iter().filter(|(quantity, _)| has_samples(*quantity)).flat_map(|(quantity, name)| {
+        let low = QuantityRow::new(*quantity, format!("{name}, P1"), |summary| summary.p1);
+        [low, QuantityRow::new(*quantity, format!("{name}, P99"), |summary| summary.p99)]
+    });
     let summaries = || ROWS.iter().flat_map(|(quantity, _)| series.samples(*quantity)).map(|(_, sample)| &sample.summary);
     let title = format!(
         "{}, {}, {}\u{a0}bytes: percentiles of the repetitions",
@@ -46,7 +65,7 @@ fn spread(digest: &Digest, series: &ClientSeries) -> Option<Table> {
         series.name,
         series.size
     );
-    let table = Table::new(title, columns(series)).with_rows(rows).with_note(percentile_note(summaries()));
+    let table = Table::of(title, columns(series), rows).with_note(percentile_note(summaries()));
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -59,9 +78,8 @@ fn table(digest: &Digest, series: &ClientSeries) -> Table {
         series.size,
         grouped(series.settings.rate_per_client.0 as f64)
     );
-    let rows = ROWS.iter().map(|(quantity, name)| row(series, *quantity, name, |s| s.median)).chain([repetitions(series)]);
-    let table = Table::new(title, columns(series))
-        .with_rows(rows)
+    let medians = ROWS.iter().map(|(quantity, name)| QuantityRow::new(*quantity, *name, |summary| summary.median));
+    let table = Table::of(title, columns(series), medians.chain([QuantityRow::of_repetitions()]))
         .with_note(
             "Medians of the repetitions. Frame loss: requests without a correct reply in time, whether the request or the \
              reply was lost. Response time: from the departure of a request to the arrival of its reply. Forwarded frames: \
@@ -81,25 +99,12 @@ fn missing(digest: &Digest, series: &ClientSeries) -> Vec<String> {
         .collect()
 }
 
-fn row(series: &ClientSeries, quantity: Quantity, name: &str, of: fn(&Summary) -> f64) -> Vec<String> {
-    let cells = series.steps.iter().map(|step| match step.sample(quantity) {
-        Some(sample) => cell(quantity, of(&sample.summary)),
-        None => "–".to_owned(),
-    });
-    std::iter::once(name.to_owned()).chain(cells).collect()
-}
-
 /// Returns a value formatted as in the paper: CPU loads to a tenth, frames/s and kB as whole numbers.
-fn cell(quantity: Quantity, value: f64) -> String {
+fn cell(quantity: Quantity, value: f64) -> Cell {
     match quantity {
-        Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation => numbers::with_decimals(value, 1),
-        quantity => numbers::value(quantity, value),
+        Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation => Cell::Decimals(value, 1),
+        quantity => Cell::Quantity(quantity, value),
     }
-}
-
-fn repetitions(series: &ClientSeries) -> Vec<String> {
-    let n = |step: &ClientStep| step.sample(Quantity::RequestLoss).map_or(0, |sample| sample.summary.n);
-    std::iter::once("n".to_owned()).chain(series.steps.iter().map(|step| n(step).to_string())).collect()
 }
 
 /// Returns a note on the part of the response time that may come from the tester itself.

@@ -1,16 +1,12 @@
 //! Tables of series over the DUT's cores: the table from Lencse and Nagy's paper with the fitted laws below, and the idle time of the devices.
 
+use super::Statistics;
 use crate::digest::{Digest, common_goal};
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::scaling::{ScaledStep, Scaling, scalings};
-use crate::wording::bound::Bound;
-use crate::wording::numbers::{
-    commonly_searched, count, frames, full_rate_unit, grouped, rate_unit, short, size_cell, three_digits, with_decimals,
-};
+use crate::wording::numbers::{commonly_searched, count, frames, full_rate_unit, grouped, rate_unit, short};
 use sixbench_method::bottleneck::Idleness;
-
-const COLUMNS: &str =
-    "#Size; #Cores; #Median; #Minimum; #Maximum; #n; #Proportion: current/previous; #Speed-up; #Efficiency (%)";
 
 /// Returns for each series the table of its rates and that of its idle times.
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
@@ -19,9 +15,57 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     series.flat_map(|sizes| [rates(sizes), idle(digest, sizes)]).collect()
 }
 
+/// A number of cores in a series.
+struct CoresRow<'s> {
+    scaling: &'s Scaling<'s, 's>,
+    place: usize,
+    rate: Statistics,
+}
+
+impl<'s> CoresRow<'s> {
+    fn new(scaling: &'s Scaling<'s, 's>, place: usize) -> Self {
+        let ScaledStep { point, step, .. } = &scaling.steps[place];
+        let rate = Statistics::new(point.limits().printed(&step.summary), step.summary.n);
+        Self { scaling, place, rate }
+    }
+
+    fn scaled(&self) -> &'s ScaledStep<'s, 's> {
+        &self.scaling.steps[self.place]
+    }
+
+    fn proportion(&self) -> Option<Cell> {
+        let bound = self.scaling.bound_of_proportion(self.place);
+        self.scaled().step.proportion.map(|proportion| Cell::rounded(proportion, bound, 2))
+    }
+
+    fn speed_up(&self) -> Option<Cell> {
+        let bound = self.scaling.bound_to_first(self.place);
+        self.scaled().step.speed_up.map(|speed_up| Cell::rounded(speed_up, bound, 2))
+    }
+
+    fn efficiency(&self) -> Option<Cell> {
+        let bound = self.scaling.bound_to_first(self.place);
+        self.scaled().step.efficiency.map(|share| Cell::rounded(share * 100.0, bound, 1))
+    }
+}
+
+fn rate_columns<'s>() -> Vec<Column<'s, CoresRow<'s>>> {
+    vec![
+        Column::number("Size", |row: &CoresRow| row.scaled().point.size()),
+        Column::number("Cores", |row: &CoresRow| Cell::Number(row.scaled().step.cores.get().into())),
+        Column::number("Median", |row: &CoresRow| row.rate.median.clone()),
+        Column::number("Minimum", |row: &CoresRow| row.rate.min.clone()),
+        Column::number("Maximum", |row: &CoresRow| row.rate.max.clone()),
+        Column::number("n", |row: &CoresRow| row.rate.n.clone()),
+        Column::number("Proportion: current/previous", CoresRow::proportion),
+        Column::number("Speed-up", CoresRow::speed_up),
+        Column::number("Efficiency (%)", CoresRow::efficiency),
+    ]
+}
+
 fn rates(sizes: &[Scaling]) -> Table {
-    let [first, ..] = sizes else { return Table::new("", COLUMNS.split("; ")) };
-    let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| row(scaling, place)));
+    let [first, ..] = sizes else { return Table::of("", rate_columns(), []) };
+    let rows = sizes.iter().flat_map(|scaling| (0..scaling.steps.len()).map(|place| CoresRow::new(scaling, place)));
     let what = format!(
         "{}, {}",
         commonly_searched(first.measure, common_goal(first.steps.iter().map(|step| step.point))),
@@ -30,30 +74,11 @@ fn rates(sizes: &[Scaling]) -> Table {
     let whose = first.device.map_or_else(String::new, |device| {
         format!(" The cores are those of {device} alone; every other device has the same number in all rows.")
     });
-    let table = Table::new(format!("Core scaling: {}", first.name), COLUMNS.split("; ")).with_rows(rows).with_note(format!(
+    let table = Table::of(format!("Core scaling: {}", first.name), rate_columns(), rows).with_note(format!(
         "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
          Efficiency: the median per core divided by that with the fewest cores.{whose}"
     ));
     sizes.iter().flat_map(|scaling| fitted(scaling)).fold(table, Table::with_note)
-}
-
-fn row(scaling: &Scaling, place: usize) -> Vec<String> {
-    let ScaledStep { point, step, .. } = &scaling.steps[place];
-    let ratio = |value: Option<f64>, bound: Bound, decimals: usize| value.and_then(|value| bounded(value, bound, decimals));
-    let (to_previous, to_first) = (scaling.bound_of_proportion(place), scaling.bound_to_first(place));
-    let efficiency = step.efficiency.map(|share| share * 100.0);
-    let cells = [ratio(step.proportion, to_previous, 2), ratio(step.speed_up, to_first, 2), ratio(efficiency, to_first, 1)];
-    let summary = &step.summary;
-    let mut row = vec![size_cell(point.size()), step.cores.to_string()];
-    let printed = point.limits().printed(summary);
-    row.extend([printed.median, printed.min, printed.max, summary.n.to_string()]);
-    row.extend(cells.map(|cell| cell.unwrap_or("–".to_owned())));
-    row
-}
-
-fn bounded(value: f64, bound: Bound, decimals: usize) -> Option<String> {
-    let rounded = bound.rounded(value, 10f64.powi(-(decimals as i32)));
-    Some(format!("{}{}", bound.sign()?, with_decimals(rounded, decimals)))
 }
 
 /// Returns sentences on the laws, and on the steps that they leave out.
@@ -75,14 +100,20 @@ fn left_out(scaling: &Scaling) -> Option<String> {
     (!cores.is_empty()).then(|| format!("no law is fitted to the rates with {} {noun}: {why}", cores.join(", ")))
 }
 
+/// A device while a rate that was found was offered.
+struct IdleRow<'s> {
+    step: &'s ScaledStep<'s, 's>,
+    idleness: Idleness,
+    /// The lowest and the highest rate of the trials, per second.
+    rates: [u64; 2],
+    trials: usize,
+}
+
 fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let name = sizes.first().map_or("", |scaling| scaling.name);
-    let columns = "#Size; #Cores; Device; #Rate|lowest; #Rate|highest; #Trials; #Idle (%)|all cores; #Idle (%)|least idle; \
-        #Its core"
-        .split("; ");
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
-    let table = Table::new(format!("Idle time at the found rate: {name}"), columns).with_rows(rows).with_note(
+    let table = Table::of(format!("Idle time at the found rate: {name}"), idle_columns(), rows).with_note(
         "Processor time left over in the passing trial at the highest load of each repetition, or, where the plan repeats the \
          found rate in a test of its own, in the trials of that test; averaged, without the first and the last sample of a \
          trial.",
@@ -90,17 +121,26 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     steps().filter_map(|step| bottleneck(step)).fold(table, Table::with_note)
 }
 
-fn idle_rows(digest: &Digest, step: &ScaledStep) -> Vec<Vec<String>> {
+fn idle_columns<'s>() -> Vec<Column<'s, IdleRow<'s>>> {
+    vec![
+        Column::number("Size", |row: &IdleRow| row.step.point.size()),
+        Column::number("Cores", |row: &IdleRow| Cell::Number(row.step.step.cores.get().into())),
+        Column::text("Device", |row: &IdleRow| row.idleness.place()),
+        Column::number_in("Rate", "lowest", |row: &IdleRow| short(row.rates[0] as f64)),
+        Column::number_in("Rate", "highest", |row: &IdleRow| short(row.rates[1] as f64)),
+        Column::number("Trials", |row: &IdleRow| Cell::Number(row.trials as u64)),
+        Column::number_in("Idle (%)", "all cores", |row: &IdleRow| Cell::Significant(row.idleness.mean_percent)),
+        Column::number_in("Idle (%)", "least idle", |row: &IdleRow| Cell::Significant(row.idleness.least_percent)),
+        Column::number("Its core", |row: &IdleRow| Cell::Number(row.idleness.least_idle_core.into())),
+    ]
+}
+
+fn idle_rows<'s>(digest: &Digest, step: &'s ScaledStep<'s, 's>) -> Vec<IdleRow<'s>> {
     let trials = digest.trials_at_rate(step.point);
     let rates = || trials.iter().map(|trial| trial.result.spec.rate.0);
-    let [low, high] = [rates().min(), rates().max()].map(|rate| short(rate.unwrap_or(0) as f64));
-    let row = |of: &Idleness| {
-        let mut row = vec![size_cell(step.point.size()), step.step.cores.to_string(), of.place()];
-        row.extend([low.clone(), high.clone(), trials.len().to_string()]);
-        row.extend([three_digits(of.mean_percent), three_digits(of.least_percent), of.least_idle_core.to_string()]);
-        row
-    };
-    step.idleness(digest).iter().map(row).collect()
+    let rates = [rates().min(), rates().max()].map(|rate| rate.unwrap_or(0));
+    let idle = step.idleness(digest).into_iter();
+    idle.map(|idleness| IdleRow { step, idleness, rates, trials: trials.len() }).collect()
 }
 
 /// Returns a sentence on the bottleneck of a chain: `84 bytes, 16 cores: the bottleneck is plat ...`.

@@ -1,9 +1,11 @@
 //! Soak tests: loss, and growth of memory and connections, over hours at one load of frames or of new connections.
 
 use crate::digest::{Digest, PointDigest, PointSample};
-use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, percentage, stretch, title, value};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::{percentage, stretch, title, value};
 use sixbench_method::measures::Quantity;
+use sixbench_method::plan::Soak;
 use sixbench_method::terms::Direction;
 
 /// A kind of memory whose growth is reported: its name in sentences, and the quantities of the growth and of the ends of its interval.
@@ -43,10 +45,12 @@ impl MemoryKind {
         })
     }
 
-    fn cells(&self, point: &PointDigest) -> [String; 2] {
-        let none = || "–".to_owned();
-        let Some([growth, least, most]) = self.medians(point) else { return [none(), none()] };
-        [kilo(growth), format!("{} to {}", kilo(least), kilo(most))]
+    fn growth(&self, point: &PointDigest) -> Option<String> {
+        self.medians(point).map(|[growth, ..]| kilo(growth))
+    }
+
+    fn interval(&self, point: &PointDigest) -> Option<String> {
+        self.medians(point).map(|[_, least, most]| format!("{} to {}", kilo(least), kilo(most)))
     }
 }
 
@@ -60,13 +64,45 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     vec![of_frames(digest), of_connections(digest)]
 }
 
+/// A soak test at a point.
+struct SoakRow<'d> {
+    point: &'d PointDigest<'d>,
+    soak: &'d Soak,
+    /// The sample of what went wrong: frames lost, or connections failed.
+    failed: &'d PointSample,
+}
+
+impl<'d> SoakRow<'d> {
+    /// Returns the row of a point whose test is one of new connections, or one of frames.
+    fn new(point: &'d PointDigest<'d>, is_of_connections: bool) -> Option<Self> {
+        let soak = point.test.measure.soak().filter(|soak| soak.tcp.is_some() == is_of_connections)?;
+        let failed = if is_of_connections { Quantity::FailedConnections } else { Quantity::SoakLoss };
+        Some(Self { point, soak, failed: sample(point, failed)? })
+    }
+
+    fn time(&self) -> String {
+        stretch(self.soak.duration_ns / 1_000_000_000)
+    }
+
+    /// Returns the median loss in a direction, per cent.
+    fn loss(&self, direction: Direction) -> Option<String> {
+        self.point.sample(Quantity::SoakLoss, direction).map(|sample| percentage(sample.summary.median))
+    }
+
+    fn median(&self, quantity: Quantity) -> Option<Cell> {
+        sample(self.point, quantity).map(|sample| Cell::Quantity(quantity, sample.summary.median))
+    }
+
+    fn gained(&self) -> Option<Cell> {
+        let gained = self.point.sample(Quantity::TableGrowth, Direction::Forward);
+        gained.map(|sample| Cell::Rate(sample.summary.median))
+    }
+}
+
 /// Returns a row for each test and frame size.
 fn of_frames(digest: &Digest) -> Table {
-    let columns =
-        "Test; #Size; #Load; #Time; #Loss (%)|Forward; #Loss (%)|Reverse; #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; \
-        #Kernel (kB/h)|Growth; #Kernel (kB/h)|95 %; #Connections gained; #n"
-            .split("; ");
-    Table::new("Soak", columns).with_rows(digest.points.iter().filter_map(row)).with_note(
+    let rows = digest.points.iter().filter_map(|point| SoakRow::new(point, false));
+    Table::of("Soak", frame_columns(), rows).with_note(
         "Growth per hour after the warm-up, by a line through the means of 20 equal parts of the time, with its 95 % interval; \
          medians of the repetitions. Memory: resident, of the device's processes, or in use on a machine of its own. Kernel: \
          what the kernel of the tester's machine cannot reclaim, of everything on it. Connections: in the kernel's table. Load: \
@@ -74,50 +110,58 @@ fn of_frames(digest: &Digest) -> Table {
     )
 }
 
-fn row(point: &PointDigest) -> Option<Vec<String>> {
-    let soak = point.test.measure.soak().filter(|soak| soak.tcp.is_none())?;
-    let of = |quantity, direction| point.samples.iter().find(|s| s.quantity == quantity && s.direction == direction);
-    let loss = |direction| {
-        of(Quantity::SoakLoss, direction).map_or_else(|| "–".to_owned(), |sample| percentage(sample.summary.median))
-    };
-    let first = point.samples.iter().find(|sample| sample.quantity == Quantity::SoakLoss)?;
-    let gained = of(Quantity::TableGrowth, Direction::Forward);
-    let mut row = vec![title(point.test), point.point.frame_size.to_string(), grouped(first.load.0 as f64)];
-    row.push(stretch(soak.duration_ns / 1_000_000_000));
-    row.extend([Direction::Forward, Direction::Reverse].map(loss));
-    row.extend(KINDS.iter().flat_map(|kind| kind.cells(point)));
-    row.push(gained.map_or_else(|| "–".to_owned(), |sample| grouped(sample.summary.median)));
-    row.push(first.summary.n.to_string());
-    Some(row)
+fn frame_columns<'d>() -> Vec<Column<'d, SoakRow<'d>>> {
+    let mut columns = vec![
+        Column::text("Test", |row: &SoakRow| title(row.point.test)),
+        Column::number("Size", |row: &SoakRow| row.point.point.frame_size),
+        Column::number("Load", |row: &SoakRow| Cell::Count(row.failed.load.0)),
+        Column::number("Time", SoakRow::time),
+        Column::number_in("Loss (%)", "Forward", |row: &SoakRow| row.loss(Direction::Forward)),
+        Column::number_in("Loss (%)", "Reverse", |row: &SoakRow| row.loss(Direction::Reverse)),
+    ];
+    columns.extend(memory_columns());
+    columns.push(Column::number("Connections gained", SoakRow::gained));
+    columns.push(Column::number("n", |row: &SoakRow| Cell::Number(row.failed.summary.n as u64)));
+    columns
+}
+
+fn memory_columns<'d>() -> [Column<'d, SoakRow<'d>>; 4] {
+    let [memory, kernel] = &KINDS;
+    [
+        Column::number_in("Memory (kB/h)", "Growth", |row: &SoakRow| memory.growth(row.point)),
+        Column::number_in("Memory (kB/h)", "95 %", |row: &SoakRow| memory.interval(row.point)),
+        Column::number_in("Kernel (kB/h)", "Growth", |row: &SoakRow| kernel.growth(row.point)),
+        Column::number_in("Kernel (kB/h)", "95 %", |row: &SoakRow| kernel.interval(row.point)),
+    ]
 }
 
 /// Returns a row for each test of new connections.
 fn of_connections(digest: &Digest) -> Table {
-    let columns = "Test; #Connections per second|Asked; #Connections per second|Opened; #Connections per second|Closed; #Failed (%); #Time; \
-        #Memory (kB/h)|Growth; #Memory (kB/h)|95 %; #Kernel (kB/h)|Growth; #Kernel (kB/h)|95 %; #Entries|Most; #Entries|Gained; #n"
-        .split("; ");
-    Table::new("Soak with new connections", columns)
-        .with_rows(digest.points.iter().filter_map(row_of_connections))
-        .with_note(
-            "TCP connections, each with a GET and closed at once. Opened: those that brought their object. Closed: those whose end both sides saw \
+    let rows = digest.points.iter().filter_map(|point| SoakRow::new(point, true));
+    Table::of("Soak with new connections", connection_columns(), rows).with_note(
+        "TCP connections, each with a GET and closed at once. Opened: those that brought their object. Closed: those whose end both sides saw \
              in order and in time. Failed: of those attempted. Memory and kernel: growth per hour after the warm-up, by a line through the means of 20 equal parts of the time. Entries: of the \
              kernel's connection tracking table, where closed connections stay until its timeout; gained: from the end of the warm-up to that of \
              the trial. Medians of the repetitions.",
-        )
+    )
 }
 
-fn row_of_connections(point: &PointDigest) -> Option<Vec<String>> {
-    let soak = point.test.measure.soak().filter(|soak| soak.tcp.is_some())?;
-    let failed = sample(point, Quantity::FailedConnections)?;
-    let count =
-        |quantity| sample(point, quantity).map_or_else(|| "–".to_owned(), |sample| value(quantity, sample.summary.median));
-    let mut row = vec![title(point.test), grouped(failed.load.0 as f64)];
-    row.extend([Quantity::ConnectionsOpened, Quantity::ConnectionsClosed].map(count));
-    row.extend([percentage(failed.summary.median), stretch(soak.duration_ns / 1_000_000_000)]);
-    row.extend(KINDS.iter().flat_map(|kind| kind.cells(point)));
-    row.extend([Quantity::TableLargest, Quantity::TableGrowth].map(count));
-    row.push(failed.summary.n.to_string());
-    Some(row)
+fn connection_columns<'d>() -> Vec<Column<'d, SoakRow<'d>>> {
+    let mut columns = vec![
+        Column::text("Test", |row: &SoakRow| title(row.point.test)),
+        Column::number_in("Connections per second", "Asked", |row: &SoakRow| Cell::Count(row.failed.load.0)),
+        Column::number_in("Connections per second", "Opened", |row: &SoakRow| row.median(Quantity::ConnectionsOpened)),
+        Column::number_in("Connections per second", "Closed", |row: &SoakRow| row.median(Quantity::ConnectionsClosed)),
+        Column::number("Failed (%)", |row: &SoakRow| percentage(row.failed.summary.median)),
+        Column::number("Time", SoakRow::time),
+    ];
+    columns.extend(memory_columns());
+    columns.extend([
+        Column::number_in("Entries", "Most", |row: &SoakRow| row.median(Quantity::TableLargest)),
+        Column::number_in("Entries", "Gained", |row: &SoakRow| row.median(Quantity::TableGrowth)),
+        Column::number("n", |row: &SoakRow| Cell::Number(row.failed.summary.n as u64)),
+    ]);
+    columns
 }
 
 fn sample<'p>(point: &'p PointDigest, quantity: Quantity) -> Option<&'p PointSample> {

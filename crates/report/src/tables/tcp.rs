@@ -1,9 +1,10 @@
 //! TCP connections, in the reporting format of RFC 3511 sections 5.2.5 and 5.3.5.
 
-use super::{OPEN, percentile_note, rate_cells};
+use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
-use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, title, whole, with_decimals};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::title;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
@@ -17,25 +18,25 @@ fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
     digest.points_of(|measure| measure.tcp().is_some() && measure.soak().is_none()).collect()
 }
 
+/// A point of TCP connections.
+struct TcpRow<'d> {
+    point: &'d PointDigest<'d>,
+    device: &'d str,
+    rate: Statistics,
+    /// The result of the passing trial with the most.
+    best: Option<&'d TcpResult>,
+}
+
 fn found(digest: &Digest) -> Table {
-    let columns = [
-        "Test",
-        "Device",
-        "Measure",
-        "#Median",
-        "#P1",
-        "#P99",
-        "#n",
-        "#Octets",
-        "#Requested",
-        "#Returned",
-        "Closed",
-        "#Invalid",
-    ];
     let points = points(digest);
     let rated: Vec<Rated> = points.iter().filter_map(|point| point.rated()).collect();
-    Table::new("TCP connections (RFC 3511)", columns)
-        .with_rows(points.iter().map(|point| found_row(digest, point)))
+    let rows = points.iter().map(|point| TcpRow {
+        point,
+        device: digest.dut_title(point.test),
+        rate: Statistics::of_rate(point),
+        best: best(point).map(|(_, tcp)| tcp),
+    });
+    Table::of("TCP connections (RFC 3511)", found_columns(), rows)
         .with_note(
             "Both ends use the kernel's own sockets and HTTP/1.1. Octets: the size of each object; requested and returned: \
              objects in the passing trial with the most; each is compared octet by octet. RFC 8219 section 8 calls for these \
@@ -45,20 +46,25 @@ fn found(digest: &Digest) -> Table {
         .with_note(OPEN)
 }
 
-fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let measure = if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" };
-    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), measure.to_owned()];
-    row.extend(rate_cells(point));
-    row.extend(match best(point) {
-        Some((_, tcp)) => {
-            let (requested, returned) = objects(tcp);
-            let [octets, requested, returned] = [u64::from(tcp.spec.object_octets), requested, returned].map(whole);
-            [octets, requested, returned, closed(tcp.spec.close).to_owned()]
-        }
-        None => ["–"; 4].map(str::to_owned),
-    });
-    row.push(point.invalid().to_string());
-    row
+fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &TcpRow| title(row.point.test)),
+        Column::text("Device", |row: &TcpRow| row.device),
+        Column::text("Measure", |row: &TcpRow| measured(row.point)),
+        Column::number("Median", |row: &TcpRow| row.rate.median.clone()),
+        Column::number("P1", |row: &TcpRow| row.rate.p1.clone()),
+        Column::number("P99", |row: &TcpRow| row.rate.p99.clone()),
+        Column::number("n", |row: &TcpRow| row.rate.n.clone()),
+        Column::number("Octets", |row: &TcpRow| row.best.map(|tcp| Cell::Count(tcp.spec.object_octets.into()))),
+        Column::number("Requested", |row: &TcpRow| row.best.map(|tcp| Cell::Count(objects(tcp).0))),
+        Column::number("Returned", |row: &TcpRow| row.best.map(|tcp| Cell::Count(objects(tcp).1))),
+        Column::text("Closed", |row: &TcpRow| row.best.map(|tcp| closed(tcp.spec.close))),
+        Column::number("Invalid", |row: &TcpRow| Cell::Number(row.point.invalid().into())),
+    ]
+}
+
+fn measured(point: &PointDigest) -> &'static str {
+    if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" }
 }
 
 /// Returns the numbers of objects requested and completed, counting both requests if each connection makes two.
@@ -75,40 +81,57 @@ fn closed(close: Close) -> &'static str {
     }
 }
 
+/// The passing trial of a point with the most connections.
+struct TransportRow<'d> {
+    point: &'d PointDigest<'d>,
+    record: &'d TrialRecord,
+    tcp: &'d TcpResult,
+}
+
 fn transport(digest: &Digest) -> Table {
-    let columns = "Test; #Attempts/s; #Attempted; #Completed; #Establishment (ms)|Min; #Establishment (ms)|Avg; \
-        #Establishment (ms)|P99.9; #Establishment (ms)|Max; #Establishment (ms)|Aggregate; #SYNs again; #Sources; #Outside; \
-        #Entries"
-        .split("; ");
-    let row = |point: &&PointDigest| best(point).map(|(record, tcp)| transport_row(point, record, tcp));
-    Table::new("TCP establishment in the passing trial with the most", columns)
-        .with_rows(points(digest).iter().filter_map(row))
-        .with_note(
-            "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
+    let points = points(digest).into_iter();
+    let rows = points.filter_map(|point| best(point).map(|(record, tcp)| TransportRow { point, record, tcp }));
+    Table::of("TCP establishment in the passing trial with the most", transport_columns(), rows).with_note(
+        "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
              time. Sources: addresses from which the server saw connections come; outside: connections from addresses outside \
              the pool. Entries: the most that the device's connection tracking table had at any sample.",
-        )
+    )
 }
 
-fn transport_row(point: &PointDigest, record: &TrialRecord, tcp: &TcpResult) -> Vec<String> {
-    let rate = record.result.spec.rate.0 as f64;
-    let mut row = vec![title(point.test)];
-    row.extend([rate, tcp.connections.attempted as f64, tcp.connections.completed as f64].map(grouped));
-    row.extend(tcp.connect.map_or_else(|| ["–"; 5].map(str::to_owned), times));
-    row.push(grouped(tcp.kernel.client_syn_retransmitted as f64));
-    row.extend(match &tcp.server {
-        Some(server) => [server.source_addresses, server.outside_pool].map(|count| grouped(count as f64)),
-        None => ["–"; 2].map(str::to_owned),
-    });
-    let entries = record.watch.as_ref().and_then(|watch| watch.connections.iter().max());
-    row.push(entries.map_or("–".to_owned(), |entries| grouped(*entries as f64)));
-    row
+fn transport_columns<'d>() -> Vec<Column<'d, TransportRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &TransportRow| title(row.point.test)),
+        Column::number("Attempts/s", |row: &TransportRow| Cell::Count(row.record.result.spec.rate.0)),
+        Column::number("Attempted", |row: &TransportRow| Cell::Count(row.tcp.connections.attempted)),
+        Column::number("Completed", |row: &TransportRow| Cell::Count(row.tcp.connections.completed)),
+        Column::number_in("Establishment (ms)", "Min", |row: &TransportRow| row.time(|times| times.min_ns as f64)),
+        Column::number_in("Establishment (ms)", "Avg", |row: &TransportRow| row.time(average_ns)),
+        Column::number_in("Establishment (ms)", "P99.9", |row: &TransportRow| row.time(|times| times.p999_ns as f64)),
+        Column::number_in("Establishment (ms)", "Max", |row: &TransportRow| row.time(|times| times.max_ns as f64)),
+        Column::number_in("Establishment (ms)", "Aggregate", |row: &TransportRow| row.time(|times| times.sum_ns as f64)),
+        Column::number("SYNs again", |row: &TransportRow| Cell::Count(row.tcp.kernel.client_syn_retransmitted)),
+        Column::number("Sources", |row: &TransportRow| {
+            row.tcp.server.as_ref().map(|server| Cell::Count(server.source_addresses))
+        }),
+        Column::number("Outside", |row: &TransportRow| row.tcp.server.as_ref().map(|server| Cell::Count(server.outside_pool))),
+        Column::number("Entries", TransportRow::entries),
+    ]
 }
 
-fn times(times: Times) -> [String; 5] {
-    let average = times.sum_ns as f64 / times.count.max(1) as f64;
-    let all = [times.min_ns as f64, average, times.p999_ns as f64, times.max_ns as f64, times.sum_ns as f64];
-    all.map(|ns| with_decimals(ns / 1e6, 3))
+impl TransportRow<'_> {
+    /// Returns one of the times of establishment, nanoseconds.
+    fn time(&self, of: fn(&Times) -> f64) -> Option<Cell> {
+        self.tcp.connect.as_ref().map(|times| Cell::Decimals(of(times) / 1e6, 3))
+    }
+
+    fn entries(&self) -> Option<Cell> {
+        let entries = self.record.watch.as_ref().and_then(|watch| watch.connections.iter().max());
+        entries.map(|entries| Cell::Count(*entries))
+    }
+}
+
+fn average_ns(times: &Times) -> f64 {
+    times.sum_ns as f64 / times.count.max(1) as f64
 }
 
 /// Returns the passing trial with the most connections or the highest rate.

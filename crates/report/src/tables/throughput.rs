@@ -1,21 +1,39 @@
 //! The tables of throughput: headline, all loss goals, and the reporting format of RFC 2544.
 
-use super::{dispersion, mbit, percentile_note};
-use crate::digest::{Digest, GoalDigest, InvalidReason, Limits, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
-use crate::layout::table::Table;
-use crate::wording::numbers::{common_quantity, full_rate_unit, grouped, loss_goal, quantity, size_cell, title};
+use super::{Statistics, dispersion, mbit, percentile_note};
+use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::wording::numbers::{common_quantity, full_rate_unit, loss_goal, quantity, title};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{FrameSize, LossRatio};
-use sixbench_stats::Summary;
+
+/// A point with the result for its first goal.
+struct HeadlineRow<'d> {
+    point: &'d PointDigest<'d>,
+    device: &'d str,
+    rate: Statistics,
+}
+
+impl<'d> HeadlineRow<'d> {
+    fn new(digest: &'d Digest, point: &'d PointDigest<'d>) -> Self {
+        let none = || Statistics { median: point.nothing().into(), n: Cell::Number(0), ..Statistics::missing() };
+        let found = point.headline().map(|summary| Statistics::new(point.limits().printed(summary), summary.n));
+        Self { point, device: digest.dut_title(point.test), rate: found.unwrap_or_else(none) }
+    }
+
+    /// Returns the bit rate of the median, Mbit/s.
+    fn mbit(&self) -> Option<Cell> {
+        let mbit = mbit(self.point.headline()?.median, self.point.point.frame_size);
+        Some(Cell::Rate(self.point.limits().bound().rounded(mbit, 1.0)).signed(self.point.sign()))
+    }
+}
 
 /// Returns the table of the headline numbers: the first goal at every point.
 pub(crate) fn headline(digest: &Digest) -> Table {
-    let columns =
-        "Test; Device; #Size; #Median; #P1; #P99; #Min; #Max; #n; #Dispersion; #Mbit/s; Limited by; #Invalid".split("; ");
-    let rows = digest.throughput_points().map(|p| headline_row(digest, p));
+    let rows = digest.throughput_points().map(|point| HeadlineRow::new(digest, point));
     let name = common_quantity(common_goal(digest.throughput_points()));
-    Table::new(name.clone(), columns)
-        .with_rows(rows)
+    Table::of(name.clone(), headline_columns(), rows)
         .with_note(format!(
             "{name}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
              shorter. \
@@ -23,6 +41,24 @@ pub(crate) fn headline(digest: &Digest) -> Table {
         ))
         .with_note(sample_note(digest))
         .with_notes(digest.throughput_points().filter_map(beside))
+}
+
+fn headline_columns<'d>() -> Vec<Column<'d, HeadlineRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &HeadlineRow| title(row.point.test)),
+        Column::text("Device", |row: &HeadlineRow| row.device),
+        Column::number("Size", |row: &HeadlineRow| row.point.point.frame_size),
+        Column::number("Median", |row: &HeadlineRow| row.rate.median.clone()),
+        Column::number("P1", |row: &HeadlineRow| row.rate.p1.clone()),
+        Column::number("P99", |row: &HeadlineRow| row.rate.p99.clone()),
+        Column::number("Min", |row: &HeadlineRow| row.rate.min.clone()),
+        Column::number("Max", |row: &HeadlineRow| row.rate.max.clone()),
+        Column::number("n", |row: &HeadlineRow| row.rate.n.clone()),
+        Column::number("Dispersion", |row: &HeadlineRow| row.point.headline().map(dispersion)),
+        Column::number("Mbit/s", HeadlineRow::mbit),
+        Column::text("Limited by", |row: &HeadlineRow| row.point.goals.first().map(limit_words)),
+        Column::number("Invalid", |row: &HeadlineRow| Cell::Number(row.point.invalid().into())),
+    ]
 }
 
 /// Returns a note on what passing trials of a point had beside frames that were received as they were sent; `None` if nothing.
@@ -34,20 +70,6 @@ fn beside(point: &PointDigest) -> Option<String> {
 /// Returns the note on percentiles, which are never printed without the size of the sample.
 pub(crate) fn sample_note(digest: &Digest) -> String {
     percentile_note(digest.throughput_points().filter_map(PointDigest::headline))
-}
-
-fn headline_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
-    let size = point.point.frame_size;
-    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned(), size.to_string()];
-    match point.headline() {
-        Some(summary) => row.extend(summary_cells(summary, point.limits())),
-        None => row.extend([&*point.nothing()].into_iter().chain(["–"; 4]).chain(["0", "–"]).map(str::to_owned)),
-    }
-    let mbit = |s: &Summary| grouped(point.limits().bound().rounded(mbit(s.median, size), 1.0));
-    row.push(point.headline().map_or("–".to_owned(), |s| format!("{}{}", point.sign(), mbit(s))));
-    row.push(point.goals.first().map_or("–".to_owned(), limit_words));
-    row.push(point.invalid().to_string());
-    row
 }
 
 /// Returns a description of what limited a result, including repetitions that need a separate mention.
@@ -64,61 +86,70 @@ pub(crate) fn limit_words(goal: &GoalDigest) -> String {
     words.join("; ")
 }
 
-fn summary_cells(summary: &Summary, limits: Limits) -> [String; 7] {
-    let PrintedSummary { min, p1, median, p99, max } = limits.printed(summary);
-    [median, p1, p99, min, max, summary.n.to_string(), dispersion(summary)]
-}
-
 /// Returns the reporting format of RFC 2544 section 26.1, with one table for each goal: frame sizes in columns, frame rates below.
 pub(crate) fn by_size(digest: &Digest) -> Vec<Table> {
     all_goals(digest.throughput_points()).into_iter().map(|goal| size_table(digest, goal)).collect()
 }
 
+/// A row of the format: the medium, or a test.
+enum SizeRow<'d> {
+    Theoretical,
+    Test(&'d Test),
+}
+
 fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     let sizes = sizes(digest.throughput_points());
-    let columns = std::iter::once("Frame size".to_owned()).chain(sizes.iter().map(|s| format!("#{s}")));
-    let row = |test: &Test| {
-        let cells = sizes.iter().map(|&size| digest.point(test, size).map_or("–".to_owned(), |point| goal_cell(point, goal)));
-        std::iter::once(title(test)).chain(cells).collect()
-    };
     let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
     let tests = digest.input.plan.tests.iter().filter(|test| test.measure.is_throughput()).filter(has_goal);
     // Tests of another group of devices have no point here.
     let tests = tests.filter(|test| digest.throughput_points().any(|point| point.test.name == test.name));
+    // The first row of the format is the medium, if its maximum is known.
+    let is_known = sizes.iter().all(|&size| digest.theoretical(size).is_some());
+    let rows = is_known.then_some(SizeRow::Theoretical).into_iter().chain(tests.map(SizeRow::Test));
+    let of_sizes =
+        sizes.iter().map(|&size| Column::number(size.to_string(), move |row: &SizeRow| row.cell(digest, size, goal)));
+    let columns = std::iter::once(Column::text("Frame size", SizeRow::name)).chain(of_sizes);
     let name = quantity(goal);
-    Table::new(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns)
-        .with_rows(theoretical_row(digest, &sizes))
-        .with_rows(tests.map(row))
+    Table::of(format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"), columns, rows)
         .with_note("Median [P1–P99] (n).")
         .with_note(sample_note(digest))
 }
 
-/// Returns the first row of the format: the theoretical maximum of the medium.
-fn theoretical_row(digest: &Digest, sizes: &[FrameSize]) -> Option<Vec<String>> {
-    let rates: Option<Vec<String>> = sizes.iter().map(|&size| Some(grouped(digest.theoretical(size)?.0 as f64))).collect();
-    Some(std::iter::once("Theoretical maximum of the medium".to_owned()).chain(rates?).collect())
+impl SizeRow<'_> {
+    fn name(&self) -> String {
+        match self {
+            Self::Theoretical => "Theoretical maximum of the medium".to_owned(),
+            Self::Test(test) => title(test),
+        }
+    }
+
+    fn cell(&self, digest: &Digest, size: FrameSize, goal: LossRatio) -> Cell {
+        match self {
+            Self::Theoretical => digest.theoretical(size).map(|rate| Cell::Count(rate.0)).into(),
+            Self::Test(test) => digest.point(test, size).and_then(|point| goal_cell(point, goal)).into(),
+        }
+    }
 }
 
-fn goal_cell(point: &PointDigest, goal: LossRatio) -> String {
-    let found = point.goals.iter().find(|found| found.goal == goal);
-    found.and_then(|g| Some((g.summary.as_ref()?, g.limits))).map_or("–".to_owned(), |(summary, limits)| {
-        let [median, p1, p99, _, _, n, _] = summary_cells(summary, limits);
-        format!("{median} [{p1}–{p99}] ({n})")
-    })
+fn goal_cell(point: &PointDigest, goal: LossRatio) -> Option<String> {
+    let found = point.goals.iter().find(|found| found.goal == goal)?;
+    let summary = found.summary.as_ref()?;
+    let PrintedSummary { median, p1, p99, .. } = found.limits.printed(summary);
+    Some(format!("{median} [{p1}–{p99}] ({})", summary.n))
 }
 
 /// Returns a table of every loss goal of every searched rate, if a test has several or their goals differ.
 pub(crate) fn goals(digest: &Digest) -> Table {
     let goals = all_goals(digest.searched_points());
-    let head = ["Test", "#Size", "Unit"].map(str::to_owned);
-    let columns = head.into_iter().chain(goals.iter().map(|&goal| format!("#{}", quantity(goal))));
-    let row = |p: &PointDigest| {
-        let cells = goals.iter().map(|&goal| goal_cell(p, goal));
-        let head = [title(p.test), size_cell(p.size()), full_rate_unit(&p.test.measure).to_owned()];
-        head.into_iter().chain(cells).collect()
-    };
+    let of_goals = goals.iter().map(|&goal| Column::number(quantity(goal), move |point: &&PointDigest| goal_cell(point, goal)));
+    let head = [
+        Column::text("Test", |point: &&PointDigest| title(point.test)),
+        Column::number("Size", |point: &&PointDigest| point.size()),
+        Column::text("Unit", |point: &&PointDigest| full_rate_unit(&point.test.measure)),
+    ];
     let wanted = goals.len() > 1;
-    Table::new("Every loss goal", columns).with_rows(digest.searched_points().filter(|_| wanted).map(row)).with_note(
+    let rows = digest.searched_points().filter(|_| wanted);
+    Table::of("Every loss goal", head.into_iter().chain(of_goals), rows).with_note(
         "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others accept the \
                     loss that is stated.",
     )

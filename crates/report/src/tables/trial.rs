@@ -1,93 +1,120 @@
 //! Tables of events within trials: delays, anomalous frames, faults of the tester.
 
 use crate::digest::{Digest, PointDigest};
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::wording::faults::kind;
-use crate::wording::numbers::{grouped, ms, short, size_cell, title};
+use crate::wording::numbers::{short, title};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult};
 use std::collections::BTreeMap;
 
+/// The delays in one direction of a trial.
+struct OneWayDelay<'d> {
+    point: &'d PointDigest<'d>,
+    record: &'d TrialRecord,
+    direction: Direction,
+    delay: &'d Delay,
+}
+
 /// Returns a table of the delays in the passing trial at the highest load of each point.
 pub(crate) fn delays(digest: &Digest) -> Table {
-    let times = ["#Delay (ms)|Min", "#Delay (ms)|Median", "#Delay (ms)|P99.9", "#Delay (ms)|Max"];
-    let columns = ["Test", "#Size", "#Load", "Direction", "#Frames"].into_iter().chain(times);
-    let rows = digest.throughput_points().flat_map(|p| delay_rows(p));
-    Table::new("Delay in the throughput trials", columns).with_rows(rows).with_note(
+    let rows = digest.throughput_points().flat_map(delay_rows);
+    Table::of("Delay in the throughput trials", delay_columns(), rows).with_note(
         "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
          trials, not latency by RFC 8219 section 7.2, which requires 120 s and at least 500 tagged frames after the first 60 \
          s.",
     )
 }
 
-fn delay_rows(point: &PointDigest) -> Vec<Vec<String>> {
+fn delay_columns<'d>() -> Vec<Column<'d, OneWayDelay<'d>>> {
+    vec![
+        Column::text("Test", |row: &OneWayDelay| title(row.point.test)),
+        Column::number("Size", |row: &OneWayDelay| row.point.point.frame_size),
+        Column::number("Load", |row: &OneWayDelay| short(row.record.result.spec.rate.0 as f64)),
+        Column::text("Direction", |row: &OneWayDelay| row.direction),
+        Column::number("Frames", |row: &OneWayDelay| Cell::Count(row.delay.count)),
+        Column::number_in("Delay (ms)", "Min", |row: &OneWayDelay| Cell::Milliseconds(row.delay.min_ns as f64)),
+        Column::number_in("Delay (ms)", "Median", |row: &OneWayDelay| Cell::Milliseconds(row.delay.median_ns as f64)),
+        Column::number_in("Delay (ms)", "P99.9", |row: &OneWayDelay| Cell::Milliseconds(row.delay.p999_ns as f64)),
+        Column::number_in("Delay (ms)", "Max", |row: &OneWayDelay| Cell::Milliseconds(row.delay.max_ns as f64)),
+    ]
+}
+
+fn delay_rows<'d>(point: &'d PointDigest<'d>) -> Vec<OneWayDelay<'d>> {
     let Some(record) = point.highest_passing(point.first_goal()) else { return Vec::new() };
-    let row = |direction: &DirectionResult, delay: &Delay| {
-        let head = [title(point.test), point.point.frame_size.to_string(), short(record.result.spec.rate.0 as f64)];
-        let counts = [direction.direction.to_string(), grouped(delay.count as f64)];
-        let times = [delay.min_ns, delay.median_ns, delay.p999_ns, delay.max_ns].map(|ns| ms(ns as f64));
-        head.into_iter().chain(counts).chain(times).collect()
-    };
     let directions = record.result.directions.iter();
-    directions.filter_map(|d| d.delay.as_ref().map(|delay| row(d, delay))).collect()
+    let row = |of: &'d DirectionResult| Some(OneWayDelay { point, record, direction: of.direction, delay: of.delay.as_ref()? });
+    directions.filter_map(row).collect()
 }
 
 /// Returns the heading of the column of a kind of anomaly.
 fn heading(kind: AnomalyKind) -> &'static str {
     match kind {
-        AnomalyKind::Late => "#Late",
-        AnomalyKind::Mistranslated => "#Mistranslated",
-        AnomalyKind::Corrupt => "#Corrupt",
-        AnomalyKind::Duplicate => "#Duplicate",
-        AnomalyKind::Reordered => "#Reordered",
-        AnomalyKind::Defective => "#Defective",
-        AnomalyKind::Foreign => "#Foreign",
-        AnomalyKind::Icmp => "#ICMP",
-        AnomalyKind::Fragments => "#Fragments",
-        AnomalyKind::Misdirected => "#Misdirected",
-        AnomalyKind::Refused => "#Refused",
+        AnomalyKind::Late => "Late",
+        AnomalyKind::Mistranslated => "Mistranslated",
+        AnomalyKind::Corrupt => "Corrupt",
+        AnomalyKind::Duplicate => "Duplicate",
+        AnomalyKind::Reordered => "Reordered",
+        AnomalyKind::Defective => "Defective",
+        AnomalyKind::Foreign => "Foreign",
+        AnomalyKind::Icmp => "ICMP",
+        AnomalyKind::Fragments => "Fragments",
+        AnomalyKind::Misdirected => "Misdirected",
+        AnomalyKind::Refused => "Refused",
     }
 }
 
 /// Returns a table of the frames that were neither correct nor simply lost.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
-    let columns = std::iter::once("Test").chain(AnomalyKind::ALL.iter().map(|kind| heading(*kind)));
-    let total = |test: &Test, kind: AnomalyKind| {
-        grouped(directions(digest, test).map(|of| kind.count(of)).fold(0, u64::saturating_add) as f64)
-    };
-    let row =
-        |test: &Test| std::iter::once(title(test)).chain(AnomalyKind::ALL.iter().map(|kind| total(test, *kind))).collect();
     // The outcomes of queries have separate tables.
     let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
-    Table::new("Frames that were neither correct nor simply lost", columns).with_rows(tests.map(row)).with_note(
+    let counts = AnomalyKind::ALL.iter().map(|&kind| {
+        Column::number(heading(kind), move |test: &&Test| {
+            Cell::Count(directions(digest, test).map(|of| kind.count(of)).fold(0, u64::saturating_add))
+        })
+    });
+    let columns = std::iter::once(Column::text("Test", |test: &&Test| title(test))).chain(counts);
+    Table::of("Frames that were neither correct nor simply lost", columns, tests).with_note(
         "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, otherwise correct; \
          counted as received. Refused: the link had no room because the device's receive queue was full. Foreign: not test \
          frames, ignored (RFC 2544 section 10); ICMP and fragments are among them.",
     )
 }
 
+/// The frames of a test in one direction that were wrong first in one field.
+struct FieldRow<'d> {
+    test: &'d Test,
+    direction: Direction,
+    field: &'d str,
+    frames: u64,
+}
+
 /// Returns a table of the wrong frames of each test by the first wrong field.
 pub(crate) fn wrong_fields(digest: &Digest) -> Table {
-    let columns = ["Test", "Direction", "Field", "#Frames"];
-    Table::new("Wrong fields", columns).with_rows(digest.input.plan.tests.iter().flat_map(|test| field_rows(digest, test))).with_note(
+    let columns = [
+        Column::text("Test", |row: &FieldRow| title(row.test)),
+        Column::text("Direction", |row: &FieldRow| row.direction),
+        Column::text("Field", |row: &FieldRow| row.field),
+        Column::number("Frames", |row: &FieldRow| Cell::Count(row.frames)),
+    ];
+    let rows = digest.input.plan.tests.iter().flat_map(|test| field_rows(digest, test));
+    Table::of("Wrong fields", columns, rows).with_note(
         "Mistranslated and corrupt frames in all trials, losing ones included, each under the first of its fields that was not as it must be.",
     )
 }
 
-fn field_rows(digest: &Digest, test: &Test) -> Vec<Vec<String>> {
+fn field_rows<'d>(digest: &'d Digest, test: &'d Test) -> Vec<FieldRow<'d>> {
     let mut fields: BTreeMap<_, u64> = BTreeMap::new();
     for direction in directions(digest, test) {
         for (field, frames) in &direction.wrong_fields {
             *fields.entry((direction.direction, field)).or_default() += frames;
         }
     }
-    let row = |((direction, field), frames): ((Direction, &String), u64)| {
-        vec![title(test), direction.to_string(), field.clone(), grouped(frames as f64)]
-    };
-    fields.into_iter().map(row).collect()
+    fields.into_iter().map(|((direction, field), frames)| FieldRow { test, direction, field, frames }).collect()
 }
 
 /// Returns the trials of all points of a test.
@@ -119,11 +146,24 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
     fresh.take(EXAMPLES).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
 }
 
+/// The faults of one kind at a point.
+struct FaultRow<'d> {
+    point: &'d PointDigest<'d>,
+    kind: &'static str,
+    times: u64,
+    first: String,
+}
+
 /// Returns a table of the tester's faults, by point and kind, each with its first example.
 pub(crate) fn faults(digest: &Digest) -> Table {
-    let rows = digest.points.iter().flat_map(fault_rows);
-    Table::new("Where the tester fell short", ["Test", "#Size", "Fault", "#Times", "First example"])
-        .with_rows(rows)
+    let columns = [
+        Column::text("Test", |row: &FaultRow| title(row.point.test)),
+        Column::number("Size", |row: &FaultRow| row.point.size()),
+        Column::text("Fault", |row: &FaultRow| row.kind),
+        Column::number("Times", |row: &FaultRow| Cell::Number(row.times)),
+        Column::text("First example", |row: &FaultRow| row.first.clone()),
+    ];
+    Table::of("Where the tester fell short", columns, digest.points.iter().flat_map(fault_rows))
         .with_note(
             "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
         )
@@ -138,13 +178,11 @@ pub(crate) fn faults(digest: &Digest) -> Table {
         )
 }
 
-fn fault_rows(point: &PointDigest) -> Vec<Vec<String>> {
-    let mut kinds: BTreeMap<&str, (u64, String)> = BTreeMap::new();
+fn fault_rows<'d>(point: &'d PointDigest<'d>) -> Vec<FaultRow<'d>> {
+    let mut kinds: BTreeMap<&str, FaultRow> = BTreeMap::new();
     for fault in point.records.iter().flat_map(|r| &r.result.faults) {
-        kinds.entry(kind(fault)).or_insert_with(|| (0, fault.to_string())).0 += 1;
+        let kind = kind(fault);
+        kinds.entry(kind).or_insert_with(|| FaultRow { point, kind, times: 0, first: fault.to_string() }).times += 1;
     }
-    let row = |(kind, (times, first)): (&str, (u64, String))| {
-        vec![title(point.test), size_cell(point.size()), kind.to_owned(), times.to_string(), first]
-    };
-    kinds.into_iter().map(row).collect()
+    kinds.into_values().collect()
 }

@@ -299,11 +299,6 @@ pub(crate) fn frames(size: Option<FrameSize>) -> String {
     size.map_or("DNS queries".to_owned(), |size| format!("{size}\u{a0}bytes"))
 }
 
-/// Returns a frame size for a table cell.
-pub(crate) fn size_cell(size: Option<FrameSize>) -> String {
-    size.map_or("–".to_owned(), |size| size.to_string())
-}
-
 /// Returns the name of a quantity for use inside a sentence, with a small first letter unless it is an abbreviation.
 pub(crate) fn in_a_sentence(quantity: &str) -> String {
     let is_word = quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");

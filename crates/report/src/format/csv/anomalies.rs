@@ -1,5 +1,6 @@
 //! The columns of anomalies in `results.csv` and `points.csv`: the number of frames of each kind.
 
+use super::column::FileColumn;
 use sixbench_method::anomaly;
 use sixbench_method::plan::Point;
 use sixbench_method::record::TrialRecord;
@@ -12,6 +13,13 @@ pub(super) type AnomalyCounts = BTreeMap<AnomalyKind, u64>;
 /// Returns the names of the columns.
 pub(super) fn columns() -> String {
     AnomalyKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(",")
+}
+
+/// Returns the columns for rows with counts.
+pub(super) fn file_columns<'c, Row: 'c>(counts: fn(&Row) -> &AnomalyCounts) -> impl Iterator<Item = FileColumn<'c, Row>> {
+    AnomalyKind::ALL
+        .iter()
+        .map(move |kind| FileColumn::new(kind.name(), move |row: &Row| counts(row).get(kind).copied().unwrap_or(0)))
 }
 
 /// Returns the cells of a row.

@@ -1,6 +1,7 @@
 //! `results.csv` and `results-values.csv`: one row for each number of a repetition, in full precision, with units in the header.
 
 mod anomalies;
+mod column;
 mod points;
 mod refusals;
 mod run;

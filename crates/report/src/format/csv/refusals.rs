@@ -1,23 +1,27 @@
 //! `refusals.csv`: why frames were not delivered, as the devices say.
 
+use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
-use crate::tables::refusals::of_point;
-
-const COLUMNS: &str = "plan,test,frame_size_octets,direction,frames,offered,missing,device_says,advice";
+use crate::tables::refusals::{RefusalRow, rows};
 
 /// Returns one row for each reason at each point; `None` if no device said anything.
 pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
-    let plan = &digest.input.plan.name;
-    let rows = digest.points.iter().flat_map(|point| {
-        of_point(point).into_iter().map(move |refusal| {
-            let direction = refusal.direction.map_or_else(String::new, |direction| direction.to_string());
-            let [frames, offered, missing] = [refusal.frames, refusal.offered, refusal.missing].map(|count| count.to_string());
-            let (test, size) = (point.test.name.clone(), point.point.frame_size.to_string());
-            let advice = refusal.advice.unwrap_or_default();
-            (String::new(), vec![plan.clone(), test, size, direction, frames, offered, missing, refusal.what, advice])
-        })
-    });
-    let rows: Vec<_> = rows.collect();
-    (!rows.is_empty()).then(|| run::file(digest, COLUMNS, rows.into_iter()))
+    let plan = digest.input.plan.name.as_str();
+    let rows: Vec<_> = rows(digest).map(|row| FileRow { hosts: String::new(), row }).collect();
+    (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
+}
+
+fn columns<'d>(plan: &'d str) -> [FileColumn<'d, RefusalRow<'d>>; 9] {
+    [
+        FileColumn::new("plan", move |_: &RefusalRow| plan),
+        FileColumn::new("test", |row: &RefusalRow| row.point.test.name.clone()),
+        FileColumn::new("frame_size_octets", |row: &RefusalRow| row.point.point.frame_size),
+        FileColumn::optional("direction", |row: &RefusalRow| row.refusal.direction),
+        FileColumn::new("frames", |row: &RefusalRow| row.refusal.frames),
+        FileColumn::new("offered", |row: &RefusalRow| row.refusal.offered),
+        FileColumn::new("missing", |row: &RefusalRow| row.refusal.missing),
+        FileColumn::new("device_says", |row: &RefusalRow| row.refusal.what.clone()),
+        FileColumn::optional("advice", |row: &RefusalRow| row.refusal.advice.clone()),
+    ]
 }

@@ -1,5 +1,6 @@
 //! The last columns in every file: the time, the host and the command of the measurement, and the labels.
 
+use super::column::{FileColumn, FileRow};
 use super::line;
 use crate::digest::Digest;
 use crate::findings::origin::{command, hosts, machine_time};
@@ -74,6 +75,17 @@ pub(super) fn columns<'c>(digest: &Digest, own: impl Iterator<Item = &'c str>) -
 pub(super) fn rows<'r>(digest: &Digest, own: &str, rows: impl Iterator<Item = HostedRow<'r>> + 'r) -> Rows<'r> {
     let columns = columns(digest, own.split(','));
     Rows { columns, rows: Box::new(rows), run: RunCells::of(digest) }
+}
+
+/// Returns a file with a line for each row, with the cells of these columns.
+pub(super) fn of_columns<Row>(
+    digest: &Digest,
+    columns: &[FileColumn<'_, Row>],
+    rows: impl IntoIterator<Item = FileRow<Row>>,
+) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let cells = |row: &Row| columns.iter().map(|column| column.cell(row)).collect();
+    file(digest, &names.join(","), rows.into_iter().map(|FileRow { hosts, row }| (hosts, cells(&row))))
 }
 
 /// Returns a file with these rows.

@@ -1,12 +1,11 @@
 //! `results-scaling.csv`: series over the DUT's cores, one row for each number.
 
+use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
 use crate::scaling::{Scaling, scalings};
 use crate::wording::numbers::full_rate_unit;
 use sixbench_analysis::scaling::{Fit, Law};
-
-const COLUMNS: &str = "plan,series,frame_size_octets,cores,what,device,value,low,high,unit,is_at_least";
 
 /// Returns rates, ratios, speed-up and efficiency for each number of cores, the idle time of each device, and the parameters of the fitted laws with
 /// their intervals. `None` for a plan without such a series.
@@ -14,9 +13,32 @@ pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
     let all = scalings(digest);
     let rows = all.iter().flat_map(|scaling| {
         let on = digest.hosts.of_points(scaling.steps.iter().map(|step| &step.point.point)).into_iter().collect::<Vec<_>>();
-        rows(digest, scaling).into_iter().map(move |row| (on.join(", "), row))
+        let row = move |value| FileRow { hosts: on.join(", "), row: SeriesRow { scaling, value } };
+        values(digest, scaling).into_iter().map(row)
     });
-    (!all.is_empty()).then(|| run::file(digest, COLUMNS, rows))
+    (!all.is_empty()).then(|| run::of_columns(digest, &columns(&digest.input.plan.name), rows))
+}
+
+/// A number of a series.
+struct SeriesRow<'s> {
+    scaling: &'s Scaling<'s, 's>,
+    value: ScalingRow,
+}
+
+fn columns<'s>(plan: &'s str) -> [FileColumn<'s, SeriesRow<'s>>; 11] {
+    [
+        FileColumn::new("plan", move |_: &SeriesRow| plan),
+        FileColumn::new("series", |row: &SeriesRow| row.scaling.name),
+        FileColumn::optional("frame_size_octets", |row: &SeriesRow| row.scaling.size),
+        FileColumn::new("cores", |row: &SeriesRow| row.value.cores.clone()),
+        FileColumn::new("what", |row: &SeriesRow| row.value.what.clone()),
+        FileColumn::new("device", |row: &SeriesRow| row.value.device.clone()),
+        FileColumn::optional("value", |row: &SeriesRow| row.value.value),
+        FileColumn::optional("low", |row: &SeriesRow| row.value.ends[0]),
+        FileColumn::optional("high", |row: &SeriesRow| row.value.ends[1]),
+        FileColumn::new("unit", |row: &SeriesRow| row.value.unit),
+        FileColumn::new("is_at_least", |row: &SeriesRow| row.value.is_at_least),
+    ]
 }
 
 /// The columns from `cores` on.
@@ -31,29 +53,11 @@ struct ScalingRow {
     is_at_least: bool,
 }
 
-fn rows(digest: &Digest, scaling: &Scaling) -> Vec<Vec<String>> {
+fn values(digest: &Digest, scaling: &Scaling) -> Vec<ScalingRow> {
     let unit = full_rate_unit(scaling.measure);
     let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
     let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let whole = |ScalingRow { cores, what, device, value, ends: [low, high], unit, is_at_least }: ScalingRow| {
-        let (plan, series) = (digest.input.plan.name.clone(), scaling.name.to_owned());
-        let size = scaling.size.map(|size| size.to_string()).unwrap_or_default();
-        vec![
-            plan,
-            series,
-            size,
-            cores,
-            what,
-            device,
-            number(value),
-            number(low),
-            number(high),
-            unit.to_owned(),
-            is_at_least.to_string(),
-        ]
-    };
-    steps.chain(fits).map(whole).collect()
+    steps.chain(fits).collect()
 }
 
 fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str) -> Vec<ScalingRow> {

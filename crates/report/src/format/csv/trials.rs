@@ -4,7 +4,7 @@
 use super::run::{RunCells, columns};
 use super::{directions, unquoted};
 use crate::digest::Digest;
-use crate::format::parquet::{Cell, ColumnTable, TableRow};
+use crate::format::parquet::{ColumnTable, ParquetCell, TableRow};
 use crate::wording::numbers::title;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
@@ -37,24 +37,24 @@ impl TestCells {
 }
 
 /// A column that belongs to a trial as a whole.
-type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> Cell<'c>);
+type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> ParquetCell<'c>);
 
 const OF_TRIAL: [TrialColumn; 15] = [
     ("plan", |table, _| text(&table.digest.input.plan.name)),
     ("test", |_, row| text(&row.record.point.test)),
     ("title", |table, row| text(table.test(row).map_or("", |test| &test.title))),
     ("dut", |table, row| text(table.test(row).map_or("", |test| &test.dut))),
-    ("frame_size_octets", |_, row| Cell::Number(row.record.point.frame_size.0.into())),
+    ("frame_size_octets", |_, row| ParquetCell::Number(row.record.point.frame_size.0.into())),
     ("directions", |table, row| text(table.test(row).map_or("", |test| &test.directions))),
     ("measure", |table, row| text(table.test(row).map_or("", |test| test.measure))),
-    ("repetition", |_, row| Cell::Number(row.record.repetition.into())),
-    ("trial", |_, row| Cell::Number(row.record.trial.into())),
+    ("repetition", |_, row| ParquetCell::Number(row.record.repetition.into())),
+    ("trial", |_, row| ParquetCell::Number(row.record.trial.into())),
     ("started", |_, row| text(&row.record.started)),
     ("kind", |_, row| kind(&row.record.result.spec.kind)),
-    ("rate_per_s", |_, row| Cell::Number(row.record.result.spec.rate.0)),
-    ("duration_ns", |_, row| Cell::Number(row.record.result.spec.duration_ns)),
+    ("rate_per_s", |_, row| ParquetCell::Number(row.record.result.spec.rate.0)),
+    ("duration_ns", |_, row| ParquetCell::Number(row.record.result.spec.duration_ns)),
     ("verdict", |_, row| text(verdict(row.verdict))),
-    ("faults", |_, row| Cell::Text(faults(row.record).into())),
+    ("faults", |_, row| ParquetCell::Text(faults(row.record).into())),
 ];
 
 /// A column with a number for each direction.
@@ -110,22 +110,22 @@ impl TrialTable<'_> {
     }
 
     /// Returns a cell of the run, which follow those of the trial.
-    fn of_run(&self, record: &TrialRecord, place: usize) -> Cell<'_> {
+    fn of_run(&self, record: &TrialRecord, place: usize) -> ParquetCell<'_> {
         if place != RunCells::HOST {
             return text(self.run.behind("").nth(place).unwrap_or_default());
         }
         let on = self.digest.hosts.of(&record.point, record.repetition).join(", ");
-        Cell::Text(Cow::Owned(self.run.behind(&on).nth(place).unwrap_or_default().to_owned()))
+        ParquetCell::Text(Cow::Owned(self.run.behind(&on).nth(place).unwrap_or_default().to_owned()))
     }
 }
 
 impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
-    fn cell<'c>(&'c self, table: &'c TrialTable<'r>, place: usize) -> Cell<'c> {
+    fn cell<'c>(&'c self, table: &'c TrialTable<'r>, place: usize) -> ParquetCell<'c> {
         let Self { record, direction, .. } = *self;
         let of_direction = |place: usize| match (place.checked_sub(1), direction) {
             (_, None) => text(""),
-            (None, Some(direction)) => Cell::Text(direction.direction.to_string().into()),
-            (Some(number), Some(direction)) => of_number(number, direction).map_or(text(""), Cell::Number),
+            (None, Some(direction)) => ParquetCell::Text(direction.direction.to_string().into()),
+            (Some(number), Some(direction)) => of_number(number, direction).map_or(text(""), ParquetCell::Number),
         };
         match place.checked_sub(OF_TRIAL.len()) {
             None => OF_TRIAL[place].1(table, self),
@@ -154,13 +154,13 @@ fn verdict(of: Verdict) -> &'static str {
 }
 
 /// Returns the word for the kind of a trial; that of the most frequent kind is cached.
-fn kind(of: &TrialKind) -> Cell<'static> {
+fn kind(of: &TrialKind) -> ParquetCell<'static> {
     static CONSTANT: LazyLock<String> = LazyLock::new(|| unquoted(&TrialKind::Constant));
-    Cell::Text(if *of == TrialKind::Constant { Cow::Borrowed(&**CONSTANT) } else { Cow::Owned(unquoted(of)) })
+    ParquetCell::Text(if *of == TrialKind::Constant { Cow::Borrowed(&**CONSTANT) } else { Cow::Owned(unquoted(of)) })
 }
 
-fn text(text: &str) -> Cell<'_> {
-    Cell::Text(Cow::Borrowed(text))
+fn text(text: &str) -> ParquetCell<'_> {
+    ParquetCell::Text(Cow::Borrowed(text))
 }
 
 /// Returns the names of the faults of a trial.

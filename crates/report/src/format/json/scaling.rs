@@ -63,10 +63,10 @@ struct JsonRefusal {
 }
 
 pub(super) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
-    scalings(digest).iter().map(|scaling| of(digest, scaling)).collect()
+    scalings(digest).iter().map(|scaling| one(digest, scaling)).collect()
 }
 
-fn of<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
+fn one<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
     let fits = scaling.fits();
     let refusals = fits.iter().filter_map(|fit| fit.as_ref().err());
     JsonScaling {

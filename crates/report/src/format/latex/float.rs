@@ -3,7 +3,7 @@
 use super::layout::{self, COLUMN_SEPARATION, ColumnExtents, TablePart, TypeSize};
 use super::style::PaperStyle;
 use crate::layout::latex::escaped;
-use crate::layout::table::{Column, Table};
+use crate::layout::table::{ColumnHead, Table};
 
 /// Returns the table as one float, or as several with the same number if it has too many rows or columns for a page.
 pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<String> {
@@ -24,7 +24,7 @@ pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<Strin
 
 fn float(part: &TablePart, environment: &str, caption: &str) -> String {
     let (table, TypeSize { command, .. }) = (&part.table, part.size);
-    let names = line(table.columns.iter().map(|c: &Column| escaped(&c.name)));
+    let names = line(table.columns.iter().map(|c: &ColumnHead| escaped(&c.name)));
     let rows: String = table.rows.iter().map(|row| line(row.iter().map(|cell| escaped(cell)))).collect();
     let notes: String = table.notes.iter().map(|note| format!("\\par {}\n", escaped(note))).collect();
     let notes = if notes.is_empty() { notes } else { format!("\\par\\smallskip\\raggedright\n{notes}") };
@@ -50,7 +50,7 @@ fn columns(part: &TablePart) -> String {
     }
 }
 
-fn wrapped(column: &Column, width: f64) -> String {
+fn wrapped(column: &ColumnHead, width: f64) -> String {
     let side = if column.number { "left" } else { "right" };
     format!(">{{\\ragged{side}\\arraybackslash}}p{{{width:.1}pt}}")
 }
@@ -82,10 +82,17 @@ fn spanning(name: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::cell::Cell;
+    use crate::layout::table::Column;
 
     #[test]
     fn grouped_columns_share_a_heading() {
-        let table = Table::new("T", ["Test", "#TL (ms)|Median", "#TL (ms)|P1"]);
+        let columns = [
+            Column::text("Test", |_: &u64| "t"),
+            Column::number_in("TL (ms)", "Median", |_: &u64| Cell::Missing),
+            Column::number_in("TL (ms)", "P1", |_: &u64| Cell::Missing),
+        ];
+        let table = Table::of("T", columns, []);
         let text = floats(&table, PaperStyle::OneColumn, "tab:t").concat();
         let heading = " & \\multicolumn{2}{c}{TL (ms)} \\\\\n\\cmidrule(lr){2-3}\nTest & Median & P1 \\\\";
         assert!(text.contains(&format!("{{@{{}}lrr@{{}}}}\n\\toprule\n{heading}")), "{text}");
@@ -93,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_wide_table_spans_both_columns_and_a_narrow_one_does_not() {
-        let table = |cell: &str| Table::new("T", ["Test", "#n"]).with_rows([vec![cell.to_owned(), "1".to_owned()]]);
+        let columns = || [Column::text("Test", |row: &String| row.clone()), Column::number("n", |_: &String| Cell::Number(1))];
+        let table = |cell: &str| Table::of("T", columns(), [cell.to_owned()]);
         let of = |cell: &str| floats(&table(cell), PaperStyle::TwoColumn, "tab:t").concat();
         assert!(of("a").starts_with("\\begin{table}[htbp]") && of(&"word ".repeat(30)).starts_with("\\begin{table*}[htbp]"));
     }

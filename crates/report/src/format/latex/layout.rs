@@ -87,17 +87,13 @@ fn ascending(columns: impl Iterator<Item = usize>) -> Vec<usize> {
 
 /// Returns the table with these columns only, without notes.
 fn subset(table: &Table, columns: &[usize]) -> Table {
-    let rows = table.rows.iter().map(|row| columns.iter().map(|&i| row[i].clone()).collect());
-    head(table, columns).with_rows(rows)
+    let rows = table.rows.iter().map(|row| columns.iter().map(|&i| row[i].clone()).collect()).collect();
+    Table { rows, ..head(table, columns) }
 }
 
 /// Returns the table with these columns only, without rows and notes.
 fn head(table: &Table, columns: &[usize]) -> Table {
-    let named = |&i: &usize| {
-        let column = &table.columns[i];
-        format!("{}{}|{}", if column.number { "#" } else { "" }, column.group, column.name)
-    };
-    Table::new(table.title.clone(), columns.iter().map(named))
+    Table::without_rows(table.title.clone(), columns.iter().map(|&i| table.columns[i].clone()).collect())
 }
 
 fn by_rows(mut table: Table, extents: &ColumnExtents, width: f64) -> Vec<TablePart> {
@@ -166,18 +162,27 @@ fn lines(row: &[String], widths: Option<&[f64]>, size: TypeSize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::cell::Cell;
+    use crate::layout::table::Column;
+    use std::ops::RangeInclusive;
+
+    fn numbered(rows: RangeInclusive<u64>) -> Table {
+        let columns = [Column::text("Test", |_: &u64| "a"), Column::number("n", |row: &u64| Cell::Number(*row))];
+        Table::of("T", columns, rows).with_note("n")
+    }
 
     #[test]
     fn a_narrow_table_is_left_as_it_is() {
-        let table = Table::new("T", ["Test", "#n"]).with_rows([vec!["a".to_owned(), "1".to_owned()]]).with_note("n");
+        let table = numbered(1..=1);
         let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
         assert!(parts.len() == 1 && parts[0].widths.is_none() && parts[0].table.notes == ["n"]);
     }
 
     #[test]
     fn columns_that_no_line_holds_go_on_in_another_part_with_the_name_of_the_row() {
-        let names: Vec<String> = (0..40).map(|i| if i == 0 { "Test".to_owned() } else { format!("#c{i}") }).collect();
-        let table = Table::new("T", names).with_rows([vec!["100,000".to_owned(); 40]]);
+        let numbers = (1..40).map(|i| Column::number(format!("c{i}"), |row: &u64| Cell::Count(*row)));
+        let columns = std::iter::once(Column::text("Test", |row: &u64| Cell::Count(*row))).chain(numbers);
+        let table = Table::of("T", columns, [100_000]);
         let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
         assert!(parts.len() > 1 && parts.iter().all(|part| part.table.columns[0].name == "Test"));
         assert_eq!(parts.iter().map(|part| part.table.columns.len() - 1).sum::<usize>(), 39);
@@ -185,8 +190,7 @@ mod tests {
 
     #[test]
     fn rows_that_no_page_holds_go_on_in_another_part_with_the_notes_at_the_end() {
-        let table =
-            Table::new("T", ["Test", "#n"]).with_rows((0..100).map(|i| vec!["a".to_owned(), i.to_string()])).with_note("n");
+        let table = numbered(0..=99);
         let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
         assert_eq!(parts.iter().map(|part| part.table.rows.len()).sum::<usize>(), 100);
         assert!(parts.len() == 3 && parts[0].table.notes.is_empty() && parts[2].table.notes == ["n"]);

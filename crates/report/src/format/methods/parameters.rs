@@ -3,7 +3,7 @@
 
 use crate::Input;
 use crate::conformance::named;
-use crate::layout::table::Table;
+use crate::layout::table::{Column, Table};
 use crate::wording::numbers::{grouped, three_digits};
 use serde_json::{Map, Value};
 use sixbench_method::lists::by_key;
@@ -19,15 +19,25 @@ const OF_THE_FILE: [&str; 2] = ["name", "test"];
 /// The name of a parameter, and its value.
 type Parameter = (String, String);
 
+/// A parameter, and the tests that have it.
+struct ParameterRow {
+    name: String,
+    value: String,
+    tests: String,
+}
+
 pub(super) fn table(input: &Input) -> Table {
     let plan = input.plan;
-    let all = "all".to_owned();
-    let own = parameters(plan, &OF_THE_FILE, "frames/s per direction")
-        .into_iter()
-        .map(|(name, value)| vec![name, value, all.clone()]);
+    let own = parameters(plan, &OF_THE_FILE, "frames/s per direction").into_iter();
+    let own = own.map(|(name, value)| ParameterRow { name, value, tests: "all".to_owned() });
     let of_tests = by_key(plan.tests.iter().flat_map(|test| of_test(test).into_iter().map(|one| (one, test.name.clone()))));
-    let of_tests = of_tests.into_iter().map(|((name, value), tests)| vec![name, value, about(&tests, plan)]);
-    Table::new("Parameters", ["Parameter", "Value", "Tests"]).with_rows(own.chain(of_tests))
+    let of_tests = of_tests.into_iter().map(|((name, value), tests)| ParameterRow { name, value, tests: about(&tests, plan) });
+    let columns = [
+        Column::text("Parameter", |row: &ParameterRow| row.name.clone()),
+        Column::text("Value", |row: &ParameterRow| row.value.clone()),
+        Column::text("Tests", |row: &ParameterRow| row.tests.clone()),
+    ];
+    Table::of("Parameters", columns, own.chain(of_tests))
 }
 
 fn about(tests: &[String], plan: &Plan) -> String {

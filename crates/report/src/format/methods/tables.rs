@@ -3,37 +3,67 @@
 use crate::Input;
 use crate::conformance;
 use crate::digest::Digest;
-use crate::layout::table::Table;
+use crate::layout::table::{Column, Table};
+use sixbench_method::plan::Test;
 use sixbench_method::record::DutFacts;
+use std::collections::BTreeMap;
 
 /// Returns a table of the tests with their devices and measures.
 pub(super) fn tests(digest: &Digest<'_>) -> Table {
-    let rows = digest.input.plan.tests.iter().map(|test| {
-        let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
-        let sizes = if test.measure.needs_hosts() { "\u{2013}".to_owned() } else { sizes.join(", ") };
-        let term = &test.measure.info().term;
-        vec![test.name.clone(), digest.dut_title(test).to_owned(), term.name.to_owned(), term.clause.to_owned(), sizes]
-    });
-    Table::new("Tests", ["Test", "Device", "Measurement", "Defined in", "Frame sizes"]).with_rows(rows)
+    let columns = [
+        Column::text("Test", |test: &&Test| test.name.clone()),
+        Column::text("Device", |test: &&Test| digest.dut_title(test)),
+        Column::text("Measurement", |test: &&Test| test.measure.info().term.name),
+        Column::text("Defined in", |test: &&Test| test.measure.info().term.clause),
+        Column::text("Frame sizes", |test: &&Test| sizes(test)),
+    ];
+    Table::of("Tests", columns, &digest.input.plan.tests)
+}
+
+fn sizes(test: &Test) -> Option<String> {
+    let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
+    (!test.measure.needs_hosts()).then(|| sizes.join(", "))
+}
+
+/// A device, with the name of its recipe.
+struct DutRow<'d> {
+    recipe: &'d str,
+    dut: &'d DutFacts,
 }
 
 /// Returns a table of the devices with their versions.
 pub(super) fn devices(input: &Input) -> Table {
-    let joined = |dut: &DutFacts| if dut.in_memory { "shared memory" } else { "Ethernet interfaces" }.to_owned();
-    let version = |dut: &DutFacts| dut.version.lines().next().unwrap_or_default().to_owned();
-    let rows = input.facts.duts.iter().map(|(name, dut)| {
-        let title = if dut.title.is_empty() { name.clone() } else { dut.title.clone() };
-        vec![name.clone(), title, version(dut), dut.technology.clone(), joined(dut)]
-    });
-    Table::new("Devices under test", ["Recipe", "Device", "Version", "Technology", "Joined by"]).with_rows(rows)
+    let columns = [
+        Column::text("Recipe", |row: &DutRow| row.recipe),
+        Column::text("Device", |row: &DutRow| if row.dut.title.is_empty() { row.recipe } else { &row.dut.title }.to_owned()),
+        Column::text("Version", |row: &DutRow| row.dut.version.lines().next().unwrap_or_default().to_owned()),
+        Column::text("Technology", |row: &DutRow| row.dut.technology.clone()),
+        Column::text("Joined by", |row: &DutRow| if row.dut.in_memory { "shared memory" } else { "Ethernet interfaces" }),
+    ];
+    Table::of("Devices under test", columns, input.facts.duts.iter().map(|(recipe, dut)| DutRow { recipe, dut }))
+}
+
+/// A fact of a machine.
+struct MachineFact<'d> {
+    machine: &'d str,
+    fact: &'d str,
+    value: &'d str,
 }
 
 /// Returns a table of the facts of the tester's machine, and of the machines that devices have to themselves.
 pub(super) fn machine(input: &Input) -> Table {
-    let row = |of: &str, (name, value): (&String, &String)| vec![of.to_owned(), name.clone(), value.clone()];
-    let own = input.facts.host.iter().map(|fact| row("tester", fact));
-    let of_duts = input.facts.duts.iter().flat_map(|(name, dut)| dut.machine.iter().map(move |fact| row(name, fact)));
-    Table::new("Machines", ["Machine", "Fact", "Value"]).with_rows(own.chain(of_duts))
+    let columns = [
+        Column::text("Machine", |row: &MachineFact| row.machine.to_owned()),
+        Column::text("Fact", |row: &MachineFact| row.fact.to_owned()),
+        Column::text("Value", |row: &MachineFact| row.value.to_owned()),
+    ];
+    let own = facts("tester", &input.facts.host);
+    let of_duts = input.facts.duts.iter().flat_map(|(name, dut)| facts(name, &dut.machine));
+    Table::of("Machines", columns, own.chain(of_duts))
+}
+
+fn facts<'d>(machine: &'d str, facts: &'d BTreeMap<String, String>) -> impl Iterator<Item = MachineFact<'d>> {
+    facts.iter().map(move |(fact, value)| MachineFact { machine, fact, value })
 }
 
 /// Returns a table of the clauses that are bent or broken.

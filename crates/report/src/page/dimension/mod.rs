@@ -9,7 +9,7 @@ pub use coverage::{coverage, coverage_json};
 pub use json::json;
 
 use crate::findings::status;
-use crate::layout::table::Table;
+use crate::layout::table::{Column, Table};
 use crate::layout::wrapped;
 use crate::wording::numbers::{count, enumerated, percent, share, three_digits};
 use sixbench_analysis::dimension::{
@@ -174,18 +174,19 @@ fn loss(plan: &Plan, device: &Dimensioning<'_>) -> Option<String> {
 }
 
 fn table(device: &Dimensioning<'_>) -> Table {
-    let row = |limit: &CarryingLimit| {
-        let subscribers = (if limit.subscribers.is_at_least { "≥ " } else { "" }).to_owned() + &people(limit.subscribers.value);
-        vec![
-            noun(limit.limit).to_owned(),
-            rate(limit.limit, limit.measured.value),
-            rate(limit.limit, limit.of_a_subscriber),
-            subscribers,
-            range(&limit.subscribers),
-        ]
-    };
-    let columns = ["limit", "#measured", "#per subscriber", "#subscribers", "#range"];
-    Table::new("", columns).with_rows(device.limits.iter().map(row))
+    let columns = [
+        Column::text("limit", |limit: &&CarryingLimit| noun(limit.limit)),
+        Column::number("measured", |limit: &&CarryingLimit| rate(limit.limit, limit.measured.value)),
+        Column::number("per subscriber", |limit: &&CarryingLimit| rate(limit.limit, limit.of_a_subscriber)),
+        Column::number("subscribers", |limit: &&CarryingLimit| subscribers(limit)),
+        Column::number("range", |limit: &&CarryingLimit| range(&limit.subscribers)),
+    ];
+    Table::of("", columns, &device.limits)
+}
+
+fn subscribers(limit: &CarryingLimit) -> String {
+    let sign = if limit.subscribers.is_at_least { "≥ " } else { "" };
+    sign.to_owned() + &people(limit.subscribers.value)
 }
 
 /// Returns every assumption with its source.

@@ -5,7 +5,8 @@ use super::words::{ChangeRow, changes, headline, id, name};
 use super::{figure, json};
 use crate::ReportError;
 use crate::format::html::{STYLE, strict_environment};
-use crate::layout::table::Table;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use crate::wording::amount;
 use crate::wording::bound::Bound;
 use crate::wording::numbers;
@@ -125,22 +126,23 @@ fn run_row<'d>(document: &'d TestedHistory<'_>, index: usize, run: &'d HistoryRu
 
 fn series_figure(runs: &[HistoryRun<'_>], index: usize, series: &HistorySeries<'_>) -> SeriesFigure {
     let name = name(series);
-    let columns = ["Run", "#Median", "#95 % interval", "#Lowest", "#Highest", "#n"];
-    let rows = series.points.iter().map(|point| point_row(series, point, &runs[point.entry].name));
-    let table = Table::new(name.clone(), columns).with_rows(rows);
+    let table = Table::of(name.clone(), columns(series, runs), &series.points);
     SeriesFigure { id: id(index), svg: figure::draw(&name, series, runs), name, unit: series.subject.unit(), table }
 }
 
-fn point_row(series: &HistorySeries<'_>, point: &SeriesPoint, run: &str) -> Vec<String> {
+fn columns<'s>(series: &'s HistorySeries<'_>, runs: &'s [HistoryRun<'_>]) -> Vec<Column<'s, &'s SeriesPoint>> {
     let shown = |value| amount::show(&series.subject, value);
-    let interval = point.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", shown(low), shown(high)));
-    let (summary, bound) = (&point.summary, Bound::of_value(point.is_at_least, point.is_at_most));
+    let shown_bound = |value, point: &SeriesPoint| {
+        amount::show_bound(&series.subject, value, Bound::of_value(point.is_at_least, point.is_at_most))
+    };
     vec![
-        run.to_owned(),
-        amount::show_bound(&series.subject, summary.median, bound),
-        interval,
-        amount::show_bound(&series.subject, summary.min, bound),
-        amount::show_bound(&series.subject, summary.max, bound),
-        summary.n.to_string(),
+        Column::text("Run", |point: &&SeriesPoint| runs[point.entry].name.clone()),
+        Column::number("Median", move |point: &&SeriesPoint| shown_bound(point.summary.median, point)),
+        Column::number("95 % interval", move |point: &&SeriesPoint| {
+            point.interval.map(|(low, high)| format!("{} to {}", shown(low), shown(high)))
+        }),
+        Column::number("Lowest", move |point: &&SeriesPoint| shown_bound(point.summary.min, point)),
+        Column::number("Highest", move |point: &&SeriesPoint| shown_bound(point.summary.max, point)),
+        Column::number("n", |point: &&SeriesPoint| Cell::Number(point.summary.n as u64)),
     ]
 }

@@ -1,39 +1,49 @@
 //! The outcomes of the queries in the deciding trials: the passing one at the highest rate, and the failing one next above it.
 
-use super::cells::{TEST, queries, test_cells};
-use crate::digest::{Digest, PointDigest, QueryTrial};
-use crate::layout::table::Table;
-use sixbench_method::plan::DnsTest;
+use super::cells::{ServerTest, test_columns};
+use crate::digest::{Digest, QueryTrial};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use sixbench_method::trial::dns::Answers;
 
-/// A column: its name and the count behind it.
-type AnswerColumn = (&'static str, fn(&Answers) -> u64);
+/// A column of numbers of queries.
+struct AnswerColumn {
+    group: &'static str,
+    name: &'static str,
+    count: fn(&Answers) -> u64,
+}
+
+impl AnswerColumn {
+    const fn new(group: &'static str, name: &'static str, count: fn(&Answers) -> u64) -> Self {
+        Self { group, name, count }
+    }
+}
 
 /// The outcomes of most queries, with the kinds of wrong answers.
 const FATES: [AnswerColumn; 9] = [
-    ("#Sent", |a| a.sent),
-    ("#Right, in time", |a| a.right),
-    ("#Late", |a| a.late),
-    ("#Unanswered", |a| a.unanswered),
-    ("#Wrong|Address", |a| a.wrong_address),
-    ("#Wrong|TTL", |a| a.wrong_ttl),
-    ("#Wrong|Form", |a| a.wrong_form),
-    ("#Wrong|Empty", |a| a.empty),
-    ("#Wrong|Error", |a| errors_of(a)),
+    AnswerColumn::new("", "Sent", |a| a.sent),
+    AnswerColumn::new("", "Right, in time", |a| a.right),
+    AnswerColumn::new("", "Late", |a| a.late),
+    AnswerColumn::new("", "Unanswered", |a| a.unanswered),
+    AnswerColumn::new("Wrong", "Address", |a| a.wrong_address),
+    AnswerColumn::new("Wrong", "TTL", |a| a.wrong_ttl),
+    AnswerColumn::new("Wrong", "Form", |a| a.wrong_form),
+    AnswerColumn::new("Wrong", "Empty", |a| a.empty),
+    AnswerColumn::new("Wrong", "Error", errors_of),
 ];
 
 /// Error responses, and whatever else arrived in addition to the answers.
 const ERRORS: [AnswerColumn; 10] = [
-    ("#Error|SERVFAIL", |a| a.servfail),
-    ("#Error|NXDOMAIN", |a| a.nxdomain),
-    ("#Error|REFUSED", |a| a.refused),
-    ("#Error|Other", |a| a.other_rcode),
-    ("#Error|Truncated", |a| a.truncated),
-    ("#Error|Malformed", |a| a.malformed),
-    ("#Besides the answers|Duplicate", |a| a.duplicate),
-    ("#Besides the answers|Mismatched", |a| a.mismatched),
-    ("#Besides the answers|Unasked", |a| a.unasked),
-    ("#Besides the answers|Unreachable", |a| a.unreachable),
+    AnswerColumn::new("Error", "SERVFAIL", |a| a.servfail),
+    AnswerColumn::new("Error", "NXDOMAIN", |a| a.nxdomain),
+    AnswerColumn::new("Error", "REFUSED", |a| a.refused),
+    AnswerColumn::new("Error", "Other", |a| a.other_rcode),
+    AnswerColumn::new("Error", "Truncated", |a| a.truncated),
+    AnswerColumn::new("Error", "Malformed", |a| a.malformed),
+    AnswerColumn::new("Besides the answers", "Duplicate", |a| a.duplicate),
+    AnswerColumn::new("Besides the answers", "Mismatched", |a| a.mismatched),
+    AnswerColumn::new("Besides the answers", "Unasked", |a| a.unasked),
+    AnswerColumn::new("Besides the answers", "Unreachable", |a| a.unreachable),
 ];
 
 fn errors_of(a: &Answers) -> u64 {
@@ -42,7 +52,7 @@ fn errors_of(a: &Answers) -> u64 {
 
 /// Returns a table of every query in the deciding trials by its outcome.
 pub(super) fn fates(digest: &Digest) -> Table {
-    table(digest, "What happened to the queries", &FATES, |_| true).with_note(
+    table("What happened to the queries", FATES.iter(), deciding(digest)).with_note(
         "For each test, the passing trial with the highest rate and the failing one next above it; every query is counted \
          once, by its first answer. Late: correct, but after the timeout. Address: another AAAA record, or more than one; TTL: \
          longer than the authority's; form: not a proper response; empty: no AAAA record although there should be one; error: \
@@ -52,40 +62,48 @@ pub(super) fn fates(digest: &Digest) -> Table {
 
 /// Returns a table of the errors and additional answers, with the columns that occurred and the trials that had any.
 pub(super) fn errors(digest: &Digest) -> Table {
-    let deciding = deciding(digest);
-    let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| column.1(&trial.asked.dns.answers) > 0);
-    let occurred: Vec<AnswerColumn> = ERRORS.iter().filter(occurred).copied().collect();
-    let is_told = |a: &Answers| occurred.iter().any(|(_, of)| of(a) > 0);
-    table(digest, "Errors, and additional answers", &occurred, is_told).with_note(
+    let mut deciding = deciding(digest);
+    let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| (column.count)(trial.answers()) > 0);
+    let occurred: Vec<&AnswerColumn> = ERRORS.iter().filter(occurred).collect();
+    deciding.retain(|trial| occurred.iter().any(|column| (column.count)(trial.answers()) > 0));
+    table("Errors, and additional answers", occurred.into_iter(), deciding).with_note(
         "The same trials; those not listed had none, and anything without a column did not occur. Duplicate: a further answer \
          to the same query; mismatched: an answer to a question other than that of the query with its identifier; unasked: \
          with an identifier that no query has; unreachable: errors of the network.",
     )
 }
 
-fn table(digest: &Digest, title: &str, fates: &[AnswerColumn], is_told: impl Fn(&Answers) -> bool) -> Table {
-    let columns = TEST.into_iter().chain(["Trial", "#Queries/s"]).chain(fates.iter().map(|(name, _)| *name));
-    let told = deciding(digest).into_iter().filter(|trial| is_told(&trial.asked.dns.answers));
-    let rows = told.map(|Deciding { test, verdict, asked }| {
-        let counts = fates.iter().map(|(_, of)| queries(of(&asked.dns.answers)));
-        test.into_iter().chain([verdict.to_owned(), queries(asked.rate())]).chain(counts).collect()
+fn table<'d>(title: &str, outcomes: impl Iterator<Item = &'d AnswerColumn>, rows: Vec<DecidingRow<'d>>) -> Table {
+    let counts = outcomes.map(|column| {
+        Column::number_in(column.group, column.name, |row: &DecidingRow| Cell::Count((column.count)(row.answers())))
     });
-    Table::new(title, columns).with_rows(rows)
+    let trial = [
+        Column::text("Trial", |row: &DecidingRow| row.verdict),
+        Column::number("Queries/s", |row: &DecidingRow| Cell::Count(row.asked.rate())),
+    ];
+    Table::of(title, test_columns(|row: &DecidingRow| &row.test).into_iter().chain(trial).chain(counts), rows)
 }
 
-/// A deciding trial, with the cells of its test.
-struct Deciding<'a> {
-    test: [String; 3],
+/// A deciding trial.
+struct DecidingRow<'d> {
+    test: ServerTest<'d>,
     verdict: &'static str,
-    asked: QueryTrial<'a>,
+    asked: QueryTrial<'d>,
 }
 
-fn deciding<'a>(digest: &Digest<'a>) -> Vec<Deciding<'a>> {
-    let of = |(point, dns): (&PointDigest<'a>, &DnsTest)| {
-        let goal = point.first_goal();
-        let test = test_cells(digest, point, dns);
-        let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
-        trials.into_iter().filter_map(move |(verdict, asked)| Some(Deciding { test: test.clone(), verdict, asked: asked? }))
-    };
-    digest.dns_points().flat_map(of).collect()
+impl DecidingRow<'_> {
+    fn answers(&self) -> &Answers {
+        &self.asked.dns.answers
+    }
+}
+
+fn deciding<'d>(digest: &'d Digest<'d>) -> Vec<DecidingRow<'d>> {
+    digest.dns_points().flat_map(|(point, dns)| deciding_of(ServerTest::new(digest, point, dns))).collect()
+}
+
+fn deciding_of(test: ServerTest<'_>) -> Vec<DecidingRow<'_>> {
+    let (point, goal) = (test.point, test.point.first_goal());
+    let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
+    let row = |(verdict, asked): (&'static str, Option<_>)| Some(DecidingRow { test: test.clone(), verdict, asked: asked? });
+    trials.into_iter().filter_map(row).collect()
 }

@@ -1,27 +1,42 @@
 //! Columns and cells common to the tables of DNS tests.
 
 use crate::digest::{Digest, PointDigest};
-use crate::wording::numbers::grouped;
+use crate::layout::cell::Cell;
+use crate::layout::table::Column;
 use sixbench_method::plan::DnsTest;
 
-/// The columns that identify a row's test; the tests of a server differ in their percentages.
-pub(super) const TEST: [&str; 3] = ["Test", "#Cached", "#AAAA"];
-
-pub(super) fn test_cells(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> [String; 3] {
-    let cached = if dns.role.has_cache() { percent(dns.cached) } else { "–".to_owned() };
-    [digest.server(point.test), cached, percent(dns.with_aaaa)]
+/// A test of a server; the tests of a server differ in their percentages.
+#[derive(Clone)]
+pub(super) struct ServerTest<'d> {
+    pub(super) point: &'d PointDigest<'d>,
+    pub(super) dns: &'d DnsTest,
+    server: String,
 }
 
-/// Returns a number, or a dash if there is none.
-pub(super) fn or_dash(value: Option<String>) -> String {
-    value.unwrap_or_else(|| "–".to_owned())
+/// The columns that identify a row's test.
+pub(super) fn test_columns<'d, Row: 'd>(test: for<'r> fn(&'r Row) -> &'r ServerTest<'d>) -> [Column<'d, Row>; 3] {
+    [
+        Column::text("Test", move |row: &Row| test(row).server.clone()),
+        Column::number("Cached", move |row: &Row| test(row).cached()),
+        Column::number("AAAA", move |row: &Row| percent(test(row).dns.with_aaaa)),
+    ]
+}
+
+impl<'d> ServerTest<'d> {
+    pub(super) fn new(digest: &Digest, point: &'d PointDigest<'d>, dns: &'d DnsTest) -> Self {
+        Self { point, dns, server: digest.server(point.test) }
+    }
+
+    fn cached(&self) -> Option<String> {
+        self.dns.role.has_cache().then(|| percent(self.dns.cached))
+    }
 }
 
 pub(super) fn percent(value: u8) -> String {
     format!("{value}\u{a0}%")
 }
 
-/// Returns a number of queries: `240,000`.
-pub(super) fn queries(count: u64) -> String {
-    grouped(count as f64)
+/// Returns a cell with the share of queries, of which there may be none.
+pub(super) fn share(queries: u64, of: u64) -> Cell {
+    Cell::Share(queries as f64 / of.max(1) as f64)
 }

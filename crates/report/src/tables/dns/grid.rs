@@ -2,7 +2,7 @@
 
 use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
-use crate::layout::table::Table;
+use crate::layout::table::{Column, Table};
 use crate::tables::percentile_note;
 
 /// Returns a table for each server that was tested at more than one point.
@@ -12,16 +12,13 @@ pub(super) fn tables(digest: &Digest) -> Vec<Table> {
 }
 
 fn table(digest: &Digest, group: &ServerGroup) -> Table {
-    let across = group.with_aaaa();
-    let columns =
-        std::iter::once("#Cached".to_owned()).chain(across.iter().map(|aaaa| format!("#Names with AAAA|{}", percent(*aaaa))));
-    let row = |cached: u8| {
-        let cells = across.iter().map(|&aaaa| group.at(digest, cached, aaaa).and_then(cell).unwrap_or("–".to_owned()));
-        std::iter::once(percent(cached)).chain(cells).collect::<Vec<_>>()
-    };
+    let of_shares = group.with_aaaa().into_iter().map(|aaaa| {
+        Column::number_in("Names with AAAA", percent(aaaa), move |cached: &u8| group.at(digest, *cached, aaaa).and_then(cell))
+    });
+    let columns = std::iter::once(Column::number("Cached", |cached: &u8| percent(*cached))).chain(of_shares);
     let points = || group.tests.iter().filter_map(|(_, dns)| group.at(digest, dns.cached, dns.with_aaaa)?.headline());
-    Table::new(format!("{}: queries/s by cached names and names with AAAA records", group.title), columns)
-        .with_rows(group.cached().into_iter().map(row))
+    let title = format!("{}: queries/s by cached names and names with AAAA records", group.title);
+    Table::of(title, columns, group.cached())
         .with_note("Median [P1–P99], as in RFC 8219 section 9.2. –: not tested, or no result.")
         .with_note(percentile_note(points()))
 }

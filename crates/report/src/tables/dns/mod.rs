@@ -9,13 +9,13 @@ mod selftest;
 mod times;
 
 use super::throughput::limit_words;
-use super::{percentile_note, rate_cells};
+use super::{Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, common_goal};
-use crate::layout::table::Table;
-use crate::wording::numbers::seconds;
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 pub(crate) use repeated::narrow_table as repeated_at_rates;
 
-use cells::{TEST, or_dash, queries, test_cells};
+use cells::{ServerTest, test_columns};
 use sixbench_method::plan::{DnsRole, DnsTest};
 use sixbench_method::terms::LossRatio;
 
@@ -35,12 +35,30 @@ pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     ]
 }
 
+/// A test of a server.
+struct FoundRow<'d> {
+    test: ServerTest<'d>,
+    device: &'d str,
+    rate: Statistics,
+    certified: Option<u64>,
+}
+
+impl<'d> FoundRow<'d> {
+    fn new(digest: &'d Digest, point: &'d PointDigest<'d>, dns: &'d DnsTest) -> Self {
+        Self {
+            test: ServerTest::new(digest, point, dns),
+            device: digest.dut_title(point.test),
+            rate: Statistics::of_rate(point),
+            certified: digest.certified(point, dns),
+        }
+    }
+}
+
 fn found(digest: &Digest) -> Table {
-    let columns =
-        TEST.into_iter().chain(["Device", "#Median", "#P1", "#P99", "#n", "#Timeout", "#Certified", "Limited by", "#Invalid"]);
     let summaries = || digest.dns_points().filter_map(|(point, _)| point.headline());
-    Table::new("Queries processed per second", columns)
-        .with_rows(digest.dns_points().map(|(point, dns)| found_row(digest, point, dns)))
+    let columns = test_columns(|row: &FoundRow| &row.test).into_iter().chain(found_columns());
+    let rows = digest.dns_points().map(|(point, dns)| FoundRow::new(digest, point, dns));
+    Table::of("Queries processed per second", columns, rows)
         .with_note(format!(
             "Queries/s: the highest rate at which {} within the timeout. Cached: queries for \
              names that were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 \
@@ -60,21 +78,24 @@ fn found(digest: &Digest) -> Table {
         )
 }
 
+fn found_columns<'d>() -> [Column<'d, FoundRow<'d>>; 9] {
+    [
+        Column::text("Device", |row: &FoundRow| row.device),
+        Column::number("Median", |row: &FoundRow| row.rate.median.clone()),
+        Column::number("P1", |row: &FoundRow| row.rate.p1.clone()),
+        Column::number("P99", |row: &FoundRow| row.rate.p99.clone()),
+        Column::number("n", |row: &FoundRow| row.rate.n.clone()),
+        Column::number("Timeout", |row: &FoundRow| Cell::Time(row.test.dns.timeout_ns)),
+        Column::number("Certified", |row: &FoundRow| row.certified.map(Cell::Count)),
+        Column::text("Limited by", |row: &FoundRow| row.test.point.goals.first().map(limit_words)),
+        Column::number("Invalid", |row: &FoundRow| Cell::Number(row.test.point.invalid().into())),
+    ]
+}
+
 /// Returns the condition that the found rate meets: `every query had its correct answer`, if no test accepts any loss.
 fn answered(digest: &Digest) -> &'static str {
     match common_goal(digest.dns_points().map(|(point, _)| point)) {
         Some(LossRatio::ZERO) => "every query had its correct answer",
         _ => "no more queries than the first loss goal of the test allows were without a correct answer",
     }
-}
-
-fn found_row(digest: &Digest, point: &PointDigest, dns: &DnsTest) -> Vec<String> {
-    let mut row = test_cells(digest, point, dns).to_vec();
-    row.push(digest.dut_title(point.test).to_owned());
-    row.extend(rate_cells(point));
-    row.push(seconds(dns.timeout_ns));
-    row.push(or_dash(digest.certified(point, dns).map(queries)));
-    row.push(or_dash(point.goals.first().map(limit_words)));
-    row.push(point.invalid().to_string());
-    row
 }

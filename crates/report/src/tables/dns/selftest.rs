@@ -1,23 +1,29 @@
 //! The self-test of RFC 8219 section 9.2.1, which limits the rates at which a DUT may be tested.
 
-use super::cells::queries;
 use crate::digest::Digest;
-use crate::layout::table::Table;
-use crate::wording::numbers::{seconds, with_decimals};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::trial::dns::{Certificate, CertificateTrial};
 
+/// A trial of a self-test that is valid for some servers.
+struct SelfTestRow<'d> {
+    servers: String,
+    certificate: &'d Certificate,
+    trial: CertificateTrial,
+}
+
 /// Returns a table of the deciding trials of each server's self-tests.
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns =
-        ["Server", "#Timeout", "#Certified r", "#Looped (queries/s)", "#Sent", "#In t/4", "#Slowest (ms)", "Schedule", "Trial"];
     let certificates = certificates(digest);
     let mut paths: Vec<&str> = certificates.iter().map(|(_, certificate)| certificate.path.as_str()).collect();
     paths.dedup();
     let over = format!("Looped over {}.", paths.join("; "));
-    let rows = certificates.iter().flat_map(|(servers, certificate)| rows(servers, certificate));
-    Table::new("The tester's self-test (RFC 8219 section 9.2.1)", columns)
-        .with_rows(rows)
+    let rows = certificates.iter().flat_map(|(servers, certificate)| {
+        let trials = deciding(&certificate.trials).into_iter();
+        trials.map(|trial| SelfTestRow { servers: servers.clone(), certificate, trial })
+    });
+    Table::of("The tester's self-test (RFC 8219 section 9.2.1)", columns(), rows)
         .with_note(
             "Client and authority connected directly, without the device. To test at r queries/s, the tester must answer 2 (r + \
              d) with d = 0.1 r, all of them within a quarter of the timeout t. Shown are the highest rate that passed and the \
@@ -26,30 +32,25 @@ pub(super) fn table(digest: &Digest) -> Table {
         .with_note(over)
 }
 
+fn columns<'d>() -> Vec<Column<'d, SelfTestRow<'d>>> {
+    vec![
+        Column::text("Server", |row: &SelfTestRow| row.servers.clone()),
+        Column::number("Timeout", |row: &SelfTestRow| Cell::Time(row.certificate.timeout_ns)),
+        Column::number("Certified r", |row: &SelfTestRow| Cell::Count(row.certificate.rate)),
+        Column::number("Looped (queries/s)", |row: &SelfTestRow| Cell::Count(row.trial.rate)),
+        Column::number("Sent", |row: &SelfTestRow| Cell::Count(row.trial.sent)),
+        Column::number("In t/4", |row: &SelfTestRow| Cell::Count(row.trial.in_time)),
+        Column::number("Slowest (ms)", |row: &SelfTestRow| Cell::Decimals(row.trial.slowest_ns as f64 / 1e6, 3)),
+        Column::text("Schedule", |row: &SelfTestRow| if row.trial.is_paced { "kept" } else { "missed" }),
+        Column::text("Trial", |row: &SelfTestRow| if row.trial.passed() { "passed" } else { "failed" }),
+    ]
+}
+
 /// Returns every self-test of the run with the servers for which it is valid.
 fn certificates<'a>(digest: &Digest<'a>) -> Vec<(String, &'a Certificate)> {
     let duts = each_once(digest.dns_points().map(|(point, _)| (point.test.dut.as_str(), digest.dut_title(point.test))));
     let certificates = duts.iter().flat_map(|(dut, title)| digest.certificates(dut).iter().map(|found| (found, *title)));
     by_key(certificates).into_iter().map(|(certificate, servers)| (servers.join(", "), certificate)).collect()
-}
-
-fn rows(servers: &str, certificate: &Certificate) -> Vec<Vec<String>> {
-    let row = |trial: CertificateTrial| {
-        let verdict = if trial.passed() { "passed" } else { "failed" };
-        let pace = if trial.is_paced { "kept" } else { "missed" };
-        vec![
-            servers.to_owned(),
-            seconds(certificate.timeout_ns),
-            queries(certificate.rate),
-            queries(trial.rate),
-            queries(trial.sent),
-            queries(trial.in_time),
-            with_decimals(trial.slowest_ns as f64 / 1e6, 3),
-            pace.to_owned(),
-            verdict.to_owned(),
-        ]
-    };
-    deciding(&certificate.trials).into_iter().map(row).collect()
 }
 
 fn deciding(trials: &[CertificateTrial]) -> Vec<CertificateTrial> {

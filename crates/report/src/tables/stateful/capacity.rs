@@ -2,20 +2,38 @@
 
 use super::with_validation;
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
-use crate::layout::table::Table;
-use crate::tables::{OPEN, percentile_note, rated_cells};
-use crate::wording::numbers::{grouped, percent, title, whole};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
+use crate::tables::{OPEN, Statistics, percentile_note};
+use crate::wording::numbers::title;
 use sixbench_method::plan::Capacity;
 
+/// A search for a capacity at a point.
+struct CapacityRow<'d> {
+    point: &'d PointDigest<'d>,
+    device: &'d str,
+    capacity: Capacity,
+    found: Statistics,
+    limit: Option<String>,
+}
+
+impl<'d> CapacityRow<'d> {
+    fn new(digest: &'d Digest, point: &'d PointDigest<'d>, capacity: Capacity) -> Self {
+        let limit = point.rated().map(|rated| rated.limits.words());
+        Self { point, device: digest.dut_title(point.test), capacity, found: Statistics::of_rate(point), limit }
+    }
+
+    /// Returns the entries of the Responder's state table.
+    fn state_table(&self) -> u64 {
+        self.point.test.stateful.map_or(self.capacity.start, |stateful| stateful.state_table)
+    }
+}
+
 pub(super) fn found(digest: &Digest) -> Table {
-    let columns =
-        "Test; Device; #Connections|Median; #Connections|Min; #Connections|Max; #n; #Known to; #C0; #M; #Most tried; \
-        #Beta; #Gamma; #Table size; Limited by; #Invalid"
-            .split("; ");
     let points: Vec<_> = searched(digest).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
-    let table = Table::new("Capacity of the connection tracking table", columns)
-        .with_rows(points.iter().map(|(p, c)| row(digest, p, c)))
+    let rows = points.iter().map(|(p, capacity)| CapacityRow::new(digest, p, *capacity));
+    let table = Table::of("Capacity of the connection tracking table", columns(), rows)
         .with_note(
             "The largest number of connections that was held. From C0 on the number is doubled until the establishment rate \
              falls below beta of that of the number before; then the interval is halved, and a number is held where its rate \
@@ -26,21 +44,28 @@ pub(super) fn found(digest: &Digest) -> Table {
     with_validation(table, points.iter().map(|(p, _)| *p))
 }
 
-fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
-    digest.points.iter().filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
+fn columns<'d>() -> Vec<Column<'d, CapacityRow<'d>>> {
+    vec![
+        Column::text("Test", |row: &CapacityRow| title(row.point.test)),
+        Column::text("Device", |row: &CapacityRow| row.device),
+        Column::number_in("Connections", "Median", |row: &CapacityRow| row.found.median.clone()),
+        Column::number_in("Connections", "Min", |row: &CapacityRow| row.found.min.clone()),
+        Column::number_in("Connections", "Max", |row: &CapacityRow| row.found.max.clone()),
+        Column::number("n", |row: &CapacityRow| row.found.n.clone()),
+        Column::number("Known to", |row: &CapacityRow| Cell::Count(row.capacity.error.max(1))),
+        Column::number("C0", |row: &CapacityRow| Cell::Count(row.capacity.start)),
+        Column::number("M", |row: &CapacityRow| Cell::Count(row.state_table())),
+        Column::number("Most tried", |row: &CapacityRow| Cell::Count(row.capacity.most)),
+        Column::number("Beta", |row: &CapacityRow| Cell::Share(row.capacity.exponential_share)),
+        Column::number("Gamma", |row: &CapacityRow| Cell::Share(row.capacity.binary_share)),
+        Column::number("Table size", |row: &CapacityRow| row.point.test.stateful.and_then(|s| s.table_size).map(Cell::Count)),
+        Column::text("Limited by", |row: &CapacityRow| row.limit.clone()),
+        Column::number("Invalid", |row: &CapacityRow| Cell::Number(row.point.invalid().into())),
+    ]
 }
 
-fn row(digest: &Digest, point: &PointDigest, capacity: &Capacity) -> Vec<String> {
-    let rated = point.rated();
-    let mut row = vec![title(point.test), digest.dut_title(point.test).to_owned()];
-    row.extend(rated_cells(point, |printed| [printed.min, printed.max]));
-    let responder = point.test.stateful.map_or(capacity.start, |s| s.state_table);
-    row.extend([capacity.error.max(1), capacity.start, responder, capacity.most].map(whole));
-    row.extend([capacity.exponential_share, capacity.binary_share].map(percent));
-    row.push(point.test.stateful.and_then(|s| s.table_size).map_or("–".to_owned(), whole));
-    row.push(rated.map_or("–".to_owned(), |r| r.limits.words()));
-    row.push(point.invalid().to_string());
-    row
+fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
+    digest.points.iter().filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
 }
 
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
@@ -48,12 +73,8 @@ pub(super) fn steps(digest: &Digest) -> Vec<Table> {
 }
 
 fn steps_table(point: &PointDigest) -> Table {
-    let columns = "Phase; #Connections; #Held; #Establishment rate|Median; #Establishment rate|P1; #Establishment rate|P99; \
-        #n; #Trials"
-        .split("; ");
     let steps = point.steps(point.first_goal());
-    Table::new(format!("Step by step: {}", title(point.test)), columns)
-        .with_rows(steps.iter().map(step_row))
+    Table::of(format!("Step by step: {}", title(point.test)), step_columns(), &steps)
         .with_note(
             "Held: in how many of the repetitions that tried this number. Rates: connections/s, searched up to the rate of the \
              number held before. <: not held; connections were lost even at this rate.",
@@ -61,13 +82,28 @@ fn steps_table(point: &PointDigest) -> Table {
         .with_note(percentile_note(steps.iter().filter_map(|s| s.rates.as_ref())))
 }
 
-fn step_row(step: &CapacityStep) -> Vec<String> {
-    let held = step.rates.map_or(0, |rates| rates.n);
-    let mut row = vec![step.phase.name().to_owned(), whole(step.connections), format!("{held} of {}", step.tried)];
-    row.extend(match &step.rates {
-        Some(rates) => [rates.median, rates.p1, rates.p99].map(|rate| grouped(rate.round())),
-        None => [step.not_at.map_or("no result".to_owned(), |rate| format!("<\u{a0}{}", whole(rate))), "–".into(), "–".into()],
-    });
-    row.extend([held.to_string(), step.trials.to_string()]);
-    row
+fn step_columns<'s>() -> Vec<Column<'s, &'s CapacityStep>> {
+    vec![
+        Column::text("Phase", |step: &&CapacityStep| step.phase.name()),
+        Column::number("Connections", |step: &&CapacityStep| Cell::Count(step.connections)),
+        Column::number("Held", |step: &&CapacityStep| format!("{} of {}", held(step), step.tried)),
+        Column::number_in("Establishment rate", "Median", |step: &&CapacityStep| median(step)),
+        Column::number_in("Establishment rate", "P1", |step: &&CapacityStep| step.rates.map(|rates| Cell::Rate(rates.p1))),
+        Column::number_in("Establishment rate", "P99", |step: &&CapacityStep| step.rates.map(|rates| Cell::Rate(rates.p99))),
+        Column::number("n", |step: &&CapacityStep| Cell::Number(held(step) as u64)),
+        Column::number("Trials", |step: &&CapacityStep| Cell::Number(step.trials as u64)),
+    ]
+}
+
+/// Returns the number of repetitions that held the step.
+fn held(step: &CapacityStep) -> usize {
+    step.rates.map_or(0, |rates| rates.n)
+}
+
+fn median(step: &CapacityStep) -> Cell {
+    match (step.rates, step.not_at) {
+        (Some(rates), _) => Cell::Rate(rates.median),
+        (None, Some(rate)) => Cell::Count(rate).signed("<\u{a0}"),
+        (None, None) => "no result".into(),
+    }
 }

@@ -1,17 +1,20 @@
 //! The mapping behaviour of each DUT, in the terms of RFC 4787.
 
 use crate::digest::Digest;
-use crate::layout::table::Table;
-use crate::wording::numbers::{percent, whole};
+use crate::layout::cell::Cell;
+use crate::layout::table::{Column, Table};
 use sixbench_method::plan::Test;
 use sixbench_method::trial::Mapping;
 
+/// The mapping behaviour of a device.
+struct MappingRow<'d> {
+    device: &'d str,
+    mapping: Mapping,
+}
+
 pub(super) fn table(digest: &Digest) -> Table {
-    let columns = "Device; Mapping; #Connections; #Ports preserved; #Addresses; #Sources|Seen; #Sources|Independent; \
-        #Sources|By address; #Sources|By address and port; #Collisions"
-        .split("; ");
-    let rows = digest.stateful_duts().into_iter().filter_map(|test| Some(row(digest, test, &digest.mapping(&test.dut)?)));
-    Table::new("Mapping behaviour", columns).with_rows(rows).with_note(
+    let rows = digest.stateful_duts().into_iter().filter_map(|test| row(digest, test));
+    Table::of("Mapping behaviour", columns(), rows).with_note(
         "Terms of RFC 4787 section 4.1, from the trial with the most connections. Ports preserved: connections whose source \
          port was not changed (section 4.2.1). Addresses: different source addresses on the side of the Responder. Sources: \
          pairs of address and port that had several destinations (a sample if there are many): those whose mapping was the \
@@ -20,14 +23,35 @@ pub(super) fn table(digest: &Digest) -> Table {
     )
 }
 
-fn row(digest: &Digest, test: &Test, mapping: &Mapping) -> Vec<String> {
-    let share = |count: u64, of: u64| if of == 0 { "–".to_owned() } else { percent(count as f64 / of as f64) };
-    let Mapping { seen, ports_preserved, addresses, collisions, sources, .. } = *mapping;
-    let mut row = vec![digest.dut_title(test).to_owned(), behaviour(mapping).to_owned(), whole(seen)];
-    row.extend([share(ports_preserved, seen), whole(addresses), whole(sources)]);
-    row.extend(kinds(mapping).map(|(_, count)| share(count, sources)));
-    row.push(whole(collisions));
-    row
+fn row<'d>(digest: &'d Digest, test: &'d Test) -> Option<MappingRow<'d>> {
+    Some(MappingRow { device: digest.dut_title(test), mapping: digest.mapping(&test.dut)? })
+}
+
+fn columns<'d>() -> Vec<Column<'d, MappingRow<'d>>> {
+    vec![
+        Column::text("Device", |row: &MappingRow| row.device),
+        Column::text("Mapping", |row: &MappingRow| behaviour(&row.mapping)),
+        Column::number("Connections", |row: &MappingRow| Cell::Count(row.mapping.seen)),
+        Column::number("Ports preserved", |row: &MappingRow| share(row.mapping.ports_preserved, row.mapping.seen)),
+        Column::number("Addresses", |row: &MappingRow| Cell::Count(row.mapping.addresses)),
+        Column::number_in("Sources", "Seen", |row: &MappingRow| Cell::Count(row.mapping.sources)),
+        Column::number_in("Sources", "Independent", |row: &MappingRow| row.share_of_sources(row.mapping.endpoint_independent)),
+        Column::number_in("Sources", "By address", |row: &MappingRow| row.share_of_sources(row.mapping.address_dependent)),
+        Column::number_in("Sources", "By address and port", |row: &MappingRow| {
+            row.share_of_sources(row.mapping.address_and_port_dependent)
+        }),
+        Column::number("Collisions", |row: &MappingRow| Cell::Count(row.mapping.collisions)),
+    ]
+}
+
+impl MappingRow<'_> {
+    fn share_of_sources(&self, count: u64) -> Option<Cell> {
+        share(count, self.mapping.sources)
+    }
+}
+
+fn share(count: u64, of: u64) -> Option<Cell> {
+    (of > 0).then(|| Cell::Share(count as f64 / of as f64))
 }
 
 fn kinds(mapping: &Mapping) -> [(&'static str, u64); 3] {

@@ -6,10 +6,9 @@ mod mapping;
 mod parameters;
 mod rates;
 
-use super::{OPEN, percentile_note};
+use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::table::Table;
-use crate::wording::numbers::{grouped, title};
 use sixbench_method::plan::Stateful;
 
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
@@ -19,9 +18,18 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
     tables
 }
 
-/// Returns the first cells of a row: test, DUT, N.
-fn head(digest: &Digest, point: &PointDigest, stateful: &Stateful) -> Vec<String> {
-    vec![title(point.test), digest.dut_title(point.test).to_owned(), grouped(stateful.connections as f64)]
+/// A point of a stateful test.
+struct StatefulRow<'d> {
+    point: &'d PointDigest<'d>,
+    device: &'d str,
+    stateful: Stateful,
+    rate: Statistics,
+}
+
+impl<'d> StatefulRow<'d> {
+    fn new(digest: &'d Digest, point: &'d PointDigest<'d>, stateful: Stateful) -> Self {
+        Self { point, device: digest.dut_title(point.test), stateful, rate: Statistics::of_rate(point) }
+    }
 }
 
 /// Adds a note if the validation did not cover all connections, since others may have been lost unnoticed.
