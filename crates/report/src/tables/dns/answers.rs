@@ -23,7 +23,7 @@ const FATES: [AnswerColumn; 9] = [
 ];
 
 /// Error responses, and whatever else arrived in addition to the answers.
-const ERRORS: [AnswerColumn; 10] = [
+const ERRORS: [AnswerColumn; 12] = [
     ("#Error|SERVFAIL", |a| a.servfail),
     ("#Error|NXDOMAIN", |a| a.nxdomain),
     ("#Error|REFUSED", |a| a.refused),
@@ -33,7 +33,9 @@ const ERRORS: [AnswerColumn; 10] = [
     ("#Besides the answers|Duplicate", |a| a.duplicate),
     ("#Besides the answers|Mismatched", |a| a.mismatched),
     ("#Besides the answers|Unasked", |a| a.unasked),
-    ("#Besides the answers|Unreachable", |a| a.unreachable),
+    ("#Besides the answers|Port unreachable", |a| a.port_unreachable),
+    ("#Besides the answers|Host unreachable", |a| a.host_unreachable),
+    ("#Besides the answers|Network error", Answers::other_unreachable),
 ];
 
 fn errors_of(a: &Answers) -> u64 {
@@ -59,8 +61,16 @@ pub(super) fn errors(digest: &Digest) -> Table {
     table(digest, "Errors, and additional answers", &occurred, is_told).with_note(
         "The same trials; those not listed had none, and anything without a column did not occur. Duplicate: a further answer \
          to the same query; mismatched: an answer to a question other than that of the query with its identifier; unasked: \
-         with an identifier that no query has; unreachable: errors of the network.",
+         with an identifier that no query has; port or host unreachable, network error: what the network reported, at least that often.",
     )
+    .with_notes(deciding.iter().flat_map(network_notes))
+}
+
+/// Returns what the network reported in a deciding trial.
+fn network_notes(Deciding { test, verdict, asked }: &Deciding) -> Vec<String> {
+    let errors = asked.dns.network_errors().into_iter();
+    let of_trial = format!("{}, the trial that {verdict} at {} queries/s", test[0], queries(asked.rate()));
+    errors.map(|errors| format!("{of_trial}: {errors}.")).collect()
 }
 
 fn table(digest: &Digest, title: &str, fates: &[AnswerColumn], is_told: impl Fn(&Answers) -> bool) -> Table {
