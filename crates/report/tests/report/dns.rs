@@ -66,10 +66,11 @@ fn a_server_whose_port_is_closed_is_told_by_its_address_on_the_page_and_in_the_t
     let result = &sample.records[0].result;
     let page = markdown(&sample.input()).replace('\u{a0}', " ");
     let line = sixbench_report::event_words::trial(result, result.verdict(LossRatio::ZERO));
-    for text in [page, line, sixbench_report::trial_words::queries(result)] {
+    for text in [page.clone(), line, sixbench_report::trial_words::queries(result)] {
         assert!(text.contains("at least 8 of "), "{text}");
         assert!(text.contains("met ICMP port unreachable: nothing listens at 2001:db8::1 port 53"), "{text}");
     }
+    assert!(page.contains(" network errors, ") && page.contains(" of the queries offered, in "), "{page}");
 }
 
 #[test]
