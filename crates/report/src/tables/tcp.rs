@@ -43,6 +43,7 @@ fn found(digest: &Digest) -> Table {
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
         .with_note(OPEN)
+        .with_notes(points.iter().flat_map(|point| resets(point)))
 }
 
 fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
@@ -59,6 +60,15 @@ fn found_row(digest: &Digest, point: &PointDigest) -> Vec<String> {
     });
     row.push(point.invalid().to_string());
     row
+}
+
+/// Returns who refused or reset connections in the losing trial with the fewest in which anybody did.
+fn resets(point: &PointDigest) -> Vec<String> {
+    let losing = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) == Verdict::Lost);
+    let with_tcp = losing.filter_map(|record| record.result.tcp()).filter(|tcp| !tcp.resets_in_words().is_empty());
+    let Some(tcp) = with_tcp.min_by_key(|tcp| (tcp.connections.attempted, tcp.spec.rate)) else { return Vec::new() };
+    let of_trial = format!("{}, a losing trial at {}/s", title(point.test), whole(tcp.spec.rate));
+    tcp.resets_in_words().into_iter().map(|resets| format!("{of_trial}: {resets}.")).collect()
 }
 
 /// Returns the numbers of objects requested and completed, counting both requests if each connection makes two.

@@ -8,6 +8,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate, DnsResult};
+use sixbench_method::trial::tcp::TcpResult;
 use sixbench_method::trial::{AnomalyKind, Connections, TrialResult, TrialSpec, Verdict};
 use sixbench_method::units::{counted, show_ns, show_rate, show_rate_at_least, show_seconds};
 
@@ -25,6 +26,7 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
     text += &result.dns().map_or_else(String::new, |dns| fates(&dns.answers));
     text += &strange_frames(result);
     text += &result.dns().map_or_else(String::new, network_errors);
+    text += &result.tcp().map_or_else(String::new, resets);
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
@@ -61,6 +63,10 @@ fn fates(answers: &Answers) -> String {
 
 fn network_errors(dns: &DnsResult) -> String {
     dns.network_errors().iter().map(|errors| format!("  ({errors})")).collect()
+}
+
+fn resets(tcp: &TcpResult) -> String {
+    tcp.resets_in_words().iter().map(|resets| format!("  ({resets})")).collect()
 }
 
 /// Returns the result of the tester's self-test, in words.
