@@ -4,17 +4,17 @@ use super::judge::AnswerClass;
 use super::resolve::ResolvedNames;
 use super::settings::DnsSettings;
 use sixbench_method::plan::DnsRole;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// Explains the failure of the query for the name of `address`: the expected answer, the actual one, and the remedy.
-pub(super) fn diagnose(settings: &DnsSettings, resolved: &ResolvedNames, address: u32) -> String {
+pub(super) fn diagnose(settings: &DnsSettings, server: SocketAddr, resolved: &ResolvedNames, address: u32) -> String {
     let name = settings.domain.name(Ipv4Addr::from(address));
     let expected = match settings.expectation.of(address).address {
         Some(address) => format!("AAAA {address}"),
         None => "no data".to_owned(),
     };
     let (class, came) = resolved.wrong.clone().unwrap_or((None, "nothing".to_owned()));
-    let Some(class) = class else { return silent(&name, resolved) };
+    let Some(class) = class else { return silent(&name, server, resolved) };
     let hint = match (class, settings.expectation.role) {
         (AnswerClass::Refused, DnsRole::Dns64) => {
             "it refuses recursion for this client: allow it, and forward the domain to the authority"
@@ -39,11 +39,24 @@ pub(super) fn diagnose(settings: &DnsSettings, resolved: &ResolvedNames, address
     format!("query for AAAA {name}: expected {expected}, got {came}; {hint}")
 }
 
-fn silent(name: &str, resolved: &ResolvedNames) -> String {
-    if resolved.unreachable > 0 {
+fn silent(name: &str, server: SocketAddr, resolved: &ResolvedNames) -> String {
+    let (ip, port, errors) = (server.ip(), server.port(), resolved.errors);
+    if errors.port_unreachable > 0 {
         return format!(
-            "query for AAAA {name}: the network reports that it is unreachable or refused; is the server up, and does it \
-             listen on that port?"
+            "query for AAAA {name}: the answer was ICMP port unreachable: nothing listens at {ip} port {port}, or a firewall rejects the \
+             query; is the server up, and does it listen on that address and port?"
+        );
+    }
+    if errors.host_unreachable > 0 {
+        return format!(
+            "query for AAAA {name}: {ip} cannot be reached, so nothing is known about its port {port}; is the machine up, and is there a \
+             route to it?"
+        );
+    }
+    if errors.other > 0 {
+        return format!(
+            "query for AAAA {name}: the network reports an error other than an unreachable port, address or network; does a \
+             firewall reject queries to {ip} port {port}?"
         );
     }
     format!(

@@ -11,6 +11,7 @@ mod drive;
 mod flight;
 pub(crate) mod judge;
 pub mod names;
+mod network_errors;
 pub(crate) mod query;
 mod questions;
 mod records;

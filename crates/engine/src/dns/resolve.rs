@@ -3,6 +3,7 @@
 
 use super::judge::{self, AnswerClass, MessageClass};
 use super::names::Domain;
+use super::network_errors::NetworkErrors;
 use super::query::{HEADER, Query};
 use super::questions::ExpectedAnswers;
 use super::sockets::QuerySockets;
@@ -39,8 +40,8 @@ pub(super) struct ResolvedNames {
     pub(super) took_ns: u64,
     /// The last wrong answer, if there was an answer, and a description of what was wrong.
     pub(super) wrong: Option<(Option<AnswerClass>, String)>,
-    /// The number of network errors.
-    pub(super) unreachable: u64,
+    /// The numbers of network errors.
+    pub(super) errors: NetworkErrors,
 }
 
 /// A query in flight.
@@ -75,7 +76,7 @@ impl NameResolver<'_> {
             self.give_up(&mut open, &mut again, &mut done);
         }
         done.took_ns = self.clock.now_ns() - start_ns;
-        done.unreachable = sockets.unreachable();
+        done.errors = sockets.errors();
         done
     }
 

@@ -2,6 +2,7 @@
 //! the kernel splits into queries; the next batch uses the next socket.
 
 use super::judge::identifier;
+use super::network_errors::NetworkErrors;
 use super::query::Query;
 use crate::delay::arrival::{Arrival, Polls};
 use mio::unix::SourceFd;
@@ -62,7 +63,7 @@ pub(crate) struct QuerySockets {
     polled_ns: u64,
     query: Query,
     batch: Box<[u8]>,
-    unreachable: u64,
+    errors: NetworkErrors,
 }
 
 /// A message that was received.
@@ -98,7 +99,18 @@ impl QuerySockets {
         let is_ready = vec![true; sockets.len()];
         let events = Events::with_capacity(sockets.len().max(8));
         let inbox = Inbox::new(TAKEN);
-        Ok(Self { sockets, next: 0, poll, events, inbox, is_ready, polled_ns: 0, query, batch, unreachable: 0 })
+        Ok(Self {
+            sockets,
+            next: 0,
+            poll,
+            events,
+            inbox,
+            is_ready,
+            polled_ns: 0,
+            query,
+            batch,
+            errors: NetworkErrors::default(),
+        })
     }
 
     /// Sets the time before which no answer of the trial can arrive.
@@ -119,8 +131,8 @@ impl QuerySockets {
             Query::patch(octets, id, address(index));
         }
         // An error belongs to an earlier query (ICMP) and is thereby cleared, so the second attempt is for this one.
-        let sent = socket.udp.send_segments(batch, length).or_else(|_| {
-            self.unreachable += 1;
+        let sent = socket.udp.send_segments(batch, length).or_else(|error| {
+            self.errors.count(&error);
             socket.udp.send_segments(batch, length)
         });
         let sent = sent.unwrap_or_default();
@@ -146,7 +158,7 @@ impl QuerySockets {
                     self.inbox.each(|_, octets| take(Reply { sequence: socket.sequence_of(octets), octets, arrival }));
                     before_ns = arrival.by_ns;
                 }
-                Err(_) => self.unreachable += 1,
+                Err(error) => self.errors.count(&error),
             }
         }
     }
@@ -177,8 +189,8 @@ impl QuerySockets {
         self.sockets.iter().map(|socket| socket.udp.drops()).sum()
     }
 
-    /// Returns the number of network errors (ICMP).
-    pub(crate) fn unreachable(&self) -> u64 {
-        self.unreachable
+    /// Returns the numbers of network errors.
+    pub(crate) fn errors(&self) -> NetworkErrors {
+        self.errors
     }
 }

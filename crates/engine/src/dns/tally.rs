@@ -1,6 +1,7 @@
 //! The outcomes of the queries of one client thread, and of all threads together.
 
 use super::judge::AnswerClass;
+use super::network_errors::NetworkErrors;
 use crate::delay::{DelayInterval, Delays};
 use sixbench_method::trial::dns::{Answers, RttSums};
 
@@ -100,6 +101,13 @@ impl QueryTally {
         }
     }
 
+    /// Takes over the errors of the network at this thread's sockets.
+    pub(crate) fn note_errors(&mut self, errors: NetworkErrors) {
+        self.answers.unreachable = errors.all();
+        self.answers.port_unreachable = errors.port_unreachable;
+        self.answers.host_unreachable = errors.host_unreachable;
+    }
+
     /// Counts a query due at `due_ns` that had no right answer in time.
     pub(crate) fn miss(&mut self, bin: usize, due_ns: u64) {
         let last = self.bins.len() - 1;
@@ -145,6 +153,8 @@ fn add_answers(own: &mut Answers, more: &Answers) {
         mismatched,
         unasked,
         unreachable,
+        port_unreachable,
+        host_unreachable,
     } = more;
     own.sent += sent;
     own.right += right;
@@ -164,4 +174,6 @@ fn add_answers(own: &mut Answers, more: &Answers) {
     own.mismatched += mismatched;
     own.unasked += unasked;
     own.unreachable += unreachable;
+    own.port_unreachable += port_unreachable;
+    own.host_unreachable += host_unreachable;
 }

@@ -159,7 +159,7 @@ impl DnsTester {
             self.check_stop()?;
             if Instant::now() > end {
                 let address = address(self.settings.names, name.first);
-                let what = diagnosis::diagnose(&self.settings, &resolved, address);
+                let what = diagnosis::diagnose(&self.settings, self.ends.server, &resolved, address);
                 return Err(DnsError::Unfit { server: self.ends.server, what });
             }
             // A server that refuses does so at once: it must not be flooded, nor the names used up.

@@ -139,7 +139,8 @@ impl TcpTester {
         self.rotation.end(spec.connections, spec.close, Instant::now());
         client.note_gap(worst_gap_ns?);
         let after = self.kernels()?;
-        Ok(client.finish(server.map(TcpServer::finish), kernel_counts(after[0].since(before[0]), after[1].since(before[1]))))
+        let kernel = kernel_counts(after[0].since(before[0]), after[1].since(before[1]));
+        Ok(TcpResult { server_address: Some(self.ends.server), ..client.finish(server.map(TcpServer::finish), kernel) })
     }
 
     /// Reads the counters of the client's and the server's namespace.

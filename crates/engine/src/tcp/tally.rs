@@ -99,6 +99,7 @@ impl TcpTally {
     pub(super) fn finish(self, spec: TcpSpec, server: Option<ServerCounts>, kernel: KernelCounts) -> TcpResult {
         TcpResult {
             spec,
+            server_address: None,
             connections: self.connections,
             check: (spec.trial == TcpTrial::Capacity).then_some(self.check),
             connect: self.connect.times(),

@@ -130,7 +130,8 @@ fn a_wrong_expectation_is_told_before_anything_is_measured() {
 fn a_server_that_is_not_there_is_told_so() {
     let gone = Server::start(0).address;
     let error = tester(ends(gone), settings(0)).probe(Duration::ZERO).expect_err("nobody").to_string();
-    assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
+    let what = format!("ICMP port unreachable: nothing listens at {} port {}, or a firewall", gone.ip(), gone.port());
+    assert!(error.contains(&what), "{error}");
 }
 
 #[test]

@@ -256,6 +256,7 @@ fn a_server_that_dies_in_the_middle_is_told_by_the_network() {
     let result = trial(&settings(), &[], &spec(QUERIES * 5, 200), || (honest(), 100));
     let answers = counted(&result).answers;
     assert_eq!((answers.right, answers.unanswered), (100, QUERIES - 100));
+    assert_eq!((answers.port_unreachable, answers.host_unreachable), (answers.unreachable, 0));
     assert!(answers.unreachable > 0 && result.directions[0].icmp == answers.unreachable, "{answers:?}");
 }
 

@@ -117,6 +117,8 @@ fn a_server_that_is_not_there_refuses_every_connection() {
     assert_eq!((result.connections.attempted, result.connections.refused, result.connections.established), (300, 300, 0));
     assert_eq!(verdict(&result), Verdict::Lost);
     assert!(result.server.is_none() && result.connect.is_none());
+    let refused = "300 of 300 connections refused by a RST from 127.61.9.9: nothing listens there, or the device or a firewall rejects connections";
+    assert_eq!(result.resets_in_words(), [refused]);
     assert_eq!(result.examples[0], "connection 0 from 127.61.9.1:20000 to 127.61.9.9:8080: Failed(Refused) while connecting");
 }
 
@@ -160,6 +162,18 @@ fn a_server_that_closes_early_or_answers_wrongly_is_counted_as_wrong() {
         let result = with_bad_server(site, reply, Duration::from_secs(10));
         assert_eq!((result.connections.wrong, result.connections.completed), (300, 0), "{site}: {result:?}");
     }
+}
+
+#[test]
+fn a_server_that_resets_connections_is_told_by_its_address() {
+    let result = with_bad_server(19, reset, Duration::from_secs(10));
+    assert_eq!((result.connections.reset, result.connections.completed), (300, 0), "{result:?}");
+    let ended = "300 of 300 established connections ended by a RST from 127.61.19.9: the server or the device sent it";
+    assert_eq!(result.resets_in_words(), [ended]);
+}
+
+fn reset(stream: TcpStream) {
+    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).expect("SO_LINGER");
 }
 
 #[test]

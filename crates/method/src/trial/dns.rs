@@ -1,8 +1,10 @@
 //! What a trial of DNS queries counted (RFC 8219 section 9). Counts, sums and times only, never a ratio.
 
 use super::Fault;
+use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 
 /// The counts of one trial of queries, beside those that every trial has: there a query is what a frame is elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +34,20 @@ pub struct DnsResult {
 const HITS_TOLERANCE: u64 = 100;
 
 impl DnsResult {
+    /// Returns a sentence for each kind of error that the network reported. A socket keeps one error at a time, so the numbers are lower bounds. An
+    /// unreachable port is reported by the server's machine, or by a firewall that rejects queries in its place.
+    pub fn network_errors(&self) -> Vec<String> {
+        let Answers { sent, port_unreachable, host_unreachable, .. } = self.answers;
+        let place = place(&self.server);
+        let kinds = [
+            (port_unreachable, format!("ICMP port unreachable: nothing listens at {place}, or a firewall rejects queries")),
+            (host_unreachable, format!("host or network unreachable: there is no way to {place}")),
+            (self.answers.other_unreachable(), "another error of the network".to_owned()),
+        ];
+        let told = kinds.into_iter().filter(|(errors, _)| *errors > 0);
+        told.map(|(errors, what)| format!("at least {errors} of {} met {what}", counted(sent, "query"))).collect()
+    }
+
     /// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for. One kind does
     /// not make up for the other. New names must not be in any cache (RFC 8219 section 9.2: a MUST), so without caching not one may be.
     pub fn hits_differ(&self) -> Option<Fault> {
@@ -41,6 +57,12 @@ impl DnsResult {
         let differ = (missed + repeated) * HITS_TOLERANCE > of;
         (is_known || differ).then_some(Fault::HitsDiffer { intended, observed, of })
     }
+}
+
+/// Returns the address and port of a server in words.
+fn place(server: &str) -> String {
+    let parsed = server.parse().map(|server: SocketAddr| format!("{} port {}", server.ip(), server.port()));
+    parsed.unwrap_or_else(|_| server.to_owned())
 }
 
 /// Queries by their result, which the first answer to each decides. Every sent one has exactly one: `right`, `late`, `wrong_address`,
@@ -84,6 +106,12 @@ pub struct Answers {
     pub unasked: u64,
     /// Beside them: errors of the network (ICMP, ICMPv6: port or address unreachable).
     pub unreachable: u64,
+    /// Those of `unreachable` that report an unreachable port.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub port_unreachable: u64,
+    /// Those of `unreachable` that report an unreachable address or network.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub host_unreachable: u64,
 }
 
 impl Answers {
@@ -100,6 +128,11 @@ impl Answers {
     /// Queries whose failure time alone can explain: no answer, a late one, or one of a server that waited for its authority in vain.
     pub fn too_late(&self) -> u64 {
         self.late + self.unanswered + self.servfail
+    }
+
+    /// Those of `unreachable` that report anything else, or of a record that does not tell the kinds apart.
+    pub fn other_unreachable(&self) -> u64 {
+        self.unreachable.saturating_sub(self.port_unreachable).saturating_sub(self.host_unreachable)
     }
 
     /// All fates together but for `unanswered`: what the tester has settled.
@@ -302,6 +335,30 @@ mod tests {
         assert_eq!((rtt.mean_ns(), rtt.mean_bound_ns()), (Some(2_000_000.0), Some(20_000.0)));
         let deviation = rtt.deviation_ns().expect("answers");
         assert!((deviation - 816_496.58).abs() < 0.1, "{deviation}");
+    }
+
+    #[test]
+    fn errors_of_the_network_are_told_by_what_reported_them() {
+        let answers = Answers { sent: 100, unanswered: 100, ..Answers::default() };
+        let told =
+            |server: &str, answers| DnsResult { server: server.to_owned(), answers, ..DnsResult::default() }.network_errors();
+        assert_eq!(told("192.0.2.1:53", answers), [""; 0]);
+        let closed = Answers { unreachable: 7, port_unreachable: 7, ..answers };
+        let expected = "at least 7 of 100 queries met ICMP port unreachable: nothing listens at 2001:db8::1 port 53, or a firewall rejects queries";
+        assert_eq!(told("[2001:db8::1]:53", closed), [expected]);
+        let mixed = Answers { unreachable: 9, port_unreachable: 2, host_unreachable: 3, ..answers };
+        let told = told("192.0.2.1:53", mixed);
+        assert!(told[1].starts_with("at least 3 of") && told[1].ends_with("there is no way to 192.0.2.1 port 53"), "{told:?}");
+        assert_eq!((told.len(), told[2].as_str()), (3, "at least 4 of 100 queries met another error of the network"));
+    }
+
+    #[test]
+    fn a_record_that_does_not_tell_the_kinds_of_errors_apart_is_read() {
+        let mut record =
+            serde_json::to_value(Answers { sent: 9, unreachable: 5, port_unreachable: 5, ..Answers::default() }).expect("JSON");
+        record.as_object_mut().expect("an object").remove("port_unreachable").expect("a count");
+        let read: Answers = serde_json::from_value(record).expect("answers");
+        assert_eq!((read.unreachable, read.port_unreachable, read.other_unreachable()), (5, 0, 5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::{DirectionResult, Fault, Sending, TrialOutcome, TrialResult, TrialSpec};
 use crate::terms::Direction;
+use crate::units::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -52,6 +53,9 @@ pub struct TcpSpec {
 pub struct TcpResult {
     /// The specification of the trial.
     pub spec: TcpSpec,
+    /// The server's address as the client has it; `None` of an earlier record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_address: Option<IpAddr>,
     /// The numbers of connections by outcome, up to the first response.
     pub connections: ConnectionCounts,
     /// The check that they were still alive when all were open (capacity only).
@@ -216,6 +220,39 @@ impl TcpResult {
         TrialResult { outcome: TrialOutcome::Tcp(Some(Box::new(self))), ..TrialResult::new(*spec, vec![counted], faults) }
     }
 
+    /// Returns a sentence for refused connections and one for those that a RST ended, as far as there are any: how many, from which address, and by whom.
+    pub fn resets_in_words(&self) -> Vec<String> {
+        let ConnectionCounts { attempted, established, refused, reset, .. } = self.connections;
+        let from = self.server_address.map_or_else(String::new, |address| format!(" from {address}"));
+        let refused_by = match self.server {
+            Some(_) => "the tester's server listens, so the device answered in its place, or sent the SYN elsewhere",
+            None => "nothing listens there, or the device or a firewall rejects connections",
+        };
+        let sentences = [
+            (refused, format!("{refused} of {} refused by a RST{from}: {refused_by}", counted(attempted, "connection"))),
+            (
+                reset,
+                format!(
+                    "{reset} of {} ended by a RST{from}: {}",
+                    counted(established, "established connection"),
+                    self.reset_by()
+                ),
+            ),
+        ];
+        sentences.into_iter().filter(|(connections, _)| *connections > 0).map(|(_, sentence)| sentence).collect()
+    }
+
+    /// Returns who ended established connections by a RST. The tester's server does so only to those that it gives up.
+    fn reset_by(&self) -> String {
+        let Some(server) = &self.server else { return "the server or the device sent it".to_owned() };
+        match server.malformed + server.foreign + server.abandoned {
+            0 => "the tester's server sent none, so the device did".to_owned(),
+            given_up => format!(
+                "the tester's server may have sent {given_up} of them, as it gave up so many; the device sent the others"
+            ),
+        }
+    }
+
     /// Returns the faults of the tester: a load that was not offered invalidates, lateness and full queues of its own explain as many failures.
     fn faults(&self, direction: Direction) -> Vec<Fault> {
         let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
@@ -256,6 +293,7 @@ mod tests {
         };
         TcpResult {
             spec,
+            server_address: None,
             connections: ConnectionCounts { intended: 1000, attempted, completed, ..ConnectionCounts::default() },
             check: None,
             connect: None,
@@ -284,6 +322,31 @@ mod tests {
         assert_eq!(verdict(&late), Verdict::Invalid);
         late.connections.completed = 998;
         assert_eq!(verdict(&late), Verdict::Lost);
+    }
+
+    #[test]
+    fn connections_that_a_rst_ended_are_told_with_the_address_and_with_who_sent_it() {
+        let mut trial = result(1000, 980);
+        assert_eq!(trial.resets_in_words(), [""; 0]);
+        trial.server_address = "192.0.2.1".parse().ok();
+        (trial.connections.established, trial.connections.refused, trial.connections.reset) = (985, 15, 5);
+        let (refused, reset) = (
+            "15 of 1000 connections refused by a RST from 192.0.2.1",
+            "5 of 985 established connections ended by a RST from 192.0.2.1",
+        );
+        let unknown = [
+            format!("{refused}: nothing listens there, or the device or a firewall rejects connections"),
+            format!("{reset}: the server or the device sent it"),
+        ];
+        assert_eq!(trial.resets_in_words(), unknown);
+        trial.server = Some(ServerCounts { accepted: 985, finished: 985, ..ServerCounts::default() });
+        let of_the_device = [
+            format!("{refused}: the tester's server listens, so the device answered in its place, or sent the SYN elsewhere"),
+            format!("{reset}: the tester's server sent none, so the device did"),
+        ];
+        assert_eq!(trial.resets_in_words(), of_the_device);
+        trial.server = Some(ServerCounts { abandoned: 3, foreign: 1, ..ServerCounts::default() });
+        assert!(trial.resets_in_words()[1].contains("may have sent 4 of them"), "{:?}", trial.resets_in_words());
     }
 
     #[test]

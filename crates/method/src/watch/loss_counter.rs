@@ -12,7 +12,8 @@ pub struct LossCounter {
     pub device: Option<String>,
     /// The part of the kernel that counts.
     pub source: LossSource,
-    /// The kernel's name of the counter, such as `Ip6InNoRoutes`; of netfilter the chain and the rule, of the passage the interface.
+    /// The kernel's name of the counter, such as `Ip6InNoRoutes`; of netfilter the chain and the rule, of the passage the interface, of a full table its
+    /// limit: `nf_conntrack_max = 65536`.
     pub name: String,
     /// By how much it grew.
     pub frames: u64,
@@ -27,6 +28,10 @@ pub enum LossSource {
     /// A chain of netfilter that drops what no rule accepts, or a rule without a counter: the frames that the IP layer received, and that it neither
     /// forwarded, nor delivered, nor counted as an error.
     NftPolicy,
+    /// Connection tracking, which had no room for another connection (`drop` of `/proc/net/stat/nf_conntrack`).
+    ConntrackFull,
+    /// Connection tracking, for another reason than a full table (the same counter).
+    Conntrack,
     /// The IP layer (`/proc/net/snmp`, `snmp6`, `netstat`).
     Ip,
     /// The frames that arrived at an interface, less those that left by all others.
@@ -83,6 +88,8 @@ impl LossCounter {
         let name = &self.name;
         match self.source {
             LossSource::NftRule | LossSource::NftPolicy => format!("{at}dropped by nft chain {name}"),
+            LossSource::ConntrackFull => format!("{at}dropped because the connection tracking table was full ({name})"),
+            LossSource::Conntrack => format!("{at}dropped by connection tracking ({name}), although its table was not full"),
             LossSource::Passage => format!("{at}arrived at the device's interface {name}, and left it by no other"),
             LossSource::Ip => {
                 let meaning = Self::meaning_of(name).map_or_else(String::new, |meaning| format!(": {meaning}"));
@@ -97,10 +104,13 @@ impl LossCounter {
             LossSource::NftRule | LossSource::NftPolicy => {
                 Some("let the chain accept the addresses and ports of the test (nft list ruleset)")
             }
+            LossSource::ConntrackFull => {
+                Some("raise net.netfilter.nf_conntrack_max where the device runs, or send fewer flows")
+            }
             LossSource::Passage => Some(
                 "something in the device that keeps no counter dropped them, such as its own program: see its log, and compare its mappings and prefix with the recipe",
             ),
-            LossSource::Ip => None,
+            LossSource::Ip | LossSource::Conntrack => None,
         }
     }
 }
@@ -125,6 +135,9 @@ mod tests {
         assert_eq!(policy.to_string(), "400 dropped by nft chain inet filter forward (policy drop)");
         let row = LossCounter { device: Some("plat".to_owned()), ..counter(LossSource::Ip, "Ip6InNoRoutes") };
         assert_eq!(row.to_string(), "400 plat: counted as Ip6InNoRoutes: no route to the destination");
+        let full = counter(LossSource::ConntrackFull, "nf_conntrack_max = 65536");
+        let words = "400 dropped because the connection tracking table was full (nf_conntrack_max = 65536)";
+        assert_eq!((full.to_string().as_str(), full.advice().is_some()), (words, true));
         let passage = counter(LossSource::Passage, "left");
         assert_eq!(passage.to_string(), "400 arrived at the device's interface left, and left it by no other");
     }

@@ -9,7 +9,8 @@ use crate::wording::numbers::{count, enumerated, title, whole};
 use sixbench_method::anomaly::{Anomaly, AnomalyShare, WarningLevel, beside_the_goal};
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::Test;
-use sixbench_method::trial::AnomalyKind;
+use sixbench_method::trial::{AnomalyKind, ShareBase};
+use sixbench_method::units::agreeing;
 use std::borrow::Cow;
 
 /// A warning of a run.
@@ -100,9 +101,8 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
     let name = names.test.map_or_else(|| anomaly.test.clone(), title);
     let device = if names.device.is_empty() { &anomaly.device } else { names.device };
     let name = if name == device { name } else { format!("{name} ({device})") };
-    let is_of_queries = names.test.is_some_and(|test| test.measure.dns().is_some());
-    let size = if is_of_queries { String::new() } else { format!(" at {}\u{a0}bytes", first.frame_size) };
-    let of = in_words(*kind, &noun(*kind, *frames, names.test), *frames, anomaly.share());
+    let size = if is_of_queries(names.test) { String::new() } else { format!(" at {}\u{a0}bytes", first.frame_size) };
+    let of = in_words(&noun(*kind, *frames, names.test), *frames, anomaly.share(), &base(*kind, names.test));
     format!(
         "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
         count((*all_trials).into(), "trial"),
@@ -113,6 +113,9 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
 
 /// Returns the noun for so many of these frames, which are answers or connections in tests of those.
 pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> String {
+    if kind == AnomalyKind::Icmp && is_of_queries(test) {
+        return agreeing(frames == 1, "network error").into_owned();
+    }
     let measured = match test.map(|test| (test.measure.dns().is_some(), test.measure.needs_hosts())) {
         Some((true, _)) => "answer",
         Some((false, true)) => "connection",
@@ -145,16 +148,31 @@ fn first(anomaly: &Anomaly) -> String {
     format!("{}, repetition {}, trial {}", first.frame_size, first.repetition, first.trial)
 }
 
+/// Returns the words for the frames that a number of these is a share of, which are queries in tests of DNS: `those received`, `the queries offered`.
+pub(crate) fn base(kind: AnomalyKind, test: Option<&Test>) -> String {
+    let are_queries = kind.base() == ShareBase::Offered && is_of_queries(test);
+    format!("{} {}", if are_queries { "the queries" } else { "those" }, kind.base().word())
+}
+
+fn is_of_queries(test: Option<&Test>) -> bool {
+    test.is_some_and(|test| test.measure.dns().is_some())
+}
+
 /// The title of the table of anomalies.
 pub(crate) const BY_TEST: &str = "Anomalies by test";
 
 /// Returns a table with a row for each test and kind of anomaly.
 pub(crate) fn by_test(digest: &Digest) -> Table {
-    let rows = digest.anomalies.iter().map(|anomaly| AnomalyRow { anomaly, test: digest.names(anomaly).test });
-    Table::of(BY_TEST, columns(), rows).with_note(
+    let are_of_queries = digest.anomalies.iter().all(|of| is_of_queries(digest.names(of).test));
+    let note = if are_of_queries {
+        "In all trials, losing ones included; the share is of the answers received or the queries offered in the same trials. Those that cast doubt on a \
+         figure come first: more than one in a thousand."
+    } else {
         "Frames in all trials, losing ones included; the share is of the frames received or offered in the same trials. Those that cast doubt on a \
-         figure come first: more than one frame in a thousand.",
-    )
+         figure come first: more than one frame in a thousand."
+    };
+    let rows = digest.anomalies.iter().map(|anomaly| AnomalyRow { anomaly, test: digest.names(anomaly).test });
+    Table::of(BY_TEST, columns(), rows).with_note(note)
 }
 
 impl PointDigest<'_> {
@@ -170,7 +188,7 @@ impl PointDigest<'_> {
 fn beside(found: &AnomalyShare, test: &Test) -> String {
     let noun = noun(found.kind, found.frames, Some(test));
     match found.share {
-        Some(of) => format!("{noun} ({} of those {})", share_of_frames(of), found.kind.base().word()),
+        Some(of) => format!("{noun} ({} of {})", share_of_frames(of), base(found.kind, Some(test))),
         None => format!("{} {noun}", whole(found.frames)),
     }
 }

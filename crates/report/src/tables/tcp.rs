@@ -4,7 +4,7 @@ use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::wording::numbers::title;
+use crate::wording::numbers::{title, whole};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
@@ -44,6 +44,7 @@ fn found(digest: &Digest) -> Table {
         )
         .with_note(percentile_note(rated.iter().map(|rated| &rated.summary)))
         .with_note(OPEN)
+        .with_notes(points.iter().flat_map(|point| resets(point)))
 }
 
 fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
@@ -65,6 +66,15 @@ fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
 
 fn measured(point: &PointDigest) -> &'static str {
     if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" }
+}
+
+/// Returns who refused or reset connections in the losing trial with the fewest in which anybody did.
+fn resets(point: &PointDigest) -> Vec<String> {
+    let losing = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) == Verdict::Lost);
+    let with_tcp = losing.filter_map(|record| record.result.tcp()).filter(|tcp| !tcp.resets_in_words().is_empty());
+    let Some(tcp) = with_tcp.min_by_key(|tcp| (tcp.connections.attempted, tcp.spec.rate)) else { return Vec::new() };
+    let of_trial = format!("{}, a losing trial at {}/s", title(point.test), whole(tcp.spec.rate));
+    tcp.resets_in_words().into_iter().map(|resets| format!("{of_trial}: {resets}.")).collect()
 }
 
 /// Returns the numbers of objects requested and completed, counting both requests if each connection makes two.

@@ -3,9 +3,9 @@
 use super::numbers::{share, whole};
 use sixbench_method::trial::{AnomalyKind, TrialResult};
 
-/// Returns `4,000 duplicate frames, 100 % of those received`.
-pub(crate) fn in_words(kind: AnomalyKind, noun: &str, frames: u64, of: Option<f64>) -> String {
-    let of = of.map_or_else(String::new, |of| format!(", {} of those {}", share_of_frames(of), kind.base().word()));
+/// Returns `4,000 duplicate frames, 100 % of those received`; `base` are the words for the frames that the number is a share of.
+pub(crate) fn in_words(noun: &str, frames: u64, of: Option<f64>, base: &str) -> String {
+    let of = of.map_or_else(String::new, |of| format!(", {} of {base}", share_of_frames(of)));
     format!("{} {noun}{of}", whole(frames))
 }
 
@@ -19,7 +19,8 @@ pub(crate) fn of_trial(result: &TrialResult) -> String {
     let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss() && kind.in_trial(result) > 0);
     let line = |kind: &AnomalyKind| {
         let frames = kind.in_trial(result);
-        let words = in_words(*kind, kind.noun(frames), frames, kind.share_in_trial(result)).replace('\u{a0}', " ");
+        let base = format!("those {}", kind.base().word());
+        let words = in_words(kind.noun(frames), frames, kind.share_in_trial(result), &base).replace('\u{a0}', " ");
         format!("  warning: {words}; {}\n", kind.meaning())
     };
     told.map(line).collect()

@@ -7,7 +7,8 @@ use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::dns::{Answers, Certificate};
+use sixbench_method::trial::dns::{Answers, Certificate, DnsResult};
+use sixbench_method::trial::tcp::TcpResult;
 use sixbench_method::trial::{AnomalyKind, Connections, TrialResult, TrialSpec, Verdict};
 use sixbench_method::units::{counted, show_ns, show_rate, show_rate_at_least, show_seconds};
 
@@ -24,6 +25,8 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
     );
     text += &result.dns().map_or_else(String::new, |dns| fates(&dns.answers));
     text += &strange_frames(result);
+    text += &result.dns().map_or_else(String::new, network_errors);
+    text += &result.tcp().map_or_else(String::new, resets);
     if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
@@ -39,7 +42,9 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
 }
 
 fn strange_frames(result: &TrialResult) -> String {
-    let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss());
+    // Errors of the network that DNS queries met are told with what reported them.
+    let is_told_apart = |kind: AnomalyKind| kind == AnomalyKind::Icmp && result.dns().is_some();
+    let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss() && !is_told_apart(**kind));
     let kinds = told.map(|kind| (kind.in_a_list(), kind.in_trial(result)));
     kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
 }
@@ -54,6 +59,14 @@ fn refused(record: &TrialRecord) -> String {
 fn fates(answers: &Answers) -> String {
     let failed = answers.fates().into_iter().skip(1).filter(|(_, queries)| *queries > 0);
     failed.map(|(what, queries)| format!("  {queries} {what}")).collect()
+}
+
+fn network_errors(dns: &DnsResult) -> String {
+    dns.network_errors().iter().map(|errors| format!("  ({errors})")).collect()
+}
+
+fn resets(tcp: &TcpResult) -> String {
+    tcp.resets_in_words().iter().map(|resets| format!("  ({resets})")).collect()
 }
 
 /// Returns the result of the tester's self-test, in words.

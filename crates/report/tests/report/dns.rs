@@ -55,6 +55,25 @@ fn a_round_trip_time_that_may_be_too_long_by_a_tenth_has_its_sign() {
 }
 
 #[test]
+fn a_server_whose_port_is_closed_is_told_by_its_address_on_the_page_and_in_the_terminal() {
+    let mut sample = Sample::of_dns_servers();
+    for result in sample.records.iter_mut().map(|record| &mut record.result) {
+        if let TrialOutcome::Queries(Some(dns)) = &mut result.outcome {
+            dns.server = "[2001:db8::1]:53".to_owned();
+            (dns.answers.unreachable, dns.answers.port_unreachable) = (8, 8);
+        }
+    }
+    let result = &sample.records[0].result;
+    let page = markdown(&sample.input()).replace('\u{a0}', " ");
+    let line = sixbench_report::event_words::trial(result, result.verdict(LossRatio::ZERO));
+    for text in [page.clone(), line, sixbench_report::trial_words::queries(result)] {
+        assert!(text.contains("at least 8 of "), "{text}");
+        assert!(text.contains("met ICMP port unreachable: nothing listens at 2001:db8::1 port 53"), "{text}");
+    }
+    assert!(page.contains(" network errors, ") && page.contains(" of the queries offered, in "), "{page}");
+}
+
+#[test]
 fn each_part_of_a_dns_run_is_on_the_page_once() {
     let page = page(&Sample::of_dns_servers());
     for id in ["dns", "dns-trials", "evidence", "faults"] {

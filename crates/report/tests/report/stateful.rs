@@ -2,8 +2,10 @@
 
 use crate::formats::{assert_rows_are_whole, csv, figures, html, json, latex, markdown, terminal, values_csv};
 use crate::sample::Sample;
+use sixbench_method::record::Watch;
 use sixbench_method::search::Limit;
-use sixbench_method::terms::FrameRate;
+use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::TrialOutcome;
 
 #[test]
 fn the_views_of_stateful_gateways() {
@@ -168,6 +170,7 @@ fn tcp_record(sample: &Sample) -> sixbench_method::record::TrialRecord {
     let spec = TrialSpec { kind: TrialKind::TcpRate, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
     let (trial, close) = (TcpTrial::Rate, Close::ServerFirst);
     let counts = TcpResult {
+        server_address: "192.0.2.1".parse().ok(),
         spec: TcpSpec { trial, rate: 1000, connections: 1000, object_octets: 64, time_limit_ns: 900_000_000, close },
         connections: ConnectionCounts {
             intended: 1000,
@@ -201,4 +204,18 @@ fn tcp_connections_have_tables_of_their_own_and_no_phase_1() {
     let page = page(&sample);
     assert!(page.contains("TCP connections (RFC 3511)") && page.contains("server first") && page.contains("900"));
     assert!(!page.contains("Connections over time"), "there is no phase 1 to be looked at");
+    assert!(!page.contains("by a RST"), "none was refused");
+
+    let result = &mut sample.records[0].result;
+    if let TrialOutcome::Tcp(Some(tcp)) = &mut result.outcome {
+        (tcp.connections.completed, tcp.connections.reset) = (993, 7);
+    }
+    result.directions[0].received = 993;
+    let words = "7 of 1000 established connections ended by a RST from 192.0.2.1: the server or the device sent it";
+    let line = sixbench_report::event_words::trial(result, result.verdict(LossRatio::ZERO));
+    let lines = sixbench_report::trial_words::trial(result, &Watch::default());
+    let page = markdown(&sample.input()).replace('\u{a0}', " ");
+    for text in [line, lines, page] {
+        assert!(text.contains(words), "{text}");
+    }
 }

@@ -1,13 +1,13 @@
 //! The kernel's connection tracking table in the DUT's namespace: the number of entries, and why connections were not created or were lost. Reading
 //! it from outside takes microseconds, whereas `conntrack -C` would take milliseconds of the DUT's core.
 
-use sixbench_method::record::{DropPlace, Drops};
+use sixbench_method::record::{DropPlace, Drops, LossSource};
 
 /// The counters that explain why connections are missing. The others in the file count successes.
 const LOSSES: [&str; 4] = ["invalid", "insert_failed", "drop", "early_drop"];
 
 /// The table at one time. All values are zero if the kernel has none.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ConntrackCounters {
     entries: u64,
     losses: [u64; LOSSES.len()],
@@ -35,6 +35,38 @@ fn parse(text: &str) -> ConntrackCounters {
         }
     }
     snapshot
+}
+
+/// The table with the number of entries from which it is full, before or after a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ConntrackLimit {
+    counters: ConntrackCounters,
+    /// `nf_conntrack_max`; 0 if it is not known, or if there is no limit.
+    most: u64,
+}
+
+impl ConntrackLimit {
+    /// Parses `/proc/net/stat/nf_conntrack` and `nf_conntrack_max`.
+    pub(super) fn parse(counters: &str, most: &str) -> Self {
+        Self { counters: parse(counters), most: most.trim().parse().unwrap_or(0) }
+    }
+
+    /// Returns the frames that were dropped since `before`, and whether it was for want of room. `drop` alone does not say it: the kernel also counts there
+    /// what a protocol's checks refuse. A full table makes room if it can (`early_drop`), and its entries outlive the trial.
+    pub(super) fn dropped(&self, before: &Self) -> Option<(LossSource, String, u64)> {
+        let grown = |name: &str| {
+            let at = LOSSES.iter().position(|loss| *loss == name)?;
+            Some(self.counters.losses[at].saturating_sub(before.counters.losses[at]))
+        };
+        let frames = grown("drop").filter(|frames| *frames > 0)?;
+        let is_nearly_full = 10 * self.counters.entries >= 9 * self.most;
+        let was_full = self.most > 0 && (is_nearly_full || grown("early_drop") > Some(0));
+        Some(if was_full {
+            (LossSource::ConntrackFull, format!("nf_conntrack_max = {}", self.most), frames)
+        } else {
+            (LossSource::Conntrack, "drop".to_owned(), frames)
+        })
+    }
 }
 
 /// Returns the entries at each sample, if there ever were any.

@@ -1,6 +1,7 @@
 //! Counters of a device's kernel before and after a trial that lost much: where the frames stayed. They are read between trials, by the same script in
 //! a namespace, in a virtual machine and over ssh; a counter that a system does not have is left out.
 
+use super::conntrack::ConntrackLimit;
 use super::nft::{RuleCounters, Ruleset};
 use crate::exec::Shell;
 use sixbench_method::record::{LossCounter, LossSource};
@@ -8,7 +9,8 @@ use std::collections::BTreeMap;
 
 /// Prints the files, then the rules. A device without nft has none.
 const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---; cat /proc/net/snmp6 2>/dev/null; echo ---; \
-                      cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; exit 0";
+                      cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; echo ---; cat /proc/net/stat/nf_conntrack 2>/dev/null; echo ---; \
+                      cat /proc/sys/net/netfilter/nf_conntrack_max 2>/dev/null; exit 0";
 
 /// The share of the missing frames below which a counter is not told: a device has other traffic, too.
 const SMALLEST_SHARE: u64 = 20;
@@ -21,6 +23,7 @@ pub struct LossCounters {
     /// Frames received and sent by interface.
     interfaces: BTreeMap<String, (u64, u64)>,
     ruleset: Ruleset,
+    conntrack: ConntrackLimit,
 }
 
 impl LossCounters {
@@ -42,13 +45,17 @@ impl LossCounters {
         let mut part = || parts.next().unwrap_or_default();
         let mut ip = of_pairs(part());
         ip.extend(of_lines(part()));
-        Self { ip, interfaces: of_interfaces(part()), ruleset: Ruleset::parse(part()) }
+        let (interfaces, ruleset) = (of_interfaces(part()), Ruleset::parse(part()));
+        let conntrack = ConntrackLimit::parse(part(), part());
+        Self { ip, interfaces, ruleset, conntrack }
     }
 
     /// Returns the counters that grew since `before`, as far as they matter among `missing` frames, the largest first. `device` is its name if there are
     /// several.
     pub(crate) fn since(&self, before: &Self, missing: u64, device: Option<&str>) -> Vec<LossCounter> {
         let mut grown = self.rules(before);
+        grown.extend(self.conntrack.dropped(&before.conntrack));
+        // Connection tracking is a part of netfilter, too.
         let by_rules: u64 = grown.iter().map(|(.., frames)| *frames).sum();
         grown.extend(self.of_ip(before));
         grown.extend(self.policies(before, by_rules));
@@ -82,7 +89,7 @@ impl LossCounters {
     }
 
     /// Returns what the IP layer received, and neither sent on, nor delivered, nor counted as an error: netfilter dropped it. It is told if there is a
-    /// chain that may have done so; `by_rules` are the frames that rules with counters have already told.
+    /// chain that may have done so; `by_rules` are the frames that rules with counters, and connection tracking, have already told.
     fn policies(&self, before: &Self, by_rules: u64) -> Vec<(LossSource, String, u64)> {
         const IPV4: [&str; 11] = [
             "IpInDelivers",
@@ -230,6 +237,24 @@ mod tests {
         let policy = "dropped by nft chain inet filter forward (policy drop)";
         let told = |left| at(405, left).since(&at(5, 5), 400, None).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!((told(5), told(405)), (vec![format!("400 {policy}")], vec![]));
+    }
+
+    #[test]
+    fn what_connection_tracking_dropped_is_told_once_and_is_not_the_policys() {
+        let at = |received: u64, entries: &str, dropped: &str| {
+            let of_ip =
+                format!("Ip: InReceives ForwDatagrams\nIp: {received} 5\n---\n---\n---\n{}", RULES.replace("RULE", "0"));
+            let table = format!("entries insert_failed drop early_drop\n{entries} 7 {dropped} 0\n{entries} 0 0 0\n");
+            LossCounters::parse(&format!("{of_ip}---\n{table}---\n1000\n"))
+        };
+        let told = |entries| {
+            let grown = at(405, entries, "0000012c").since(&at(5, "00000000", "00000000"), 400, None);
+            grown.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let policy = "100 dropped by nft chain inet filter forward (policy drop)";
+        let full = "300 dropped because the connection tracking table was full (nf_conntrack_max = 1000)";
+        assert_eq!(told("000003e8"), [full, policy]);
+        assert_eq!(told("00000010"), ["300 dropped by connection tracking (drop), although its table was not full", policy]);
     }
 
     #[test]

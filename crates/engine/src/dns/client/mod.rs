@@ -146,7 +146,7 @@ impl<'a> QueryClient<'a> {
         self.state.retire(u64::MAX, usize::MAX);
         let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
         tally.answers.sent = flight.sent();
-        tally.answers.unreachable = self.sockets.unreachable();
+        tally.note_errors(self.sockets.errors());
         Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops(), kept_off_ns: 0 }
     }
 }

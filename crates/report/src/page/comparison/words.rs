@@ -1,6 +1,6 @@
 //! The parts of a comparison in words.
 
-use crate::findings::warning::noun;
+use crate::findings::warning::{base, noun};
 use crate::wording::amount;
 use crate::wording::anomalies::in_words;
 use crate::wording::bound::Bound;
@@ -32,7 +32,8 @@ pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
     let line = |found: &OneSidedAnomaly<'_>| {
         let AnomalyShare { kind, frames, share } = found.frames;
         let other = if found.which == Which::A { Which::B } else { Which::A };
-        let words = in_words(kind, &noun(kind, frames, Some(found.test)), frames, share).replace('\u{a0}', " ");
+        let words = in_words(&noun(kind, frames, Some(found.test)), frames, share, &base(kind, Some(found.test)))
+            .replace('\u{a0}', " ");
         format!("{} alone: {words} ({}); {other} had none\n", found.which, found.test.title)
     };
     compared.anomalies.iter().map(line).collect()

@@ -4,6 +4,7 @@ use super::cells::{ServerTest, test_columns};
 use crate::digest::{Digest, QueryTrial};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::wording::numbers::grouped;
 use sixbench_method::trial::dns::Answers;
 
 /// A column of numbers of queries.
@@ -33,7 +34,7 @@ const FATES: [AnswerColumn; 9] = [
 ];
 
 /// Error responses, and whatever else arrived in addition to the answers.
-const ERRORS: [AnswerColumn; 10] = [
+const ERRORS: [AnswerColumn; 12] = [
     AnswerColumn::new("Error", "SERVFAIL", |a| a.servfail),
     AnswerColumn::new("Error", "NXDOMAIN", |a| a.nxdomain),
     AnswerColumn::new("Error", "REFUSED", |a| a.refused),
@@ -43,7 +44,9 @@ const ERRORS: [AnswerColumn; 10] = [
     AnswerColumn::new("Besides the answers", "Duplicate", |a| a.duplicate),
     AnswerColumn::new("Besides the answers", "Mismatched", |a| a.mismatched),
     AnswerColumn::new("Besides the answers", "Unasked", |a| a.unasked),
-    AnswerColumn::new("Besides the answers", "Unreachable", |a| a.unreachable),
+    AnswerColumn::new("Besides the answers", "Port unreachable", |a| a.port_unreachable),
+    AnswerColumn::new("Besides the answers", "Host unreachable", |a| a.host_unreachable),
+    AnswerColumn::new("Besides the answers", "Network error", Answers::other_unreachable),
 ];
 
 fn errors_of(a: &Answers) -> u64 {
@@ -66,11 +69,13 @@ pub(super) fn errors(digest: &Digest) -> Table {
     let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| (column.count)(trial.answers()) > 0);
     let occurred: Vec<&AnswerColumn> = ERRORS.iter().filter(occurred).collect();
     deciding.retain(|trial| occurred.iter().any(|column| (column.count)(trial.answers()) > 0));
-    table("Errors, and additional answers", occurred.into_iter(), deciding).with_note(
+    let network: Vec<String> = deciding.iter().flat_map(DecidingRow::network_notes).collect();
+    let table = table("Errors, and additional answers", occurred.into_iter(), deciding).with_note(
         "The same trials; those not listed had none, and anything without a column did not occur. Duplicate: a further answer \
          to the same query; mismatched: an answer to a question other than that of the query with its identifier; unasked: \
-         with an identifier that no query has; unreachable: errors of the network.",
-    )
+         with an identifier that no query has; port or host unreachable, network error: what the network reported, at least that often.",
+    );
+    table.with_notes(network)
 }
 
 fn table<'d>(title: &str, outcomes: impl Iterator<Item = &'d AnswerColumn>, rows: Vec<DecidingRow<'d>>) -> Table {
@@ -94,6 +99,13 @@ struct DecidingRow<'d> {
 impl DecidingRow<'_> {
     fn answers(&self) -> &Answers {
         &self.asked.dns.answers
+    }
+
+    /// Returns what the network reported in the trial.
+    fn network_notes(&self) -> Vec<String> {
+        let Self { test, verdict, asked } = self;
+        let of_trial = format!("{}, the trial that {verdict} at {} queries/s", test.server(), grouped(asked.rate() as f64));
+        asked.dns.network_errors().into_iter().map(|errors| format!("{of_trial}: {errors}.")).collect()
     }
 }
 

@@ -27,6 +27,10 @@ impl<'d> ServerTest<'d> {
         Self { point, dns, server: digest.server(point.test) }
     }
 
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
     fn cached(&self) -> Option<String> {
         self.dns.role.has_cache().then(|| percent(self.dns.cached))
     }

@@ -12,6 +12,7 @@ use crate::wording::anomalies;
 use crate::wording::event_words::word as verdict_word;
 use sixbench_method::record::{LossCounter, Watch};
 use sixbench_method::terms::LossRatio;
+use sixbench_method::trial::tcp::TcpResult;
 use sixbench_method::trial::{TrialKind, TrialResult};
 use sixbench_method::units::{show_ns, show_rate};
 
@@ -40,6 +41,8 @@ pub fn trial(result: &TrialResult, watch: &Watch) -> String {
     text += &result.exchange().map_or(String::new(), |found| exchange(&found));
     text += &result.phase_one_result().map_or(String::new(), connections);
     result.directions.iter().for_each(|counts| text += &direction(counts));
+    let resets = result.tcp().map(TcpResult::resets_in_words).unwrap_or_default();
+    resets.iter().for_each(|line| text += &format!("  connections: {line}\n"));
     text += &anomalies::of_trial(result);
     result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
     text + &losses(result, watch)

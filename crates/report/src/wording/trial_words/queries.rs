@@ -52,12 +52,7 @@ fn answers(dns: &DnsResult) -> String {
         mean,
         ms(dns.rtt.deviation_ns())
     );
-    let beside = [
-        ("duplicate", answers.duplicate),
-        ("mismatched", answers.mismatched),
-        ("unasked", answers.unasked),
-        ("network errors", answers.unreachable),
-    ];
+    let beside = [("duplicate", answers.duplicate), ("mismatched", answers.mismatched), ("unasked", answers.unasked)];
     let odd: Vec<String> = answers
         .fates()
         .into_iter()
@@ -69,6 +64,7 @@ fn answers(dns: &DnsResult) -> String {
     if !odd.is_empty() {
         let _ = writeln!(text, "  of these       {}", odd.join(", "));
     }
+    dns.network_errors().iter().for_each(|errors| text += &format!("  network        {errors}\n"));
     if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
         let _ = writeln!(
             text,
