@@ -1,5 +1,16 @@
 //! One trial: what is asked of a measurer, what it counted, and what that means.
 //! A `TrialResult` never holds a ratio: counts are stored, ratios are derived.
+//!
+//! # Which faults invalidate a result
+//!
+//! A stall excuses no more missing frames than it made late. Sending longer than 1.00001 of nominal always invalidates (10 us longer, below a
+//! second). Every other result is invalid if a fault explains more than a small share of it (`trial::spoilt`, `measures::procedure::reading`): a tenth
+//! of a loss or of a standard deviation, a fiftieth of a mean or a rate, half of the frames above a 99.9th percentile, and nothing at all for any other
+//! extreme. Quantities of the same delays are valid together or not at all, by the strictest of these rules, so that all have the same repetitions; losses
+//! remain valid beside them. Delays are upper bounds if others held the device's processors for so long (`disturbance::makes_upper_bound`), or if the tester
+//! may have added more than a tenth; where it was more than a hundredth of the time, the trial is made again as long as there is patience. Invalid
+//! trials are repeated. A load at which they stay invalid counts as beyond the tester, and the result is reported as "at least". If a measurement of
+//! values stays invalid, it has no result.
 
 mod anomaly_kind;
 mod connections;
