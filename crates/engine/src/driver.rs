@@ -17,7 +17,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The time between choosing the moment of the first frame, query or connection and that moment itself, in which threads only have to be told.
+/// The time between choosing the moment of the first frame, query or connection and that moment itself, in which threads only have to be notified.
 pub(crate) const HEAD_START_NS: u64 = 2_000_000;
 
 /// The cores on which the tester's threads run.

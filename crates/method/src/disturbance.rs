@@ -15,7 +15,7 @@
 //! run and waited for a core (`record::moment`). If they waited while frames were lost, other work had the core; the trial is invalid and is repeated. A
 //! DUT that stops by itself (a signal, a page fault, a lock, a write to its disk) waits for no core. Its trial is lost and counts against it, as it
 //! should. But such a halt at the end of a search says nothing about the DUT's throughput, so the rate is a lower bound if a lower load passed. A host
-//! that takes the core too briefly for its counter of stolen time to move cannot be told from this. If the DUT is the kernel, or on another machine, only
+//! that takes the core too briefly for its counter of stolen time to move cannot be distinguished from this. If the DUT is the kernel, or on another machine, only
 //! the shares of its cores are known, in samples of 100 ms. Time that the host of another machine takes from its cores (steal) counts like time that the
 //! host of this machine takes.
 //!

@@ -10,7 +10,7 @@
 //!    receiver can compute them again.
 //! 3. Frame i is due at start + i / rate, segment by segment where the rate changes (`trial::Schedule`). The sender busy-waits, sends whatever is due (at
 //!    most 64 at a time) and records its lateness. In a closed loop each request that may be in flight has a slot, whose own share of the schedule is
-//!    suspended while it waits (`frames::window`). The client that sent a request is recorded when the request leaves; it is no function of the request's
+//!    suspended while it waits (`frames::window`). The client that sent a request is recorded when the request leaves; it is not a function of the request's
 //!    number.
 //! 4. The receiver finds the tag, and with it everything the frame must look like. `frames::verify` compares field by field, from the hardware addresses
 //!    (where neighbours were resolved) to the last octet: a VLAN tag is a mistranslation, padding up to 60 octets is not. The delay goes into histograms

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// The most refusals of a trial that are told.
+/// Largest number of refusals of a trial that are reported.
 const MOST: usize = 6;
 
 /// One of the reasons for which a device did not deliver frames, in its own words.

@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings, which `read` makes
-/// of the keys of a test. `by name` stands where a file has several measures, so that `read` has to be told which.
+/// of the keys of a test. `by name` stands where a file has several measures, so that `read` needs the name.
 macro_rules! measures {
     ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty $(, by $by:ident)?))?,)+) => {
         $(mod $module;)+

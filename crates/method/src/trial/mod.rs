@@ -120,7 +120,7 @@ impl TrialResult {
         self.directions.iter().all(|d| self.is_loss_of_the_dut_in(d, share))
     }
 
-    /// The same of one direction.
+    /// Like `is_loss_of_the_dut`, for one direction.
     pub(crate) fn is_loss_of_the_dut_in(&self, d: &DirectionResult, share: f64) -> bool {
         d.not_received() == 0 || self.excusable(d.direction) as f64 <= share * d.not_received() as f64
     }
@@ -226,7 +226,7 @@ impl TrialResult {
         LossRatio(worst)
     }
 
-    /// Frames not received, all directions. A record that anybody wrote may have more than a number holds.
+    /// Frames not received, all directions. The sum saturates, because an untrusted record may have more than a number holds.
     pub fn not_received(&self) -> u64 {
         self.directions.iter().map(DirectionResult::not_received).fold(0, u64::saturating_add)
     }

@@ -180,7 +180,7 @@ fn places_of_locks() -> Vec<PathBuf> {
     }
 }
 
-/// Returns whether nobody else than this user can look into a directory.
+/// Returns whether a directory is private to this user.
 fn is_private(path: &Path) -> bool {
     let is_own = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|found| is_own(&found) && found.mode() & 0o777 == 0o700)
