@@ -39,7 +39,7 @@ pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::R
     settled(write(&mut out).and_then(|()| out.flush()))
 }
 
-/// Treats the result of writing to standard output elsewhere as [`print`] does its own: that the reader has gone away is no error.
+/// Treats the result of writing to standard output elsewhere as [`print`] does its own: a reader that has gone away is not an error.
 pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -1,5 +1,15 @@
 //! The threads of any kind of trial: the cores and namespaces they run in, their common start, and their end. Frames, queries and connections
 //! have their own loops; nothing here is called between the first frame and the last.
+//!
+//! # Threads and cores
+//!
+//! `driver` has what frames, queries and connections have in common: threads take their cores and priority first, and only then is the
+//! time of the first frame chosen (`TrialStart`). A thread's panic is the trial's. `pacing::pacer` determines when each frame, query or connection is
+//! due, and each thread's share of them. `pacing::sending` determines how late senders of frames and queries are, and when they give up.
+//!
+//! With one core for the tester, both senders and both receivers run to completion in one loop; with more, up to four threads share them. On
+//! two cores the DUT owns the second: RPS hands the frames that its interfaces receive to that core, and its processes are pinned there. Otherwise a
+//! veth's receiver would run on the sender's time, and an overloaded DUT would look like a slow tester.
 
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
@@ -7,7 +17,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The time between choosing the moment of the first frame, query or connection and that moment itself, in which threads only have to be told.
+/// The time between choosing the moment of the first frame, query or connection and that moment itself, in which threads only have to be notified.
 pub(crate) const HEAD_START_NS: u64 = 2_000_000;
 
 /// The cores on which the tester's threads run.

@@ -1,4 +1,4 @@
-//! Files of results, which may be in a directory that belongs to anybody: each is looked up in the directory as it was opened, no link is followed, and
+//! Files of results, which may be in an untrusted directory: each is looked up in the directory as it was opened, no link is followed, and
 //! nothing but a regular file is opened. The directory's owner can neither put another directory in its place, nor make a reader wait.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
@@ -22,7 +22,7 @@ const MOST_LINKS: usize = 40;
 /// How a part of a path is opened, whatever it is: a link itself, and not what it leads to.
 const PART: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How a file is opened: without waiting for anybody, as a FIFO would.
+/// How a file is opened: without waiting for another process, as a FIFO would.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 /// A directory that is open. Clones share it.
@@ -137,7 +137,7 @@ impl Folder {
     /// Reads the text of a file in it.
     ///
     /// # Errors
-    /// As of [`Folder::octets`]; it is no text.
+    /// Those of [`Folder::octets`]; the file is not UTF-8.
     pub fn text(&self, name: impl AsRef<Path>) -> io::Result<String> {
         String::from_utf8(self.octets(name)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
     }
@@ -145,7 +145,7 @@ impl Folder {
     /// Opens a file in it to be written at its end, and makes it where there is none.
     ///
     /// # Errors
-    /// It cannot be made, or is no regular file.
+    /// It cannot be created, or is not a regular file.
     pub fn append(&self, name: impl AsRef<Path>) -> io::Result<File> {
         self.open_file(name.as_ref(), OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
     }

@@ -24,7 +24,7 @@ pub(crate) struct ConnectionLimits {
     pub(crate) most_unknown: usize,
     /// The most of these from one address.
     pub(crate) most_unknown_of_address: usize,
-    /// The time after which a connection is closed over which nobody has shown the token.
+    /// The time after which a connection is closed whose peer has not shown the token.
     pub(crate) unknown: Duration,
     /// The time in which the whole head of a request must arrive, also for later requests on the same connection.
     pub(crate) head: Duration,
@@ -113,7 +113,7 @@ struct OpenConnection {
 }
 
 impl OpenConnections {
-    /// Adds a connection over which nobody has shown the token yet; returns its number. If there are too many, it takes the place of the oldest one from its
+    /// Adds a connection whose peer has not shown the token yet; returns its number. If there are too many, it takes the place of the oldest one from its
     /// address, or else from the address that has most of them.
     fn add(&mut self, address: IpAddr, close: oneshot::Sender<()>) -> u64 {
         if self.unknown_of(address) >= self.limits.most_unknown_of_address {

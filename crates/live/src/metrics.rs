@@ -60,7 +60,7 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     text.single("sixbench_measurements_ended", "Measurements that have ended.", state.measurements[0].into());
     text.single("sixbench_measurements_planned", "Measurements of the plan.", state.measurements[1].into());
     text.single("sixbench_elapsed_seconds", "Time since the run began.", state.elapsed_s as f64);
-    text.single("sixbench_remaining_seconds", "Time that the rest is expected to take.", state.remaining_s as f64);
+    text.single("sixbench_remaining_seconds", "Estimated remaining time in seconds.", state.remaining_s as f64);
     text.family(
         "sixbench_anomalous_frames",
         "counter",

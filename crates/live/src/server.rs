@@ -112,7 +112,7 @@ impl Drop for LivePage {
     }
 }
 
-/// Makes the calling thread, which answers to anybody who can reach it, one of the user whose results are shown, without any privilege.
+/// Makes the calling thread, which answers every peer that can reach it, one of the user whose results are shown, without any privilege.
 fn as_owner_of(directory: &Folder) {
     let owner = directory.metadata().map(|found| (found.st_uid, found.st_gid));
     // Without root it is one of that user, or of nobody with more rights.

@@ -256,7 +256,7 @@ fn who_has_the_token_is_answered_whatever_others_without_it_do() {
         assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
     }
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
-    // Whoever has shown the token keeps the place.
+    // A peer that has shown the token keeps its place.
     let mut watching = events(address);
     wait_for(&mut watching, "event: state");
     let more: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();

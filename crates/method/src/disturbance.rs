@@ -1,5 +1,28 @@
 //! Decides whether it was the device that ended a search. If the decisive trials show that something else used the device's processors, the rate
 //! found is only a lower bound, and the limiting factor of the device is unknown.
+//!
+//! # Rules
+//!
+//! A trial that other work disturbed is repeated (`patience`). It is recorded with a mark that makes it invalid everywhere, and no procedure
+//! learns from it, neither in the run nor in a replay. The engine records for how long its threads were ready and had no core, and the session adds the
+//! time that the host took. Between two attempts the run waits until no other process uses the cores (`testbed::monitor::occupant`).
+//!
+//! The end of a search is judged again when its records are replayed (`disturbance`). If other processes had the DUT's processors in the
+//! decisive trials, or the loss occurred at one moment while the processors had time to spare, the limit is neither the DUT's nor the tester's but
+//! `Disturbed`, and every output shows the rate as a lower bound.
+//!
+//! The cause of a halt of some milliseconds can be found if the DUT consists of processes on this machine. The kernel counts how long they were ready to
+//! run and waited for a core (`record::moment`). If they waited while frames were lost, other work had the core; the trial is invalid and is repeated. A
+//! DUT that stops by itself (a signal, a page fault, a lock, a write to its disk) waits for no core. Its trial is lost and counts against it, as it
+//! should. But such a halt at the end of a search says nothing about the DUT's throughput, so the rate is a lower bound if a lower load passed. A host
+//! that takes the core too briefly for its counter of stolen time to move cannot be distinguished from this. If the DUT is the kernel, or on another machine, only
+//! the shares of its cores are known, in samples of 100 ms. Time that the host of another machine takes from its cores (steal) counts like time that the
+//! host of this machine takes.
+//!
+//! DNS queries and TCP connections are not excused by this rule. The monitor starts before a trial's first query by a time that is not recorded (a server
+//! is probed, names are resolved), so the samples cannot be matched with the times at which lost queries were due. For TCP connections, the time of a
+//! failure is not recorded at all. So queries lost at one moment count against the device, but if the search ended there the rate is a lower bound, as
+//! above. For connections that failed at one moment, not even that is known.
 
 use crate::bottleneck::{Bottleneck, Cause, explain};
 use crate::measures::{LimitSigns, Outcome, Quantity};

@@ -77,7 +77,7 @@ pub enum Event {
         /// Time the rest is expected to take, seconds, from what trials and set-ups have taken so far.
         remaining_s: u64,
     },
-    /// The testbed has waited for something for more than a few seconds; told once for each wait, which goes on.
+    /// The testbed has waited for something for more than a few seconds. Sent once for each wait, which goes on.
     Waiting {
         /// The subject of the wait, in words.
         text: String,

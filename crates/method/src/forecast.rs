@@ -121,7 +121,7 @@ impl Forecast {
             Event::TrialEnded { verdict, record } => {
                 self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
                 self.measurement.iter_mut().for_each(|measurement| measurement.trials += 1);
-                // A disturbed trial is followed by a wait, which is no measure of the time around a trial.
+                // A disturbed trial is followed by a wait, which says nothing about the time around a trial.
                 let has_ended = !record.result.was_made_again();
                 self.trial.iter_mut().for_each(|trial| trial.has_ended = has_ended);
             }

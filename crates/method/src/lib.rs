@@ -1,4 +1,12 @@
 //! The methodology: what to measure, and when to stop. Nothing in this crate opens a socket, reads a clock or touches a file.
+//!
+//! # Order of the modules
+//!
+//! At most four files of `method` import each other: the list of searches and the searches (`.ci/check-house` counts). `trial` is below `search`, which
+//! is below `measures`. Then come `plan`, the outcomes of repetitions, `record`, `throughput`, `bottleneck` and `disturbance`, then `replay`. Whatever
+//! judges a run is in `analysis`, on top of it. Below the measures are `clause`, the
+//! definition of one requirement, and `watch`, what was seen of the device's machine; `conformance` is above the plan. Two rooms still import each other: a plan
+//! has measures, and a measure is one of a plan's tests.
 #![forbid(unsafe_code)]
 
 pub mod anomaly;

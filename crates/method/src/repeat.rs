@@ -1,4 +1,11 @@
 //! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
+//!
+//! # Order and start of repetitions
+//!
+//! Repetitions go round the points of a device (every second round backwards), or of all devices if the plan says `interleave`. What is measured at
+//! the throughput follows when the throughput is known. A search begins cold or at a load drawn around the median of the earlier repetitions
+//! (`search::start`), so that repetitions do not copy each other. Both the live run and the report ask only `replay::wants_more` whether a point
+//! needs another repetition.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -135,7 +135,7 @@ pub fn octets(text: &str) -> Result<f64, String> {
 /// Reads a share and returns it as a ratio: `0.01%`. Only zero needs no sign: `0.1` is 10% for some readers, and 0.1% for others.
 ///
 /// # Errors
-/// The text is no share, or may be read in two ways, which the error names.
+/// The text is not a share, or has two readings, which the error names.
 pub fn share(text: &str) -> Result<f64, String> {
     if let Some((number, "")) = split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0) {
         return Err(format!("`{text}` is a share without its sign: write {number}%"));
@@ -154,7 +154,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// Reads a share where a standard or a sentence makes a bare number a ratio, as the beta and gamma of RFC 9693: `0.5` or `50%`.
 ///
 /// # Errors
-/// The text is no share.
+/// The text is not a share.
 pub fn factor(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 50%, not `{text}`");
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;

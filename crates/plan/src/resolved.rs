@@ -81,7 +81,7 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
         return Err(outside);
     }
     let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
-    // They become names of files, whoever wrote this.
+    // They become names of files, and this file is untrusted.
     let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
     let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
     let titles = plan.tests.iter().filter_map(|test| Some((&test.title, check_resolved_title(&test.title).err()?)));

@@ -1,11 +1,11 @@
 //! The time in a run. The system's clock is read once, when the run begins; from then on time passes as the monotonic clock counts it. So the times of
-//! two trials are as far apart as they were, even if somebody sets the system's clock in between. Such a step is told.
+//! two trials are as far apart as they were, even if somebody sets the system's clock in between. Such a step is reported.
 
 use jiff::{SignedDuration, Timestamp};
 use sixbench_method::units::show_seconds;
 use std::time::{Duration, Instant};
 
-/// The least change of the system's clock against the monotonic one between two looks that is told, in seconds. A clock that is slewed at the kernel's
+/// The least change of the system's clock against the monotonic one between two readings that is reported, in seconds. A clock that is slewed at the kernel's
 /// limit of 500 ppm changes by less in half an hour, and a run looks at least once for every trial.
 const LEAST_STEP_S: i64 = 1;
 

@@ -2,7 +2,7 @@
 
 use sixbench_io::BACKENDS;
 
-/// The version, with the commit and its date if they are known: `0.1.0 (1a2b3c4 2026-11-23)`.
+/// The version, with the commit and its date if they are known: `0.2.0 (1a2b3c4 2026-11-23)`.
 pub const VERSION: &str = env!("SIXBENCH_VERSION");
 
 /// Returns the version and the built-in features, in several lines.

@@ -31,7 +31,7 @@ pub struct CensoredValue {
 }
 
 impl CensoredValue {
-    /// Returns a value that is no bound.
+    /// Returns a value that is not a bound.
     pub fn exact(value: f64) -> Self {
         Self { value, is_at_least: false, is_at_most: false }
     }

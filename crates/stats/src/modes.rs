@@ -27,14 +27,14 @@ pub struct Mode {
 /// Zepf 1994). The best of many splits looks better than it is, hence more.
 const ASHMAN: f64 = 3.0;
 
-/// Centres nearer to each other than this share of the median are no matter, and may be two steps of a search.
+/// Centres nearer to each other than this share of the median are ignored, since they may be two steps of a search.
 const APART: f64 = 0.03;
 
 /// Returns the two modes of a sample, in any order. `None` when it does not look like two modes, and always for n < 6.
 ///
 /// The sample is split where its parts, two values each at least, scatter least. They are two modes when Ashman's D says so
-/// and when no value stands in a gap that is clearly larger than the scatter inside the parts: by simulation so large that of
-/// Gaussian samples of any size from 6 no more than 2 in 100 pass.
+/// and when no value stands in a gap that is clearly larger than the scatter inside the parts: the gap is chosen by
+/// simulation: at most 2 % of Gaussian samples (n >= 6) pass.
 pub fn modes(values: &[f64]) -> Option<TwoModes> {
     let sorted = sort(values);
     let at = best_split(&sorted)?;

@@ -31,10 +31,10 @@ impl fmt::Display for Which {
 // The message over each variant says what its fields are.
 #[allow(missing_docs)]
 pub enum Missing {
-    /// B has no test like this one of A; `other` is B's test that stands in its place and asks something else.
+    /// B has no test like this one of A; `other` is B's test at the same position, which measures something else.
     #[error("{}", no_test(test, other.as_deref()))]
     Test { test: String, other: Option<String> },
-    /// B's test has not this frame size.
+    /// B's test lacks this frame size.
     #[error("B does not measure {0}")]
     Point(String),
     /// A run ended before it had all repetitions of a point; `planned` is their number in the plan, at least.

@@ -313,7 +313,7 @@ fn rank_test(a: &Sample, b: &Sample, terms: &ComparisonTerms) -> Option<Censored
     Censored::rank_test(&a.values, &b.values, terms)
 }
 
-/// Judges all rows at once. Rows whose samples are too small for any difference are no tests, and cost the others nothing: that depends on
+/// Judges all rows at once. Rows whose samples are too small for any difference are not tests, and cost the others nothing: that depends on
 /// their sizes alone.
 fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
     let (plain, adjusted) = (adjusted(candidates, |c| &c.plain), adjusted(candidates, |c| &c.test));
@@ -334,7 +334,7 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
     judged.map(|(candidate, (plain, p))| candidate.row(p.unwrap_or(1.0), finding(candidate, plain, p))).collect()
 }
 
-/// The p-values of one of the tests of each row, adjusted for their number; `None` of rows that are no tests.
+/// The p-values of one of the tests of each row, adjusted for their number; `None` for rows that are not tests.
 fn adjusted<'s>(candidates: &[Candidate<'s>], test: for<'c> fn(&'c Candidate<'s>) -> &'c CensoredTest) -> Vec<Option<f64>> {
     let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least());
     let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| test(candidate).claim().1).collect();

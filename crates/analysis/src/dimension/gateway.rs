@@ -5,7 +5,7 @@ use sixbench_method::record::PathFacts;
 /// The technologies, by their titles, with which subscribers share the IPv4 addresses of a gateway.
 const SHARING: [&str; 7] = ["stateful NAT44", "stateful NAT64", "464XLAT", "MAP-T", "MAP-E", "lw4o6", "DS-Lite"];
 
-/// A device of which no number of subscribers is told, although its throughput or connections were measured.
+/// A device without a number of subscribers, although its throughput or connections were measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOutDevice {
     /// The name of its recipe.

@@ -64,7 +64,7 @@ pub enum NoFit {
     /// A law with as many parameters as there are steps goes through any of them.
     #[error("{law} was not fitted: it needs {} numbers of cores, but there are only {steps}", .law.needed_steps())]
     TooFewSteps { law: Law, steps: usize },
-    /// A median is not positive, so no distance in proportion to it can be told.
+    /// A median is not positive, so no relative distance can be computed.
     #[error("no law was fitted: with {cores} of the cores the median rate is 0")]
     NoRate { cores: u32 },
 }

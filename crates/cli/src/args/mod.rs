@@ -463,7 +463,7 @@ fn page_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| format!("expected an address and a port; for this machine alone, type 127.0.0.1:{port}"))
 }
 
-/// Returns the arguments with `--live ADDRESS:PORT` as `--live=ADDRESS:PORT`. A word that ends in no port is none of `--live`: it may be the plan.
+/// Returns the arguments with `--live ADDRESS:PORT` as `--live=ADDRESS:PORT`. A word without a port is not `--live`'s value: it may be the plan.
 pub(crate) fn with_joined_address(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     for argument in arguments {

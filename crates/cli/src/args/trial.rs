@@ -36,7 +36,7 @@ pub(crate) struct Selftest {
     /// Time of sending in each trial of looped queries; 60s in the paper of figure 17
     #[arg(long = "for", value_name = "TIME", default_value = "500ms", value_parser = units::duration_ns, requires = "queries")]
     pub(crate) duration_ns: u64,
-    /// Searches for each rate of looped queries, whose median is told; 20 in the paper
+    /// Searches for each rate of looped queries, and reports the median; 20 in the paper
     #[arg(long, value_name = "NUMBER", default_value = "1", requires = "queries")]
     pub(crate) times: NonZeroU32,
     /// Loop the queries between two interfaces joined by a cable instead of over loopback; needs root

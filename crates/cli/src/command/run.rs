@@ -148,7 +148,7 @@ fn resume(
     output: &args::Output,
     (force, trust_recipes): (bool, bool),
 ) -> Result<Exit, Failed> {
-    // Opened once: whoever may write to the directory above could put another one in its place.
+    // Opened once: a user who may write to the parent directory could replace it in the meantime.
     let folder = begun(directory)?;
     let links = links_of(&source_of(&folder)?);
     // The recipes as they were when the run began take precedence over any of the same name.

@@ -357,7 +357,7 @@ fn an_agent_that_hears_nothing_ends_by_itself_although_its_input_is_open() {
     let mut said = String::new();
     agent.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
     assert_eq!(status.code(), Some(3), "{said}");
-    assert!(said.contains("no sign of life of the machine of the plan for 1 s"), "{said}");
+    assert!(said.contains("no sign of life from the controlling machine for 1 s"), "{said}");
 }
 
 #[test]

@@ -93,9 +93,9 @@ impl NeighbourAnswerer {
         }
     }
 
-    /// Returns whether the answer would go to one station, which has an address that a host other than us can have. The link's prefix is not known
-    /// here, and would not decide: Linux asks from an address of any of its interfaces (`arp_announce` 0), such as the end of a tunnel. Who asks
-    /// from no address looks for duplicates (RFC 5227 section 2.1.1, RFC 4862 section 5.4), and is told that there is one.
+    /// Returns whether the answer would go to one station with a unicast address that is not ours. The link's prefix is not known
+    /// here, and would not decide: Linux asks from an address of any of its interfaces (`arp_announce` 0), such as the end of a tunnel. A question
+    /// from no address looks for duplicates (RFC 5227 section 2.1.1, RFC 4862 section 5.4); the answer says that there is one.
     fn may_ask(&self, asker: IpAddr, asker_mac: MacAddress) -> bool {
         let is_host = match asker {
             IpAddr::V4(address) => !address.is_multicast() && !address.is_broadcast() && !address.is_loopback(),
@@ -226,7 +226,7 @@ fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the reason why an answer to a question for `wanted` is none; `None` for a frame that is no answer at all.
+/// Returns the reason for refusing an answer to a question for `wanted`; `None` for a frame that is not an answer.
 fn why_unacceptable(frame: &[u8], wanted: IpAddr) -> Option<String> {
     let ethernet = EthernetView::new(frame).ok()?;
     match (ethernet.ether_type(), wanted) {

@@ -1,5 +1,16 @@
 //! The appearance of a test's frames on either side of the DUT, and the neighbours there. The engine knows no technologies: a translator, a
 //! tunnel and a router are all "sent like this, must come back like that".
+//!
+//! # Subscribers and tunnels
+//!
+//! To `engine` a technology is a datagram in two encapsulations (`frames::profile::Encapsulation`): as it leaves, and as it must come back, each possibly
+//! with an outer header. Many subscribers are groups of `wire::rules`, one for each mapping rule of a domain. A frame's number selects the subscriber, and
+//! the rule gives its addresses and one of its ports, on either link. So the receiver computes all of it again, and a device that confuses two
+//! subscribers sends a wrong frame.
+//!
+//! The rules are verified independently. `engine/tests/it/reference` has the devices of MAP-T (BR and CE), MAP-E, lightweight 4over6, DS-Lite, 6to4,
+//! 6rd and 464XLAT written from their RFCs, without any code of `wire::rules` or `wire::template`. When they are rigged, each of their mistakes must be
+//! detected, named and counted. In addition, scapy reads captures of all of it: every frame, rebuilt from its fields, must be the same, octet for octet.
 
 use super::stateful::StatefulGateway;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,12 @@
 //! The right end of the tester when it answers requests: it answers each right request once, with the reply of the same number, on the thread
 //! that received it.
+//!
+//! # Tasks of such a trial
+//!
+//! `TrialKind::Response` has three tasks instead of four: the forward sender, the reverse receiver, and `frames::responder` between them, which
+//! receives requests and sends replies on one thread, so that no reply waits for another thread. A reply is a function of its request's number
+//! (`stream`: the forward pattern, ends swapped), so it is verified like any frame. It carries the time at which its request was sent, so the reverse
+//! delay is the response time. Each number is answered once. The time that the tester itself took is recorded, and judged like a sender's stall.
 
 use super::receiver::{MOST_AT_A_LOOK, Receiver};
 use super::sender::Writer;

@@ -113,8 +113,8 @@ impl FrameTester {
         let placement = placement(queues, &self.layout.cores);
         (queues != [1, 1]).then(|| {
             format!(
-                "each queue has a sender and a receiver of its own: {placement}; frames are in order where those which one queue \
-                 sent and one received are"
+                "each queue has a sender and a receiver of its own: {placement}; order is checked only between frames with the \
+                 same sending and receiving queue"
             )
         })
     }

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 /// Descriptors in addition to those of connections: listeners, epoll, namespaces, and others that the process may open meanwhile.
 const SPARE: u64 = 64;
 
-/// Connections of others that the server keeps open at most, beside the trial's own: whoever opens one can open any number.
+/// Connections of others that the server keeps open at most, beside the trial's own: a peer that opens one can open any number.
 const MOST_STRANGERS: u64 = 1024;
 
 /// Checks what was asked, and what this process has for it. Returns how many connections the server may have open at the same time: the trial's own, and

@@ -14,6 +14,27 @@
 //! pair of addresses and ports cannot be used again for a minute. `Reset` is what RFC 3511 recommends between trials, to empty the device's
 //! table; as the close of a rate trial it measures a device that may drop its entries at once. The kernel decides whether ACK and FIN travel
 //! together (the three-way close of section 5.4.2). Connections that failed or are left over are always ended with a RST.
+//!
+//! # A trial
+//!
+//! `tcp` is for stateful gateways: RFC 3511 section 5.3 (connections per second) and 5.2 (concurrent connections). Client and server are
+//! kernel sockets in a namespace each (`testbed::Hosts`), with the DUT between them. To a search a connection is what a frame is elsewhere
+//! (`TcpResult::into_trial`): offered is what was attempted, received what succeeded.
+//!
+//! 1. `fitness` reports before the first SYN what the tester lacks: descriptors, addresses and ports (`addresses`), including those that TIME-WAIT holds.
+//! 2. Connection i is due at start + i / rate (the same `pacer`), regardless of the earlier ones. Its addresses and ports are a function of
+//!    its number, and round-robin over clients and servers.
+//! 3. Each connection has one GET. The object's octets follow from the path, and no path is used twice, so a response to another connection is detected
+//!    (`http`).
+//! 4. Rate: each is then closed. Capacity: all are kept; when all are settled each is asked once more, and then all are closed.
+//! 5. The server (`server`, `accepted`) answers only requests whose path is one of the trial's, each on one connection. A device can open its own
+//!    connections, so their number is bounded: those of the trial that can be open at the same time, and 1,024 others, or as many as there are
+//!    descriptors for. At the bound, the oldest connection that has had no request of the trial for 100 ms is closed. Others are counted separately
+//!    (`foreign`).
+//! 6. `tally` gives every attempted connection one result. An attempt left out or sending that took too long invalidates the trial. So do failures that
+//!    late attempts or a full queue of our server can explain. Any other failure is `Lost`.
+//!
+//! With one core for the tester both ends take turns in one loop; with two each has its own (`drive`).
 
 mod accepted;
 mod addresses;

@@ -134,7 +134,7 @@ impl PacketTransmit {
         }
     }
 
-    /// Returns whether the queue is full because the link is down. The kernel is asked seldom: a full queue is no reason to be
+    /// Returns whether the queue is full because the link is down. The kernel is asked seldom: a full queue is not a reason to be
     /// slower still.
     #[cold]
     fn is_dead(&mut self) -> Result<bool, PortError> {

@@ -2,7 +2,7 @@
 //! or accessed atomically: a reference to it would promise that it does not change. (`octets_mut` says when one is made all the same.)
 //!
 //! A mapping belongs to one thread at a time. Two threads that copy could meet at the same octets, since a peer says where its buffers are; so each
-//! has a mapping of its own, and the other thread is to it what the other process is.
+//! has a mapping of its own. To each thread, the other one is just another peer.
 
 use super::check;
 use std::io;

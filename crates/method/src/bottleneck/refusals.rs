@@ -1,4 +1,13 @@
 //! What the device itself says of the frames that it did not deliver: ICMP errors, and the counters of its kernel.
+//!
+//! # Where the counts come from
+//!
+//! What a device itself says of a loss is recorded with the trial. `engine::frames::verify::foreign` decodes ICMP errors among the frames that do not belong to the
+//! trial, and `engine::frames::tally` counts them by kind and source in constant memory, for the direction of the frames that they quote: they arrive where the opposite
+//! direction is received, so `engine::frames::outcome` exchanges them. Counters of the device's kernel (rules of netfilter, IP, interfaces) are read by
+//! `testbed::monitor::LossCounters`, by one script in a namespace, in a virtual machine and over ssh, and never while frames are sent: after a trial in which a
+//! tenth of a direction is missing, and before the first trial after any loss. `bottleneck::refusals` ranks both, and takes them for the cause of a limit
+//! if they explain half of what is missing.
 
 use super::{losses, rate, with};
 use crate::record::TrialRecord;
@@ -9,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// The most refusals of a trial that are told.
+/// Largest number of refusals of a trial that are reported.
 const MOST: usize = 6;
 
 /// One of the reasons for which a device did not deliver frames, in its own words.

@@ -136,7 +136,7 @@ impl BackToBackSearch {
         Self { rate, step, longest, tries, conditions, invalid: 0, lower: 0, upper: None, last: None }
     }
 
-    /// The longest first, so that a DUT which never fills its buffer is told apart in one trial.
+    /// The longest first, so that a DUT which never fills its buffer is recognised in one trial.
     fn next_burst(&self) -> Option<u64> {
         match self.upper {
             None => (self.lower < self.longest).then_some(self.longest),

@@ -95,7 +95,7 @@ impl Measurement for LossScan {
     }
 
     fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
-        // The scan goes down from what the medium can.
+        // The scan starts at the medium's maximum rate.
         self.rates.iter().copied().max().or(test.highest_theoretical()).unwrap_or(test.search.maximum)
     }
 
@@ -209,7 +209,7 @@ impl Procedure for Scan {
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
         match result.verdict(LossRatio::ZERO) {
-            // The loss is the result: what the tester did must not be a part of it worth the name.
+            // The loss is the result, so the tester's own share must be negligible.
             Verdict::Lost if !result.is_loss_of_the_dut(EXCUSABLE_SHARE) => Verdict::Invalid,
             verdict => verdict,
         }

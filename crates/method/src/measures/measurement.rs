@@ -36,7 +36,7 @@ pub trait Measurement {
         TrialKind::Constant
     }
 
-    /// Returns the most requests that may wait for their replies at once; `None` if nobody waits for any.
+    /// Returns the most requests that may wait for their replies at once; `None` if no client waits for replies.
     fn most_outstanding(&self, _test: &TestContext<'_>) -> Option<u32> {
         None
     }

@@ -4,6 +4,19 @@
 //!
 //! A new measurement is a file here and a line in the list below. A plan contains measures; what the file of a measure knows of the plan
 //! and of the test is a [`TestContext`].
+//!
+//! # What a file of a measure contains
+//!
+//! Each measurement has one file in `method::measures`. It contains the settings and how they are read from keys of a plan file, the description (`Info`:
+//! name, explanation, noun, quantities, axis label), and the implementation of the trait `Measurement`: load, time of sending, largest trial, clauses,
+//! procedure, and how a trial is read. A line in the list `measures!` makes it a variant of `Measure`. Plans contain measures, so a measure knows no
+//! plan: what it needs from the plan and its test is a `TestContext`, which `plan::context` creates. All other code uses the trait: `list`, `explain`,
+//! units, the tables of the terminal, budgets, checks of recipes and plans. No match over measures has a default arm (`.ci/check-house` counts, and counts the
+//! files that single out a measure). The defaults of the trait suit a throughput of frames. The time of sending has no default, because
+//! forgetting it would make estimates and time limits wrong. Keys are read through the trait `measures::Keys`, which the reader of plan files in `plan`
+//! implements: the reader knows TOML and the line of each mistake, and the measurement knows what its keys mean. `Measure::read` finds the measurement by
+//! its name. Only the check that needs recipes comes later, in `plan`: the authority of a test of DNS64. Quantities are lines of one table
+//! (`measures::quantity`): name, title, unit, which way is better. CONTRIBUTING.md says what each kind of addition touches.
 
 mod clauses;
 mod context;
@@ -49,7 +62,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings, which `read` makes
-/// of the keys of a test. `by name` stands where a file has several measures, so that `read` has to be told which.
+/// of the keys of a test. `by name` stands where a file has several measures, so that `read` needs the name.
 macro_rules! measures {
     ($($(#[$doc:meta])* $module:ident: $variant:ident $(($bound:ident: $settings:ty $(, by $by:ident)?))?,)+) => {
         $(mod $module;)+

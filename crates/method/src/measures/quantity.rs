@@ -171,7 +171,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As machines are told it.
+    /// The name in machine-readable output.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

@@ -26,7 +26,7 @@ pub struct Soak {
     pub load: Load,
     /// Time of sending, nanoseconds.
     pub duration_ns: u64,
-    /// The time from the first frame on in which caches fill and growth is none of a leak, nanoseconds.
+    /// Time after the first frame while caches fill, so growth is not a leak, nanoseconds.
     pub warm_up_ns: u64,
     /// The way TCP connections are made, where the load is connections per second rather than frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +197,7 @@ impl Measurement for Soak {
         let found = MEMORY.into_iter().zip(memory).chain(KERNEL.into_iter().zip(kernel));
         let found = found.chain(table.map(|table| (Quantity::TableGrowth, table)));
         let found = found.chain(largest.map(|largest| (Quantity::TableLargest, *largest as f64)));
-        // What is of the device as a whole stands with the forward direction.
+        // Device-wide values are stored with the forward direction.
         let (direction, load) = (Direction::Forward, result.spec.rate);
         found
             .map(|(quantity, value)| Value { quantity, direction, load, value, is_at_least: false, is_at_most: false })

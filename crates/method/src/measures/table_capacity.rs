@@ -157,7 +157,7 @@ impl CapacitySearch {
         capacity
     }
 
-    /// A rate below the share that counts as held need not be known: it is the lower end of the search.
+    /// Returns the search for the rate at this number of connections. It starts at the smallest rate that still counts as held.
     fn step_of(&self, connections: u64) -> (u64, Searching) {
         let (minimum, maximum) = match self.held.last() {
             Some((_, before)) => (FrameRate(((before.0 as f64 * self.share()).ceil() as u64).max(1)), *before),

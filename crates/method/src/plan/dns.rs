@@ -134,7 +134,7 @@ pub fn checked_domain(text: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Reads the domain of a resolved plan, which anybody may have written: it is put into the configuration of servers.
+/// Reads the domain of a resolved plan, which is untrusted: it is put into the configuration of servers.
 fn domain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     checked_domain(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }

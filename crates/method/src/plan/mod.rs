@@ -127,7 +127,7 @@ pub struct Test {
     /// True if the test is left out, with a note to that effect, where its device cannot be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// True if the device is set up anew for the test, and serves no other.
+    /// True if the device is set up again for the test, and used for no other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fresh_device: bool,
     /// The series this test is a step of, if it is one.

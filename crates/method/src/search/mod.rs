@@ -152,7 +152,7 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// The ratio of the bounds of a search that the DUT did not end, above which its lower bound is no result.
+    /// The ratio of the bounds of a search that the DUT did not end, above which its lower bound is not a result.
     const WIDEST: u64 = 2;
 
     /// Returns the rate that the search found, frames per second per direction, as a value of a sample: a bound where something else than the DUT kept

@@ -134,7 +134,7 @@ pub fn planned_points<'a>(
 
 /// Returns whether a repetition has a result: a value, or the finding that even the lowest load was lost.
 ///
-/// `trials` are the trials of this repetition; a capacity of zero is told by the last of them alone.
+/// `trials` are the trials of this repetition; only the last of them shows a capacity of zero.
 pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
     if test.measure.is_searched_rate() {
         return outcome.brackets.first().is_some_and(|bracket| bracket.value().is_some());

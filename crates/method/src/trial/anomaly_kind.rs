@@ -164,7 +164,7 @@ mod tests {
     use crate::terms::Direction;
     use std::collections::BTreeSet;
 
-    /// The counts of a direction that are no anomalies: what was sent, what came back right, and what the tester itself did.
+    /// The counts of a direction that are not anomalies: frames sent, correct frames received, and the tester's own doing.
     const OTHERS: [&str; 3] = ["intended", "offered", "received"];
 
     #[test]

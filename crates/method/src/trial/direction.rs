@@ -119,7 +119,7 @@ direction! {
         reordered: Reordered,
         /// Received frames with a known defect of the DUT, named in its recipe: complete and in time, so they count as received, but said.
         defective: Defective,
-        /// Frames on the receiving port that are no test frames of this trial (RFC 2544 section 10: to be ignored).
+        /// Frames on the receiving port that are not test frames of this trial (RFC 2544 section 10: to be ignored).
         foreign: Foreign,
         /// The number of foreign frames that are ICMP and ICMPv6 messages other than those of neighbour discovery: what a device
         /// says when it refuses to forward.

@@ -79,7 +79,7 @@ pub struct Answers {
     pub wrong_address: u64,
     /// The right address with a time to live longer than the authority's.
     pub wrong_ttl: u64,
-    /// The right records in a message that is no proper response: flags, another section or name.
+    /// The right records in a message that is not a proper response: flags, another section or name.
     pub wrong_form: u64,
     /// No error and no AAAA record, where there is one to give.
     pub empty: u64,

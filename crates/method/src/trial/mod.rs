@@ -1,5 +1,16 @@
 //! One trial: what is asked of a measurer, what it counted, and what that means.
 //! A `TrialResult` never holds a ratio: counts are stored, ratios are derived.
+//!
+//! # Which faults invalidate a result
+//!
+//! A stall excuses no more missing frames than it made late. Sending longer than 1.00001 of nominal always invalidates (10 us longer, below a
+//! second). Every other result is invalid if a fault explains more than a small share of it (`trial::spoilt`, `measures::procedure::reading`): a tenth
+//! of a loss or of a standard deviation, a fiftieth of a mean or a rate, half of the frames above a 99.9th percentile, and nothing at all for any other
+//! extreme. Quantities of the same delays are valid together or not at all, by the strictest of these rules, so that all have the same repetitions; losses
+//! remain valid beside them. Delays are upper bounds if others held the device's processors for so long (`disturbance::makes_upper_bound`), or if the tester
+//! may have added more than a tenth; where it was more than a hundredth of the time, the trial is made again as long as there is patience. Invalid
+//! trials are repeated. A load at which they stay invalid counts as beyond the tester, and the result is reported as "at least". If a measurement of
+//! values stays invalid, it has no result.
 
 mod anomaly_kind;
 mod connections;
@@ -109,7 +120,7 @@ impl TrialResult {
         self.directions.iter().all(|d| self.is_loss_of_the_dut_in(d, share))
     }
 
-    /// The same of one direction.
+    /// Like `is_loss_of_the_dut`, for one direction.
     pub(crate) fn is_loss_of_the_dut_in(&self, d: &DirectionResult, share: f64) -> bool {
         d.not_received() == 0 || self.excusable(d.direction) as f64 <= share * d.not_received() as f64
     }
@@ -215,7 +226,7 @@ impl TrialResult {
         LossRatio(worst)
     }
 
-    /// Frames not received, all directions. A record that anybody wrote may have more than a number holds.
+    /// Frames not received, all directions. The sum saturates, because an untrusted record may have more than a number holds.
     pub fn not_received(&self) -> u64 {
         self.directions.iter().map(DirectionResult::not_received).fold(0, u64::saturating_add)
     }

@@ -207,7 +207,7 @@ impl TcpResult {
     /// "all connections successfully opened").
     pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
         let alive = self.check.map_or(self.connections.completed, |check| check.alive);
-        // What was not translated is no success of a translator.
+        // Connections that were not translated are not a translator's successes.
         let outside = self.server.as_ref().map_or(0, |server| server.outside_pool);
         let alive = alive.saturating_sub(outside);
         let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;

@@ -65,7 +65,7 @@ impl PointDigest<'_> {
         values.filter(CensoredValue::is_bound).count()
     }
 
-    /// A value of the measure's number with the sign of a bound, and with its unit where it is no rate of frames.
+    /// A value of the measure's number with the sign of a bound, and with its unit unless it is a rate of frames.
     pub(crate) fn in_words(&self, value: f64, bound: Bound) -> String {
         let measure = &self.test.measure;
         let sign = bound.sign().unwrap_or_default();

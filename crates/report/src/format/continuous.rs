@@ -85,7 +85,7 @@ fn text(text: &str) -> String {
     escaped(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
 }
 
-/// The reason why a delay is no number.
+/// The reason why a delay has no number.
 const TOO_LONG: &str =
     "the delay may be shorter: the tester, or other work that kept the device from its processors, may have made it too long";
 

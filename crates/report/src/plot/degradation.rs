@@ -89,7 +89,7 @@ fn plots(curve: &Curve, sizes: &[FrameSize]) -> [Plot; 2] {
     [joined(line(curve), color, 1.5), style::dots(points, color, marker, labels)]
 }
 
-/// Returns the marks of a curve, without bars. The first is where the degradation is 0, which is no result.
+/// Returns the marks of a curve, without bars. The first is where the degradation is 0 by definition.
 fn marks(curve: &Curve) -> Vec<Barred> {
     let mark = |(step, d): (&CurveStep, f64)| {
         let bound = if step.at == curve.steps[0].at { Bound::Exact } else { curve.bound(step) };

@@ -30,7 +30,7 @@ fn degradation(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let (of, bound) = (noun(steps.by), curve.bound(last));
     let Some(bound) = (if change < 0.0 { bound.inverted() } else { bound }).words() else {
         return Some(format!(
-            "{}: how {name} at {size}\u{a0}bytes changes from {from} to {to} {of} is not known, because both may be higher than what was found.",
+            "{}: how {name} at {size}\u{a0}bytes changes from {from} to {to} {of} cannot be stated: both rates are lower bounds.",
             steps.name
         ));
     };

@@ -32,7 +32,7 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(20);
 /// The timeout for answers, except those during a trial: an interface that is taken may have to autonegotiate.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The time for the agent to give its interface back once it is told to end.
+/// Timeout for the agent to return its interface after the order to end.
 const TIME_TO_END: Duration = Duration::from_secs(20);
 
 /// The number of times that the agent's clock is read. The shortest round trip counts.
@@ -144,7 +144,7 @@ impl Agent {
         self.tell(&Order::Make { trial, set_forward_ns });
     }
 
-    /// Returns the agent's part of the trial, after the agent has been told what was sent here.
+    /// Returns the agent's part of the trial, after the agent has received the counts of what was sent here.
     pub(super) fn made(&self) -> Result<EndResult, AgentError> {
         match self.next(ANSWER_TIMEOUT)? {
             AgentAnswer::Made(result) => Ok(*result),

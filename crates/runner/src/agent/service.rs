@@ -56,9 +56,12 @@ pub fn serve(
 fn lost(end: &ChannelEnd) -> RunError {
     TestbedError::Other(match end {
         ChannelEnd::Silent(time) => {
-            format!("no sign of life of the machine of the plan for {} s: everything is given back", time.as_secs_f64())
+            format!(
+                "no sign of life from the controlling machine for {} s; the interface has been returned",
+                time.as_secs_f64()
+            )
         }
-        end => format!("the machine of the plan gives no order: {end}; everything is given back"),
+        end => format!("unexpected message from the controlling machine: {end}; the interface has been returned"),
     })
     .into()
 }
@@ -150,7 +153,7 @@ impl AgentService {
 }
 
 fn out_of_turn() -> RunError {
-    TestbedError::Other("an order that does not belong here".to_owned()).into()
+    TestbedError::Other("request out of sequence".to_owned()).into()
 }
 
 /// Returns the timeout for the other machine to end its part of a trial.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The time from the agreement on the first frame to that frame, in addition to the time for messages: the agent must be told in advance.
+/// The time from the agreement on the first frame to that frame, in addition to the time for messages: the agent must know it in advance.
 const LEAD_NS: u64 = 100_000_000;
 
 /// The time in nanoseconds by which two clocks may drift apart per second: each is driven by a quartz and slewed by at most 500 ppm.

@@ -1,4 +1,14 @@
 //! The tester's ends on a device's links.
+//!
+//! # Namespaces and the guard
+//!
+//! Frames get from one end to the other only through the device: ends that are interfaces are always in network namespaces of the tester. Links to
+//! devices in namespaces are built there (`Topology`). Interfaces of this machine are moved there and given back, with their addresses if a plan lends
+//! them (`testbed::interfaces`, with a note in /run for the next run, in case this one is killed). For TCP and DNS they become hosts, one in each
+//! namespace (`Hosts`).
+//!
+//! No test traffic goes anywhere else: frames, connections, queries and listening sockets take addresses only as `method::isolation::Admitted`, which
+//! the guard of RFC 6815 creates (`Isolation::admit`) after it has checked every address in them; `--force` is `Isolation::Declared`.
 
 pub(crate) mod capture;
 pub(crate) mod cores;

@@ -37,11 +37,11 @@ pub enum AgentError {
     Clocks { test: String, why: String },
     /// The connection to the agent is lost.
     #[error(
-        "the agent on {machine} is lost: {why}; what it had taken there it gives back by itself as soon as it notices, or the next run does"
+        "lost contact with the agent on {machine}: {why}; it returns its interface when it notices, otherwise the next run does"
     )]
     Lost { machine: String, why: String },
     /// The agent sent an unexpected message.
-    #[error("{machine} answers what was not asked; was a sixbench of another version put there meanwhile?")]
+    #[error("unexpected answer from {machine}; was sixbench replaced there by another version in the meantime?")]
     OutOfTurn { machine: String },
 }
 

@@ -345,7 +345,7 @@ fn user() -> &'static str {
 }
 
 fn lines_of(files: &[CodeFile]) -> String {
-    // They are named by whoever wrote the plan: nothing in a name may look like a word of ours.
+    // Names come from the plan's author, so control characters in them are shown.
     let line = |file: &CodeFile| {
         let [path, of, sha256] = [&file.path, &file.of, &file.sha256].map(|text| visible(text));
         format!("\n  {path} (of {of}, SHA-256 {sha256})")

@@ -1,11 +1,11 @@
-//! Why a line of `trials.jsonl` is no record.
+//! Reasons for refusing a line of `trials.jsonl`.
 
 use sixbench_method::record::FORMAT;
 
 /// The most octets of a line that is read.
 pub(crate) const LONGEST_LINE: u64 = 64 << 20;
 
-/// The reason why a line of `trials.jsonl` is no record.
+/// The reason why a line of `trials.jsonl` is not a record.
 #[derive(Debug, thiserror::Error)]
 // The message above each variant explains its fields.
 #[allow(missing_docs)]

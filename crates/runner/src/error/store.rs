@@ -64,7 +64,7 @@ pub enum StoreError {
     /// A file cannot be read.
     #[error("{}", not_read(directory, file, error))]
     NotRead { directory: PathBuf, file: String, error: io::Error },
-    /// The resolved plan is none of this version.
+    /// The resolved plan was written by another version.
     #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
     NoPlan { path: PathBuf, line: usize, title: String },
     /// The records cannot be read.

@@ -1,6 +1,16 @@
 //! Locks on resources that a run uses exclusively: cores and ports of this machine. Two runs sharing one would distort each other's results
 //! unnoticed. Each run describes itself in its own file, in a directory that only its user can write to, and holds a lock on that file. The kernel
 //! releases the lock when the process ends, however that happens. A file without a lock is removed by the next run.
+//!
+//! # What a run takes
+//!
+//! Before it touches anything or creates a directory, a run takes the cores of tester and device and its ports (`locks`), in one step: all of
+//! them or none. It describes itself in a file in a directory that only its user can write to, and holds a `flock` on the file. Another run reads these
+//! files under a lock of the directory (`guard`). A file that it can lock was left by a killed process and is removed. A file that it cannot lock has a
+//! living holder, which the message names. So no order of locks is needed, runs cannot deadlock, and reused process numbers do no harm. A machine over
+//! ssh (of a device, of the authority, of the other end of the tester) is locked as a whole, by a session there (`dut::remote::lock`). The session
+//! receives the same description, and returns that of the holder if the machine is taken. In that case the locks of this machine are released until the
+//! next attempt: nothing is held while waiting. `perform` takes no locks: a program that embeds it calls `locks::lock` first, as the commands do.
 
 pub use crate::error::lock::{LockError, LockHolder};
 
@@ -170,7 +180,7 @@ fn places_of_locks() -> Vec<PathBuf> {
     }
 }
 
-/// Returns whether nobody else than this user can look into a directory.
+/// Returns whether a directory is private to this user.
 fn is_private(path: &Path) -> bool {
     let is_own = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|found| is_own(&found) && found.mode() & 0o777 == 0o700)

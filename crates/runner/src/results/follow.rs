@@ -19,13 +19,13 @@ use std::time::Duration;
 /// The time between two checks of the directory.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Follows a directory until a stop is requested. `listener` receives the trials after those of `stored`, and is told when a run starts, ends, is
+/// Follows a directory until a stop is requested. `listener` receives the trials after those of `stored`, and events when a run starts, ends, is
 /// killed or is resumed.
 ///
 /// # Errors
 /// The records cannot be read any more.
 pub fn follow(folder: &Folder, stored: Stored, stop: &AtomicBool, listener: &mut dyn FnMut(&Event)) -> Result<(), RunError> {
-    // Whoever looks must not take the cores from whoever measures; where the kernel refuses this, looking is little work.
+    // Lower our priority so that we never compete with the run. Failure is harmless, because following costs little.
     let _ = give_way(&[]);
     let Stored { plan, records, facts, .. } = stored;
     let mut told = records.len();

@@ -26,7 +26,7 @@ impl LeanRecords {
     /// Reads the records of a run of this plan.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it other than the last one is no record.
+    /// The file cannot be read, or a line of it other than the last one is not a record.
     pub(crate) fn load(folder: &Folder, plan: &Plan, facts: &Facts) -> Result<Self, StoreError> {
         if lean::is_of_one_host(facts) {
             let mut kept = Kept::of(plan);

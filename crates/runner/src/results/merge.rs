@@ -128,7 +128,7 @@ fn below(folder: &Folder, name: &str) -> Result<Option<Folder>, MergeError> {
     }
 }
 
-/// Copies the files in a folder of a results directory, and no links: the results may be anybody's, and what a link leads to is none of theirs.
+/// Copies the files in a folder of a results directory, but not symlinks: the directory may be untrusted.
 fn copy_files(from: &Folder, to: &Folder, name: &str) -> Result<(), RunError> {
     let Some(folder) = below(from, name)? else { return Ok(()) };
     let failed = MergeError::copying(&folder, name);

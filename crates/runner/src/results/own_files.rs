@@ -45,7 +45,7 @@ impl OwnFile {
         if path.extension().is_some_and(|ending| ending == "md") { Self::Markdown } else { Self::Page }
     }
 
-    /// Refuses a place at which something is that is no file of this kind.
+    /// Refuses a path at which there is anything but a file of this kind.
     ///
     /// # Errors
     /// Something else is there, or cannot be read.

@@ -30,9 +30,14 @@ pub enum FileUse {
 )]
 struct SeveralOwners(Vec<(PathBuf, u32)>);
 
-/// Gives up root for good where this process has it, which must not have a second thread yet. It becomes the user who called sudo, if this user may
-/// use all `paths`, the files or directories that it is about, or the nearest ones above that exist; else the owner of one of them who may use
-/// all, root only without its privileges and where no other may. Without a path it becomes the user who called sudo, or nobody.
+/// Gives up root for good if this process has it. The process must not have a second thread yet. It becomes the first of these users who may use
+/// all `paths` (the files or directories that a command is about, or the nearest existing ones above them):
+///
+/// 1. the user who called sudo,
+/// 2. the owner of one of the paths,
+/// 3. root without its privileges.
+///
+/// If one user owns all paths and none of these may use them, it becomes the owner. Without a path it becomes the user who called sudo, or nobody.
 ///
 /// # Errors
 /// The kernel refuses it; the paths belong to several users, and none of them may use all.
@@ -61,7 +66,7 @@ fn user_for(found: &[(Metadata, FileUse)], caller: Option<(u32, u32)>) -> Option
     caller.into_iter().chain(owners).find(may_all).or_else(|| is_only_owner.then_some(first))
 }
 
-/// Returns whether a user may use a file or directory, by its mode; what lists of access control say beside is not asked. Root writes nothing of others.
+/// Returns whether a user may use a file or directory, by its mode. ACLs are ignored. Root does not write to other users' files.
 fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
     let bit = if use_of == FileUse::Write { 0o2 } else { 0o4 };
     let shift = match (found.uid() == user, found.gid() == group) {
@@ -112,7 +117,7 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
 /// Gives an open file or directory that this process has made to the user who called sudo. Without sudo nothing changes.
 ///
 /// # Errors
-/// The file system refuses it. One that knows no owners, as on a USB stick, is no error.
+/// The file system refuses it. A file system without owners, as on a USB stick, is not an error.
 pub fn give(file: impl AsFd) -> io::Result<()> {
     let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
     match fchown(file, Some(user), Some(group)) {

@@ -54,7 +54,7 @@ pub(crate) fn write(
     with_document(&inputs, &lean.replayed.finished, |document| write_files(folder, &document.with_style(style)))?
 }
 
-/// Removes the figures for papers that an earlier report had and this one has not: they would show what is no longer so. Files of other names, and
+/// Removes the figures for papers that an earlier report had and this one has not: they would be outdated. Files of other names, and
 /// those that do not say that they are figures of a run, stay.
 fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
     let Ok(figures) = folder.folder(report::PAPER_FIGURES) else { return };

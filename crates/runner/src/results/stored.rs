@@ -1,4 +1,4 @@
-//! A results directory as it is read. It may be anybody's: each file is read by [`Folder`], which follows no link and opens nothing but regular files.
+//! A results directory as it is read. It may be untrusted: each file is read by [`Folder`], which follows no link and opens only regular files.
 
 use super::owner;
 use super::trial_file::each_record;
@@ -120,7 +120,7 @@ pub fn load(directory: &Path) -> Result<Stored> {
 /// Reads a results directory.
 ///
 /// # Errors
-/// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is no record.
+/// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is not a record.
 pub fn load_from(folder: &Folder) -> Result<Stored> {
     let mut stored = load_without_records(folder)?;
     stored.is_torn = each_record(folder, record, |_, record| stored.records.push(record))?;
@@ -163,7 +163,7 @@ pub(crate) struct ReadTrials {
 /// written yet is left for later.
 ///
 /// # Errors
-/// The file cannot be read, or a whole line is no record.
+/// The file cannot be read, or a whole line is not a record.
 pub(crate) fn new_records(folder: &Folder, before: &mut ReadTrials) -> Result<Vec<TrialRecord>> {
     let mut file = match folder.read(TRIALS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

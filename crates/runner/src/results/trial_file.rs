@@ -34,7 +34,7 @@ type Records = Result<Vec<(u64, TrialRecord)>, RecordError>;
 /// Passes each record of a results directory on, with the offset of its line. Returns true if the last line is incomplete.
 ///
 /// # Errors
-/// The file cannot be read, or a line of it other than the last one is no record.
+/// The file cannot be read, or a line of it other than the last one is not a record.
 pub(crate) fn each_record(folder: &Folder, read: ReadLine, mut take: impl FnMut(u64, TrialRecord)) -> Result<bool, StoreError> {
     let path = folder.path().join("trials.jsonl");
     let no_records = |source| StoreError::NoRecords { path: path.clone(), source };
@@ -76,7 +76,7 @@ fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Reco
     let _ = lines.iter().try_for_each(|lines| records.send(of(lines)));
 }
 
-/// Hands the lines of the file to the threads in turn, until its end or until nobody takes them. Returns whether the last line is torn; an error where
+/// Hands the lines of the file to the threads in turn, until its end or until no thread takes them. Returns whether the last line is torn; an error where
 /// one is too long.
 fn deal(mut file: impl Read, threads: &[SyncSender<Lines>]) -> io::Result<Result<bool, RecordError>> {
     let (mut begin, mut number, mut rest) = (0, 1, Vec::new());

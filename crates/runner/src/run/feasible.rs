@@ -133,7 +133,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
 }
 
-/// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Whoever opens no interface needs no root.
+/// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Ports that are no interfaces need no root.
 fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let links = &loaded.links;
     let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);

@@ -300,9 +300,7 @@ impl Manager<'_> {
         self.facts.duts.insert(recipe.name.clone(), dut);
         if !changes.is_empty() {
             let (dut, changes) = (&recipe.name, changes.join("; "));
-            self.warn_first(format!(
-                "{dut} is not what it was when the run began: {changes}; earlier trials were measured with what it was"
-            ))?;
+            self.warn_first(format!("{dut} changed during the run: {changes}; earlier trials measured the previous state"))?;
         }
         for text in session.warnings() {
             if !self.facts.warnings.contains(text) {

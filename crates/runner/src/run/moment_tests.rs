@@ -1,5 +1,5 @@
 //! Tests a user-space forwarder that halts for some milliseconds of a trial, because another program has its core or because it stops by itself.
-//! Either way, the losses are confined to one moment, but only the first can be told from the device's own doing. Performance does not matter: the
+//! Either way, the losses are confined to one moment, but only the first can be distinguished from a pause of the device itself. Performance does not matter: the
 //! device's queue is so short, and the load so low, that only the halt loses frames. They need root, and fail rather than skip without it.
 
 use super::rigged_tests::{ONE_AT_A_TIME, recipe};

@@ -1,4 +1,12 @@
 //! A device under test, brought up by its recipe.
+//!
+//! # Devices in memory
+//!
+//! A recipe with `host = "memif"` is one process outside any namespace (`Dut::bring_up_in_memory`). Its directory contains the two sockets. It is held
+//! like any daemon (`exec::daemon`), and is watched as a process, so that its processor time is counted separately. A kill -9 leaves behind a directory
+//! of its user, whose name tells the next sweep the process, and a file whose lock is free that it is gone (`net::sweep`, `exec::life`). The tester opens `memif:` at the sockets, and retries for five
+//! seconds if the device listens before its interface exists (`runner::ends`, `TesterLinks::Started`). `polling` is copied from the recipe into every
+//! record (`Watch::polling`): `method::bottleneck` does not take the busy cores of such a device for its limit.
 
 use super::remote;
 use crate::dut::connections::ConnectionTable;

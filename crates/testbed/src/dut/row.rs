@@ -1,4 +1,14 @@
 //! The device under test, or several devices in a row (RFC 8219 section 4.2), which the tester sees as one.
+//!
+//! # Devices in a row
+//!
+//! A recipe may describe several devices (`recipe::chain`). Each is a `Dut` in its own namespace, and the right link of one is the left link of the next
+//! (`Topology::build_chain`). The tester sees them as `Devices`. In the recipe of a single device the tester plays its neighbour, at the same addresses;
+//! recipes are checked for matching addresses when they are read. Each device has an equal number of the DUT's cores for itself, if there are enough, and
+//! is watched by its cores (`monitor::device`); a virtual machine is watched by its processes, and another machine over ssh. If each device has its own
+//! machine (`dut::remote::row`), all machines are prepared first, because the link between two has a carrier only when both ends are up. Then each must
+//! find its neighbour, and only then are the devices brought up. After each trial every machine is asked for a sign of life, because a connection that
+//! hangs looks like a device that loses everything.
 
 use super::{RemoteMachine, remote};
 use crate::dut::connections::ConnectionTable;

@@ -45,7 +45,7 @@ impl LifeLock {
     }
 }
 
-/// Creates a file that is locked before it has this name, so that nobody finds it without its lock. It replaces the file of an earlier process with
+/// Creates a file that is locked before it has this name, so that no process finds it without its lock. It replaces the file of an earlier process with
 /// this ID.
 fn lock(path: &Path) -> Option<LockedFile> {
     let new = path.with_file_name(format!("sb-{}.new{SUFFIX}", std::process::id()));

@@ -73,7 +73,7 @@ impl Shell {
         self.with_context(|context| context.told_to(listener))
     }
 
-    /// Returns the same shell. If `waits`, a sysctl that another run needs with a different value is waited for, and is no error.
+    /// Returns the same shell. If `waits`, a sysctl that another run needs with a different value is waited for, and is not an error.
     pub fn waiting_for_other_runs(self, waits: bool) -> Self {
         self.with_context(|context| context.waiting_for_other_runs(waits))
     }

@@ -12,7 +12,7 @@ const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---
                       cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; echo ---; cat /proc/net/stat/nf_conntrack 2>/dev/null; echo ---; \
                       cat /proc/sys/net/netfilter/nf_conntrack_max 2>/dev/null; exit 0";
 
-/// The share of the missing frames below which a counter is not told: a device has other traffic, too.
+/// The share of the missing frames below which a counter is not reported: a device has other traffic, too.
 const SMALLEST_SHARE: u64 = 20;
 
 /// The counters of a device at one time.
@@ -27,7 +27,7 @@ pub struct LossCounters {
 }
 
 impl LossCounters {
-    /// Returns the present counters at the place of `shell`. They are empty if they cannot be read, which is no reason to end a run.
+    /// Returns the present counters at the place of `shell`. They are empty if they cannot be read, which does not end a run.
     pub(crate) fn read(shell: &Shell) -> Self {
         shell.look(&["sh", "-c", SCRIPT]).map(|text| Self::parse(&text)).unwrap_or_default()
     }
@@ -88,8 +88,8 @@ impl LossCounters {
         at(self).saturating_sub(at(before))
     }
 
-    /// Returns what the IP layer received, and neither sent on, nor delivered, nor counted as an error: netfilter dropped it. It is told if there is a
-    /// chain that may have done so; `by_rules` are the frames that rules with counters, and connection tracking, have already told.
+    /// Returns what the IP layer received, and neither sent on, nor delivered, nor counted as an error: netfilter dropped it. It is reported if there is
+    /// a chain that may have done so; `by_rules` are the frames that rules with counters, and connection tracking, have already reported.
     fn policies(&self, before: &Self, by_rules: u64) -> Vec<(LossSource, String, u64)> {
         const IPV4: [&str; 11] = [
             "IpInDelivers",

@@ -94,7 +94,7 @@ fn all_addresses(described: &str) -> Vec<&str> {
 fn own_addresses<'d>(described: &'d str, link: &str) -> Vec<&'d str> {
     let is_made_by_kernel = |address: &str| match word_after(link, "addrgenmode") {
         Some("none") => false,
-        // Made of a secret or at random, it cannot be told from one that was set by hand.
+        // Made of a secret or at random, it cannot be distinguished from one that was set by hand.
         Some("stable_secret" | "random") => true,
         _ => link_local_of_mac(link).is_none_or(|own| address == format!("{own}/64")),
     };

@@ -44,7 +44,7 @@ impl Recipe {
         if let Some(state) = &self.state {
             problems.extend(state.problems(self.translated_source(state)));
             if state.restart && self.daemon.is_none() {
-                problems.push("[state]: `restart` needs a [daemon] that can be started anew".to_owned());
+                problems.push("[state]: `restart` needs a [daemon] that can be restarted".to_owned());
             }
         }
         problems.extend(self.subscribers.iter().flat_map(Subscribers::problems));

@@ -1,5 +1,13 @@
 //! An authoritative name server for the namespace of the tests. It computes its answers, so it loads no zone file and its memory does not grow;
 //! it never recurses, transfers zones or signs.
+//!
+//! # Structure
+//!
+//! `dns::authority` is the server behind a DNS64 server under test, and `sixbench authority` when run alone. Its zone has a name for every
+//! IPv4 address and is computed, so nothing is loaded. `answer` is a function of octets. For a query like those of trials, it copies the question and
+//! appends octets that were cut once from an answer of the general path (`message`, with the crate `domain`). So both paths give the same answers, which
+//! a test verifies. An `Authority` is a socket with its batches and its counts, for one thread. Those that share a port share only the `AskedNames`, one
+//! bit for each name. Only `Service` has threads, TCP and sleep: in a trial the caller's loop calls its `turn`s.
 
 mod answer;
 mod asked;

@@ -64,7 +64,7 @@ impl Service {
         &self.local
     }
 
-    /// Answers until it is told to stop; returns the counts of all threads together.
+    /// Answers until a stop is requested; returns the counts of all threads together.
     ///
     /// # Errors
     /// The kernel cannot wait for a socket (no descriptors left).

@@ -66,7 +66,7 @@ impl OverTcp {
         Ok(Self { listener, poll, answerer, connections: Slab::new(), counts: AuthorityCounts::default() })
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until a stop is requested.
     pub(super) fn run(mut self, stop: &AtomicBool) -> AuthorityCounts {
         let mut events = Events::with_capacity(MOST_CONNECTIONS);
         while !stop.load(Ordering::Relaxed) {

@@ -3,6 +3,27 @@
 //!
 //! A connection is a number. The fields that the Initiator sends on it follow from the number, and the source to which the DUT translated them is
 //! in the state table, so every field of every frame of phase 2 is known before it arrives, on either side.
+//!
+//! # A trial
+//!
+//! `frames::stateful`, by RFC 9693. A connection is a number, and everything else follows from it. `four_tuple` derives the Initiator's
+//! addresses and ports from it (a keyed permutation of all combinations, in constant memory). `table` stores the source to which the DUT translated it (8
+//! octets each, a ring of M). So every field of every frame of phase 2 is known before the frame arrives, on either side: a DUT that mixes up two
+//! connections sends a wrong frame. (If M is below N, the source of a connection that the ring has lost is only checked against the pool.)
+//!
+//! 1. `runner::run::state` deletes the DUT's connections with the commands of its recipe and waits until the DUT counts none.
+//! 2. Phase 1 (`phases`): frame i of the Initiator opens connection i, at the rate R. The Responder accepts any source in the recipe's pool,
+//!    compares every other field with what was sent, and learns the source.
+//! 3. Between the phases the DUT is asked for its own count, and `mapping` looks for two connections with one four-tuple behind the DUT, and
+//!    determines how sources were mapped (in the terms of RFC 4787).
+//! 4. What follows is the trial's `TrialKind`. `Establish`: if all frames arrived, the Responder sends one frame on each connection, and all must come
+//!    back. `TearDown`: the recipe's command deletes the connections, timed. Any other: phase 2, after the delay D; `TrialSpec::phase_one` says that phase
+//!    1 comes first. If phase 1 lost a frame, there is no phase 2, and the trial is invalid (`PhaseOneIncomplete`).
+//! 5. The DUT is asked again. If its counts are not ours (`ConnectionsDiffer`), one of the two extremes of the RFC does not hold, and the
+//!    trial is invalid. Connections that a full table has replaced are the DUT's loss: validation finds them.
+//!
+//! A plan sets N and the rate R in `plan::Stateful`. Searches turn each load that they want into such a trial (`measures::procedure`),
+//! and the search for the capacity of the table is a search of searches (`measures::table_capacity`).
 
 mod conversation;
 mod four_tuple;

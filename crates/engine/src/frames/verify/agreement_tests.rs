@@ -305,7 +305,7 @@ fn mend(frame: &mut [u8]) {
 
 impl Case {
     /// Returns whether a device may choose this bit of such a frame. Bits are counted from the first octet, and from the lowest bit in each. The
-    /// tester also cannot check hardware addresses that no device has told it, or the time of sending, which is compared with the clock.
+    /// tester also cannot check hardware addresses that no device has announced, or the time of sending, which is compared with the clock.
     fn is_free(&self, template: &Template, bit: usize) -> bool {
         let at = bit / 8;
         let outer = template.description().outer.map(|outer| (outer.src.is_ipv4(), outer.octets()));

@@ -108,7 +108,7 @@ impl PciBus {
                     "run as root, or `chown $USER {}` and raise the limit of locked memory (ulimit -l)",
                     file.display()
                 );
-                Err(DpdkError::Lacking { what: format!("{} must not be opened by this user", file.display()), cure })
+                Err(DpdkError::Lacking { what: format!("this user may not open {}", file.display()), cure })
             }
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
                 let what = format!("the NIC {address} is used by another program, which has {} open", file.display());

@@ -31,9 +31,7 @@ pub(super) enum MemifError {
         source: io::Error,
     },
     /// The file belongs to another user.
-    #[error(
-        "the socket {0} must not be opened by this user: run sixbench as the user of the device, or change the rights of the file"
-    )]
+    #[error("this user may not open the socket {0}: run sixbench as the user of the device, or change the rights of the file")]
     Denied(String),
     /// Another server is there already.
     #[error(

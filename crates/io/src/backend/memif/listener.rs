@@ -103,7 +103,7 @@ impl SocketPlace {
         }
     }
 
-    /// Removes a socket on which nobody listens any more.
+    /// Removes a socket without a listener.
     fn remove_left_behind(&self, path: &str) -> Result<(), MemifError> {
         let Some(identity) = self.socket() else { return Err(MemifError::InUse(path.to_owned())) };
         let answer = seqpacket::connect(&self.path(), STEP_LIMIT).err().and_then(|error| error.raw_os_error());

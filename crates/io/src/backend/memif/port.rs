@@ -154,7 +154,7 @@ impl ClientTransmit {
             let offset = self.layout.sending(slot);
             // SAFETY: a buffer belongs to its slot and the slot to us until it is published, and the turn is held: there is no other reference.
             // By the rules of memif the server does not touch it before, and never writes there. Against one that does, this reference breaks its
-            // promise: nobody else writes there while it lives. That is accepted, since a frame would have to be copied otherwise. `fill` writes
+            // promise: there is no other writer while it lives. That is accepted, since a frame would have to be copied otherwise. `fill` writes
             // octets and reads none, no length, offset or index comes from a buffer, and what a peer can do to the octets of a frame is seen when
             // it comes back.
             let octets = fill(usize::from(slot), unsafe { memory.octets_mut(offset, room) });

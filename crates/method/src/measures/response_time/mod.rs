@@ -249,7 +249,7 @@ pub(super) fn read(result: &TrialResult) -> Reading {
             unanswered == 0.0 || excusable <= NEGLIGIBLE_SHARE * forwarded,
         ),
     ];
-    // What is of both ways together stands with the requests.
+    // Values for both directions together are stored with the requests.
     let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
         let (direction, load) = (Direction::Forward, result.spec.rate);
         let is_at_most = quantity == Quantity::ResponseTime && time.is_some_and(is_mean_upper_bound);

@@ -95,7 +95,7 @@ struct JsonPoint<'a> {
     /// Why frames were not delivered, as the device says: ICMP errors and counters of its kernel, in the losing trial at the lowest load that had any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refusals: Vec<DeliveryRefusal>,
-    /// The repetitions, one entry for each loss goal. For a test that is no throughput test, those of the search for its load.
+    /// The repetitions, one entry for each loss goal. For a test other than a throughput test, those of the search for its load.
     goals: Vec<JsonGoal>,
     /// Everything else that was measured.
     quantities: Vec<JsonQuantity>,
@@ -219,7 +219,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
     }
 }
 
-/// Planned repetitions without a result, whether they were made or not; of a test that is no search those of its own result.
+/// Planned repetitions without a result, whether they were made or not. For a test that is not a search, those of its own result.
 fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u32 {
     let Some(planned) = point.planned(digest) else { return 0 };
     let with_result = if point.is_searched() { goal.values.len() as u32 } else { planned.repetitions.with_result };

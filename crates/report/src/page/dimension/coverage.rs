@@ -14,7 +14,7 @@ pub(super) const NOTHING: &str = "No test tells how many subscribers a device ca
      throughput in both directions without background traffic and, of a stateful gateway, establishment-rate and table-capacity. See the plan isp.";
 
 /// Returns, for each gateway of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns; `others` are
-/// the devices that are no gateways.
+/// the devices that are not gateways.
 pub fn coverage(traffic: &SubscriberTraffic, devices: &[TestedDevice<'_>], others: &[LeftOutDevice], width: usize) -> String {
     let width = width.max(NARROWEST);
     let left_out = caveats::left_out(others).map_or_else(String::new, |sentence| wrapped(&sentence, width) + "\n");

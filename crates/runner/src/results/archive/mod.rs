@@ -1,5 +1,10 @@
 //! A results directory as a single file for a data repository such as Zenodo: a tar archive compressed with Zstandard. The same directory always
 //! gives the same octets: names are sorted, all files have the same owner, mode and time (the end of the run), and the compression has no options.
+//!
+//! # Dependencies
+//!
+//! `runner::results::archive` packs a directory with crates written in Rust alone (`tar`, `ruzstd`, `sha2`), because the static program
+//! is built without a C compiler. The crate `parquet` writes the Parquet tables without Arrow and without codecs.
 
 mod error;
 mod files;

@@ -1,5 +1,5 @@
 //! A file that ssh reads in place of its usual configuration. Its text is read once: what a person has agreed to is what every ssh of this process gets,
-//! as a copy that nobody else can change, also where the file has been changed in the meantime.
+//! as a copy that no other user can change, also where the file has been changed in the meantime.
 
 use super::directory::{COPY, make_directory};
 use crate::exec::TestbedError;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The file from which VPP's own build reads its version outside a git repository.
 const VERSIONED: &str = "src/scripts/.version";
 
-/// Plugins that VPP's build must also be told about: in a folder with several plugins, it stops at the first one that is not enabled.
+/// Plugins that must also be enabled in VPP's build: in a folder with several plugins, it stops at the first one that is not enabled.
 const PASSED_OVER: [&str; 2] = ["nat66", "det44"];
 
 /// The plugins that recipes use.
