@@ -72,6 +72,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Merge { results, output } => command::report::merge(&results, &output),
         Command::Dimension { of, traffic, json } => command::dimension::dimension(&of, &traffic, json),
         Command::Report { results, style } => command::report::report(&results, style),
+        Command::Export { results, formats } => command::report::export(&results, &formats),
         Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
         Command::Schema { text } => Ok(output::print(text).map(|()| Exit::Done)?),
         Command::List(arguments) => command::list::list(&arguments),

@@ -18,6 +18,7 @@ mod verdict;
 mod wording;
 
 pub use format::document::Document;
+pub use format::export::ExportFormat;
 pub use format::html::STYLE;
 pub use format::json::{FORMAT, schema as results_schema};
 pub use format::latex::PaperStyle;

@@ -9,12 +9,13 @@ pub(crate) use import::Import;
 pub(crate) use trial::{Selftest, TrialArgs};
 
 use crate::exit;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use sixbench_live::DEFAULT_ADDRESS;
 use sixbench_method::plan::Profile;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::units;
-use sixbench_report::PaperStyle;
+use sixbench_report::{ExportFormat, PaperStyle};
 use sixbench_runner::owner::FileUse;
 use sixbench_runner::{VERSION, version_with_features};
 use std::ffi::OsString;
@@ -89,6 +90,14 @@ pub(crate) enum Command {
         /// The columns of the paper that results.tex is for [default: as it was written before, or one-column]
         #[arg(long, value_name = "one-column|two-column")]
         style: Option<PaperStyle>,
+    },
+    /// Write the results of a run in further formats, each to its folder DIR/exports/FORMAT
+    Export {
+        /// The results directory
+        results: PathBuf,
+        /// The formats, separated by commas
+        #[arg(long = "to", value_name = "FORMAT", required = true, value_delimiter = ',', value_parser = export_format())]
+        formats: Vec<ExportFormat>,
     },
     /// Pack the results directory of a run into one file for a repository of data such as Zenodo; the same results give the same file
     Archive {
@@ -174,6 +183,12 @@ pub(crate) enum Command {
     },
 }
 
+/// Returns the parser of an export's format, which lists all and suggests a similar one.
+fn export_format() -> impl TypedValueParser<Value = ExportFormat> {
+    PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::word))
+        .try_map(|word| ExportFormat::of_word(&word).ok_or("unknown format"))
+}
+
 impl Command {
     /// Returns the files and directories that a command is about which never needs root, and what it does with each; `None` of all that measures or
     /// sets something up.
@@ -187,7 +202,9 @@ impl Command {
         let paths = match self {
             Self::Plan(PlanArgs { plan, .. }) | Self::Check { plan, .. } | Self::Dimension { of: plan, .. } => vec![read(plan)],
             Self::Report { results, .. } => results.iter().map(|path| write(path)).collect(),
-            Self::Live { results: path, .. } | Self::Init { plan: path } => vec![write(path)],
+            Self::Live { results: path, .. } | Self::Export { results: path, .. } | Self::Init { plan: path } => {
+                vec![write(path)]
+            }
             Self::Merge { results, output } => iter::once(write(output)).chain(results.iter().map(|path| read(path))).collect(),
             Self::Import(import) => vec![write(&import.output)],
             Self::History { folder, output, .. } => vec![write(output.as_ref().unwrap_or(folder)), read(folder)],

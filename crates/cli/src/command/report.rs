@@ -1,10 +1,10 @@
-//! `sixbench report` and `sixbench merge`: write all reports again from the records.
+//! `sixbench report`, `sixbench export` and `sixbench merge`: write reports from the records.
 
 use super::stdout_color;
 use crate::exit::{Exit, Failed};
 use crate::output;
 use crate::view::columns;
-use sixbench_report::PaperStyle;
+use sixbench_report::{ExportFormat, PaperStyle};
 use sixbench_runner::store::StoreError;
 use sixbench_runner::{RunError, reporting};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,15 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
             .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
         output::print_colored(summary.trim_end())?;
         output::line(format_args!("\nreport: {}", report.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes the results of a run in further formats, and prints the path of each file.
+pub(crate) fn export(directory: &Path, formats: &[ExportFormat]) -> Result<Exit, Failed> {
+    let written = reporting::export(directory, formats).map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
+    for path in written {
+        output::line(format_args!("{}", path.display()))?;
     }
     Ok(Exit::Done)
 }

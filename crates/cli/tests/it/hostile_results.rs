@@ -194,6 +194,7 @@ fn a_fifo_makes_no_command_wait() {
         };
         for arguments in [
             &["report", results][..],
+            &["export", results, "--to", "markdown"],
             &["archive", results, "-o", &archive],
             &["merge", results, "-o", &united],
             &["run", "--resume", results],

@@ -44,6 +44,35 @@ fn another_style_is_a_mistake_of_the_command_line() {
     assert!(error.contains("expected one-column or two-column, not `three-column`"), "{error}");
 }
 
+#[test]
+fn an_export_has_the_text_of_the_report_in_a_folder_for_each_format() {
+    let scratch = Scratch::new("export");
+    let results = simulated(&scratch);
+    report(&[&results]);
+    let export = output(&["export", &results, "--to", "markdown,junit", "--to", "latex"]);
+    assert_eq!(export.status.code(), Some(0), "{}", text(&export.stderr));
+    let written = text(&export.stdout);
+    for name in ["markdown/results.md", "markdown/methods.md", "junit/junit.xml", "latex/results.tex", "latex/run.bib"] {
+        let path = Path::new(&results).join("exports").join(name);
+        assert!(written.lines().any(|line| Path::new(line) == path), "{name} in {written}");
+        assert!(path.is_file(), "{name}");
+    }
+    let tables = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
+    assert_eq!(tables("exports/junit/junit.xml"), tables("junit.xml"));
+    assert!(!Path::new(&results).join("exports/svg").exists(), "not asked for");
+}
+
+#[test]
+fn an_unknown_export_and_a_directory_without_results_are_mistakes() {
+    let unknown = output(&["export", ".", "--to", "markdwn"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("a similar value exists: 'markdown'"), "{}", text(&unknown.stderr));
+    let scratch = Scratch::new("export-nothing");
+    let nothing = output(&["export", &scratch.0.display().to_string(), "--to", "svg"]);
+    assert_eq!(nothing.status.code(), Some(2), "{}", text(&nothing.stderr));
+    assert!(!scratch.0.join("exports").exists());
+}
+
 fn archive(arguments: &[&str]) -> std::process::Output {
     output(&[&["archive"], arguments].concat())
 }

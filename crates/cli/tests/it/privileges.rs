@@ -76,7 +76,8 @@ fn what_root_alone_can_read_is_read_by_no_command_that_does_not_measure() {
     fs::create_dir(format!("{results}/queries")).expect("a folder");
     fs::remove_file(format!("{results}/resolved.toml")).expect("removed");
     symlink(&secret, format!("{results}/resolved.toml")).expect("a link");
-    for arguments in [&["report", &results][..], &["compare", &results, &results], &["archive", &results]] {
+    let export = ["export", &results, "--to", "svg"];
+    for arguments in [&["report", &results][..], &export, &["compare", &results, &results], &["archive", &results]] {
         let output = by(NOBODY, arguments);
         let told = text(&output.stderr) + &text(&output.stdout);
         assert!(!output.status.success() && !told.contains("secret\""), "{arguments:?}: {told}");

@@ -127,9 +127,19 @@ impl<'a> Document<'a> {
         let formats = FORMATS
             .iter()
             .filter_map(|(name, format)| format(self).map(|text| Some(((*name).to_owned(), shown(text?)))).transpose());
-        let figures = std::iter::once_with(|| self.figures()).flatten();
-        let of_papers = std::iter::once_with(|| self.paper_figures()).flatten();
-        formats.chain(figures.chain(of_papers).map(|(name, text)| Ok((name, shown(text)))))
+        let figures = std::iter::once_with(|| self.shown_figures()).flatten();
+        let of_papers = std::iter::once_with(|| self.shown_paper_figures()).flatten();
+        formats.chain(figures.chain(of_papers).map(Ok))
+    }
+
+    /// Returns the figures as they are written to files.
+    pub(crate) fn shown_figures(&self) -> impl Iterator<Item = (String, String)> {
+        self.figures().map(|(name, text)| (name, shown(text)))
+    }
+
+    /// Returns the panels for papers as they are written to files.
+    pub(crate) fn shown_paper_figures(&self) -> impl Iterator<Item = (String, String)> {
+        self.paper_figures().into_iter().map(|(name, text)| (name, shown(text)))
     }
 
     /// Returns the summary for a terminal of `width` columns: tables, then the verdict.

@@ -8,6 +8,7 @@ mod continuous;
 mod csv;
 pub(crate) mod document;
 mod download;
+pub(crate) mod export;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod latex;

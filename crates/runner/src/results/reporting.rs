@@ -3,7 +3,9 @@
 use super::lean::LeanRecords;
 use super::own_files::OwnFile;
 use super::store::{self, StoreError, Stored};
+use super::written::make_folder;
 use crate::error::RunError;
+use crate::error::store::cannot_write;
 use crate::version::VERSION;
 use sixbench_analysis::comparison::Comparison;
 use sixbench_io::files::Folder;
@@ -14,7 +16,7 @@ use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay::{self, Replay};
 use sixbench_report::comparison::ComparisonWords;
-use sixbench_report::{self as report, PaperStyle, ReportError};
+use sixbench_report::{self as report, ExportFormat, PaperStyle, ReportError};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
@@ -126,6 +128,45 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
 /// There are no results, there is nothing to report, or the directory cannot be written to.
 pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
     let folder = &store::folder(directory)?;
+    let style = style.unwrap_or_else(|| kept_style(folder));
+    with_stored(folder, directory, |document| {
+        let document = document.with_style(style);
+        Ok((write_files(folder, &document)?, document.terminal(width, color)))
+    })?
+}
+
+/// The folder of a results directory in which each export has a folder.
+const EXPORTS: &str = "exports";
+
+/// Writes a stored run in further formats, each to its folder `exports/FORMAT` in the results directory. Returns the paths of the files.
+///
+/// # Errors
+/// There are no results, there is nothing to report, or the directory cannot be written to.
+pub fn export(directory: &Path, formats: &[ExportFormat]) -> Result<Vec<PathBuf>, RunError> {
+    let folder = &store::folder(directory)?;
+    with_stored(folder, directory, |document| {
+        let document = document.with_style(kept_style(folder));
+        let written = formats.iter().map(|format| write_export(folder, &document, *format));
+        Ok(written.collect::<Result<Vec<_>, RunError>>()?.concat())
+    })?
+}
+
+/// Writes the files of one format; returns their paths. The folder is made only if there is a file for it.
+fn write_export(folder: &Folder, document: &report::Document<'_>, format: ExportFormat) -> Result<Vec<PathBuf>, RunError> {
+    let files = document.export(format)?;
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let path = folder.path().join(EXPORTS).join(format.word());
+    let exports = make_folder(folder, EXPORTS).and_then(|exports| make_folder(&exports, format.word()));
+    let exports = exports.map_err(cannot_write(&path))?;
+    let names = write_texts(&exports, files.iter().cloned().map(Ok))?;
+    remove_old_figures(&exports, &names);
+    Ok(files.iter().map(|(name, _)| path.join(name)).collect())
+}
+
+/// Passes a document of a stored run to `print`.
+fn with_stored<T>(folder: &Folder, directory: &Path, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
     let Stored { plan, facts, commands, .. } = &store::load_without_records(folder)?;
     let mut lean = LeanRecords::load(folder, plan, facts)?;
     // A run whose set-up failed has something to report: the status of every point.
@@ -140,11 +181,7 @@ pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: b
     let interrupted = !campaign::is_complete(plan, &facts.selection, finished);
     lean.give_back_delays(folder, plan)?;
     let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
-    let style = style.unwrap_or_else(|| kept_style(folder));
-    with_document(&inputs, &lean.replayed.finished, |document| {
-        let document = document.with_style(style);
-        Ok((write_files(folder, &document)?, document.terminal(width, color)))
-    })?
+    with_document(&inputs, &lean.replayed.finished, print)
 }
 
 /// Writes a comparison to a file, as Markdown if its name ends in `.md`, otherwise as a page.
