@@ -29,4 +29,5 @@ pub mod text;
 pub mod throughput;
 pub mod trial;
 pub mod units;
+pub mod warning;
 mod watch;

@@ -7,6 +7,7 @@ use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{DistantPort, EndResult, EndTrial, SentShare};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialSettings;
+use sixbench_method::warning::Warning;
 use sixbench_testbed::NicSetting;
 use sixbench_testbed::existing::OwnAddresses;
 use sixbench_testbed::monitor::Occupant;
@@ -85,7 +86,7 @@ pub(super) struct OpenedEnd {
     /// A sentence about how it sends and receives, and on which cores.
     pub(super) how: String,
     pub(super) facts: BTreeMap<String, String>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Traffic, and the settings for sending it.

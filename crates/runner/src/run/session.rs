@@ -19,6 +19,7 @@ use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
+use sixbench_method::warning::Warning;
 use sixbench_testbed::monitor::{LossCounters, Monitor, Occupant, interval_for, occupant};
 use sixbench_testbed::topology::SHARED_CORE;
 use sixbench_testbed::{Devices, Recipe, TestbedError};
@@ -35,7 +36,7 @@ pub struct Session {
     /// The connection tracking of a stateful device, or `None` for any other device.
     state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     /// The counters of the devices' kernels since which no frame was lost; `None` where they must be read before the next trial.
     counters: Option<Vec<LossCounters>>,
 }
@@ -267,8 +268,8 @@ impl Session {
         self.layout().iter().map(String::as_str).find(|sentence| *sentence == SHARED_CORE)
     }
 
-    /// Returns sentences with warnings about the testbed.
-    pub fn warnings(&self) -> &[String] {
+    /// Returns the warnings about the testbed.
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 }

@@ -20,6 +20,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
+use sixbench_method::warning::Warning;
 use sixbench_testbed::monitor::Occupant;
 use sixbench_testbed::{Hosts, TestbedError};
 use std::collections::BTreeMap;
@@ -99,7 +100,7 @@ impl Tester {
     }
 
     /// Returns the warnings about an agent's machine.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
         if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
     }
 
