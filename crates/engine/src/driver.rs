@@ -13,6 +13,7 @@
 
 use sixbench_io::clock::Clock;
 use sixbench_io::thread;
+use sixbench_method::record::{ThreadAbility, Warning};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,28 +29,26 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns messages about the parts of this layout that are not available. Trials continue, but are less protected against stalls.
-    pub fn warnings(&self) -> Vec<String> {
+    /// Returns a warning for each part of this layout that is not available. Trials continue, but are less protected against stalls.
+    pub fn warnings(&self) -> Vec<Warning> {
         let cores = self.cores.clone();
         std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
     }
 }
 
-fn try_layout(cores: &[u32]) -> Vec<String> {
-    let unpinned = cores.iter().filter_map(|&core| {
-        let error = thread::pin_to(core).err()?;
-        Some(format!("cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses"))
-    });
-    let unraised = thread::raise_priority().err().map(|error| {
-        format!("cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them")
-    });
-    let mut warnings: Vec<String> = unpinned.chain(unraised).collect();
+fn try_layout(cores: &[u32]) -> Vec<Warning> {
+    let pinned = cores.iter().map(|&core| (ThreadAbility::Core(core), thread::pin_to(core)));
+    let mut warnings: Vec<Warning> = pinned.filter_map(|(ability, outcome)| refused(ability, outcome)).collect();
+    warnings.extend(refused(ThreadAbility::Priority, thread::raise_priority()));
     // This must be the last action of this thread.
-    let kept = thread::give_up_privileges().err().map(|error| {
-        format!("the tester's threads cannot give up the privileges that they do not need: {error}; they keep them")
-    });
-    warnings.extend(kept);
+    warnings.extend(refused(ThreadAbility::FewPrivileges, thread::give_up_privileges()));
     warnings
+}
+
+/// Returns the warning that the system refused an ability, if it did.
+fn refused(lacking: ThreadAbility, outcome: io::Result<()>) -> Option<Warning> {
+    let error = outcome.err()?.to_string();
+    Some(Warning::TesterThreads { machine: None, lacking, error })
 }
 
 /// Pins the calling thread to `core`, if there is one. A failure is ignored, as `Layout::warnings` has reported it.

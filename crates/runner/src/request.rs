@@ -4,6 +4,7 @@ use crate::code::Trusted;
 use crate::error::RunError;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{CoreLimits, Plan, Selection};
+use sixbench_method::record::CoreLoad;
 use sixbench_method::record::{Facts, SkippedTest, TrialRecord};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Links;
@@ -71,8 +72,8 @@ pub struct RunRequest<'a> {
     pub trusted: &'a Trusted,
     /// The site where the devices run.
     pub site: Site<'a>,
-    /// A function that returns a description of other work on these cores, or `None` on a quiet machine.
-    pub look_at_load: fn(&[u32]) -> Option<String>,
+    /// A function that returns the one of these cores that other work keeps busy, or `None` on a quiet machine.
+    pub look_at_load: fn(&[u32]) -> Option<CoreLoad>,
     /// True if the record of every DNS query is kept.
     pub queries: bool,
     /// The labels that the user gives this run.

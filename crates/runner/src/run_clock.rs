@@ -2,7 +2,7 @@
 //! two trials are as far apart as they were, even if somebody sets the system's clock in between. Such a step is reported.
 
 use jiff::{SignedDuration, Timestamp};
-use sixbench_method::units::show_seconds;
+use sixbench_method::record::Warning;
 use std::time::{Duration, Instant};
 
 /// The least change of the system's clock against the monotonic one between two readings that is reported, in seconds. A clock that is slewed at the kernel's
@@ -63,33 +63,23 @@ impl<C: Clocks> RunClock<C> {
         self.began.0.saturating_add(self.elapsed()).unwrap_or(self.began.0)
     }
 
-    /// Returns a sentence if the system's clock was set since the last call, or if the machine slept, during which the monotonic clock stands still.
-    pub(crate) fn step(&mut self) -> Option<String> {
+    /// Returns a warning if the system's clock was set since the last call, or if the machine slept, during which the monotonic clock stands still.
+    pub(crate) fn step(&mut self) -> Option<Warning> {
         let ahead = self.clocks.wall().duration_since(self.now());
         let step = ahead.saturating_sub(self.ahead);
         if step.as_secs().abs() < LEAST_STEP_S {
             return None;
         }
         self.ahead = ahead;
-        let (way, cause) = if step.is_negative() { ("back", "") } else { ("forward", ", or the machine slept") };
-        Some(format!(
-            "the system's clock was set {way} by {} during the run, at {}{cause}: the times of trials go on as if it had not been, and so do all \
-             durations",
-            show_seconds(step.as_secs().unsigned_abs()),
-            in_facts(self.now())
-        ))
+        Some(Warning::ClockSet { step_s: step.as_secs(), noticed: in_facts(self.now()) })
     }
 
-    /// Returns a sentence if the run goes on with one whose last trial, at this time, is later than now: the clock was set back in between.
-    pub(crate) fn step_since(&self, last: &str) -> Option<String> {
+    /// Returns a warning if the run goes on with one whose last trial, at this time, is later than now: the clock was set back in between.
+    pub(crate) fn step_since(&self, last: &str) -> Option<Warning> {
         let last: Timestamp = last.parse().ok()?;
         let back = last.duration_since(self.began.0);
-        (back.as_secs() >= LEAST_STEP_S).then(|| {
-            format!(
-                "the system's clock was set back by at least {} before the run was resumed: the time between its parts is not known",
-                show_seconds(back.as_secs().unsigned_abs())
-            )
-        })
+        (back.as_secs() >= LEAST_STEP_S)
+            .then(|| Warning::ClockSetBackBeforeResume { at_least_s: back.as_secs().unsigned_abs() })
     }
 }
 
@@ -162,7 +152,7 @@ mod tests {
         assert_eq!(clock.step(), None);
         clock.clocks.set(-7_200);
         clock.clocks.pass(12);
-        let said = clock.step().expect("a step");
+        let said = clock.step().expect("a step").to_string();
         assert!(
             said.starts_with("the system's clock was set back by 2.0 h during the run, at 2026-11-21T09:00:22Z: "),
             "{said}"
@@ -170,7 +160,7 @@ mod tests {
         clock.clocks.pass(60);
         assert_eq!(clock.step(), None, "it was told");
         clock.clocks.set(86_400);
-        let said = clock.step().expect("another step");
+        let said = clock.step().expect("another step").to_string();
         assert!(said.contains("set forward by 24.0 h") && said.contains("or the machine slept"), "{said}");
     }
 
@@ -187,7 +177,7 @@ mod tests {
         let clock = RunClock::with(SetClocks::new());
         assert_eq!(clock.step_since("2026-11-21T08:59:59Z"), None);
         assert_eq!(clock.step_since(""), None, "results of an early version have no times");
-        let said = clock.step_since("2026-11-21T11:00:00Z").expect("a step");
+        let said = clock.step_since("2026-11-21T11:00:00Z").expect("a step").to_string();
         assert!(said.starts_with("the system's clock was set back by at least 2.0 h before the run was resumed"), "{said}");
     }
 }

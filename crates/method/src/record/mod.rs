@@ -4,11 +4,13 @@ mod hosts;
 mod moment;
 mod ranges;
 mod run;
+mod warning;
 
 pub use crate::watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch};
 pub use crate::watch::{LossCounter, LossSource};
 pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
+pub use warning::{CoreLoad, ThreadAbility, Warning, WarningSeverity, WarningSubject};
 
 use crate::measures::LoadSource;
 use crate::plan::{Point, Selection, Test};

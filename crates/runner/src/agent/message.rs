@@ -5,6 +5,7 @@ use super::clocks::ClockReading;
 use serde::{Deserialize, Serialize};
 use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{DistantPort, EndResult, EndTrial, SentShare};
+use sixbench_method::record::Warning;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::NicSetting;
@@ -85,7 +86,7 @@ pub(super) struct OpenedEnd {
     /// A sentence about how it sends and receives, and on which cores.
     pub(super) how: String,
     pub(super) facts: BTreeMap<String, String>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Traffic, and the settings for sending it.

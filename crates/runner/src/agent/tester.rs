@@ -15,6 +15,7 @@ use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, 
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions};
 use sixbench_method::isolation::Isolation;
+use sixbench_method::record::Warning;
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec};
 use sixbench_plan::{AgentMachine, backend_word, end_word};
@@ -40,7 +41,7 @@ pub(crate) struct TesterApart {
     agent_cores: Vec<u32>,
     /// The facts about the agent's machine.
     facts: BTreeMap<String, String>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     number: u8,
     /// The reason why no delays are measured, if none are.
     no_delays: Option<String>,
@@ -167,8 +168,8 @@ impl TesterApart {
     }
 
     /// Returns the warnings about the agent's machine.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
-        self.warnings.iter().map(|warning| format!("{}: {warning}", self.agent.machine))
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.warnings.iter().map(|warning| warning.clone().on_machine(&self.agent.machine))
     }
 }
 

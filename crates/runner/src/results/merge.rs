@@ -9,6 +9,7 @@ use serde_json::Value;
 use sixbench_io::files::Folder;
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{MeasurementKey, Plan, Point, Selection, Test};
+use sixbench_method::record::Warning;
 use sixbench_method::record::{DutFacts, Facts, RepetitionHosts, TrialRecord};
 use sixbench_method::text::visible;
 use std::collections::{BTreeMap, BTreeSet};
@@ -159,7 +160,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     // Tests that one machine left out may have been measured on another.
     facts.not_run.retain(|skipped| plan.test(&skipped.test).is_none());
     facts.not_run.dedup_by(|a, b| a.test == b.test);
-    let mut warnings = warnings_of(&facts, &all);
+    let mut warnings: Vec<String> = warnings_of(&facts, &all).iter().map(Warning::to_string).collect();
     warnings.append(&mut facts.warnings);
     Facts { warnings, ..facts }
 }
@@ -205,31 +206,29 @@ fn unite(dut: &mut DutFacts, other: &DutFacts) {
 }
 
 /// Returns warnings about how the runs' machines and devices differ, the most serious first.
-fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<String> {
+fn warnings_of(facts: &Facts, all: &[&Facts]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let names: Vec<&str> = facts.measured_on.keys().map(String::as_str).collect();
+    let hosts: Vec<String> = facts.measured_on.keys().cloned().collect();
     let different = differing(all);
-    if names.len() > 1 && !different.is_empty() {
-        warnings.push(format!(
-            "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
-            names.join(", "),
-            different.join(", ")
-        ));
+    if hosts.len() > 1 && !different.is_empty() {
+        warnings.push(Warning::HostsDiffer { hosts, facts: different });
     }
     for name in facts.duts.keys() {
-        let versions: BTreeSet<&str> =
-            all.iter().filter_map(|facts| facts.duts.get(name)).map(|dut| dut.version.as_str()).collect();
-        if versions.len() > 1 {
-            let versions: Vec<&str> = versions.into_iter().collect();
-            warnings.push(format!("{name} was measured in different versions: {}", versions.join(" / ")));
+        let of_parts = all.iter().filter_map(|facts| facts.duts.get(name)).map(|dut| &dut.version);
+        if let Some(versions) = several(of_parts) {
+            warnings.push(Warning::DutVersionsDiffer { dut: name.clone(), versions });
         }
     }
-    let versions: BTreeSet<&str> = all.iter().map(|facts| facts.sixbench.as_str()).collect();
-    if versions.len() > 1 {
-        let versions: Vec<&str> = versions.into_iter().collect();
-        warnings.push(format!("measured with different versions of sixbench: {}", versions.join(" / ")));
+    if let Some(versions) = several(all.iter().map(|facts| &facts.sixbench)) {
+        warnings.push(Warning::SixbenchVersionsDiffer { versions });
     }
     warnings
+}
+
+/// Returns the different values in their order; `None` if all are the same.
+fn several<'v>(values: impl Iterator<Item = &'v String>) -> Option<Vec<String>> {
+    let different: BTreeSet<&String> = values.collect();
+    (different.len() > 1).then(|| different.into_iter().cloned().collect())
 }
 
 /// Returns the names of the machine facts that differ between a run and the first one.

@@ -7,6 +7,7 @@ use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
 use sixbench_method::record::DURING_TRIALS;
+use sixbench_method::record::{CoreLoad, Warning};
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
 use sixbench_method::trial::TrialSettings;
@@ -39,12 +40,16 @@ fn plan() -> Plan {
     Plan { seed: 1, patience_ns: 0, ..Plan::new("load", Profile::Custom, trial, search, tests) }
 }
 
-fn busy(_: &[u32]) -> Option<String> {
-    Some("core 0 is busy".to_owned())
+fn busy(_: &[u32]) -> Option<CoreLoad> {
+    Some(busy_core())
 }
 
-fn quiet(_: &[u32]) -> Option<String> {
+fn quiet(_: &[u32]) -> Option<CoreLoad> {
     None
+}
+
+fn busy_core() -> CoreLoad {
+    CoreLoad { core: 0, busy_percent: 97, by: "make, process 7: 97 %".to_owned() }
 }
 
 /// A results directory that is removed when dropped.
@@ -57,7 +62,7 @@ impl Drop for Results {
 }
 
 /// Runs the plan on a machine whose load is given by `look_at_load`. Returns the events, and the warnings of `facts.json`.
-fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) {
+fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<String>) {
     let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
@@ -84,7 +89,7 @@ fn run(look_at_load: fn(&[u32]) -> Option<String>) -> (Vec<Event>, Vec<String>) 
 }
 
 fn warning(dut: &str) -> String {
-    format!("before {dut} was set up: core 0 is busy")
+    Warning::BusyBeforeSetUp { dut: dut.to_owned(), load: busy_core() }.to_string()
 }
 
 #[test]

@@ -22,7 +22,8 @@ use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
-use sixbench_method::record::{DURING_TRIALS, Disturber, FORMAT, Facts, TrialRecord};
+use sixbench_method::record::Warning;
+use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
 use sixbench_report::lean;
@@ -68,7 +69,7 @@ pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dy
     let clock = RunClock::start();
     let mut facts = origin::begin(&request, code, clock.now());
     let step = request.records.last().and_then(|record| clock.step_since(&record.started));
-    facts.warnings.extend(step);
+    facts.warnings.extend(step.map(|warning| warning.to_string()));
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
     facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
@@ -236,7 +237,7 @@ impl Manager<'_> {
     /// Warns of other work on this machine while no device is up, because a device's processes would look like such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
         match (self.request.look_at_load)(&allowed_cores()?) {
-            Some(found) => self.warn_first(format!("before {next} was set up: {found}")),
+            Some(load) => self.warn_first(&Warning::BusyBeforeSetUp { dut: next.to_owned(), load }),
             None => Ok(()),
         }
     }
@@ -244,21 +245,23 @@ impl Manager<'_> {
     /// Warns once for each device when other work has used its processors during a trial.
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
         let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
-        let text = format!(
-            "{DURING_TRIALS}{dut} during trials, so a rate that one of them decided is a lower bound; end the \
-             other work (see top)"
-        );
+        let warning = Warning::DisturbedTrials { dut: dut.to_owned() };
         let decides = !record.result.was_made_again();
-        if decides && record.is_disturbed() && !self.facts.warnings.contains(&text) { self.warn_first(text) } else { Ok(()) }
+        if decides && record.is_disturbed() && !self.facts.warnings.contains(&warning.to_string()) {
+            self.warn_first(&warning)
+        } else {
+            Ok(())
+        }
     }
 
     /// Warns if the system's clock was set.
     fn look_at_clock(&mut self) -> Result<(), RunError> {
-        self.clock.step().map_or(Ok(()), |text| self.warn_first(text))
+        self.clock.step().map_or(Ok(()), |warning| self.warn_first(&warning))
     }
 
     /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
-    fn warn_first(&mut self, text: String) -> Result<(), RunError> {
+    fn warn_first(&mut self, warning: &Warning) -> Result<(), RunError> {
+        let text = warning.to_string();
         self.show(&Event::Warning { text: text.clone() });
         self.facts.warnings.insert(0, text);
         Ok(self.store.write_facts(&self.facts)?)
@@ -299,13 +302,12 @@ impl Manager<'_> {
         self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
         if !changes.is_empty() {
-            let (dut, changes) = (&recipe.name, changes.join("; "));
-            self.warn_first(format!("{dut} changed during the run: {changes}; earlier trials measured the previous state"))?;
+            self.warn_first(&Warning::DutChanged { dut: recipe.name.clone(), changes })?;
         }
-        for text in session.warnings() {
-            if !self.facts.warnings.contains(text) {
+        for text in session.warnings().iter().map(Warning::to_string) {
+            if !self.facts.warnings.contains(&text) {
                 self.facts.warnings.push(text.clone());
-                self.show(&Event::Warning { text: text.clone() });
+                self.show(&Event::Warning { text });
             }
         }
         self.store.write_facts(&self.facts)?;

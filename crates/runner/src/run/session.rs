@@ -15,6 +15,7 @@ use sixbench_io::round_trip_ns;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
+use sixbench_method::record::Warning;
 use sixbench_method::record::{DutFacts, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
@@ -35,7 +36,7 @@ pub struct Session {
     /// The connection tracking of a stateful device, or `None` for any other device.
     state: Option<TrackedConnections>,
     stop: Arc<AtomicBool>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     /// The counters of the devices' kernels since which no frame was lost; `None` where they must be read before the next trial.
     counters: Option<Vec<LossCounters>>,
 }
@@ -267,8 +268,8 @@ impl Session {
         self.layout().iter().map(String::as_str).find(|sentence| *sentence == SHARED_CORE)
     }
 
-    /// Returns sentences with warnings about the testbed.
-    pub fn warnings(&self) -> &[String] {
+    /// Returns the warnings about the testbed.
+    pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 }

@@ -17,6 +17,7 @@ use sixbench_engine::{ConnectionCounter, FrameTester, Layout};
 use sixbench_io::files::Folder;
 use sixbench_io::{Port, PortError, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
+use sixbench_method::record::Warning;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec};
@@ -99,7 +100,7 @@ impl Tester {
     }
 
     /// Returns the warnings about an agent's machine.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
         if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
     }
 

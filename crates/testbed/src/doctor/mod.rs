@@ -15,6 +15,7 @@ use crate::lab::{self, KernelLab, Manifest};
 use crate::monitor::busiest_core;
 use crate::net::namespace;
 use crate::net::stale_directories;
+use sixbench_method::record::CoreLoad;
 
 /// Runs all examinations, which takes about a second.
 pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
@@ -70,20 +71,15 @@ fn cores(allowed: &[u32]) -> Finding {
     }
 }
 
-/// Returns a description of the load that [`examine`] finds on these cores, or `None` if it finds nothing wrong. Takes 0.35 s.
-pub fn look_at_load(allowed_cores: &[u32]) -> Option<String> {
-    let Finding { what, cure, .. } = load(allowed_cores);
-    cure.map(|cure| format!("{what}; {cure}"))
+/// Returns the load that [`examine`] finds on these cores, or `None` if it finds nothing wrong. Takes 0.35 s.
+pub fn look_at_load(allowed_cores: &[u32]) -> Option<CoreLoad> {
+    busiest_core(allowed_cores)
 }
 
 /// Measures for 0.35 s how busy other work keeps the cores.
 fn load(allowed: &[u32]) -> Finding {
     match busiest_core(allowed) {
-        Some((core, busy, who)) => Finding::bad(
-            Severity::Warning,
-            format!("core {core} is {busy} % busy with other work ({who})"),
-            "stop it, or expect stalls and invalid trials",
-        ),
+        Some(load) => Finding::warning(load.to_string(), CoreLoad::FIX),
         None => Finding::good("no other work on the cores"),
     }
 }

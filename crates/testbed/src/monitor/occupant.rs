@@ -6,6 +6,7 @@ use super::targets::Watched;
 use crate::exec::family;
 use crate::net::Cores;
 use serde::{Deserialize, Serialize};
+use sixbench_method::record::CoreLoad;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, Watch};
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -118,7 +119,7 @@ fn mean(core: &CoreWatch, of: impl Fn(&CpuSample) -> u16) -> u64 {
 }
 
 /// Returns the core with the largest share of its time in use, in per cent, and its largest occupant; `None` if no core is busy. Takes 0.35 s.
-pub(crate) fn busiest_core(cores: &[u32]) -> Option<(u32, u64, String)> {
+pub(crate) fn busiest_core(cores: &[u32]) -> Option<CoreLoad> {
     let before = RunTimes::now();
     let begun = Instant::now();
     let monitor = Monitor::start(&Cores { tester: cores.to_vec(), dut: vec![] }, Watched::default());
@@ -131,8 +132,8 @@ pub(crate) fn busiest_core(cores: &[u32]) -> Option<(u32, u64, String)> {
     let of_host = mean(core, |sample| sample.steal);
     let process = busiest(&before, &[std::process::id()], core.core);
     let process = process.map(|(number, name, ran_ns)| (number, name, (1000 * ran_ns / elapsed_ns).min(1000)));
-    let who = largest(process, of_host);
-    (busy > HOUSEKEEPING).then_some((core.core, busy / 10, who))
+    let by = largest(process, of_host);
+    (busy > HOUSEKEEPING).then_some(CoreLoad { core: core.core, busy_percent: busy / 10, by })
 }
 
 /// Returns who has most of a core: its busiest process, with ID, name and share in per mille, or the host with its share. Many short processes, such as
@@ -221,7 +222,7 @@ mod tests {
         let allowed = crate::exec::allowed_cores(program.id()).concat();
         let named = format!("sh, process {}: ", program.id());
         let of_doctor = loop {
-            let who = busiest_core(&allowed).map_or_else(String::new, |(_, _, who)| who);
+            let who = busiest_core(&allowed).map_or_else(String::new, |load| load.by);
             if who.starts_with(&named) || Instant::now() > end {
                 break who;
             }

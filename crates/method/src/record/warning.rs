@@ -1,0 +1,312 @@
+//! The warnings of a run: conditions under which its results are less certain. Each kind has its data, and one sentence that is made of them.
+
+use crate::units::show_seconds;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A condition of a run that was not as it should be; the run went on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Warning {
+    /// Other work used the cores of a device during trials.
+    DisturbedTrials {
+        /// The name of the device's recipe.
+        dut: String,
+    },
+    /// Other work kept a core busy before a device was set up.
+    BusyBeforeSetUp {
+        /// The name of the device's recipe.
+        dut: String,
+        /// The core and its load.
+        load: CoreLoad,
+    },
+    /// A device changed between two of its set-ups within one run.
+    DutChanged {
+        /// The name of the device's recipe.
+        dut: String,
+        /// One text for each fact that changed: `kernel: 6.1 → 6.12`.
+        changes: Vec<String>,
+    },
+    /// The system's clock was set during the run.
+    ClockSet {
+        /// The size of the step in seconds; negative if the clock was set back.
+        step_s: i64,
+        /// The time of the run at which the step was noticed, RFC 3339.
+        noticed: String,
+    },
+    /// The system's clock was set back between two parts of a run.
+    ClockSetBackBeforeResume {
+        /// The least size of the step in seconds.
+        at_least_s: u64,
+    },
+    /// The system does not provide a part of the layout of the tester's threads.
+    TesterThreads {
+        /// The machine on which the agent of a tester in two parts runs; `None` for the machine of the plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
+        /// The part that is missing.
+        lacking: ThreadAbility,
+        /// The error of the system.
+        error: String,
+    },
+    /// The parts of a merged run were measured on hosts that differ.
+    HostsDiffer {
+        /// The names of the hosts.
+        hosts: Vec<String>,
+        /// The names of the facts that differ.
+        facts: Vec<String>,
+    },
+    /// The parts of a merged run measured different versions of a device.
+    DutVersionsDiffer {
+        /// The name of the device's recipe.
+        dut: String,
+        /// The versions.
+        versions: Vec<String>,
+    },
+    /// The parts of a merged run were measured with different versions of sixbench.
+    SixbenchVersionsDiffer {
+        /// The versions.
+        versions: Vec<String>,
+    },
+}
+
+/// A core that other work keeps busy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreLoad {
+    /// The number of the core.
+    pub core: u32,
+    /// The share of the time for which other work used it, percent.
+    pub busy_percent: u64,
+    /// The processes that used it, or the other cause, in words.
+    pub by: String,
+}
+
+/// An ability of the tester's threads that the system may refuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreadAbility {
+    /// To run on this core only.
+    Core(u32),
+    /// To run before other processes.
+    Priority,
+    /// To give up privileges that are not needed.
+    FewPrivileges,
+}
+
+/// The effect of a warning on the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WarningSeverity {
+    /// Casts doubt on results themselves; shown before warnings of the other level.
+    Doubt,
+    /// Trials are less protected than they could be.
+    Note,
+}
+
+/// The subject of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningSubject<'w> {
+    /// A device, by the name of its recipe.
+    Dut(&'w str),
+    /// A machine other than that of the plan, by its name.
+    Machine(&'w str),
+    /// The machine of the plan.
+    Host,
+    /// The run as a whole.
+    Run,
+}
+
+impl Warning {
+    /// Returns the effect of the warning on the results.
+    pub fn severity(&self) -> WarningSeverity {
+        match self {
+            Self::TesterThreads { .. } => WarningSeverity::Note,
+            _ => WarningSeverity::Doubt,
+        }
+    }
+
+    /// Returns the subject of the warning.
+    pub fn subject(&self) -> WarningSubject<'_> {
+        match self {
+            Self::DisturbedTrials { dut } | Self::DutChanged { dut, .. } | Self::DutVersionsDiffer { dut, .. } => {
+                WarningSubject::Dut(dut)
+            }
+            Self::TesterThreads { machine: Some(machine), .. } => WarningSubject::Machine(machine),
+            Self::TesterThreads { machine: None, .. } | Self::BusyBeforeSetUp { .. } => WarningSubject::Host,
+            Self::ClockSet { .. } | Self::ClockSetBackBeforeResume { .. } => WarningSubject::Host,
+            Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } => WarningSubject::Run,
+        }
+    }
+
+    /// Returns what the operator can do about it, if there is something.
+    pub fn fix(&self) -> Option<&'static str> {
+        match self {
+            Self::DisturbedTrials { .. } => Some("end the other work (see top)"),
+            Self::BusyBeforeSetUp { .. } => Some(CoreLoad::FIX),
+            _ => None,
+        }
+    }
+
+    /// Returns the same warning about another machine than that of the plan. Warnings that have no machine stay as they are.
+    #[must_use]
+    pub fn on_machine(self, name: &str) -> Self {
+        match self {
+            Self::TesterThreads { lacking, error, .. } => {
+                Self::TesterThreads { machine: Some(name.to_owned()), lacking, error }
+            }
+            other => other,
+        }
+    }
+}
+
+impl CoreLoad {
+    /// The action that removes the cause of the load.
+    pub const FIX: &'static str = "stop it, or expect stalls and invalid trials";
+}
+
+impl fmt::Display for CoreLoad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { core, busy_percent, by } = self;
+        write!(f, "core {core} is {busy_percent} % busy with other work ({by})")
+    }
+}
+
+impl fmt::Display for Warning {
+    /// Writes the warning as a sentence without a period, followed by the fix, if there is one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_condition(f)?;
+        self.fix().map_or(Ok(()), |fix| write!(f, "; {fix}"))
+    }
+}
+
+impl Warning {
+    fn write_condition(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DisturbedTrials { dut } => {
+                write!(
+                    f,
+                    "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
+                )
+            }
+            Self::BusyBeforeSetUp { dut, load } => write!(f, "before {dut} was set up: {load}"),
+            Self::DutChanged { dut, changes } => {
+                write!(f, "{dut} changed during the run: {}; earlier trials measured the previous state", changes.join("; "))
+            }
+            Self::ClockSet { step_s, noticed } => write_clock_set(f, *step_s, noticed),
+            Self::ClockSetBackBeforeResume { at_least_s } => write!(
+                f,
+                "the system's clock was set back by at least {} before the run was resumed: the time between its parts is not known",
+                show_seconds(*at_least_s)
+            ),
+            Self::TesterThreads { machine, lacking, error } => {
+                machine.iter().try_for_each(|machine| write!(f, "{machine}: "))?;
+                lacking.write_refused(f, error)
+            }
+            Self::HostsDiffer { hosts, facts } => write!(
+                f,
+                "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
+                hosts.join(", "),
+                facts.join(", ")
+            ),
+            Self::DutVersionsDiffer { dut, versions } => {
+                write!(f, "{dut} was measured in different versions: {}", versions.join(" / "))
+            }
+            Self::SixbenchVersionsDiffer { versions } => {
+                write!(f, "measured with different versions of sixbench: {}", versions.join(" / "))
+            }
+        }
+    }
+}
+
+impl ThreadAbility {
+    fn write_refused(self, f: &mut fmt::Formatter<'_>, error: &str) -> fmt::Result {
+        match self {
+            Self::Core(core) => {
+                write!(f, "cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses")
+            }
+            Self::Priority => write!(
+                f,
+                "cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them"
+            ),
+            Self::FewPrivileges => {
+                write!(f, "the tester's threads cannot give up the privileges that they do not need: {error}; they keep them")
+            }
+        }
+    }
+}
+
+fn write_clock_set(f: &mut fmt::Formatter<'_>, step_s: i64, noticed: &str) -> fmt::Result {
+    // A machine that sleeps stops its monotonic clock, which looks like a step forward.
+    let (way, cause) = if step_s < 0 { ("back", "") } else { ("forward", ", or the machine slept") };
+    write!(
+        f,
+        "the system's clock was set {way} by {} during the run, at {noticed}{cause}: the times of trials go on as if it had not been, and so do \
+         all durations",
+        show_seconds(step_s.unsigned_abs())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(lacking: ThreadAbility) -> Warning {
+        Warning::TesterThreads { machine: None, lacking, error: "not permitted".to_owned() }
+    }
+
+    #[test]
+    fn each_kind_has_its_sentence() {
+        let dut = "tayga".to_owned();
+        let load = CoreLoad { core: 1, busy_percent: 97, by: "by \"make\"".to_owned() };
+        let versions = vec!["1".to_owned(), "2".to_owned()];
+        let cases = [
+            (
+                Warning::DisturbedTrials { dut: dut.clone() },
+                "other work used the cores of tayga during trials, so a rate that one of them decided is a lower bound; end the other work (see top)",
+            ),
+            (
+                Warning::BusyBeforeSetUp { dut: dut.clone(), load },
+                "before tayga was set up: core 1 is 97 % busy with other work (by \"make\"); stop it, or expect stalls and invalid trials",
+            ),
+            (
+                Warning::DutChanged { dut: dut.clone(), changes: versions.clone() },
+                "tayga changed during the run: 1; 2; earlier trials measured the previous state",
+            ),
+            (
+                Warning::ClockSet { step_s: 86_400, noticed: "T".to_owned() },
+                "the system's clock was set forward by 24.0 h during the run, at T, or the machine slept: the times of trials go on as if it had \
+                 not been, and so do all durations",
+            ),
+            (
+                threads(ThreadAbility::Core(3)).on_machine("lab"),
+                "lab: cannot pin a tester thread to core 3: not permitted; it runs on any core that the system chooses",
+            ),
+            (
+                threads(ThreadAbility::Priority),
+                "cannot raise the priority of the tester's threads: not permitted; other load on their cores may stall them",
+            ),
+            (
+                threads(ThreadAbility::FewPrivileges),
+                "the tester's threads cannot give up the privileges that they do not need: not permitted; they keep them",
+            ),
+            (
+                Warning::HostsDiffer { hosts: versions.clone(), facts: vec!["kernel".to_owned()] },
+                "measured on hosts that differ (1, 2) in kernel: numbers of one host say nothing against those of another",
+            ),
+            (Warning::DutVersionsDiffer { dut, versions: versions.clone() }, "tayga was measured in different versions: 1 / 2"),
+            (Warning::SixbenchVersionsDiffer { versions }, "measured with different versions of sixbench: 1 / 2"),
+        ];
+        for (warning, sentence) in cases {
+            assert_eq!(warning.to_string(), sentence);
+        }
+    }
+
+    #[test]
+    fn a_warning_about_threads_is_of_their_machine_and_casts_no_doubt_on_results() {
+        let here = threads(ThreadAbility::Priority);
+        assert_eq!((here.subject(), here.severity()), (WarningSubject::Host, WarningSeverity::Note));
+        assert_eq!(here.on_machine("lab").subject(), WarningSubject::Machine("lab"));
+        let disturbed = Warning::DisturbedTrials { dut: "jool".to_owned() };
+        assert_eq!((disturbed.subject(), disturbed.severity()), (WarningSubject::Dut("jool"), WarningSeverity::Doubt));
+    }
+}
