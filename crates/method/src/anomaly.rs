@@ -2,7 +2,7 @@
 //! sends every frame twice loses none, so nothing but these counts tells it.
 
 use crate::plan::{Plan, Test};
-use crate::record::TrialRecord;
+use crate::record::{TrialRecord, WarningLevel};
 use crate::terms::{FrameSize, LossRatio};
 use crate::trial::{AnomalyKind, Verdict};
 use schemars::JsonSchema;
@@ -42,16 +42,6 @@ pub struct TrialPlace {
     pub repetition: u32,
     /// The number of the trial in the repetition, from 1.
     pub trial: u32,
-}
-
-/// The importance of a warning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WarningLevel {
-    /// Something to know.
-    Note,
-    /// A figure may not mean what it says.
-    Doubt,
 }
 
 impl Anomaly {

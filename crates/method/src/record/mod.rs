@@ -10,7 +10,7 @@ pub use crate::watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, D
 pub use crate::watch::{LossCounter, LossSource};
 pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
-pub use warning::{CoreLoad, ThreadAbility, Warning, WarningSeverity, WarningSubject};
+pub use warning::{CoreLoad, ThreadAbility, Warning, WarningLevel, WarningSubject};
 
 use crate::measures::LoadSource;
 use crate::plan::{Point, Selection, Test};
@@ -93,9 +93,6 @@ impl TrialRecord {
     }
 }
 
-/// The beginning of the warning that other work used the cores of a device during trials.
-pub const DURING_TRIALS: &str = "other work used the cores of ";
-
 /// The facts of a run: `facts.json`. RFC 2544 section 7: the exact version and configuration of the DUT belong into the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Facts {
@@ -108,8 +105,9 @@ pub struct Facts {
     pub layout: Vec<String>,
     /// The facts of each DUT, by recipe name.
     pub duts: BTreeMap<String, DutFacts>,
-    /// Warnings of the run: what was not as it should be.
-    pub warnings: Vec<String>,
+    /// Warnings of the run: what was not as it should be. Those that cast doubt on results are first.
+    #[serde(deserialize_with = "warning::read_all")]
+    pub warnings: Vec<Warning>,
     /// The parts of the run, in order: more than one where it was resumed. Empty in results of an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RunPart>,

@@ -2,8 +2,11 @@
 
 use crate::units::show_seconds;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
+use std::mem::discriminant;
 
 /// A condition of a run that was not as it should be; the run went on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +72,11 @@ pub enum Warning {
         /// The versions.
         versions: Vec<String>,
     },
+    /// A sentence: the facts of version 0.1 had nothing else.
+    Text {
+        /// The sentence, without a period.
+        text: String,
+    },
 }
 
 /// A core that other work keeps busy.
@@ -94,13 +102,14 @@ pub enum ThreadAbility {
     FewPrivileges,
 }
 
-/// The effect of a warning on the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WarningSeverity {
-    /// Casts doubt on results themselves; shown before warnings of the other level.
-    Doubt,
-    /// Trials are less protected than they could be.
+/// The importance of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarningLevel {
+    /// Something to know.
     Note,
+    /// A figure may not mean what it says.
+    Doubt,
 }
 
 /// The subject of a warning.
@@ -117,11 +126,12 @@ pub enum WarningSubject<'w> {
 }
 
 impl Warning {
-    /// Returns the effect of the warning on the results.
-    pub fn severity(&self) -> WarningSeverity {
+    /// Returns the importance of the warning; `None` if it is only a text.
+    pub fn level(&self) -> Option<WarningLevel> {
         match self {
-            Self::TesterThreads { .. } => WarningSeverity::Note,
-            _ => WarningSeverity::Doubt,
+            Self::TesterThreads { .. } => Some(WarningLevel::Note),
+            Self::Text { .. } => None,
+            _ => Some(WarningLevel::Doubt),
         }
     }
 
@@ -134,7 +144,7 @@ impl Warning {
             Self::TesterThreads { machine: Some(machine), .. } => WarningSubject::Machine(machine),
             Self::TesterThreads { machine: None, .. } | Self::BusyBeforeSetUp { .. } => WarningSubject::Host,
             Self::ClockSet { .. } | Self::ClockSetBackBeforeResume { .. } => WarningSubject::Host,
-            Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } => WarningSubject::Run,
+            Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } | Self::Text { .. } => WarningSubject::Run,
         }
     }
 
@@ -143,6 +153,48 @@ impl Warning {
         match self {
             Self::DisturbedTrials { .. } => Some("end the other work (see top)"),
             Self::BusyBeforeSetUp { .. } => Some(CoreLoad::FIX),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the other warning is of the same kind, so that a reader is told both at once. Texts are of the same kind if they are equal.
+    pub fn is_of_the_kind_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text { text }, Self::Text { text: other }) => text == other,
+            _ => discriminant(self) == discriminant(other) && self.machine() == other.machine(),
+        }
+    }
+
+    fn machine(&self) -> Option<&str> {
+        match self.subject() {
+            WarningSubject::Machine(machine) => Some(machine),
+            WarningSubject::Dut(_) | WarningSubject::Host | WarningSubject::Run => None,
+        }
+    }
+
+    /// Returns what the warning states, as a sentence without a period and without the fix.
+    pub fn condition(&self) -> String {
+        Condition(self).to_string()
+    }
+
+    /// Returns the sentence for all warnings of its kind, with an ellipsis for what differs among them; `None` if each must be read by itself.
+    pub fn pattern(&self) -> Option<String> {
+        match self {
+            Self::DisturbedTrials { .. } => Some(Self::DisturbedTrials { dut: "…".to_owned() }.to_string()),
+            Self::BusyBeforeSetUp { .. } => {
+                Some(format!("before … was set up: a core was busy with other work; {}", CoreLoad::FIX))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what stands in place of the ellipsis of [`Self::pattern`].
+    pub fn particulars(&self) -> Option<String> {
+        match self {
+            Self::DisturbedTrials { dut } => Some(dut.clone()),
+            Self::BusyBeforeSetUp { dut, load: CoreLoad { core, busy_percent, by } } => {
+                Some(format!("{dut} (core {core}: {busy_percent} %, {by})"))
+            }
             _ => None,
         }
     }
@@ -174,47 +226,93 @@ impl fmt::Display for CoreLoad {
 impl fmt::Display for Warning {
     /// Writes the warning as a sentence without a period, followed by the fix, if there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_condition(f)?;
+        Condition(self).fmt(f)?;
         self.fix().map_or(Ok(()), |fix| write!(f, "; {fix}"))
     }
 }
 
-impl Warning {
-    fn write_condition(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DisturbedTrials { dut } => {
-                write!(
-                    f,
-                    "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
-                )
-            }
-            Self::BusyBeforeSetUp { dut, load } => write!(f, "before {dut} was set up: {load}"),
-            Self::DutChanged { dut, changes } => {
+/// Writes what a warning states, without the fix.
+struct Condition<'w>(&'w Warning);
+
+impl fmt::Display for Condition<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Warning::DisturbedTrials { dut } => write!(
+                f,
+                "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
+            ),
+            Warning::BusyBeforeSetUp { dut, load } => write!(f, "before {dut} was set up: {load}"),
+            Warning::DutChanged { dut, changes } => {
                 write!(f, "{dut} changed during the run: {}; earlier trials measured the previous state", changes.join("; "))
             }
-            Self::ClockSet { step_s, noticed } => write_clock_set(f, *step_s, noticed),
-            Self::ClockSetBackBeforeResume { at_least_s } => write!(
-                f,
-                "the system's clock was set back by at least {} before the run was resumed: the time between its parts is not known",
-                show_seconds(*at_least_s)
-            ),
-            Self::TesterThreads { machine, lacking, error } => {
+            Warning::ClockSet { step_s, noticed } => write_clock_set(f, *step_s, noticed),
+            Warning::ClockSetBackBeforeResume { at_least_s } => write_clock_set_back(f, *at_least_s),
+            Warning::TesterThreads { machine, lacking, error } => {
                 machine.iter().try_for_each(|machine| write!(f, "{machine}: "))?;
                 lacking.write_refused(f, error)
             }
-            Self::HostsDiffer { hosts, facts } => write!(
-                f,
-                "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
-                hosts.join(", "),
-                facts.join(", ")
-            ),
-            Self::DutVersionsDiffer { dut, versions } => {
+            Warning::HostsDiffer { hosts, facts } => write_hosts_differ(f, hosts, facts),
+            Warning::DutVersionsDiffer { dut, versions } => {
                 write!(f, "{dut} was measured in different versions: {}", versions.join(" / "))
             }
-            Self::SixbenchVersionsDiffer { versions } => {
+            Warning::SixbenchVersionsDiffer { versions } => {
                 write!(f, "measured with different versions of sixbench: {}", versions.join(" / "))
             }
+            Warning::Text { text } => f.write_str(text),
         }
+    }
+}
+
+fn write_clock_set_back(f: &mut fmt::Formatter<'_>, at_least_s: u64) -> fmt::Result {
+    write!(
+        f,
+        "the system's clock was set back by at least {} before the run was resumed: the time between its parts is not known",
+        show_seconds(at_least_s)
+    )
+}
+
+fn write_hosts_differ(f: &mut fmt::Formatter<'_>, hosts: &[String], facts: &[String]) -> fmt::Result {
+    write!(
+        f,
+        "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
+        hosts.join(", "),
+        facts.join(", ")
+    )
+}
+
+/// Reads the warnings of facts: objects, or sentences as version 0.1 wrote them.
+///
+/// # Errors
+/// An item is neither.
+pub(super) fn read_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Warning>, D::Error> {
+    let stored = Vec::<StoredWarning>::deserialize(deserializer)?;
+    Ok(stored.into_iter().map(|StoredWarning(warning)| warning).collect())
+}
+
+/// A warning as facts may have it.
+struct StoredWarning(Warning);
+
+impl<'de> Deserialize<'de> for StoredWarning {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StoredWarningVisitor).map(Self)
+    }
+}
+
+struct StoredWarningVisitor;
+
+impl<'de> Visitor<'de> for StoredWarningVisitor {
+    type Value = Warning;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a warning, or the sentence of one")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Warning, E> {
+        Ok(Warning::Text { text: text.to_owned() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Warning, A::Error> {
+        Warning::deserialize(MapAccessDeserializer::new(map))
     }
 }
 
@@ -304,9 +402,36 @@ mod tests {
     #[test]
     fn a_warning_about_threads_is_of_their_machine_and_casts_no_doubt_on_results() {
         let here = threads(ThreadAbility::Priority);
-        assert_eq!((here.subject(), here.severity()), (WarningSubject::Host, WarningSeverity::Note));
+        assert_eq!((here.subject(), here.level()), (WarningSubject::Host, Some(WarningLevel::Note)));
         assert_eq!(here.on_machine("lab").subject(), WarningSubject::Machine("lab"));
         let disturbed = Warning::DisturbedTrials { dut: "jool".to_owned() };
-        assert_eq!((disturbed.subject(), disturbed.severity()), (WarningSubject::Dut("jool"), WarningSeverity::Doubt));
+        assert_eq!((disturbed.subject(), disturbed.level()), (WarningSubject::Dut("jool"), Some(WarningLevel::Doubt)));
+    }
+
+    #[test]
+    fn facts_have_warnings_as_data_and_those_of_version_0_1_had_sentences() {
+        #[derive(Deserialize)]
+        struct Stored(#[serde(deserialize_with = "read_all")] Vec<Warning>);
+        let written = [Warning::ClockSetBackBeforeResume { at_least_s: 7 }, Warning::Text { text: "old".to_owned() }];
+        let text = serde_json::to_string(&written).expect("JSON");
+        assert!(text.contains(r#"{"kind":"clock-set-back-before-resume","at_least_s":7}"#), "{text}");
+        assert_eq!(serde_json::from_str::<Stored>(&text).expect("warnings").0, written);
+        let old: Stored = serde_json::from_str(r#"["the machine is virtual"]"#).expect("warnings");
+        assert_eq!(old.0, [Warning::Text { text: "the machine is virtual".to_owned() }]);
+        for wrong in [r#"[{"kind":"unheard-of"}]"#, "[7]"] {
+            assert!(serde_json::from_str::<Stored>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn warnings_of_a_kind_have_a_pattern_and_texts_only_when_they_are_equal() {
+        let disturbed = |dut: &str| Warning::DisturbedTrials { dut: dut.to_owned() };
+        assert!(disturbed("tayga").is_of_the_kind_of(&disturbed("jool")));
+        assert_eq!(disturbed("tayga").pattern(), disturbed("jool").pattern());
+        assert_eq!(disturbed("tayga").particulars().as_deref(), Some("tayga"));
+        let text = |text: &str| Warning::Text { text: text.to_owned() };
+        assert!(text("a").is_of_the_kind_of(&text("a")) && !text("a").is_of_the_kind_of(&text("b")));
+        assert!(!threads(ThreadAbility::Priority).on_machine("lab").is_of_the_kind_of(&threads(ThreadAbility::Priority)));
+        assert!(disturbed("jool").condition().ends_with("is a lower bound"), "without the fix");
     }
 }

@@ -1,9 +1,9 @@
 //! What is to be said of a run beside its numbers: its origin, the state of its points, their bottlenecks and steadiness, trust, warnings.
 
-pub(crate) mod alike;
 pub(crate) mod bottleneck;
 pub(crate) mod origin;
 pub(crate) mod status;
 pub(crate) mod steadiness;
 pub(crate) mod trust;
 pub(crate) mod warning;
+pub(crate) mod warning_kind;

@@ -1,25 +1,25 @@
 //! The warnings of a run: frames that its devices should not have sent, and what the run itself recorded. All formats tell these, in this order.
 
 use crate::digest::{Digest, PointDigest};
-use crate::findings::alike;
+use crate::findings::warning_kind::WarningKind;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::anomalies::{in_words, share_of_frames};
 use crate::wording::numbers::{count, enumerated, title, whole};
-use sixbench_method::anomaly::{Anomaly, AnomalyShare, WarningLevel, beside_the_goal};
+use sixbench_method::anomaly::{Anomaly, AnomalyShare, beside_the_goal};
 use sixbench_method::lists::by_key;
 use sixbench_method::plan::Test;
+use sixbench_method::record::{Warning, WarningLevel};
 use sixbench_method::trial::{AnomalyKind, ShareBase};
 use sixbench_method::units::agreeing;
-use std::borrow::Cow;
 
-/// A warning of a run.
+/// A warning of a report.
 #[derive(Clone, Copy)]
-pub(crate) enum Warning<'d> {
+pub(crate) enum ReportWarning<'d> {
     /// Frames of one kind, in the trials of one test.
     Anomaly(&'d Anomaly, AnomalyNames<'d>),
-    /// A text that the run recorded.
-    Recorded(&'d str),
+    /// A warning that the run recorded.
+    Recorded(&'d Warning),
 }
 
 /// The names of a test and of its device in sentences.
@@ -29,16 +29,16 @@ pub(crate) struct AnomalyNames<'d> {
     device: &'d str,
 }
 
-impl<'d> Warning<'d> {
+impl<'d> ReportWarning<'d> {
     /// Returns the text of the warning, without a period.
-    pub(crate) fn text(&self) -> Cow<'d, str> {
+    pub(crate) fn text(&self) -> String {
         match self {
-            Self::Anomaly(anomaly, names) => Cow::Owned(sentence(anomaly, *names)),
-            Self::Recorded(text) => Cow::Borrowed(text),
+            Self::Anomaly(anomaly, names) => sentence(anomaly, *names),
+            Self::Recorded(warning) => warning.to_string(),
         }
     }
 
-    /// Returns the anomaly; `None` for a text of the run.
+    /// Returns the anomaly; `None` for a warning of the run.
     pub(crate) fn anomaly(&self) -> Option<&'d Anomaly> {
         match self {
             Self::Anomaly(anomaly, _) => Some(anomaly),
@@ -46,9 +46,13 @@ impl<'d> Warning<'d> {
         }
     }
 
-    /// Returns its importance, as a word; empty for a text of the run, whose order alone says it.
+    /// Returns its importance, as a word; empty for a text of version 0.1, whose order alone says it.
     pub(crate) fn level(&self) -> &'static str {
-        match self.anomaly().map(Anomaly::level) {
+        let level = match self {
+            Self::Anomaly(anomaly, _) => Some(anomaly.level()),
+            Self::Recorded(warning) => warning.level(),
+        };
+        match level {
             Some(WarningLevel::Doubt) => "doubt",
             Some(WarningLevel::Note) => "note",
             None => "",
@@ -57,11 +61,11 @@ impl<'d> Warning<'d> {
 }
 
 impl<'a> Digest<'a> {
-    /// Returns every warning: frames that cast doubt on a figure, then the texts of the run, then stray frames.
-    pub(crate) fn warnings(&self) -> Vec<Warning<'_>> {
+    /// Returns every warning: frames that cast doubt on a figure, then the warnings that the run recorded, then stray frames.
+    pub(crate) fn warnings(&self) -> Vec<ReportWarning<'_>> {
         let (doubts, notes): (Vec<_>, Vec<_>) = self.told_anomalies().partition(|of| of.level() == WarningLevel::Doubt);
-        let with_names = |of| Warning::Anomaly(of, self.names(of));
-        let recorded = self.input.facts.warnings.iter().map(|text| Warning::Recorded(text));
+        let with_names = |of| ReportWarning::Anomaly(of, self.names(of));
+        let recorded = self.input.facts.warnings.iter().map(ReportWarning::Recorded);
         doubts.into_iter().map(with_names).chain(recorded).chain(notes.into_iter().map(with_names)).collect()
     }
 
@@ -77,8 +81,8 @@ impl<'a> Digest<'a> {
 
     /// Returns the warnings for people: each kind once, with the test that has most of it. The tables of anomalies have every test.
     pub(crate) fn warnings_in_brief(&self) -> Vec<String> {
-        let recorded = alike::in_brief(&self.input.facts.warnings);
-        self.anomalies_in_brief().into_iter().chain(recorded).collect()
+        let recorded = WarningKind::all_of(&self.input.facts.warnings);
+        self.anomalies_in_brief().into_iter().chain(recorded.iter().map(|kind| kind.in_brief(Warning::to_string))).collect()
     }
 
     /// Returns a sentence for each kind of anomaly, without a period.

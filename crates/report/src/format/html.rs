@@ -2,10 +2,10 @@
 
 use crate::conformance;
 use crate::digest::Digest;
-use crate::findings::alike;
 use crate::findings::origin;
 use crate::findings::status;
 use crate::findings::trust::{self, TrustBox};
+use crate::findings::warning_kind;
 use crate::format::answer::{self, AnswerGroup};
 use crate::format::chapter::Chapter;
 use crate::format::clauses;
@@ -132,7 +132,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     let digest = &document.digest;
     let input = digest.input;
     let (open_clauses, met_clauses) = conformance::parted(document.conformance());
-    let (warning_table, single_warnings) = alike::told_once("Warnings of the run", &input.facts.warnings);
+    let (warning_table, single_warnings) = warning_kind::by_kind("Warnings of the run", &input.facts.warnings);
     let figures = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.figures);
     Ok(Page {
         name: &input.plan.name,

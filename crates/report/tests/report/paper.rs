@@ -3,7 +3,7 @@
 
 use crate::formats::{figures, latex_for, methods, methods_for, paper_figures};
 use crate::sample::Sample;
-use sixbench_method::record::DURING_TRIALS;
+use sixbench_method::record::{CoreLoad, Warning};
 use sixbench_method::trial::Fault;
 use sixbench_report::PaperStyle;
 use std::path::{Path, PathBuf};
@@ -161,9 +161,10 @@ fn the_methods_state_what_disturbed_a_run_and_advise_nothing() {
     let all = of_device(&sample);
     let first = sample.records.iter_mut().find(|record| is_of_device(&record.point.test)).expect("a trial");
     first.result.faults.push(Fault::CpuTaken { milliseconds: first.result.spec.duration_ns / 2_000_000 });
-    let during = format!("{DURING_TRIALS}{device} during trials, so a rate is a lower bound; end the other work (see top)");
+    let during = Warning::DisturbedTrials { dut: device.clone() };
     let busy = |core: u32| {
-        format!("before {device} was set up: core {core} is 77 % busy with other work (qemu, process 4711: 60 %); stop it")
+        let load = CoreLoad { core, busy_percent: 77, by: "qemu, process 4711: 60 %".to_owned() };
+        Warning::BusyBeforeSetUp { dut: device.clone(), load }
     };
     sample.facts.warnings = vec![during, busy(0), busy(1), busy(2)];
     sample.facts.host.insert("memory".to_owned(), "24683656 kB".to_owned());

@@ -1,7 +1,7 @@
 //! No planned point is lost: every output has a status for each.
 
 use crate::formats::{csv, html, json, latex, markdown, points_csv, scaling_csv, terminal, values_csv, warnings_csv};
-use crate::sample::Sample;
+use crate::sample::{self, Sample};
 use proptest::prelude::*;
 use serde_json::Value;
 use sixbench_method::plan::Test;
@@ -163,7 +163,7 @@ fn nothing_is_said_of_the_limit_of_a_device_that_was_disturbed() {
     let undisturbed = markdown(&sample.input());
     assert!(undisturbed.contains("| device |") && !undisturbed.contains("disturbed"), "{undisturbed}");
     let mut sample = sample.disturbed("partly");
-    sample.facts.warnings.insert(0, "before it was set up: core 1 is 97 % busy".to_owned());
+    sample.facts.warnings.insert(0, sample::warning("before it was set up: core 1 is 97 % busy"));
     let input = sample.input();
     let page = html(&input).expect("a page");
     for text in
@@ -286,7 +286,7 @@ fn the_warnings_of_a_run_have_a_file_in_their_order() {
     let mut sample = Sample::complete();
     let directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
     directions.for_each(|direction| AnomalyKind::ALL.iter().for_each(|kind| *kind.count_mut(direction) = 0));
-    sample.facts.warnings = vec!["core 1 is 97 % busy, by \"make\"".to_owned(), "the machine is virtual".to_owned()];
+    sample.facts.warnings = ["core 1 is 97 % busy, by \"make\"", "the machine is virtual"].map(sample::warning).into();
     let text = warnings_csv(&sample.input());
     let rows: Vec<Vec<String>> = text.lines().skip(1).map(fields).collect();
     assert!(text.contains(",1,\"core 1 is 97 % busy, by \"\"make\"\"\","), "{text}");
@@ -445,7 +445,7 @@ fn colours_in_what_others_wrote_are_shown_and_only_our_own_reach_the_terminal() 
     let mut sample = Sample::complete();
     // The second one begins as the marks do that stand for our own colours while the text is made.
     sample.plan.tests[0].title = "\u{1b}[30mhidden".to_owned();
-    sample.facts.warnings.push("\u{fdd0}0\u{fdd0}30mhidden".to_owned());
+    sample.facts.warnings.push(sample::warning("\u{fdd0}0\u{fdd0}30mhidden"));
     let text = terminal(&sample.input(), 100, true);
     assert!(text.contains("\u{1b}[1m") && text.contains("\\u001b[30mhidden"), "{text:?}");
     assert!(!text.contains("\u{1b}[30m"), "{text:?}");

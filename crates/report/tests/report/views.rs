@@ -1,7 +1,7 @@
 //! The views of one sample run, and of a run without results.
 
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
-use crate::sample::Sample;
+use crate::sample::{self, Sample};
 use sixbench_method::plan::{Expectation, Test};
 use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
@@ -272,7 +272,7 @@ fn commands_to_a_terminal_in_titles_versions_and_warnings_are_shown_in_every_for
     let hostile = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[8m\u{9b}2J\u{202e}y\rz";
     let mut sample = Sample::complete();
     sample.plan.tests[0].title = hostile.to_owned();
-    sample.facts.warnings.push(hostile.to_owned());
+    sample.facts.warnings.push(sample::warning(hostile));
     sample.facts.duts.values_mut().for_each(|dut| dut.version = hostile.to_owned());
     let input = sample.input();
     let document = Document::new(&input).expect("a report");

@@ -160,7 +160,7 @@ fn facts_of(plan: &Plan, parts: &[ResultsPart]) -> Facts {
     // Tests that one machine left out may have been measured on another.
     facts.not_run.retain(|skipped| plan.test(&skipped.test).is_none());
     facts.not_run.dedup_by(|a, b| a.test == b.test);
-    let mut warnings: Vec<String> = warnings_of(&facts, &all).iter().map(Warning::to_string).collect();
+    let mut warnings = warnings_of(&facts, &all);
     warnings.append(&mut facts.warnings);
     Facts { warnings, ..facts }
 }

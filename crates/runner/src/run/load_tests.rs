@@ -6,7 +6,6 @@ use crate::{RunRequest, Site, perform};
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile, Selection, Test};
-use sixbench_method::record::DURING_TRIALS;
 use sixbench_method::record::{CoreLoad, Warning};
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -62,7 +61,7 @@ impl Drop for Results {
 }
 
 /// Runs the plan on a machine whose load is given by `look_at_load`. Returns the events, and the warnings of `facts.json`.
-fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<String>) {
+fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<Warning>) {
     let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
     let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
@@ -88,8 +87,8 @@ fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<String>
     (events, load(&directory.0).expect("results").facts.warnings)
 }
 
-fn warning(dut: &str) -> String {
-    Warning::BusyBeforeSetUp { dut: dut.to_owned(), load: busy_core() }.to_string()
+fn warning(dut: &str) -> Warning {
+    Warning::BusyBeforeSetUp { dut: dut.to_owned(), load: busy_core() }
 }
 
 #[test]
@@ -98,13 +97,13 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
     let (events, warnings) = run(busy);
     for dut in DUTS {
         let first = |is_it: &dyn Fn(&Event) -> bool| events.iter().position(is_it).unwrap_or_else(|| panic!("{events:?}"));
-        let warned = first(&|event| matches!(event, Event::Warning { text } if *text == warning(dut)));
+        let warned = first(&|event| matches!(event, Event::Warning { text } if *text == warning(dut).to_string()));
         let ready = first(&|event| matches!(event, Event::DutReady { dut: name, .. } if name == dut));
         let measured = first(&|event| matches!(event, Event::TrialStarted { point, .. } if point.test == dut));
         assert!(warned < ready && ready < measured, "{dut}: {warned}, {ready}, {measured}");
     }
     // On a busy machine, trials also warn of other work, in the same place.
-    let mut of_the_run = warnings.iter().filter(|text| !text.starts_with(DURING_TRIALS));
+    let mut of_the_run = warnings.iter().filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
     // The later warning is inserted before all others, so that the order shows it.
     assert_eq!([of_the_run.next(), of_the_run.next()], [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))], "{warnings:?}");
 }
@@ -113,5 +112,5 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
 fn a_quiet_machine_is_not_warned_of() {
     let _guard = ONE_AT_A_TIME.lock();
     let (_, warnings) = run(quiet);
-    assert!(!warnings.iter().any(|text| text.contains("was set up:")), "{warnings:?}");
+    assert!(!warnings.iter().any(|warning| matches!(warning, Warning::BusyBeforeSetUp { .. })), "{warnings:?}");
 }

@@ -69,7 +69,7 @@ pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dy
     let clock = RunClock::start();
     let mut facts = origin::begin(&request, code, clock.now());
     let step = request.records.last().and_then(|record| clock.step_since(&record.started));
-    facts.warnings.extend(step.map(|warning| warning.to_string()));
+    facts.warnings.extend(step);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
     replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
     facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
@@ -237,7 +237,7 @@ impl Manager<'_> {
     /// Warns of other work on this machine while no device is up, because a device's processes would look like such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
         match (self.request.look_at_load)(&allowed_cores()?) {
-            Some(load) => self.warn_first(&Warning::BusyBeforeSetUp { dut: next.to_owned(), load }),
+            Some(load) => self.warn_first(Warning::BusyBeforeSetUp { dut: next.to_owned(), load }),
             None => Ok(()),
         }
     }
@@ -247,8 +247,8 @@ impl Manager<'_> {
         let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
         let warning = Warning::DisturbedTrials { dut: dut.to_owned() };
         let decides = !record.result.was_made_again();
-        if decides && record.is_disturbed() && !self.facts.warnings.contains(&warning.to_string()) {
-            self.warn_first(&warning)
+        if decides && record.is_disturbed() && !self.facts.warnings.contains(&warning) {
+            self.warn_first(warning)
         } else {
             Ok(())
         }
@@ -256,14 +256,13 @@ impl Manager<'_> {
 
     /// Warns if the system's clock was set.
     fn look_at_clock(&mut self) -> Result<(), RunError> {
-        self.clock.step().map_or(Ok(()), |warning| self.warn_first(&warning))
+        self.clock.step().map_or(Ok(()), |warning| self.warn_first(warning))
     }
 
     /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
-    fn warn_first(&mut self, warning: &Warning) -> Result<(), RunError> {
-        let text = warning.to_string();
-        self.show(&Event::Warning { text: text.clone() });
-        self.facts.warnings.insert(0, text);
+    fn warn_first(&mut self, warning: Warning) -> Result<(), RunError> {
+        self.show(&Event::Warning { text: warning.to_string() });
+        self.facts.warnings.insert(0, warning);
         Ok(self.store.write_facts(&self.facts)?)
     }
 
@@ -302,12 +301,12 @@ impl Manager<'_> {
         self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
         self.facts.duts.insert(recipe.name.clone(), dut);
         if !changes.is_empty() {
-            self.warn_first(&Warning::DutChanged { dut: recipe.name.clone(), changes })?;
+            self.warn_first(Warning::DutChanged { dut: recipe.name.clone(), changes })?;
         }
-        for text in session.warnings().iter().map(Warning::to_string) {
-            if !self.facts.warnings.contains(&text) {
-                self.facts.warnings.push(text.clone());
-                self.show(&Event::Warning { text });
+        for warning in session.warnings() {
+            if !self.facts.warnings.contains(warning) {
+                self.facts.warnings.push(warning.clone());
+                self.show(&Event::Warning { text: warning.to_string() });
             }
         }
         self.store.write_facts(&self.facts)?;

@@ -2,13 +2,13 @@
 
 use super::run;
 use crate::digest::Digest;
-use crate::findings::warning::Warning;
+use crate::findings::warning::ReportWarning;
 
 /// Returns one row for each warning, numbered in the same order as in the other outputs; only the header if there are none.
 pub(crate) fn warnings_csv(digest: &Digest<'_>) -> String {
     let plan = &digest.input.plan.name;
-    let row = |(number, warning): (usize, Warning<'_>)| {
-        let own = [plan.clone(), number.to_string(), warning.text().into_owned(), warning.level().to_owned()];
+    let row = |(number, warning): (usize, ReportWarning<'_>)| {
+        let own = [plan.clone(), number.to_string(), warning.text(), warning.level().to_owned()];
         (String::new(), own.into_iter().chain(anomaly(&warning)).collect())
     };
     run::file(digest, COLUMNS, (1..).zip(digest.warnings()).map(row))
@@ -16,8 +16,8 @@ pub(crate) fn warnings_csv(digest: &Digest<'_>) -> String {
 
 const COLUMNS: &str = "plan,number,warning,level,kind,test,device,frames,share,trials,all_trials,first_frame_size_octets,first_repetition,first_trial";
 
-/// Returns the columns from `kind` on; empty for a text of the run.
-fn anomaly(warning: &Warning<'_>) -> [String; 10] {
+/// Returns the columns from `kind` on; empty for a warning of the run.
+fn anomaly(warning: &ReportWarning<'_>) -> [String; 10] {
     let Some(of) = warning.anomaly() else { return Default::default() };
     [
         of.kind.name().to_owned(),

@@ -9,9 +9,9 @@ pub(crate) use latex::latex;
 pub(crate) use markdown::markdown;
 
 use crate::digest::Digest;
-use crate::findings::alike;
 use crate::findings::origin;
 use crate::findings::trust;
+use crate::findings::warning_kind::WarningKind;
 use crate::format::bibliography::{TESTER_KEY, run_key};
 use crate::layout::table::Table;
 use crate::wording::numbers::{capitalised, enumerated, percentage, seconds, three_digits, whole};
@@ -19,7 +19,7 @@ use sixbench_method::conformance::{Clause, Conformance, of_plan};
 use sixbench_method::lists::{by_key, each_once};
 use sixbench_method::measures::Noun;
 use sixbench_method::plan::{Plan, Profile};
-use sixbench_method::record::{DURING_TRIALS, TrialRecord};
+use sixbench_method::record::{TrialRecord, Warning};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::trial::Verdict;
 use sixbench_method::units::{agreeing, part_of};
@@ -271,12 +271,11 @@ fn disturbed(digest: &Digest<'_>) -> Option<String> {
     (!devices.is_empty()).then(|| format!("Other work used the cores of {} that were not repeated", enumerated(&devices)))
 }
 
-/// Returns what the warnings of a run state, each kind once: what follows a semicolon is advice to its operator, and no part of a paper. The counts of
+/// Returns what the warnings of a run state, each kind once and without the advice to its operator, which is no part of a paper. The counts of
 /// [`disturbed`] replace the warnings of disturbed trials.
-fn recorded(warnings: &[String]) -> Vec<String> {
-    let stated = warnings.iter().filter(|text| !text.starts_with(DURING_TRIALS));
-    let stated: Vec<String> = stated.map(|text| text.split("; ").next().unwrap_or_default().to_owned()).collect();
-    alike::in_brief(&stated).iter().map(|text| capitalised(text)).collect()
+fn recorded(warnings: &[Warning]) -> Vec<String> {
+    let stated = warnings.iter().filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
+    WarningKind::all_of(stated).iter().map(|kind| capitalised(&kind.in_brief(Warning::condition))).collect()
 }
 
 fn deviations(plan: &Plan) -> Paragraph {

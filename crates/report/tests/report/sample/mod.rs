@@ -301,7 +301,7 @@ fn facts() -> Facts {
             ("tayga".to_owned(), dut("TAYGA", "0.9.2", "nat64", "/etc/tayga.conf", "tun-device nat64\nprefix 64:ff9b::/96\n")),
         ]
         .into(),
-        warnings: vec!["the machine is virtual: its host may take processor time away".to_owned()],
+        warnings: vec![warning("the machine is virtual: its host may take processor time away")],
         runs: vec![part(Some(Ending::Complete))],
         labels: [("rack".to_owned(), "b4".to_owned())].into(),
         selection: Selection::default(),
@@ -341,4 +341,9 @@ pub(crate) fn parquet_files(document: &Document<'_>) -> Vec<(&'static str, Vec<u
         (name, file)
     };
     Document::PARQUET_FILES.into_iter().map(of).collect()
+}
+
+/// Returns a warning that is only a sentence, as facts of version 0.1 have them.
+pub(crate) fn warning(text: &str) -> Warning {
+    Warning::Text { text: text.to_owned() }
 }
