@@ -3,6 +3,7 @@
 
 pub mod anomaly;
 pub mod bottleneck;
+pub mod bounds;
 pub mod budget;
 pub mod campaign;
 mod clause;

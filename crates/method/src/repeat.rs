@@ -1,5 +1,6 @@
 //! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
 
+use crate::bounds::{Bound, Bounded, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,23 @@ pub enum Repetition {
     },
 }
 
+impl Bounded for Repetition {
+    const BOUNDS: TableBounds =
+        TableBounds { numbers: &[("fixed", Repetition::NUMBER)], tables: &[("adaptive", &ADAPTIVE)], ..TableBounds::NONE };
+}
+
+/// The bounds of the settings of [`Repetition::Adaptive`].
+const ADAPTIVE: TableBounds = TableBounds {
+    numbers: &[("least", Repetition::LEAST_ADAPTIVE), ("most", Repetition::LEAST_ADAPTIVE), ("within", Bound::SHARE)],
+    ordered: &[("least", "most")],
+    ..TableBounds::NONE
+};
+
 impl Repetition {
+    /// The number of repetitions.
+    pub const NUMBER: Bound = Bound::new(1.0, 1000.0);
+    /// The number of adaptive repetitions. There is no interval below six.
+    pub const LEAST_ADAPTIVE: Bound = Self::NUMBER.at_least(6.0);
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 

@@ -6,6 +6,7 @@ use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use crate::bounds::{Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::list;
 use crate::terms::{FrameRate, FrameSize, LossRatio};
@@ -24,6 +25,10 @@ pub struct LossScan {
     pub rates: Vec<FrameRate>,
     /// True if two successive trials without loss end the scan, as in the RFC; otherwise every rate is tried.
     pub until_lossless: bool,
+}
+
+impl Bounded for LossScan {
+    const BOUNDS: TableBounds = TableBounds { numbers: &[("rates", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
 }
 
 impl LossScan {

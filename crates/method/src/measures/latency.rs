@@ -6,6 +6,7 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, seconds};
 use crate::plan::Profile;
@@ -26,6 +27,14 @@ pub struct Latency {
     pub tag_after_ns: u64,
     /// Frames to be tagged, evenly spread over the rest; at least 500 by the RFC. With fewer than 1000 the worst-case latency is the maximum.
     pub tagged: u64,
+}
+
+impl Bounded for Latency {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("duration-ns", Bound::TIME_NS), ("tag-after-ns", Bound::TIME_NS), ("tagged", Bound::FRAMES)],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const LATENCY: &str = "RFC 8219 section 7.2";

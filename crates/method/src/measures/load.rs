@@ -1,6 +1,7 @@
 //! The load a measurement is made at.
 
 use super::Keys;
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::terms::FrameRate;
 use crate::units;
 use schemars::JsonSchema;
@@ -14,6 +15,11 @@ pub enum Load {
     OfThroughput(f64),
     /// Frames per second per direction.
     Rate(FrameRate),
+}
+
+impl Bounded for Load {
+    const BOUNDS: TableBounds =
+        TableBounds { numbers: &[("of-throughput", Bound::SHARE), ("rate", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
 }
 
 impl Load {

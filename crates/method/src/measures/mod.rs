@@ -43,6 +43,7 @@ pub use soak::Soak;
 pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 
+use crate::bounds::{Bounded, TableBounds};
 use crate::plan::DnsTest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,13 @@ macro_rules! measures {
         #[serde(rename_all = "kebab-case")]
         pub enum Measure {
             $($(#[$doc])* $variant $(($settings))?,)+
+        }
+
+        impl Bounded for Measure {
+            const BOUNDS: TableBounds = TableBounds {
+                tables: &[$($((stringify!($module), &<$settings>::BOUNDS),)?)+],
+                ..TableBounds::NONE
+            };
         }
 
         impl Measure {

@@ -7,6 +7,7 @@ use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
 use crate::plan::Profile;
@@ -26,6 +27,16 @@ pub struct Recovery {
     /// Time at half of that rate, nanoseconds: losses are looked for in it.
     pub after_ns: u64,
 }
+
+impl Bounded for Recovery {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("overload", OVERLOAD), ("duration-ns", Bound::TIME_NS), ("after-ns", Bound::TIME_NS)],
+        ..TableBounds::NONE
+    };
+}
+
+/// The overload as a share of the throughput. Below 1 there would be nothing to recover from.
+const OVERLOAD: Bound = Bound::new(1.0, 10.0);
 
 const RECOVERY: &str = "RFC 2544 section 26.5";
 
@@ -58,7 +69,7 @@ impl Recovery {
 
 fn overload(text: &str) -> Result<f64, String> {
     let share = text.trim().strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok()).map(|p| p / 100.0);
-    let share = share.filter(|share| (1.0..=10.0).contains(share));
+    let share = share.filter(|share| OVERLOAD.contains(*share));
     share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
 }
 

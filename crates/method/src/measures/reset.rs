@@ -9,6 +9,7 @@ use super::{
     Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements,
 };
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, list, percent, seconds};
 use crate::plan::Profile;
@@ -30,6 +31,14 @@ pub struct Reset {
     pub before_ns: u64,
     /// Time after the reset, nanoseconds: the DUT must be back within it.
     pub after_ns: u64,
+}
+
+impl Bounded for Reset {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("before-ns", Bound::TIME_NS), ("after-ns", Bound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const PROCESS: &str = "RFC 6201 section 4.2.2";

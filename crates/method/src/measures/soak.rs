@@ -8,6 +8,7 @@ use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use super::{Tcp, TrafficRequirements, Value};
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::terms::{Direction, FrameRate};
@@ -31,6 +32,14 @@ pub struct Soak {
     /// The way TCP connections are made, where the load is connections per second rather than frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
+}
+
+impl Bounded for Soak {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("duration-ns", Bound::TIME_NS), ("warm-up-ns", Bound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS), ("tcp", &Tcp::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 /// The new connections per second of a test that says nothing: what some thousand subscribers open, and any device can bear for hours.

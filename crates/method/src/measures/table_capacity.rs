@@ -5,6 +5,7 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
@@ -29,6 +30,20 @@ pub struct Capacity {
     pub binary_share: f64,
     /// The search ends when it knows the number to so many connections.
     pub error: u64,
+}
+
+impl Bounded for Capacity {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("start", Bound::COUNT),
+            ("most", Bound::COUNT),
+            ("exponential-share", Bound::SHARE),
+            ("binary-share", Bound::SHARE),
+            ("error", Bound::COUNT),
+        ],
+        ordered: &[("start", "most")],
+        ..TableBounds::NONE
+    };
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {

@@ -1,6 +1,7 @@
 //! The way TCP connections are made, in each measurement that makes some (RFC 3511).
 
 use super::keys::{Keys, MeasureDefaults, time};
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::trial::tcp::Close;
 use crate::units;
@@ -21,6 +22,16 @@ pub struct Tcp {
     pub server_ports: (u16, u16),
 }
 
+impl Bounded for Tcp {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("object-octets", OBJECT_OCTETS), ("time-limit-ns", Bound::TIME_NS), ("server-ports", Bound::UINT16)],
+        ..TableBounds::NONE
+    };
+}
+
+/// Octets of an object.
+const OBJECT_OCTETS: Bound = Bound::new(1.0, 1e6);
+
 impl Tcp {
     /// Returns the settings that the keys of a test ask for. RFC 3511: a small object, closed as most connections of HTTP are. Linux
     /// repeats a lost SYN after one second: a connection that needs that was lost.
@@ -36,7 +47,7 @@ impl Tcp {
 }
 
 fn object_octets(text: &str) -> Result<u32, String> {
-    let octets = text.replace('_', "").parse().ok().filter(|octets| (1..=1_000_000).contains(octets));
+    let octets = text.replace('_', "").parse().ok().filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
     octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
 }
 

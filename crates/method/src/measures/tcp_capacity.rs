@@ -7,6 +7,7 @@ use super::tcp::common_clauses;
 use super::{
     Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
 };
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::plan::Stateful;
 use crate::terms::{Direction, FrameRate, LossRatio};
@@ -29,6 +30,14 @@ pub struct TcpCapacity {
     pub error: u64,
     /// The rate they are opened at, connections per second; below the establishment rate.
     pub rate: FrameRate,
+}
+
+impl Bounded for TcpCapacity {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("start", Bound::COUNT), ("most", Bound::COUNT), ("error", Bound::COUNT), ("rate", FrameRate::OF_MEDIUM)],
+        tables: &[("tcp", &Tcp::BOUNDS)],
+        ordered: &[("start", "most")],
+    };
 }
 
 const CAPACITY: &str = "RFC 3511 section 5.2.3";

@@ -1,6 +1,7 @@
 //! What a test of a stateful gateway sets beside its traffic: the parameters of RFC 9693.
 
 use super::ValueOrder;
+use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::terms::FrameRate;
 use crate::trial::{PhaseOne, TrialKind, TrialSpec};
 use schemars::JsonSchema;
@@ -31,6 +32,21 @@ pub struct Stateful {
     /// Entries of the DUT's connection tracking table, where the recipe can set it and the plan does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_size: Option<u64>,
+}
+
+impl Bounded for Stateful {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("connections", Bound::COUNT),
+            ("state-table", Bound::COUNT),
+            ("rate", FrameRate::OF_MEDIUM),
+            ("timeout-ns", Bound::TIME_NS),
+            ("delay-ns", Bound::TIME_NS),
+            ("validation", Bound::SHARE),
+            ("table-size", Bound::COUNT),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 impl Stateful {

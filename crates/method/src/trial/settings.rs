@@ -1,5 +1,6 @@
 //! The settings that all trials of a plan have in common.
 
+use crate::bounds::{Bound, Bounded, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,4 +18,22 @@ pub struct TrialSettings {
     pub frame_timeout_ns: u64,
     /// A tester's thread away for longer than this has stalled, nanoseconds.
     pub stall_ns: u64,
+}
+
+impl TrialSettings {
+    /// The shortest `duration` that a plan may set, nanoseconds.
+    pub const SHORTEST_NS: u64 = 10_000_000;
+}
+
+impl Bounded for TrialSettings {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("duration-ns", Bound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64)),
+            ("residual-ns", Bound::TIME_NS),
+            ("rest-ns", Bound::TIME_NS),
+            ("frame-timeout-ns", Bound::TIME_NS),
+            ("stall-ns", Bound::TIME_NS.at_least(1.0)),
+        ],
+        ..TableBounds::NONE
+    };
 }

@@ -3,6 +3,7 @@
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::{Section, nearest};
 use sixbench_io::{Backend, PortSpec};
+use sixbench_method::bounds::Bound;
 use sixbench_method::measures::Keys;
 use sixbench_method::names;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
@@ -156,9 +157,9 @@ pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
     word(text, "an order", &words)
 }
 
-pub(crate) fn count(text: &str) -> Result<u32, String> {
-    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
-    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
+pub(crate) fn count(text: &str, bound: Bound) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number: &u32| bound.contains(f64::from(*number)));
+    number.ok_or_else(|| format!("expected a whole number {}, not `{text}`", bound.in_words()))
 }
 
 /// Reads the number of queues of a port, at least one.
