@@ -3,7 +3,6 @@
 
 pub mod anomaly;
 pub mod bottleneck;
-pub mod bounds;
 pub mod budget;
 pub mod campaign;
 mod clause;

@@ -1,6 +1,6 @@
 //! How often a measurement is repeated: a fixed number, or until the median is known well enough. Sees values only.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +29,16 @@ impl Bounded for Repetition {
 
 /// The bounds of the settings of [`Repetition::Adaptive`].
 const ADAPTIVE: TableBounds = TableBounds {
-    numbers: &[("least", Repetition::LEAST_ADAPTIVE), ("most", Repetition::LEAST_ADAPTIVE), ("within", Bound::SHARE)],
+    numbers: &[("least", Repetition::LEAST_ADAPTIVE), ("most", Repetition::LEAST_ADAPTIVE), ("within", NumberBound::SHARE)],
     ordered: &[("least", "most")],
     ..TableBounds::NONE
 };
 
 impl Repetition {
     /// The number of repetitions.
-    pub const NUMBER: Bound = Bound::new(1.0, 1000.0);
+    pub const NUMBER: NumberBound = NumberBound::new(1.0, 1000.0);
     /// The number of adaptive repetitions. There is no interval below six.
-    pub const LEAST_ADAPTIVE: Bound = Self::NUMBER.at_least(6.0);
+    pub const LEAST_ADAPTIVE: NumberBound = Self::NUMBER.at_least(6.0);
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 

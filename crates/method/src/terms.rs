@@ -1,6 +1,8 @@
 //! The field's quantities, each with a type and a unit.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
+pub mod bounds;
+
+use bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,9 +14,9 @@ pub struct FrameRate(pub u64);
 
 impl FrameRate {
     /// The rates that a plan file may state, frames per second.
-    pub const BOUND: Bound = Bound::new(1.0, 1e9);
+    pub const BOUND: NumberBound = NumberBound::new(1.0, 1e9);
     /// The rates that can result from the fastest medium at the smallest frame size, frames per second.
-    pub const OF_MEDIUM: Bound = Bound::new(1.0, 2e10);
+    pub const OF_MEDIUM: NumberBound = NumberBound::new(1.0, 2e10);
 
     /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
     pub fn frames_in(self, duration_ns: u64) -> u64 {
@@ -55,7 +57,7 @@ pub struct FrameSize(pub u16);
 
 impl FrameSize {
     /// The sizes that a plan may have.
-    pub const BOUND: Bound = Bound::new(Self::MINIMUM.0 as f64, Self::MAXIMUM.0 as f64);
+    pub const BOUND: NumberBound = NumberBound::new(Self::MINIMUM.0 as f64, Self::MAXIMUM.0 as f64);
     /// The smallest size whose frames have room for the tag after the UDP header.
     pub const MINIMUM: Self = Self(84);
     /// The largest size of RFC 8219 section 5.1.1.
@@ -163,7 +165,7 @@ pub struct Share {
 
 impl Bounded for Share {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("foreground", Bound::new(0.0, 10_000.0)), ("of", Bound::new(1.0, 10_000.0))],
+        numbers: &[("foreground", NumberBound::new(0.0, 10_000.0)), ("of", NumberBound::new(1.0, 10_000.0))],
         ordered: &[("foreground", "of")],
         ..TableBounds::NONE
     };

@@ -1,17 +1,17 @@
 //! Quantities and words as users write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one tells the user what was
 //! expected and what was found instead.
 
-use crate::bounds::Bound;
+use crate::terms::bounds::NumberBound;
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 pub use crate::text::{agreeing, counted, part_of};
 use std::str::FromStr;
 
 /// The bit rate of a medium, bit/s.
-pub const BIT_RATE: Bound = Bound::new(1e6, 1e13);
+pub const BIT_RATE: NumberBound = NumberBound::new(1e6, 1e13);
 /// The time to live of a resource record, seconds (RFC 2181 section 8).
-pub const TTL_S: Bound = Bound::new(0.0, i32::MAX as f64);
+pub const TTL_S: NumberBound = NumberBound::new(0.0, i32::MAX as f64);
 /// The timeout of a DNS query, nanoseconds. RFC 8219 section 9.2: at most a second.
-pub const DNS_TIMEOUT_NS: Bound = Bound::new(1.0, 1e9);
+pub const DNS_TIMEOUT_NS: NumberBound = NumberBound::new(1.0, 1e9);
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub fn show_ns(ns: u64) -> String {
@@ -107,7 +107,7 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
     // Zero needs no unit.
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
     let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
-    if !Bound::STATED_TIME_NS.contains(nanoseconds) {
+    if !NumberBound::STATED_TIME_NS.contains(nanoseconds) {
         return Err(format!("a time of more than a day: `{text}`"));
     }
     Ok(nanoseconds.round() as u64)
@@ -168,13 +168,13 @@ pub fn factor(text: &str) -> Result<f64, String> {
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" { number / 100.0 } else { number };
-    if !Bound::SHARE.contains(ratio) { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
+    if !NumberBound::SHARE.contains(ratio) { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
 
 /// Reads the accepted loss, a ratio below 1.
 pub fn loss(text: &str) -> Result<LossRatio, String> {
     let ratio = share(text)?;
-    if !Bound::BELOW_ONE.contains(ratio) {
+    if !NumberBound::BELOW_ONE.contains(ratio) {
         Err(format!("a loss goal must be below 100%, not `{text}`"))
     } else {
         Ok(LossRatio(ratio))
@@ -215,7 +215,7 @@ pub fn whole_percent(text: &str) -> Result<u8, String> {
         .trim_end()
         .parse()
         .ok()
-        .filter(|number: &u8| Bound::PERCENT.contains(f64::from(*number)));
+        .filter(|number: &u8| NumberBound::PERCENT.contains(f64::from(*number)));
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
 
@@ -248,7 +248,7 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
 /// # Errors
 /// The text is not such a number; the error says what was expected.
 pub fn count(text: &str, of: &str) -> Result<u64, String> {
-    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| Bound::COUNT.contains(*n));
+    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| NumberBound::COUNT.contains(*n));
     number.map(|number| number as u64).ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
 }
 
@@ -262,7 +262,7 @@ pub fn connections(text: &str) -> Result<u64, String> {
 
 /// Reads a number of frames, at least 1: `50_000`.
 pub fn frames(text: &str) -> Result<u64, String> {
-    let frames = text.replace('_', "").parse().ok().filter(|frames: &u64| Bound::FRAMES.contains(*frames as f64));
+    let frames = text.replace('_', "").parse().ok().filter(|frames: &u64| NumberBound::FRAMES.contains(*frames as f64));
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
 }
 

@@ -5,10 +5,10 @@ use super::procedure::Conditions;
 use super::{
     Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value,
 };
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
 use crate::terms::FrameSize;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -29,7 +29,7 @@ pub struct BackToBack {
 
 impl Bounded for BackToBack {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("rate", FrameRate::OF_MEDIUM), ("longest-ns", LONGEST_BURST_NS), ("step-frames", Bound::FRAMES)],
+        numbers: &[("rate", FrameRate::OF_MEDIUM), ("longest-ns", LONGEST_BURST_NS), ("step-frames", NumberBound::FRAMES)],
         ..TableBounds::NONE
     };
 }
@@ -62,7 +62,7 @@ const STEP: u64 = 16;
 /// The default length of the longest burst, nanoseconds: a longer one has met no limit.
 const LONGEST_NS: u64 = 2_000_000_000;
 /// The length of the longest burst, nanoseconds. RFC 9004 section 6.2 asks for up to 30 s.
-const LONGEST_BURST_NS: Bound = Bound::new(1.0, 60e9);
+const LONGEST_BURST_NS: NumberBound = NumberBound::new(1.0, 60e9);
 
 impl BackToBack {
     /// Returns the settings that the keys of a test ask for.

@@ -5,10 +5,10 @@ use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
 use std::num::NonZeroU32;
@@ -84,17 +84,17 @@ pub(super) static INFOS: [Info; 3] = [
 const SOON_S: u32 = 10;
 
 /// Source ports of the queries.
-const PORTS: Bound = Bound::new(1.0, 4096.0);
+const PORTS: NumberBound = NumberBound::new(1.0, 4096.0);
 /// Queries that are sent back to back.
-const BURST: Bound = Bound::new(1.0, 1e6);
+const BURST: NumberBound = NumberBound::new(1.0, 1e6);
 
 impl Bounded for DnsTest {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
             ("timeout-ns", units::DNS_TIMEOUT_NS),
-            ("cached", Bound::PERCENT),
-            ("with-aaaa", Bound::PERCENT),
-            ("cached-names", Bound::COUNT),
+            ("cached", NumberBound::PERCENT),
+            ("with-aaaa", NumberBound::PERCENT),
+            ("cached-names", NumberBound::COUNT),
             ("ttl-s", units::TTL_S),
             ("ports", PORTS),
             ("burst", BURST),

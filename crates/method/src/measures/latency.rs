@@ -6,10 +6,10 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, seconds};
 use crate::plan::Profile;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use crate::units;
 use schemars::JsonSchema;
@@ -31,7 +31,11 @@ pub struct Latency {
 
 impl Bounded for Latency {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("duration-ns", Bound::TIME_NS), ("tag-after-ns", Bound::TIME_NS), ("tagged", Bound::FRAMES)],
+        numbers: &[
+            ("duration-ns", NumberBound::TIME_NS),
+            ("tag-after-ns", NumberBound::TIME_NS),
+            ("tagged", NumberBound::FRAMES),
+        ],
         tables: &[("load", &Load::BOUNDS)],
         ..TableBounds::NONE
     };

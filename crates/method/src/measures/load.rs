@@ -1,8 +1,8 @@
 //! The load a measurement is made at.
 
 use super::Keys;
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum Load {
 
 impl Bounded for Load {
     const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("of-throughput", Bound::SHARE), ("rate", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
+        TableBounds { numbers: &[("of-throughput", NumberBound::SHARE), ("rate", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
 }
 
 impl Load {

@@ -43,8 +43,8 @@ pub use soak::Soak;
 pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 
-use crate::bounds::{Bounded, TableBounds};
 use crate::plan::DnsTest;
+use crate::terms::bounds::{Bounded, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;

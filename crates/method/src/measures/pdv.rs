@@ -6,9 +6,9 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::plan::Profile;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialResult, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,11 @@ pub struct PdvStream {
 }
 
 impl Bounded for PdvStream {
-    const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("duration-ns", Bound::TIME_NS)], tables: &[("load", &Load::BOUNDS)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("duration-ns", NumberBound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const PDV: &str = "RFC 8219 section 7.3.1";

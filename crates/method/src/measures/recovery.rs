@@ -7,11 +7,11 @@ use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,13 +30,13 @@ pub struct Recovery {
 
 impl Bounded for Recovery {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("overload", OVERLOAD), ("duration-ns", Bound::TIME_NS), ("after-ns", Bound::TIME_NS)],
+        numbers: &[("overload", OVERLOAD), ("duration-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
         ..TableBounds::NONE
     };
 }
 
 /// The overload as a share of the throughput. Below 1 there would be nothing to recover from.
-const OVERLOAD: Bound = Bound::new(1.0, 10.0);
+const OVERLOAD: NumberBound = NumberBound::new(1.0, 10.0);
 
 const RECOVERY: &str = "RFC 2544 section 26.5";
 

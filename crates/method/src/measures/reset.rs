@@ -9,11 +9,11 @@ use super::{
     Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements,
 };
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, list, percent, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameSize;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Reset {
 
 impl Bounded for Reset {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("before-ns", Bound::TIME_NS), ("after-ns", Bound::TIME_NS)],
+        numbers: &[("before-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
         tables: &[("load", &Load::BOUNDS)],
         ..TableBounds::NONE
     };

@@ -8,9 +8,9 @@ use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use super::{Tcp, TrafficRequirements, Value};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
 use crate::units;
@@ -36,7 +36,7 @@ pub struct Soak {
 
 impl Bounded for Soak {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("duration-ns", Bound::TIME_NS), ("warm-up-ns", Bound::TIME_NS)],
+        numbers: &[("duration-ns", NumberBound::TIME_NS), ("warm-up-ns", NumberBound::TIME_NS)],
         tables: &[("load", &Load::BOUNDS), ("tcp", &Tcp::BOUNDS)],
         ..TableBounds::NONE
     };

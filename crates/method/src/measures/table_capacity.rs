@@ -5,11 +5,11 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
@@ -35,11 +35,11 @@ pub struct Capacity {
 impl Bounded for Capacity {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
-            ("start", Bound::COUNT),
-            ("most", Bound::COUNT),
-            ("exponential-share", Bound::SHARE),
-            ("binary-share", Bound::SHARE),
-            ("error", Bound::COUNT),
+            ("start", NumberBound::COUNT),
+            ("most", NumberBound::COUNT),
+            ("exponential-share", NumberBound::SHARE),
+            ("binary-share", NumberBound::SHARE),
+            ("error", NumberBound::COUNT),
         ],
         ordered: &[("start", "most")],
         ..TableBounds::NONE

@@ -1,8 +1,8 @@
 //! The way TCP connections are made, in each measurement that makes some (RFC 3511).
 
 use super::keys::{Keys, MeasureDefaults, time};
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::tcp::Close;
 use crate::units;
 use schemars::JsonSchema;
@@ -24,13 +24,17 @@ pub struct Tcp {
 
 impl Bounded for Tcp {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("object-octets", OBJECT_OCTETS), ("time-limit-ns", Bound::TIME_NS), ("server-ports", Bound::UINT16)],
+        numbers: &[
+            ("object-octets", OBJECT_OCTETS),
+            ("time-limit-ns", NumberBound::TIME_NS),
+            ("server-ports", NumberBound::UINT16),
+        ],
         ..TableBounds::NONE
     };
 }
 
 /// Octets of an object.
-const OBJECT_OCTETS: Bound = Bound::new(1.0, 1e6);
+const OBJECT_OCTETS: NumberBound = NumberBound::new(1.0, 1e6);
 
 impl Tcp {
     /// Returns the settings that the keys of a test ask for. RFC 3511: a small object, closed as most connections of HTTP are. Linux

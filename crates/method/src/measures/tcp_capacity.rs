@@ -7,9 +7,9 @@ use super::tcp::common_clauses;
 use super::{
     Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
 };
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::plan::Stateful;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -34,7 +34,12 @@ pub struct TcpCapacity {
 
 impl Bounded for TcpCapacity {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("start", Bound::COUNT), ("most", Bound::COUNT), ("error", Bound::COUNT), ("rate", FrameRate::OF_MEDIUM)],
+        numbers: &[
+            ("start", NumberBound::COUNT),
+            ("most", NumberBound::COUNT),
+            ("error", NumberBound::COUNT),
+            ("rate", FrameRate::OF_MEDIUM),
+        ],
         tables: &[("tcp", &Tcp::BOUNDS)],
         ordered: &[("start", "most")],
     };

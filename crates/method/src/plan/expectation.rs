@@ -1,7 +1,7 @@
 //! What a test is expected to come to.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::measures::Quantity;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, FrameSize};
 use schemars::JsonSchema;
 use serde::de::{self, SeqAccess, Visitor};
@@ -35,8 +35,8 @@ impl Bounded for Expectation {
         numbers: &[
             ("frame-size", FrameSize::BOUND),
             ("rate", FrameRate::OF_MEDIUM),
-            ("at-least", Bound::ANY),
-            ("at-most", Bound::ANY),
+            ("at-least", NumberBound::ANY),
+            ("at-most", NumberBound::ANY),
         ],
         ..TableBounds::NONE
     };

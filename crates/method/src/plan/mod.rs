@@ -26,10 +26,10 @@ pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::measures::Quantity;
 use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
 use crate::units::{BIT_RATE, counted};
@@ -71,7 +71,7 @@ pub struct Plan {
 
 impl Bounded for Plan {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("seed", Bound::ANY), ("patience-ns", Bound::TIME_NS), ("link-rate", BIT_RATE)],
+        numbers: &[("seed", NumberBound::ANY), ("patience-ns", NumberBound::TIME_NS), ("link-rate", BIT_RATE)],
         tables: &[("trial", &TrialSettings::BOUNDS), ("search", &SearchSettings::BOUNDS), ("test", &Test::BOUNDS)],
         ..TableBounds::NONE
     };
@@ -151,9 +151,9 @@ impl Bounded for Test {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
             ("frame-sizes", FrameSize::BOUND),
-            ("frame-timeout-ns", Bound::TIME_NS),
+            ("frame-timeout-ns", NumberBound::TIME_NS),
             ("maximum", FrameRate::BOUND),
-            ("loss-goals", Bound::BELOW_ONE),
+            ("loss-goals", NumberBound::BELOW_ONE),
             ("cores", CoreLimits::NUMBER),
             ("device-cores", CoreLimits::NUMBER),
         ],

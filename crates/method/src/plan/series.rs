@@ -1,6 +1,6 @@
 //! A series of tests that differ in one property.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Series {
 }
 
 impl Bounded for Series {
-    const BOUNDS: TableBounds = TableBounds { numbers: &[("at", Bound::ANY)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds { numbers: &[("at", NumberBound::ANY)], ..TableBounds::NONE };
 }
 
 /// The property in which the steps of a series differ.

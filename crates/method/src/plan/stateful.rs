@@ -1,8 +1,8 @@
 //! What a test of a stateful gateway sets beside its traffic: the parameters of RFC 9693.
 
 use super::ValueOrder;
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{PhaseOne, TrialKind, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,13 +37,13 @@ pub struct Stateful {
 impl Bounded for Stateful {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
-            ("connections", Bound::COUNT),
-            ("state-table", Bound::COUNT),
+            ("connections", NumberBound::COUNT),
+            ("state-table", NumberBound::COUNT),
             ("rate", FrameRate::OF_MEDIUM),
-            ("timeout-ns", Bound::TIME_NS),
-            ("delay-ns", Bound::TIME_NS),
-            ("validation", Bound::SHARE),
-            ("table-size", Bound::COUNT),
+            ("timeout-ns", NumberBound::TIME_NS),
+            ("delay-ns", NumberBound::TIME_NS),
+            ("validation", NumberBound::SHARE),
+            ("table-size", NumberBound::COUNT),
         ],
         ..TableBounds::NONE
     };

@@ -1,7 +1,7 @@
 //! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::terms::Direction;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Bounded for TrafficSettings {
         numbers: &[
             ("left-networks", TrafficSettings::NETWORKS),
             ("right-networks", TrafficSettings::NETWORKS),
-            ("subscribers", Bound::COUNT),
+            ("subscribers", NumberBound::COUNT),
         ],
         tables: &[
             ("forward_ports", &Ports::BOUNDS),
@@ -65,7 +65,7 @@ fn is_one(networks: &u16) -> bool {
 
 impl TrafficSettings {
     /// The networks on one side.
-    pub const NETWORKS: Bound = Bound::new(1.0, 256.0);
+    pub const NETWORKS: NumberBound = NumberBound::new(1.0, 256.0);
 
     /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
     pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
@@ -171,7 +171,7 @@ impl Bounded for Ports {
 
 /// The bounds of a range of ports.
 const PORT_RANGE: TableBounds = TableBounds {
-    numbers: &[("first", Bound::UINT16), ("last", Bound::UINT16)],
+    numbers: &[("first", NumberBound::UINT16), ("last", NumberBound::UINT16)],
     ordered: &[("first", "last")],
     ..TableBounds::NONE
 };
@@ -271,11 +271,11 @@ const ADDRESS_RANGE: TableBounds = TableBounds {
 
 impl AddressPart {
     /// The octets at which values can be put into an IPv4 address.
-    pub const IPV4_OFFSETS: Bound = Bound::new(0.0, 2.0);
+    pub const IPV4_OFFSETS: NumberBound = NumberBound::new(0.0, 2.0);
     /// The octets at which values can be put into an IPv6 address.
-    pub const IPV6_OFFSETS: Bound = Bound::new(0.0, 14.0);
+    pub const IPV6_OFFSETS: NumberBound = NumberBound::new(0.0, 14.0);
     /// The values that can be put into an address: the guard looks at each address.
-    pub const VALUES: Bound = Bound::new(0.0, Self::LAST_VALUE as f64);
+    pub const VALUES: NumberBound = NumberBound::new(0.0, Self::LAST_VALUE as f64);
     /// The octet offset of the part of an IPv4 address that the draft lets vary: the last 16 bits.
     pub const IPV4_OFFSET: u8 = 2;
     /// The octet offset of the part of an IPv6 address that the draft lets vary: bits 96 to 111.
@@ -297,5 +297,5 @@ pub struct Flows {
 
 impl Bounded for Flows {
     const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("count", Bound::COUNT), ("step-ns", Bound::TIME_NS)], ..TableBounds::NONE };
+        TableBounds { numbers: &[("count", NumberBound::COUNT), ("step-ns", NumberBound::TIME_NS)], ..TableBounds::NONE };
 }

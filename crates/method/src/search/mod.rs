@@ -1,7 +1,7 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use schemars::JsonSchema;
@@ -91,7 +91,7 @@ impl Bounded for SearchSettings {
             ("minimum", FrameRate::BOUND),
             ("maximum", FrameRate::BOUND),
             ("width", SearchSettings::WIDTH),
-            ("goals", Bound::BELOW_ONE),
+            ("goals", NumberBound::BELOW_ONE),
             ("max-invalid", SearchSettings::MAX_INVALID),
         ],
         ordered: &[("minimum", "maximum")],
@@ -101,9 +101,9 @@ impl Bounded for SearchSettings {
 
 impl SearchSettings {
     /// The width of the interval in which a search ends, as a share of the maximum.
-    pub const WIDTH: Bound = Bound::new(0.00001, 0.5);
+    pub const WIDTH: NumberBound = NumberBound::new(0.00001, 0.5);
     /// The number of invalid trials.
-    pub const MAX_INVALID: Bound = Bound::new(1.0, 1000.0);
+    pub const MAX_INVALID: NumberBound = NumberBound::new(1.0, 1000.0);
 
     /// Returns the first loss goal, zero loss if there is none: the one by which headlines, and trials without a search, are judged.
     pub fn first_goal(&self) -> LossRatio {

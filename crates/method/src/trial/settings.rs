@@ -1,6 +1,6 @@
 //! The settings that all trials of a plan have in common.
 
-use crate::bounds::{Bound, Bounded, TableBounds};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,11 +28,11 @@ impl TrialSettings {
 impl Bounded for TrialSettings {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
-            ("duration-ns", Bound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64)),
-            ("residual-ns", Bound::TIME_NS),
-            ("rest-ns", Bound::TIME_NS),
-            ("frame-timeout-ns", Bound::TIME_NS),
-            ("stall-ns", Bound::TIME_NS.at_least(1.0)),
+            ("duration-ns", NumberBound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64)),
+            ("residual-ns", NumberBound::TIME_NS),
+            ("rest-ns", NumberBound::TIME_NS),
+            ("frame-timeout-ns", NumberBound::TIME_NS),
+            ("stall-ns", NumberBound::TIME_NS.at_least(1.0)),
         ],
         ..TableBounds::NONE
     };

@@ -2,7 +2,7 @@
 //! key where it is read; a resolved plan may come from any source.
 
 use crate::reader::diagnostic::Diagnostic;
-use sixbench_method::bounds::{Bound, TableBounds};
+use sixbench_method::terms::bounds::{NumberBound, TableBounds};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -29,7 +29,7 @@ fn in_tables(value: &Spanned<DeValue<'_>>, bounds: &TableBounds) -> Option<Diagn
 }
 
 /// Looks at a number, at every number of a list, or at every number that a table has under a name of the user.
-fn in_number(key: &str, value: &Spanned<DeValue<'_>>, bound: Bound) -> Option<Diagnostic> {
+fn in_number(key: &str, value: &Spanned<DeValue<'_>>, bound: NumberBound) -> Option<Diagnostic> {
     match value.get_ref() {
         DeValue::Table(table) => table.iter().find_map(|(key, value)| in_number(key.get_ref(), value, bound)),
         DeValue::Array(items) => items.iter().find_map(|item| in_number(key, item, bound)),
@@ -66,8 +66,8 @@ mod tests {
     use crate::fixture_tests::SMALLEST;
     use crate::{parse, resolved};
     use serde_json::Value;
-    use sixbench_method::bounds::{Bounded, TableBounds};
     use sixbench_method::plan::Plan;
+    use sixbench_method::terms::bounds::{Bounded, TableBounds};
 
     const STATEFUL: &str =
         "measure = \"pdv\"\nrate = \"5k\"\nrepetitions = \"adaptive\"\nconnections = \"1k\"\nflow-step = \"0s\"\n";

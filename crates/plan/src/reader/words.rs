@@ -3,12 +3,12 @@
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::{Section, nearest};
 use sixbench_io::{Backend, PortSpec};
-use sixbench_method::bounds::Bound;
 use sixbench_method::measures::Keys;
 use sixbench_method::names;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::text::{is_control, visible};
 use sixbench_method::units::{self, word};
 use sixbench_testbed::recipe::check_reference;
@@ -157,9 +157,9 @@ pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
     word(text, "an order", &words)
 }
 
-pub(crate) fn count(text: &str, bound: Bound) -> Result<u32, String> {
+pub(crate) fn count(text: &str, bound: NumberBound) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number: &u32| bound.contains(f64::from(*number)));
-    number.ok_or_else(|| format!("expected a whole number {}, not `{text}`", bound.in_words()))
+    number.ok_or_else(|| format!("expected a whole number {}, not `{text}`", bound.from_to()))
 }
 
 /// Reads the number of queues of a port, at least one.

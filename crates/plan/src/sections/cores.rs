@@ -45,10 +45,15 @@ pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> C
     };
     let of_device = |text: &str| match text {
         "all" => Ok(None),
-        text => cores(text).map(Some).map_err(|_| format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")),
+        text => count(text, CoreLimits::NUMBER)
+            .map(Some)
+            .map_err(|_| format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")),
     };
     let Some(lists) = section.named_lists(KEY, known, of_device) else {
-        return CoreSteps { every: section.numbers(KEY, cores).unwrap_or_default(), by_device: Vec::new() };
+        return CoreSteps {
+            every: section.numbers(KEY, |text| count(text, CoreLimits::NUMBER)).unwrap_or_default(),
+            by_device: Vec::new(),
+        };
     };
     for (name, counts) in lists.iter().filter(|(_, counts)| counts.len() > 1 && counts.contains(&None)) {
         let help = "the steps of a series need numbers";
@@ -70,10 +75,6 @@ fn unknown(name: &str, machines: &[&str], duts: &[&str]) -> String {
         machines => format!("the machines are {}", machines.join(", ")),
     };
     format!("`{name}` is neither a machine of `host` nor a device: {machines}{}", near.unwrap_or_default())
-}
-
-fn cores(text: &str) -> Result<u32, String> {
-    count(text, CoreLimits::NUMBER)
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use crate::reader::Section;
 use crate::reader::words::{order, ports};
-use sixbench_method::bounds::Bound;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::units::{range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
@@ -83,9 +83,9 @@ pub fn payload(text: &str) -> Result<Payload, String> {
     }
 }
 
-fn offset(text: &str, bound: Bound) -> Result<u8, String> {
+fn offset(text: &str, bound: NumberBound) -> Result<u8, String> {
     let offset = text.parse().ok().filter(|offset: &u8| offset.is_multiple_of(2) && bound.contains(f64::from(*offset)));
-    offset.ok_or_else(|| format!("expected an even octet {}, since checksums add 16-bit words, not `{text}`", bound.in_words()))
+    offset.ok_or_else(|| format!("expected an even octet {}, since checksums add 16-bit words, not `{text}`", bound.from_to()))
 }
 
 fn networks(text: &str) -> Result<u16, String> {

@@ -11,10 +11,10 @@ use super::{
     Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
     TrafficRequirements, Value,
 };
-use crate::bounds::{Bound, Bounded, TableBounds};
 use crate::clause::Clause;
 use crate::clause::numbers::{count, list, repetitions, seconds};
 use crate::plan::{Payload, Profile, SeriesBy, Stateful};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
 use crate::units;
@@ -38,7 +38,11 @@ pub struct ResponseTime {
 
 impl Bounded for ResponseTime {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("rate-per-client", FrameRate::BOUND), ("duration-ns", Bound::TIME_NS), ("outstanding", Bound::UINT32)],
+        numbers: &[
+            ("rate-per-client", FrameRate::BOUND),
+            ("duration-ns", NumberBound::TIME_NS),
+            ("outstanding", NumberBound::UINT32),
+        ],
         ..TableBounds::NONE
     };
 }

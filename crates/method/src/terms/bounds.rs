@@ -5,12 +5,12 @@ use std::fmt;
 
 /// The least and the greatest value that a number may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct NumberBound {
     least: f64,
     most: f64,
 }
 
-impl Bound {
+impl NumberBound {
     /// Any number.
     pub const ANY: Self = Self::new(f64::NEG_INFINITY, f64::INFINITY);
     /// A ratio.
@@ -43,7 +43,7 @@ impl Bound {
     }
 
     /// Returns the bound as the messages of a plan file have it: `from 1 to 1000`.
-    pub fn in_words(self) -> String {
+    pub fn from_to(self) -> String {
         format!("from {} to {}", self.least, self.most)
     }
 
@@ -54,7 +54,7 @@ impl Bound {
 }
 
 /// The bound as messages have it: `between 1 and 1000`.
-impl fmt::Display for Bound {
+impl fmt::Display for NumberBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.most == Self::BELOW_ONE.most {
             true => write!(f, "between {} and 1 (exclusive)", self.least),
@@ -67,7 +67,7 @@ impl fmt::Display for Bound {
 #[derive(Clone, Copy, Debug)]
 pub struct TableBounds {
     /// The numbers, the lists of numbers and the tables of numbers with names of the user.
-    pub numbers: &'static [(&'static str, Bound)],
+    pub numbers: &'static [(&'static str, NumberBound)],
     /// The tables within, and the lists of tables.
     pub tables: &'static [(&'static str, &'static TableBounds)],
     /// Pairs of keys, of which the first must not be greater than the second.
@@ -79,7 +79,7 @@ impl TableBounds {
     pub const NONE: Self = Self { numbers: &[], tables: &[], ordered: &[] };
 
     /// Returns the bound of a key; `None` if it has none.
-    pub fn number(&self, key: &str) -> Option<Bound> {
+    pub fn number(&self, key: &str) -> Option<NumberBound> {
         found(self.numbers, key)
     }
 
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn both_ends_are_within_a_bound_and_what_is_no_number_is_not() {
-        let bound = Bound::COUNT;
+        let bound = NumberBound::COUNT;
         assert!(bound.contains(1.0) && bound.contains(1e9));
         assert!(![0.0, 1e9 + 1.0, f64::NAN, f64::INFINITY].into_iter().any(|number| bound.contains(number)));
         assert_eq!(bound.to_string(), "between 1 and 1000000000");
-        assert!(!Bound::BELOW_ONE.contains(1.0));
-        assert_eq!(Bound::BELOW_ONE.to_string(), "between 0 and 1 (exclusive)");
+        assert!(!NumberBound::BELOW_ONE.contains(1.0));
+        assert_eq!(NumberBound::BELOW_ONE.to_string(), "between 0 and 1 (exclusive)");
     }
 }
