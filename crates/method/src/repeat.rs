@@ -7,6 +7,7 @@
 //! (`search::start`), so that repetitions do not copy each other. Both the live run and the report ask only `replay::wants_more` whether a point
 //! needs another repetition.
 
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,23 @@ pub enum Repetition {
     },
 }
 
+impl Bounded for Repetition {
+    const BOUNDS: TableBounds =
+        TableBounds { numbers: &[("fixed", Repetition::NUMBER)], tables: &[("adaptive", &ADAPTIVE)], ..TableBounds::NONE };
+}
+
+/// The bounds of the settings of [`Repetition::Adaptive`].
+const ADAPTIVE: TableBounds = TableBounds {
+    numbers: &[("least", Repetition::LEAST_ADAPTIVE), ("most", Repetition::LEAST_ADAPTIVE), ("within", NumberBound::SHARE)],
+    ordered: &[("least", "most")],
+    ..TableBounds::NONE
+};
+
 impl Repetition {
+    /// The number of repetitions.
+    pub const NUMBER: NumberBound = NumberBound::new(1.0, 1000.0);
+    /// The number of adaptive repetitions. There is no interval below six.
+    pub const LEAST_ADAPTIVE: NumberBound = Self::NUMBER.at_least(6.0);
     /// 6 to 20 repetitions, until the median is known within 1 %.
     pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
 

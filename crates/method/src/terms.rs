@@ -1,5 +1,8 @@
 //! The field's quantities, each with a type and a unit.
 
+pub mod bounds;
+
+use bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,6 +13,11 @@ use std::fmt;
 pub struct FrameRate(pub u64);
 
 impl FrameRate {
+    /// The rates that a plan file may state, frames per second.
+    pub const BOUND: NumberBound = NumberBound::new(1.0, 1e9);
+    /// The rates that can result from the fastest medium at the smallest frame size, frames per second.
+    pub const OF_MEDIUM: NumberBound = NumberBound::new(1.0, 2e10);
+
     /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
     pub fn frames_in(self, duration_ns: u64) -> u64 {
         (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000).min(u128::from(u64::MAX)) as u64
@@ -48,6 +56,8 @@ pub enum IpVersion {
 pub struct FrameSize(pub u16);
 
 impl FrameSize {
+    /// The sizes that a plan may have.
+    pub const BOUND: NumberBound = NumberBound::new(Self::MINIMUM.0 as f64, Self::MAXIMUM.0 as f64);
     /// The smallest size whose frames have room for the tag after the UDP header.
     pub const MINIMUM: Self = Self(84);
     /// The largest size of RFC 8219 section 5.1.1.
@@ -151,6 +161,14 @@ pub struct Share {
     pub foreground: u32,
     /// Frames in each group, at least 1.
     pub of: u32,
+}
+
+impl Bounded for Share {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("foreground", NumberBound::new(0.0, 10_000.0)), ("of", NumberBound::new(1.0, 10_000.0))],
+        ordered: &[("foreground", "of")],
+        ..TableBounds::NONE
+    };
 }
 
 impl Share {

@@ -1,9 +1,17 @@
 //! Quantities and words as users write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one tells the user what was
 //! expected and what was found instead.
 
+use crate::terms::bounds::NumberBound;
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 pub use crate::text::{agreeing, counted, part_of};
 use std::str::FromStr;
+
+/// The bit rate of a medium, bit/s.
+pub const BIT_RATE: NumberBound = NumberBound::new(1e6, 1e13);
+/// The time to live of a resource record, seconds (RFC 2181 section 8).
+pub const TTL_S: NumberBound = NumberBound::new(0.0, i32::MAX as f64);
+/// The timeout of a DNS query, nanoseconds. RFC 8219 section 9.2: at most a second.
+pub const DNS_TIMEOUT_NS: NumberBound = NumberBound::new(1.0, 1e9);
 
 /// Returns nanoseconds in the largest unit that divides them, down to microseconds: `2s`, `300ms`, `50us`.
 pub fn show_ns(ns: u64) -> String {
@@ -69,7 +77,7 @@ pub fn rate(text: &str) -> Result<FrameRate, String> {
     // A rate below zero is a number out of bounds, not a text without a meaning.
     let positive = text.trim().strip_prefix('-');
     let rate = scaled(positive.unwrap_or(text), &units).ok_or_else(wrong)?.round();
-    if positive.is_some() || !(1.0..=1e9).contains(&rate) {
+    if positive.is_some() || !FrameRate::BOUND.contains(rate) {
         return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
     }
     Ok(FrameRate(rate as u64))
@@ -79,7 +87,7 @@ pub fn rate(text: &str) -> Result<FrameRate, String> {
 pub fn bit_rate(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
     let rate = scaled(text, &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)]);
-    rate.filter(|rate| (1e6..=1e13).contains(rate)).map(|rate| rate as u64).ok_or_else(wrong)
+    rate.filter(|rate| BIT_RATE.contains(*rate)).map(|rate| rate as u64).ok_or_else(wrong)
 }
 
 /// Reads the traffic of a subscriber, in bit/s: `200k`, `1.8M`, `1.8Mbit/s`.
@@ -99,7 +107,7 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
     // Zero needs no unit.
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
     let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
-    if nanoseconds > 86_400e9 {
+    if !NumberBound::STATED_TIME_NS.contains(nanoseconds) {
         return Err(format!("a time of more than a day: `{text}`"));
     }
     Ok(nanoseconds.round() as u64)
@@ -160,13 +168,17 @@ pub fn factor(text: &str) -> Result<f64, String> {
     let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" { number / 100.0 } else { number };
-    if ratio > 1.0 { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
+    if !NumberBound::SHARE.contains(ratio) { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
 }
 
 /// Reads the accepted loss, a ratio below 1.
 pub fn loss(text: &str) -> Result<LossRatio, String> {
     let ratio = share(text)?;
-    if ratio >= 1.0 { Err(format!("a loss goal must be below 100%, not `{text}`")) } else { Ok(LossRatio(ratio)) }
+    if !NumberBound::BELOW_ONE.contains(ratio) {
+        Err(format!("a loss goal must be below 100%, not `{text}`"))
+    } else {
+        Ok(LossRatio(ratio))
+    }
 }
 
 /// Reads a frame size: `84` or `84B`.
@@ -175,7 +187,7 @@ pub fn frame_size(text: &str) -> Result<FrameSize, String> {
         .filter(|(_, s)| matches!(*s, "" | "B"))
         .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
     let (least, most) = (FrameSize::MINIMUM.0, FrameSize::MAXIMUM.0);
-    if number.fract() != 0.0 || suffix.len() > 1 || !(f64::from(least)..=f64::from(most)).contains(&number) {
+    if number.fract() != 0.0 || suffix.len() > 1 || !FrameSize::BOUND.contains(number) {
         return Err(format!(
             "a frame size is the octets of the IPv6 frame with FCS, from {least} (84 replaces 64, RFC 8219 section 5.1.1) to {most}, \
              not `{text}`"
@@ -197,7 +209,13 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 /// Reads a whole percentage from 0 to 100.
 pub fn whole_percent(text: &str) -> Result<u8, String> {
-    let number = text.trim().trim_end_matches('%').trim_end().parse().ok().filter(|number| *number <= 100);
+    let number = text
+        .trim()
+        .trim_end_matches('%')
+        .trim_end()
+        .parse()
+        .ok()
+        .filter(|number: &u8| NumberBound::PERCENT.contains(f64::from(*number)));
     number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
 }
 
@@ -213,13 +231,13 @@ pub fn ttl_s(text: &str) -> Result<u32, String> {
         _ => return Err(wrong()),
     };
     let seconds = number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
-    seconds.filter(|seconds| i32::try_from(*seconds).is_ok()).ok_or_else(wrong)
+    seconds.filter(|seconds| TTL_S.contains(f64::from(*seconds))).ok_or_else(wrong)
 }
 
 /// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
 pub fn dns_timeout(text: &str) -> Result<u64, String> {
     let timeout_ns = duration_ns(text)?;
-    if timeout_ns == 0 || timeout_ns > 1_000_000_000 {
+    if !DNS_TIMEOUT_NS.contains(timeout_ns as f64) {
         return Err(format!("expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"));
     }
     Ok(timeout_ns)
@@ -230,7 +248,7 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
 /// # Errors
 /// The text is not such a number; the error says what was expected.
 pub fn count(text: &str, of: &str) -> Result<u64, String> {
-    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| (1.0..=1e9).contains(n));
+    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| NumberBound::COUNT.contains(*n));
     number.map(|number| number as u64).ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
 }
 
@@ -244,7 +262,7 @@ pub fn connections(text: &str) -> Result<u64, String> {
 
 /// Reads a number of frames, at least 1: `50_000`.
 pub fn frames(text: &str) -> Result<u64, String> {
-    let frames = text.replace('_', "").parse().ok().filter(|frames| *frames > 0);
+    let frames = text.replace('_', "").parse().ok().filter(|frames: &u64| NumberBound::FRAMES.contains(*frames as f64));
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
 }
 

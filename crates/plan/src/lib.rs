@@ -6,7 +6,6 @@ mod defaults;
 pub mod description;
 mod plan_file;
 pub mod plans;
-mod ranges;
 mod reader;
 pub mod resolved;
 mod sections;
@@ -20,7 +19,6 @@ mod types_tests;
 
 pub use defaults::{apply_profile, standard_search, standard_trial};
 pub use plan_file::{Links, Loaded, links_of, load, parse, recipe_directories};
-pub use ranges::SHORTEST_TRIAL_NS;
 pub use reader::diagnostic::{Diagnostic, render};
 pub use reader::nearest;
 pub use reader::place::span_in;

@@ -1,7 +1,6 @@
 //! The plan file: the meaning of its tables and keys.
 
 use crate::defaults::{PlanDefaults, standard_search, standard_trial};
-use crate::ranges::SHORTEST_TRIAL_NS;
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::{
     self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, share_or_rate, start,
@@ -216,7 +215,7 @@ fn read_trial(section: Section<'_>, profile: Profile) -> (TrialSettings, u64) {
 const LEAST_ATTEMPTS: u64 = 5;
 
 fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
-    if trial.duration_ns < SHORTEST_TRIAL_NS {
+    if trial.duration_ns < TrialSettings::SHORTEST_NS {
         section.mistake("duration", "a trial lasts at least 10ms");
     }
     if trial.stall_ns == 0 {
@@ -237,7 +236,9 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         maximum,
         width: section.value("width", share_or_rate).map(share).unwrap_or(standard.width),
         goals,
-        max_invalid: section.number("max-invalid", count).unwrap_or(standard.max_invalid),
+        max_invalid: section
+            .number("max-invalid", |text| count(text, SearchSettings::MAX_INVALID))
+            .unwrap_or(standard.max_invalid),
         start: section.text("start", start).unwrap_or(standard.start),
     };
     check_search(&section, &search);
@@ -249,7 +250,7 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
     if search.minimum >= search.maximum {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
-    if !(0.00001..=0.5).contains(&search.width) {
+    if !SearchSettings::WIDTH.contains(search.width) {
         section.mistake("width", "the width must be between 0.001% and 50% (of the maximum, if it is a rate)");
     }
     if search.goals.is_empty() {

@@ -2,13 +2,14 @@
 //! belong to the file rather than to the measurements: where the run took place, and where its recipes are. It can therefore be checked, shown and run
 //! like any plan file: `plan_file` reads it.
 
-use crate::ranges;
+use crate::reader::bounds;
 use crate::reader::diagnostic::Diagnostic;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
 use sixbench_method::names::{RESOLVED_TEST, check_resolved_title};
 use sixbench_method::plan::Plan;
+use sixbench_method::terms::bounds::Bounded;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -77,7 +78,7 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     for key in [TESTBED, RECIPES, DIGEST] {
         table.get_mut().remove(key);
     }
-    if let Some(outside) = ranges::first_outside(table.get_ref()) {
+    if let Some(outside) = bounds::first_outside(table.get_ref(), &Plan::BOUNDS) {
         return Err(outside);
     }
     let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;

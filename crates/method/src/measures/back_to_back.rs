@@ -8,6 +8,7 @@ use super::{
 use crate::clause::Clause;
 use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
 use crate::terms::FrameSize;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -24,6 +25,13 @@ pub struct BackToBack {
     pub longest_ns: u64,
     /// The search ends when it knows the burst to so many frames.
     pub step_frames: u64,
+}
+
+impl Bounded for BackToBack {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("rate", FrameRate::OF_MEDIUM), ("longest-ns", LONGEST_BURST_NS), ("step-frames", NumberBound::FRAMES)],
+        ..TableBounds::NONE
+    };
 }
 
 const PREREQUISITES: &str = "RFC 9004 section 5";
@@ -53,6 +61,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
 const STEP: u64 = 16;
 /// The default length of the longest burst, nanoseconds: a longer one has met no limit.
 const LONGEST_NS: u64 = 2_000_000_000;
+/// The length of the longest burst, nanoseconds. RFC 9004 section 6.2 asks for up to 30 s.
+const LONGEST_BURST_NS: NumberBound = NumberBound::new(1.0, 60e9);
 
 impl BackToBack {
     /// Returns the settings that the keys of a test ask for.
@@ -60,7 +70,7 @@ impl BackToBack {
         // Where the medium is known its maximum is the rate, size by size, and caps this one.
         let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
         let longest_ns = time(keys, "longest-burst", LONGEST_NS);
-        if longest_ns > 60_000_000_000 {
+        if longest_ns > 0 && !LONGEST_BURST_NS.contains(longest_ns as f64) {
             keys.mistake("longest-burst", "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused");
         }
         Self {

@@ -8,6 +8,7 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units;
 use std::num::NonZeroU32;
@@ -82,6 +83,26 @@ pub(super) static INFOS: [Info; 3] = [
 /// The default time to live of names in a zone file behind a DNS64 server, seconds.
 const SOON_S: u32 = 10;
 
+/// Source ports of the queries.
+const PORTS: NumberBound = NumberBound::new(1.0, 4096.0);
+/// Queries that are sent back to back.
+const BURST: NumberBound = NumberBound::new(1.0, 1e6);
+
+impl Bounded for DnsTest {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("timeout-ns", units::DNS_TIMEOUT_NS),
+            ("cached", NumberBound::PERCENT),
+            ("with-aaaa", NumberBound::PERCENT),
+            ("cached-names", NumberBound::COUNT),
+            ("ttl-s", units::TTL_S),
+            ("ports", PORTS),
+            ("burst", BURST),
+        ],
+        ..TableBounds::NONE
+    };
+}
+
 impl DnsTest {
     /// Returns the settings that the keys of a test ask for, for the measure of this name. The recipe of the authority is checked by the plan file
     /// reader, since the methodology does not know recipes.
@@ -144,7 +165,7 @@ fn found_rate(text: &str) -> Result<(), String> {
 }
 
 fn port_count(text: &str) -> Result<u16, String> {
-    let ports = text.parse().ok().filter(|ports| (1..=4096).contains(ports));
+    let ports = text.parse().ok().filter(|ports: &u16| PORTS.contains(f64::from(*ports)));
     ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
 }
 
@@ -153,7 +174,7 @@ fn port_count(text: &str) -> Result<u16, String> {
 /// # Errors
 /// What is expected, in words.
 pub fn query_burst(text: &str) -> Result<NonZeroU32, String> {
-    let burst = text.parse().ok().filter(|burst: &NonZeroU32| burst.get() <= 1_000_000);
+    let burst = text.parse().ok().filter(|burst: &NonZeroU32| BURST.contains(f64::from(burst.get())));
     burst.ok_or_else(|| format!("expected a number of queries from 1 to 1000000, not `{text}`"))
 }
 

@@ -8,6 +8,7 @@ use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
 use crate::clause::Clause;
 use crate::clause::numbers::list;
+use crate::terms::bounds::{Bounded, TableBounds};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -24,6 +25,10 @@ pub struct LossScan {
     pub rates: Vec<FrameRate>,
     /// True if two successive trials without loss end the scan, as in the RFC; otherwise every rate is tried.
     pub until_lossless: bool,
+}
+
+impl Bounded for LossScan {
+    const BOUNDS: TableBounds = TableBounds { numbers: &[("rates", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
 }
 
 impl LossScan {

@@ -9,6 +9,7 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, seconds};
 use crate::plan::Profile;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{Tagging, TrialResult, TrialSpec};
 use crate::units;
 use schemars::JsonSchema;
@@ -26,6 +27,18 @@ pub struct Latency {
     pub tag_after_ns: u64,
     /// Frames to be tagged, evenly spread over the rest; at least 500 by the RFC. With fewer than 1000 the worst-case latency is the maximum.
     pub tagged: u64,
+}
+
+impl Bounded for Latency {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("duration-ns", NumberBound::TIME_NS),
+            ("tag-after-ns", NumberBound::TIME_NS),
+            ("tagged", NumberBound::FRAMES),
+        ],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const LATENCY: &str = "RFC 8219 section 7.2";

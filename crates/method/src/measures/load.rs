@@ -2,6 +2,7 @@
 
 use super::Keys;
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,11 @@ pub enum Load {
     OfThroughput(f64),
     /// Frames per second per direction.
     Rate(FrameRate),
+}
+
+impl Bounded for Load {
+    const BOUNDS: TableBounds =
+        TableBounds { numbers: &[("of-throughput", NumberBound::SHARE), ("rate", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
 }
 
 impl Load {

@@ -57,6 +57,7 @@ pub use table_capacity::Capacity;
 pub use tcp_capacity::TcpCapacity;
 
 use crate::plan::DnsTest;
+use crate::terms::bounds::{Bounded, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -72,6 +73,13 @@ macro_rules! measures {
         #[serde(rename_all = "kebab-case")]
         pub enum Measure {
             $($(#[$doc])* $variant $(($settings))?,)+
+        }
+
+        impl Bounded for Measure {
+            const BOUNDS: TableBounds = TableBounds {
+                tables: &[$($((stringify!($module), &<$settings>::BOUNDS),)?)+],
+                ..TableBounds::NONE
+            };
         }
 
         impl Measure {

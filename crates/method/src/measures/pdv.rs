@@ -8,6 +8,7 @@ use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
 use crate::clause::Clause;
 use crate::plan::Profile;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialResult, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,14 @@ pub struct PdvStream {
     pub load: Load,
     /// Time of sending, nanoseconds; at least 60 s by the RFC.
     pub duration_ns: u64,
+}
+
+impl Bounded for PdvStream {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("duration-ns", NumberBound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const PDV: &str = "RFC 8219 section 7.3.1";

@@ -11,6 +11,7 @@ use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,16 @@ pub struct Recovery {
     /// Time at half of that rate, nanoseconds: losses are looked for in it.
     pub after_ns: u64,
 }
+
+impl Bounded for Recovery {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("overload", OVERLOAD), ("duration-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
+        ..TableBounds::NONE
+    };
+}
+
+/// The overload as a share of the throughput. Below 1 there would be nothing to recover from.
+const OVERLOAD: NumberBound = NumberBound::new(1.0, 10.0);
 
 const RECOVERY: &str = "RFC 2544 section 26.5";
 
@@ -58,7 +69,7 @@ impl Recovery {
 
 fn overload(text: &str) -> Result<f64, String> {
     let share = text.trim().strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok()).map(|p| p / 100.0);
-    let share = share.filter(|share| (1.0..=10.0).contains(share));
+    let share = share.filter(|share| OVERLOAD.contains(*share));
     share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
 }
 

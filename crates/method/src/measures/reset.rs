@@ -13,6 +13,7 @@ use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, list, percent, seconds};
 use crate::plan::Profile;
 use crate::terms::FrameSize;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,14 @@ pub struct Reset {
     pub before_ns: u64,
     /// Time after the reset, nanoseconds: the DUT must be back within it.
     pub after_ns: u64,
+}
+
+impl Bounded for Reset {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("before-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 const PROCESS: &str = "RFC 6201 section 4.2.2";

@@ -10,6 +10,7 @@ use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity
 use super::{Tcp, TrafficRequirements, Value};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec};
 use crate::units;
@@ -31,6 +32,14 @@ pub struct Soak {
     /// The way TCP connections are made, where the load is connections per second rather than frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
+}
+
+impl Bounded for Soak {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("duration-ns", NumberBound::TIME_NS), ("warm-up-ns", NumberBound::TIME_NS)],
+        tables: &[("load", &Load::BOUNDS), ("tcp", &Tcp::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 /// The new connections per second of a test that says nothing: what some thousand subscribers open, and any device can bear for hours.

@@ -9,6 +9,7 @@ use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
@@ -29,6 +30,20 @@ pub struct Capacity {
     pub binary_share: f64,
     /// The search ends when it knows the number to so many connections.
     pub error: u64,
+}
+
+impl Bounded for Capacity {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("start", NumberBound::COUNT),
+            ("most", NumberBound::COUNT),
+            ("exponential-share", NumberBound::SHARE),
+            ("binary-share", NumberBound::SHARE),
+            ("error", NumberBound::COUNT),
+        ],
+        ordered: &[("start", "most")],
+        ..TableBounds::NONE
+    };
 }
 
 pub(super) static INFOS: [Info; 1] = [Info {

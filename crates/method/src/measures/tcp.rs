@@ -2,6 +2,7 @@
 
 use super::keys::{Keys, MeasureDefaults, time};
 use crate::clause::Clause;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::tcp::Close;
 use crate::units;
 use schemars::JsonSchema;
@@ -21,6 +22,20 @@ pub struct Tcp {
     pub server_ports: (u16, u16),
 }
 
+impl Bounded for Tcp {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("object-octets", OBJECT_OCTETS),
+            ("time-limit-ns", NumberBound::TIME_NS),
+            ("server-ports", NumberBound::UINT16),
+        ],
+        ..TableBounds::NONE
+    };
+}
+
+/// Octets of an object.
+const OBJECT_OCTETS: NumberBound = NumberBound::new(1.0, 1e6);
+
 impl Tcp {
     /// Returns the settings that the keys of a test ask for. RFC 3511: a small object, closed as most connections of HTTP are. Linux
     /// repeats a lost SYN after one second: a connection that needs that was lost.
@@ -36,7 +51,7 @@ impl Tcp {
 }
 
 fn object_octets(text: &str) -> Result<u32, String> {
-    let octets = text.replace('_', "").parse().ok().filter(|octets| (1..=1_000_000).contains(octets));
+    let octets = text.replace('_', "").parse().ok().filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
     octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
 }
 

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::clause::Clause;
 use crate::plan::Stateful;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
@@ -29,6 +30,19 @@ pub struct TcpCapacity {
     pub error: u64,
     /// The rate they are opened at, connections per second; below the establishment rate.
     pub rate: FrameRate,
+}
+
+impl Bounded for TcpCapacity {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("start", NumberBound::COUNT),
+            ("most", NumberBound::COUNT),
+            ("error", NumberBound::COUNT),
+            ("rate", FrameRate::OF_MEDIUM),
+        ],
+        tables: &[("tcp", &Tcp::BOUNDS)],
+        ordered: &[("start", "most")],
+    };
 }
 
 const CAPACITY: &str = "RFC 3511 section 5.2.3";

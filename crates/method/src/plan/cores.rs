@@ -1,6 +1,7 @@
 //! The numbers of cores that devices may use: one number for all devices, or separate numbers for some of several devices in a row.
 
 use super::Test;
+use crate::terms::bounds::NumberBound;
 use std::collections::BTreeMap;
 
 /// The numbers of cores that the devices of a test may use. A device without a limit uses all of its cores.
@@ -11,6 +12,9 @@ pub struct CoreLimits {
 }
 
 impl CoreLimits {
+    /// The cores that a plan may give a device.
+    pub const NUMBER: NumberBound = NumberBound::new(1.0, 1000.0);
+
     /// Returns limits with the same number of cores for every device.
     pub fn every(cores: u32) -> Self {
         Self { every: Some(cores), by_device: BTreeMap::new() }

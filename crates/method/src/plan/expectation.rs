@@ -1,6 +1,7 @@
 //! What a test is expected to come to.
 
 use crate::measures::Quantity;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, FrameSize};
 use schemars::JsonSchema;
 use serde::de::{self, SeqAccess, Visitor};
@@ -27,6 +28,18 @@ pub struct Expectation {
     /// The median is not above this, in the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+}
+
+impl Bounded for Expectation {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("frame-size", FrameSize::BOUND),
+            ("rate", FrameRate::OF_MEDIUM),
+            ("at-least", NumberBound::ANY),
+            ("at-most", NumberBound::ANY),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 impl Expectation {

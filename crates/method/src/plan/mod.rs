@@ -29,9 +29,10 @@ pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrde
 use crate::measures::Quantity;
 use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
 use crate::trial::TrialSettings;
-use crate::units::counted;
+use crate::units::{BIT_RATE, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -66,6 +67,14 @@ pub struct Plan {
     /// The tests.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
+}
+
+impl Bounded for Plan {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("seed", NumberBound::ANY), ("patience-ns", NumberBound::TIME_NS), ("link-rate", BIT_RATE)],
+        tables: &[("trial", &TrialSettings::BOUNDS), ("search", &SearchSettings::BOUNDS), ("test", &Test::BOUNDS)],
+        ..TableBounds::NONE
+    };
 }
 
 /// Patience where the plan says nothing.
@@ -136,6 +145,29 @@ pub struct Test {
     /// The expected medians: a run that misses one says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "expectation::read")]
     pub expect: Vec<Expectation>,
+}
+
+impl Bounded for Test {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("frame-sizes", FrameSize::BOUND),
+            ("frame-timeout-ns", NumberBound::TIME_NS),
+            ("maximum", FrameRate::BOUND),
+            ("loss-goals", NumberBound::BELOW_ONE),
+            ("cores", CoreLimits::NUMBER),
+            ("device-cores", CoreLimits::NUMBER),
+        ],
+        tables: &[
+            ("measure", &Measure::BOUNDS),
+            ("foreground", &Share::BOUNDS),
+            ("traffic", &TrafficSettings::BOUNDS),
+            ("stateful", &Stateful::BOUNDS),
+            ("repetitions", &Repetition::BOUNDS),
+            ("series", &Series::BOUNDS),
+            ("expect", &Expectation::BOUNDS),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 /// One point of a plan: a test at one frame size.

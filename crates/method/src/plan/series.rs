@@ -1,5 +1,6 @@
 //! A series of tests that differ in one property.
 
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,10 @@ pub struct Series {
     /// The device, or its machine, that the number of cores is of, where the steps differ in the cores of one device of a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+}
+
+impl Bounded for Series {
+    const BOUNDS: TableBounds = TableBounds { numbers: &[("at", NumberBound::ANY)], ..TableBounds::NONE };
 }
 
 /// The property in which the steps of a series differ.

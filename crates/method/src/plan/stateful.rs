@@ -2,6 +2,7 @@
 
 use super::ValueOrder;
 use crate::terms::FrameRate;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{PhaseOne, TrialKind, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,21 @@ pub struct Stateful {
     /// Entries of the DUT's connection tracking table, where the recipe can set it and the plan does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_size: Option<u64>,
+}
+
+impl Bounded for Stateful {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("connections", NumberBound::COUNT),
+            ("state-table", NumberBound::COUNT),
+            ("rate", FrameRate::OF_MEDIUM),
+            ("timeout-ns", NumberBound::TIME_NS),
+            ("delay-ns", NumberBound::TIME_NS),
+            ("validation", NumberBound::SHARE),
+            ("table-size", NumberBound::COUNT),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 impl Stateful {

@@ -1,6 +1,7 @@
 //! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
 
 use crate::terms::Direction;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,24 @@ pub struct TrafficSettings {
     pub flows: Option<Flows>,
 }
 
+impl Bounded for TrafficSettings {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("left-networks", TrafficSettings::NETWORKS),
+            ("right-networks", TrafficSettings::NETWORKS),
+            ("subscribers", NumberBound::COUNT),
+        ],
+        tables: &[
+            ("forward_ports", &Ports::BOUNDS),
+            ("reverse_ports", &Ports::BOUNDS),
+            ("left-addresses", &AddressPart::BOUNDS),
+            ("right-addresses", &AddressPart::BOUNDS),
+            ("flows", &Flows::BOUNDS),
+        ],
+        ..TableBounds::NONE
+    };
+}
+
 fn one() -> u16 {
     1
 }
@@ -45,6 +64,9 @@ fn is_one(networks: &u16) -> bool {
 }
 
 impl TrafficSettings {
+    /// The networks on one side.
+    pub const NETWORKS: NumberBound = NumberBound::new(1.0, 256.0);
+
     /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
     pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
 
@@ -142,6 +164,18 @@ pub struct Ports {
     pub destination: ValueRange,
 }
 
+impl Bounded for Ports {
+    const BOUNDS: TableBounds =
+        TableBounds { tables: &[("source", &PORT_RANGE), ("destination", &PORT_RANGE)], ..TableBounds::NONE };
+}
+
+/// The bounds of a range of ports.
+const PORT_RANGE: TableBounds = TableBounds {
+    numbers: &[("first", NumberBound::UINT16), ("last", NumberBound::UINT16)],
+    ordered: &[("first", "last")],
+    ..TableBounds::NONE
+};
+
 impl Ports {
     /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
     pub const RFC_4814: Self = Self::of(ValueOrder::Pseudorandom);
@@ -220,7 +254,28 @@ pub struct AddressPart {
     pub ipv6_offset: u8,
 }
 
+impl Bounded for AddressPart {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("ipv4-offset", AddressPart::IPV4_OFFSETS), ("ipv6-offset", AddressPart::IPV6_OFFSETS)],
+        tables: &[("range", &ADDRESS_RANGE)],
+        ..TableBounds::NONE
+    };
+}
+
+/// The bounds of the values of addresses.
+const ADDRESS_RANGE: TableBounds = TableBounds {
+    numbers: &[("first", AddressPart::VALUES), ("last", AddressPart::VALUES)],
+    ordered: &[("first", "last")],
+    ..TableBounds::NONE
+};
+
 impl AddressPart {
+    /// The octets at which values can be put into an IPv4 address.
+    pub const IPV4_OFFSETS: NumberBound = NumberBound::new(0.0, 2.0);
+    /// The octets at which values can be put into an IPv6 address.
+    pub const IPV6_OFFSETS: NumberBound = NumberBound::new(0.0, 14.0);
+    /// The values that can be put into an address: the guard looks at each address.
+    pub const VALUES: NumberBound = NumberBound::new(0.0, Self::LAST_VALUE as f64);
     /// The octet offset of the part of an IPv4 address that the draft lets vary: the last 16 bits.
     pub const IPV4_OFFSET: u8 = 2;
     /// The octet offset of the part of an IPv6 address that the draft lets vary: bits 96 to 111.
@@ -238,4 +293,9 @@ pub struct Flows {
     /// Time between the starts of two flows, nanoseconds; 0: all at once (section 10.2.1), else one after the other (10.2.2).
     #[serde(default)]
     pub step_ns: u64,
+}
+
+impl Bounded for Flows {
+    const BOUNDS: TableBounds =
+        TableBounds { numbers: &[("count", NumberBound::COUNT), ("step-ns", NumberBound::TIME_NS)], ..TableBounds::NONE };
 }

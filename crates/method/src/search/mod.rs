@@ -1,6 +1,7 @@
 //! Searches: which load to try next, and when to stop. A search only decides; it never acts, sleeps or reads a clock.
 //! Resuming a run is feeding the recorded results to `learn` again.
 
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{Measurer, TrialResult, TrialSettings, TrialSpec};
 use schemars::JsonSchema;
@@ -84,7 +85,26 @@ pub struct SearchSettings {
     pub start: RepetitionStart,
 }
 
+impl Bounded for SearchSettings {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("minimum", FrameRate::BOUND),
+            ("maximum", FrameRate::BOUND),
+            ("width", SearchSettings::WIDTH),
+            ("goals", NumberBound::BELOW_ONE),
+            ("max-invalid", SearchSettings::MAX_INVALID),
+        ],
+        ordered: &[("minimum", "maximum")],
+        ..TableBounds::NONE
+    };
+}
+
 impl SearchSettings {
+    /// The width of the interval in which a search ends, as a share of the maximum.
+    pub const WIDTH: NumberBound = NumberBound::new(0.00001, 0.5);
+    /// The number of invalid trials.
+    pub const MAX_INVALID: NumberBound = NumberBound::new(1.0, 1000.0);
+
     /// Returns the first loss goal, zero loss if there is none: the one by which headlines, and trials without a search, are judged.
     pub fn first_goal(&self) -> LossRatio {
         self.goals.first().copied().unwrap_or(LossRatio::ZERO)

@@ -1,5 +1,6 @@
 //! The settings that all trials of a plan have in common.
 
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,4 +18,22 @@ pub struct TrialSettings {
     pub frame_timeout_ns: u64,
     /// A tester's thread away for longer than this has stalled, nanoseconds.
     pub stall_ns: u64,
+}
+
+impl TrialSettings {
+    /// The shortest `duration` that a plan may set, nanoseconds.
+    pub const SHORTEST_NS: u64 = 10_000_000;
+}
+
+impl Bounded for TrialSettings {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("duration-ns", NumberBound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64)),
+            ("residual-ns", NumberBound::TIME_NS),
+            ("rest-ns", NumberBound::TIME_NS),
+            ("frame-timeout-ns", NumberBound::TIME_NS),
+            ("stall-ns", NumberBound::TIME_NS.at_least(1.0)),
+        ],
+        ..TableBounds::NONE
+    };
 }

@@ -1,5 +1,6 @@
 //! Reads a TOML table key by key, and collects what was not understood, so that all mistakes in a file are reported at once.
 
+pub(crate) mod bounds;
 pub(crate) mod diagnostic;
 pub(crate) mod place;
 pub(crate) mod words;

@@ -8,6 +8,7 @@ use sixbench_method::names;
 use sixbench_method::plan::{Ports, Profile, ValueOrder};
 use sixbench_method::search::{RepetitionStart, SearchMethod};
 use sixbench_method::terms::Directions;
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::text::{is_control, visible};
 use sixbench_method::units::{self, word};
 use sixbench_testbed::recipe::check_reference;
@@ -156,9 +157,9 @@ pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
     word(text, "an order", &words)
 }
 
-pub(crate) fn count(text: &str) -> Result<u32, String> {
-    let wrong = format!("expected a whole number from 1 to 1000, not `{text}`");
-    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or(wrong)
+pub(crate) fn count(text: &str, bound: NumberBound) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number: &u32| bound.contains(f64::from(*number)));
+    number.ok_or_else(|| format!("expected a whole number {}, not `{text}`", bound.from_to()))
 }
 
 /// Reads the number of queues of a port, at least one.

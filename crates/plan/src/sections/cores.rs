@@ -3,7 +3,7 @@
 use crate::reader::words::count;
 use crate::reader::{Section, nearest};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::Test;
+use sixbench_method::plan::{CoreLimits, Test};
 
 const KEY: &str = "cores";
 
@@ -45,10 +45,15 @@ pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> C
     };
     let of_device = |text: &str| match text {
         "all" => Ok(None),
-        text => count(text).map(Some).map_err(|_| format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")),
+        text => count(text, CoreLimits::NUMBER)
+            .map(Some)
+            .map_err(|_| format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")),
     };
     let Some(lists) = section.named_lists(KEY, known, of_device) else {
-        return CoreSteps { every: section.numbers(KEY, count).unwrap_or_default(), by_device: Vec::new() };
+        return CoreSteps {
+            every: section.numbers(KEY, |text| count(text, CoreLimits::NUMBER)).unwrap_or_default(),
+            by_device: Vec::new(),
+        };
     };
     for (name, counts) in lists.iter().filter(|(_, counts)| counts.len() > 1 && counts.contains(&None)) {
         let help = "the steps of a series need numbers";

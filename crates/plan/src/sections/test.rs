@@ -12,6 +12,7 @@ use crate::sections::traffic::read_traffic;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
 use sixbench_method::repeat::Repetition;
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
 use sixbench_method::units::{self, word};
 use std::collections::BTreeSet;
@@ -181,9 +182,12 @@ fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
 fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     if let Some(bounds) = section.table("repetitions", "repetitions") {
         let Repetition::Adaptive { least, most, within } = Repetition::ADAPTIVE else { unreachable!("it is adaptive") };
-        let (least, most) = (bounds.number("least", count).unwrap_or(least), bounds.number("most", count).unwrap_or(most));
+        let (least, most) = (
+            bounds.number("least", |text| count(text, Repetition::NUMBER)).unwrap_or(least),
+            bounds.number("most", |text| count(text, Repetition::NUMBER)).unwrap_or(most),
+        );
         let within = bounds.value("within", units::share).unwrap_or(within);
-        if least < 6 || least > most {
+        if !Repetition::LEAST_ADAPTIVE.contains(f64::from(least)) || least > most {
             bounds.mistake("least", "`least` must be 6 (fewer have no 95 % interval) to `most`");
         }
         bounds.finish();
@@ -192,7 +196,7 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     let adaptive = |text: &str| word(text, "a number without quotes, or", &[("adaptive", Repetition::ADAPTIVE)]);
     let repetitions = match section.is_text("repetitions") {
         true => section.text("repetitions", adaptive),
-        false => section.number("repetitions", count).map(Repetition::Fixed),
+        false => section.number("repetitions", |text| count(text, Repetition::NUMBER)).map(Repetition::Fixed),
     };
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
@@ -255,7 +259,7 @@ fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficS
 }
 
 fn flow_count(text: &str) -> Result<u32, String> {
-    let flows = text.replace('_', "").parse().ok().filter(|flows| (1..=1_000_000_000).contains(flows));
+    let flows = text.replace('_', "").parse().ok().filter(|flows: &u32| NumberBound::COUNT.contains(f64::from(*flows)));
     flows.ok_or_else(|| format!("expected a number of flows, not `{text}`"))
 }
 

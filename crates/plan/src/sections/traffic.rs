@@ -4,6 +4,7 @@ use crate::reader::Section;
 use crate::reader::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
+use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::units::{range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
@@ -55,8 +56,12 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
     let order = section.text("order", order).unwrap_or(ValueOrder::Pseudorandom);
     let part = AddressPart {
         range: ValueRange { first, last, order },
-        ipv4_offset: section.number("ipv4-offset", |text| offset(text, 2)).unwrap_or(AddressPart::IPV4_OFFSET),
-        ipv6_offset: section.number("ipv6-offset", |text| offset(text, 14)).unwrap_or(AddressPart::IPV6_OFFSET),
+        ipv4_offset: section
+            .number("ipv4-offset", |text| offset(text, AddressPart::IPV4_OFFSETS))
+            .unwrap_or(AddressPart::IPV4_OFFSET),
+        ipv6_offset: section
+            .number("ipv6-offset", |text| offset(text, AddressPart::IPV6_OFFSETS))
+            .unwrap_or(AddressPart::IPV6_OFFSET),
     };
     if last > u32::from(u16::MAX) && (part.ipv4_offset == 0 || part.ipv6_offset == 0) {
         let title = "values above 65535 are added to the 16 bits in front, and there are none in front of octet 0";
@@ -78,13 +83,13 @@ pub fn payload(text: &str) -> Result<Payload, String> {
     }
 }
 
-fn offset(text: &str, most: u8) -> Result<u8, String> {
-    let offset = text.parse().ok().filter(|offset: &u8| offset.is_multiple_of(2) && *offset <= most);
-    offset.ok_or_else(|| format!("expected an even octet from 0 to {most}, since checksums add 16-bit words, not `{text}`"))
+fn offset(text: &str, bound: NumberBound) -> Result<u8, String> {
+    let offset = text.parse().ok().filter(|offset: &u8| offset.is_multiple_of(2) && bound.contains(f64::from(*offset)));
+    offset.ok_or_else(|| format!("expected an even octet {}, since checksums add 16-bit words, not `{text}`", bound.from_to()))
 }
 
 fn networks(text: &str) -> Result<u16, String> {
-    let networks = text.parse().ok().filter(|networks| (1..=256).contains(networks));
+    let networks = text.parse().ok().filter(|networks: &u16| TrafficSettings::NETWORKS.contains(f64::from(*networks)));
     networks.ok_or_else(|| format!("expected 1 to 256 networks, not `{text}`"))
 }
 

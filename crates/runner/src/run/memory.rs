@@ -7,9 +7,8 @@ use sixbench_engine::memory::{Footprint, neediest, octets_needed};
 use sixbench_io::limit;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::TrialSpec;
+use sixbench_method::trial::{TrialSettings, TrialSpec};
 use sixbench_method::units::show_ns;
-use sixbench_plan::SHORTEST_TRIAL_NS;
 use sixbench_testbed::{Library, facts};
 
 /// Refuses a plan if one of its tests may have a trial that does not fit into memory.
@@ -71,7 +70,7 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
     let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)))
         .filter(|&most| most > plan.search.minimum.0);
     let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most))
-        .filter(|&most| most >= SHORTEST_TRIAL_NS);
+        .filter(|&most| most >= TrialSettings::SHORTEST_NS);
     let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
     let of_trial = duration.map(|most| format!("`duration` of [trial] to \"{}\"", show_ns(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();

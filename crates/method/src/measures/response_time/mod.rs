@@ -14,10 +14,11 @@ use super::{
 use crate::clause::Clause;
 use crate::clause::numbers::{count, list, repetitions, seconds};
 use crate::plan::{Payload, Profile, SeriesBy, Stateful};
-use crate::watch::Watch;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -33,6 +34,17 @@ pub struct ResponseTime {
     /// Requests of each client that may wait for their replies; `None`: the clients wait for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<NonZeroU32>,
+}
+
+impl Bounded for ResponseTime {
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("rate-per-client", FrameRate::BOUND),
+            ("duration-ns", NumberBound::TIME_NS),
+            ("outstanding", NumberBound::UINT32),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 impl ResponseTime {

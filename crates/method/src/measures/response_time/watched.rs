@@ -1,9 +1,9 @@
 //! Observations of the DUT itself during a trial, as values of a measurement whose result includes them.
 
 use crate::measures::{Quantity, Value};
-use crate::watch::{CoreWatch, Watch};
 use crate::terms::Direction;
 use crate::trial::{Fault, TrialResult};
+use crate::watch::{CoreWatch, Watch};
 use sixbench_stats::Summary;
 
 /// Returns the load of the DUT's processors and the growth of its memory while frames were sent. The processor load is left out for a device that
@@ -59,9 +59,9 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::{CoreRole, CpuSample, DeviceWatch};
     use crate::terms::FrameRate;
     use crate::trial::TrialSpec;
+    use crate::watch::{CoreRole, CpuSample, DeviceWatch};
 
     fn found(watch: Watch) -> Vec<(Quantity, f64)> {
         found_with(watch, vec![])
