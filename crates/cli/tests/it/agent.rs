@@ -276,7 +276,7 @@ fn an_agent_whose_machine_goes_down_ends_the_run_and_another_run_goes_on() {
     let output = child.wait_with_output().expect("ended");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("the agent on dut is lost") && error.contains("kept in"), "{error}");
+    assert!(error.contains("lost contact with the agent on dut") && error.contains("kept in"), "{error}");
     // No message tells the agent to end: it must notice by itself.
     apart.room.assert_is_as(&before.0);
     assert_eq!(apart.ends(), before.1);
@@ -316,7 +316,7 @@ fn an_agent_whose_connection_hangs_ends_the_run_and_another_run_goes_on() {
     let took = begun.elapsed();
     assert!(Room::signal_sessions(&apart.room.far, "CONT") > 0);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("the agent on dut is lost") && error.contains("sixbench run --resume"), "{error}");
+    assert!(error.contains("lost contact with the agent on dut") && error.contains("sixbench run --resume"), "{error}");
     // ssh gives up after 20 s without signs of life, the agent after 30 s; a busy machine may take longer.
     assert!(took < Duration::from_secs(90), "{took:?}");
     apart.room.assert_is_as(&before.0);

@@ -90,7 +90,8 @@ fn a_port_where_nobody_listens_is_told_and_exit_code_3() {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains(&format!("[::1]:{port}: query for AAAA 000-000-000-000.dns64perf.test")), "{error}");
-    assert!(error.contains("is the server up, and does it listen on that port?"), "{error}");
+    assert!(error.contains(&format!("nothing listens at ::1 port {port}")), "{error}");
+    assert!(error.contains("is the server up, and does it listen on that address and port?"), "{error}");
     assert!(output.stdout.is_empty());
 }
 

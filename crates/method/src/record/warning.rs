@@ -174,7 +174,7 @@ impl Warning {
 
     /// Returns what the warning states, as a sentence without a period and without the fix.
     pub fn condition(&self) -> String {
-        Condition(self).to_string()
+        WarningCondition(self).to_string()
     }
 
     /// Returns the sentence for all warnings of its kind, with an ellipsis for what differs among them; `None` if each must be read by itself.
@@ -226,21 +226,18 @@ impl fmt::Display for CoreLoad {
 impl fmt::Display for Warning {
     /// Writes the warning as a sentence without a period, followed by the fix, if there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Condition(self).fmt(f)?;
+        WarningCondition(self).fmt(f)?;
         self.fix().map_or(Ok(()), |fix| write!(f, "; {fix}"))
     }
 }
 
 /// Writes what a warning states, without the fix.
-struct Condition<'w>(&'w Warning);
+struct WarningCondition<'w>(&'w Warning);
 
-impl fmt::Display for Condition<'_> {
+impl fmt::Display for WarningCondition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Warning::DisturbedTrials { dut } => write!(
-                f,
-                "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
-            ),
+            Warning::DisturbedTrials { dut } => write_disturbed(f, dut),
             Warning::BusyBeforeSetUp { dut, load } => write!(f, "before {dut} was set up: {load}"),
             Warning::DutChanged { dut, changes } => {
                 write!(f, "{dut} changed during the run: {}; earlier trials measured the previous state", changes.join("; "))
@@ -252,15 +249,19 @@ impl fmt::Display for Condition<'_> {
                 lacking.write_refused(f, error)
             }
             Warning::HostsDiffer { hosts, facts } => write_hosts_differ(f, hosts, facts),
-            Warning::DutVersionsDiffer { dut, versions } => {
-                write!(f, "{dut} was measured in different versions: {}", versions.join(" / "))
-            }
-            Warning::SixbenchVersionsDiffer { versions } => {
-                write!(f, "measured with different versions of sixbench: {}", versions.join(" / "))
-            }
+            Warning::DutVersionsDiffer { dut, versions } => write_versions(f, &format!("{dut} was measured in"), "", versions),
+            Warning::SixbenchVersionsDiffer { versions } => write_versions(f, "measured with", " of sixbench", versions),
             Warning::Text { text } => f.write_str(text),
         }
     }
+}
+
+fn write_disturbed(f: &mut fmt::Formatter<'_>, dut: &str) -> fmt::Result {
+    write!(f, "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound")
+}
+
+fn write_versions(f: &mut fmt::Formatter<'_>, what: &str, of: &str, versions: &[String]) -> fmt::Result {
+    write!(f, "{what} different versions{of}: {}", versions.join(" / "))
 }
 
 fn write_clock_set_back(f: &mut fmt::Formatter<'_>, at_least_s: u64) -> fmt::Result {
