@@ -3,10 +3,17 @@
 use std::path::Path;
 
 fn main() {
-    let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../recipes");
+    let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"))
+        .join("../../recipes");
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(&folder).expect("the folder recipes");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name in UTF-8"));
+    let names = entries.map(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("a name in UTF-8")
+    });
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
     names.sort();
     let line = |name: &String| format!("    ({name:?}, include_str!({:?})),\n", folder.join(name));

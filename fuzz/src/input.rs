@@ -13,7 +13,11 @@ impl<'a> Input<'a> {
 
     /// Takes a number below `end`, which must not be zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        if end <= 256 { usize::from(self.octet()) % end } else { usize::from(u16::from_be_bytes(self.array())) % end }
+        if end <= 256 {
+            usize::from(self.octet()) % end
+        } else {
+            usize::from(u16::from_be_bytes(self.array())) % end
+        }
     }
 
     /// Takes `N` octets.
@@ -43,12 +47,24 @@ impl<'a> Input<'a> {
     pub(crate) fn change(&mut self, octets: &mut Vec<u8>) {
         while !self.0.is_empty() {
             let [kind] = self.array();
-            let at = if octets.is_empty() { 0 } else { self.below(octets.len()) };
+            let at = if octets.is_empty() {
+                0
+            } else {
+                self.below(octets.len())
+            };
             match kind % 4 {
-                0 => octets.iter_mut().skip(at).take(1).for_each(|octet| *octet ^= self.octet()),
+                0 => octets
+                    .iter_mut()
+                    .skip(at)
+                    .take(1)
+                    .for_each(|octet| *octet ^= self.octet()),
                 1 => {
                     let piece = self.piece();
-                    octets.iter_mut().skip(at).zip(piece).for_each(|(octet, new)| *octet = *new);
+                    octets
+                        .iter_mut()
+                        .skip(at)
+                        .zip(piece)
+                        .for_each(|(octet, new)| *octet = *new);
                 }
                 2 => octets.truncate(at),
                 _ => drop(octets.splice(at..at, self.piece().iter().copied())),

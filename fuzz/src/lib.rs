@@ -15,24 +15,78 @@ pub struct FuzzTarget {
 
 /// The targets; those that parse network input come first.
 pub const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "frames", run: targets::frames::run },
-    FuzzTarget { name: "neighbours", run: targets::neighbours::run },
-    FuzzTarget { name: "dns-answers", run: targets::dns_answers::run },
-    FuzzTarget { name: "dns-queries", run: targets::dns_queries::run },
-    FuzzTarget { name: "dns-stream", run: targets::dns_queries::run_stream },
-    FuzzTarget { name: "http", run: targets::http::run },
-    FuzzTarget { name: "memif-messages", run: targets::memif::run_messages },
-    FuzzTarget { name: "memif-rings", run: targets::memif::run_rings },
-    FuzzTarget { name: "agent", run: targets::agent::run },
-    FuzzTarget { name: "live-page", run: targets::live_page::run },
-    FuzzTarget { name: "trials", run: targets::records::run_trials },
-    FuzzTarget { name: "facts", run: targets::records::run_facts },
-    FuzzTarget { name: "report", run: targets::report::run },
-    FuzzTarget { name: "plan", run: targets::plan::run },
-    FuzzTarget { name: "recipe", run: targets::recipe::run },
-    FuzzTarget { name: "siitperf", run: targets::siitperf::run },
-    FuzzTarget { name: "traffic-profile", run: targets::plan::run_traffic_profile },
-    FuzzTarget { name: "words", run: targets::words::run },
+    FuzzTarget {
+        name: "frames",
+        run: targets::frames::run,
+    },
+    FuzzTarget {
+        name: "neighbours",
+        run: targets::neighbours::run,
+    },
+    FuzzTarget {
+        name: "dns-answers",
+        run: targets::dns_answers::run,
+    },
+    FuzzTarget {
+        name: "dns-queries",
+        run: targets::dns_queries::run,
+    },
+    FuzzTarget {
+        name: "dns-stream",
+        run: targets::dns_queries::run_stream,
+    },
+    FuzzTarget {
+        name: "http",
+        run: targets::http::run,
+    },
+    FuzzTarget {
+        name: "memif-messages",
+        run: targets::memif::run_messages,
+    },
+    FuzzTarget {
+        name: "memif-rings",
+        run: targets::memif::run_rings,
+    },
+    FuzzTarget {
+        name: "agent",
+        run: targets::agent::run,
+    },
+    FuzzTarget {
+        name: "live-page",
+        run: targets::live_page::run,
+    },
+    FuzzTarget {
+        name: "trials",
+        run: targets::records::run_trials,
+    },
+    FuzzTarget {
+        name: "facts",
+        run: targets::records::run_facts,
+    },
+    FuzzTarget {
+        name: "report",
+        run: targets::report::run,
+    },
+    FuzzTarget {
+        name: "plan",
+        run: targets::plan::run,
+    },
+    FuzzTarget {
+        name: "recipe",
+        run: targets::recipe::run,
+    },
+    FuzzTarget {
+        name: "siitperf",
+        run: targets::siitperf::run,
+    },
+    FuzzTarget {
+        name: "traffic-profile",
+        run: targets::plan::run_traffic_profile,
+    },
+    FuzzTarget {
+        name: "words",
+        run: targets::words::run,
+    },
 ];
 
 /// Returns the function of a target.

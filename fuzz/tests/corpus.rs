@@ -6,19 +6,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn folder(target: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target)
 }
 
 /// Has a target read its files, and what any target must stand: nothing, and octets that are all the same.
 fn replay(target: &str) {
     let run = sixbench_fuzz::function(target);
     for octet in [0, b'\n', 0x7f, 0xff] {
-        [0, 1, 2, 100, 5000].into_iter().for_each(|octets| run(&vec![octet; octets]));
+        [0, 1, 2, 100, 5000]
+            .into_iter()
+            .for_each(|octets| run(&vec![octet; octets]));
     }
-    let files = fs::read_dir(folder(target)).unwrap_or_else(|error| panic!("{}: {error}", folder(target).display()));
+    let files = fs::read_dir(folder(target))
+        .unwrap_or_else(|error| panic!("{}: {error}", folder(target).display()));
     let mut files: Vec<PathBuf> = files.map(|file| file.expect("an entry").path()).collect();
     files.sort();
-    assert!(!files.is_empty(), "no corpus; `scripts/fuzz {target}` makes one");
+    assert!(
+        !files.is_empty(),
+        "no corpus; `scripts/fuzz {target}` makes one"
+    );
     for file in files {
         // The name is told before the input is read, so that a failure shows it.
         println!("{}", file.display());

@@ -39,10 +39,25 @@ pub struct Median {
 pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
     let mut judged = Vec::new();
     for test in &plan.tests {
-        for (expectation, &size) in test.expect.iter().flat_map(|e| test.frame_sizes.iter().map(move |size| (e, size))) {
+        for (expectation, &size) in test
+            .expect
+            .iter()
+            .flat_map(|e| test.frame_sizes.iter().map(move |size| (e, size)))
+        {
             if expectation.is_for(size) {
-                let of_point = outcomes.iter().filter(|o| o.point.test == test.name && o.point.frame_size == size).collect();
-                judged.push(PointRepetitions { plan, test, size, outcomes: of_point }.judge(expectation));
+                let of_point = outcomes
+                    .iter()
+                    .filter(|o| o.point.test == test.name && o.point.frame_size == size)
+                    .collect();
+                judged.push(
+                    PointRepetitions {
+                        plan,
+                        test,
+                        size,
+                        outcomes: of_point,
+                    }
+                    .judge(expectation),
+                );
             }
         }
     }
@@ -69,12 +84,28 @@ impl<'a> PointRepetitions<'a, '_> {
             found: median,
             verdict: median.map_or(Gate::Missing, |median| median.against(expectation)),
         };
-        let Some(quantity) = expectation.quantity else { return of(self.searched(), self.rate()) };
-        let judged = self.directions(quantity, expectation).into_iter().map(|direction| {
-            of(Subject::Value(quantity, direction, expectation.rate), self.median(quantity, direction, expectation))
-        });
+        let Some(quantity) = expectation.quantity else {
+            return of(self.searched(), self.rate());
+        };
+        let judged = self
+            .directions(quantity, expectation)
+            .into_iter()
+            .map(|direction| {
+                of(
+                    Subject::Value(quantity, direction, expectation.rate),
+                    self.median(quantity, direction, expectation),
+                )
+            });
         // The worst direction decides for the point.
-        judged.reduce(|worst, next| if next.verdict > worst.verdict { next } else { worst }).expect("at least one direction")
+        judged
+            .reduce(|worst, next| {
+                if next.verdict > worst.verdict {
+                    next
+                } else {
+                    worst
+                }
+            })
+            .expect("at least one direction")
     }
 
     fn searched(&self) -> Subject {
@@ -83,45 +114,99 @@ impl<'a> PointRepetitions<'a, '_> {
     }
 
     fn rate(&self) -> Option<Median> {
-        let known = self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).map(|found| match found.known() {
-            Some(rate) => (rate.value, if rate.is_at_least { f64::INFINITY } else { rate.value }),
-            None => (f64::NEG_INFINITY, f64::INFINITY),
-        });
+        let known = self
+            .outcomes
+            .iter()
+            .filter_map(|outcome| outcome.brackets.first())
+            .map(|found| match found.known() {
+                Some(rate) => (
+                    rate.value,
+                    if rate.is_at_least {
+                        f64::INFINITY
+                    } else {
+                        rate.value
+                    },
+                ),
+                None => (f64::NEG_INFINITY, f64::INFINITY),
+            });
         Median::of(&known.collect::<Vec<Known>>())
     }
 
     /// Returns the directions that have values, or the first direction of the test if there are none.
     fn directions(&self, quantity: Quantity, expectation: &Expectation) -> Vec<Direction> {
-        let has = |direction: &Direction| self.outcomes.iter().any(|o| value(o, quantity, *direction, expectation).is_some());
-        let found: Vec<Direction> = [Direction::Forward, Direction::Reverse].into_iter().filter(has).collect();
-        if found.is_empty() { self.test.directions.each()[..1].to_vec() } else { found }
+        let has = |direction: &Direction| {
+            self.outcomes
+                .iter()
+                .any(|o| value(o, quantity, *direction, expectation).is_some())
+        };
+        let found: Vec<Direction> = [Direction::Forward, Direction::Reverse]
+            .into_iter()
+            .filter(has)
+            .collect();
+        if found.is_empty() {
+            self.test.directions.each()[..1].to_vec()
+        } else {
+            found
+        }
     }
 
     /// Returns the median of a quantity; `None` if most repetitions have no value for a reason other than the tester, because nothing is known about
     /// those.
-    fn median(&self, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Median> {
-        let known = self.outcomes.iter().filter_map(|outcome| match value(outcome, quantity, direction, expectation) {
-            None if outcome.is_unfit(&self.test.measure) => Some((f64::NEG_INFINITY, f64::INFINITY)),
-            found => found,
+    fn median(
+        &self,
+        quantity: Quantity,
+        direction: Direction,
+        expectation: &Expectation,
+    ) -> Option<Median> {
+        let known = self.outcomes.iter().filter_map(|outcome| {
+            match value(outcome, quantity, direction, expectation) {
+                None if outcome.is_unfit(&self.test.measure) => {
+                    Some((f64::NEG_INFINITY, f64::INFINITY))
+                }
+                found => found,
+            }
         });
         let known: Vec<Known> = known.collect();
         Median::of(&known).filter(|_| 2 * known.len() > self.outcomes.len())
     }
 }
 
-fn value(outcome: &Outcome, quantity: Quantity, direction: Direction, expectation: &Expectation) -> Option<Known> {
+fn value(
+    outcome: &Outcome,
+    quantity: Quantity,
+    direction: Direction,
+    expectation: &Expectation,
+) -> Option<Known> {
     let is_wanted = |load| expectation.rate.is_none_or(|rate| rate == load);
-    let mut values = outcome.values.iter().filter(|v| v.quantity == quantity && v.direction == direction && is_wanted(v.load));
+    let mut values = outcome
+        .values
+        .iter()
+        .filter(|v| v.quantity == quantity && v.direction == direction && is_wanted(v.load));
     values.next().map(|found| {
-        let low = if found.is_at_most { f64::NEG_INFINITY } else { found.value };
-        (low, if found.is_at_least { f64::INFINITY } else { found.value })
+        let low = if found.is_at_most {
+            f64::NEG_INFINITY
+        } else {
+            found.value
+        };
+        (
+            low,
+            if found.is_at_least {
+                f64::INFINITY
+            } else {
+                found.value
+            },
+        )
     })
 }
 
 impl Median {
     fn of(known: &[Known]) -> Option<Self> {
         let (low, high): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
-        Some(Self { low: sixbench_stats::median(&low)?, high: sixbench_stats::median(&high)?, n: known.len() })
+        Some(Self {
+            low: sixbench_stats::median(&low)?,
+            high: sixbench_stats::median(&high)?,
+            n: known.len(),
+        })
     }
 
     /// Returns the verdict on the median against the expectation. A median that is only a lower bound passes an `at_least` bound below it and misses
@@ -145,10 +230,16 @@ impl Median {
 /// Returns the points where a measurement has no result because the tester never achieved a valid trial, each with the number of such repetitions and
 /// of all repetitions.
 pub fn unfit<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<(&'a Test, FrameSize, usize, usize)> {
-    let points = plan.tests.iter().flat_map(|test| test.frame_sizes.iter().map(move |&size| (test, size)));
+    let points = plan
+        .tests
+        .iter()
+        .flat_map(|test| test.frame_sizes.iter().map(move |&size| (test, size)));
     let counted = points.map(|(test, size)| {
-        let made = outcomes.iter().filter(|o| o.point.test == test.name && o.point.frame_size == size);
-        let (unfit, fit): (Vec<_>, Vec<_>) = made.partition(|outcome| outcome.is_unfit(&test.measure));
+        let made = outcomes
+            .iter()
+            .filter(|o| o.point.test == test.name && o.point.frame_size == size);
+        let (unfit, fit): (Vec<_>, Vec<_>) =
+            made.partition(|outcome| outcome.is_unfit(&test.measure));
         (test, size, unfit.len(), unfit.len() + fit.len())
     });
     counted.filter(|(_, _, unfit, _)| *unfit > 0).collect()
@@ -170,7 +261,13 @@ mod tests {
     use sixbench_method::trial::TrialSettings;
 
     fn plan(test: Test) -> Plan {
-        let trial = TrialSettings { duration_ns: 1, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };
+        let trial = TrialSettings {
+            duration_ns: 1,
+            residual_ns: 0,
+            rest_ns: 0,
+            frame_timeout_ns: 0,
+            stall_ns: 1,
+        };
         let search = SearchSettings {
             method: SearchMethod::Binary,
             minimum: FrameRate(1_000),
@@ -180,26 +277,54 @@ mod tests {
             max_invalid: 3,
             start: RepetitionStart::Cold,
         };
-        Plan { seed: 1, ..Plan::new("p", Profile::Smoke, trial, search, vec![test]) }
+        Plan {
+            seed: 1,
+            ..Plan::new("p", Profile::Smoke, trial, search, vec![test])
+        }
     }
 
     fn found(size: u16, rates: &[(Option<u64>, Limit)]) -> Vec<Outcome> {
         let bracket = |&(rate, limit): &(Option<u64>, Limit)| {
-            vec![Bracket { goal: LossRatio::ZERO, lower: rate.map(FrameRate), upper: None, limit }]
+            vec![Bracket {
+                goal: LossRatio::ZERO,
+                lower: rate.map(FrameRate),
+                upper: None,
+                limit,
+            }]
         };
-        rates.iter().zip(1..).map(|(rate, i)| Outcome { brackets: bracket(rate), ..outcome("t", size, i) }).collect()
+        rates
+            .iter()
+            .zip(1..)
+            .map(|(rate, i)| Outcome {
+                brackets: bracket(rate),
+                ..outcome("t", size, i)
+            })
+            .collect()
     }
 
     fn verdicts(test: Test, outcomes: &[Outcome]) -> Vec<Gate> {
-        judge(&plan(test), outcomes).iter().map(|judged| judged.verdict).collect()
+        judge(&plan(test), outcomes)
+            .iter()
+            .map(|judged| judged.verdict)
+            .collect()
     }
 
     fn of_rates(expectation: Expectation, rates: &[(Option<u64>, Limit)]) -> Gate {
-        verdicts(Test { expect: vec![expectation], ..Test::of("t", "d") }, &found(84, rates))[0]
+        verdicts(
+            Test {
+                expect: vec![expectation],
+                ..Test::of("t", "d")
+            },
+            &found(84, rates),
+        )[0]
     }
 
     fn between(at_least: Option<f64>, at_most: Option<f64>) -> Expectation {
-        Expectation { at_least, at_most, ..Expectation::at_least(0.0) }
+        Expectation {
+            at_least,
+            at_most,
+            ..Expectation::at_least(0.0)
+        }
     }
 
     #[test]
@@ -210,41 +335,89 @@ mod tests {
         assert_eq!(judged(Some(100_001.0), None), Gate::Worse);
         assert_eq!(judged(Some(50_000.0), Some(99_999.0)), Gate::Worse);
         assert_eq!(judged(None, Some(100_000.0)), Gate::Passed);
-        assert_eq!(of_rates(between(Some(1_000.0), None), &[(None, Limit::Dut); 3]), Gate::Worse, "nothing passed");
+        assert_eq!(
+            of_rates(between(Some(1_000.0), None), &[(None, Limit::Dut); 3]),
+            Gate::Worse,
+            "nothing passed"
+        );
     }
 
     #[test]
     fn what_the_tester_or_the_plan_cut_off_passes_bounds_below_it_and_misses_none() {
         for limit in [Limit::Tester, Limit::Maximum, Limit::Disturbed] {
             let rates = [(Some(100_000), limit); 3];
-            assert_eq!(of_rates(between(Some(90_000.0), None), &rates), Gate::Passed);
-            assert_eq!(of_rates(between(Some(110_000.0), None), &rates), Gate::TesterUnfit, "the device may do more");
-            assert_eq!(of_rates(between(None, Some(110_000.0)), &rates), Gate::TesterUnfit);
-            assert_eq!(of_rates(between(None, Some(90_000.0)), &rates), Gate::Worse, "it does more");
+            assert_eq!(
+                of_rates(between(Some(90_000.0), None), &rates),
+                Gate::Passed
+            );
+            assert_eq!(
+                of_rates(between(Some(110_000.0), None), &rates),
+                Gate::TesterUnfit,
+                "the device may do more"
+            );
+            assert_eq!(
+                of_rates(between(None, Some(110_000.0)), &rates),
+                Gate::TesterUnfit
+            );
+            assert_eq!(
+                of_rates(between(None, Some(90_000.0)), &rates),
+                Gate::Worse,
+                "it does more"
+            );
         }
     }
 
     #[test]
     fn a_repetition_of_which_nothing_is_known_leaves_a_median_of_the_others() {
         let (known, unknown) = ((Some(100_000), Limit::Dut), (None, Limit::Tester));
-        assert_eq!(of_rates(between(Some(100_000.0), None), &[known, unknown, known]), Gate::Passed);
-        assert_eq!(of_rates(between(Some(100_001.0), None), &[known, unknown, known]), Gate::Worse);
-        assert_eq!(of_rates(between(Some(100_000.0), None), &[unknown, unknown, known]), Gate::TesterUnfit);
+        assert_eq!(
+            of_rates(between(Some(100_000.0), None), &[known, unknown, known]),
+            Gate::Passed
+        );
+        assert_eq!(
+            of_rates(between(Some(100_001.0), None), &[known, unknown, known]),
+            Gate::Worse
+        );
+        assert_eq!(
+            of_rates(between(Some(100_000.0), None), &[unknown, unknown, known]),
+            Gate::TesterUnfit
+        );
     }
 
     #[test]
     fn an_expectation_without_a_result_is_missing() {
-        let sizes = Test { frame_sizes: vec![FrameSize(84), FrameSize(128)], ..Test::of("t", "d") };
+        let sizes = Test {
+            frame_sizes: vec![FrameSize(84), FrameSize(128)],
+            ..Test::of("t", "d")
+        };
         let rates = found(84, &[(Some(100_000), Limit::Dut)]);
-        let both = Test { expect: vec![Expectation::at_least(1e5)], ..sizes.clone() };
+        let both = Test {
+            expect: vec![Expectation::at_least(1e5)],
+            ..sizes.clone()
+        };
         assert_eq!(verdicts(both, &rates), [Gate::Passed, Gate::Missing]);
-        let one = Expectation { frame_size: Some(FrameSize(84)), ..Expectation::at_least(1e5) };
-        assert_eq!(verdicts(Test { expect: vec![one], ..sizes }, &rates), [Gate::Passed]);
+        let one = Expectation {
+            frame_size: Some(FrameSize(84)),
+            ..Expectation::at_least(1e5)
+        };
+        assert_eq!(
+            verdicts(
+                Test {
+                    expect: vec![one],
+                    ..sizes
+                },
+                &rates
+            ),
+            [Gate::Passed]
+        );
     }
 
     #[test]
     fn each_direction_of_a_quantity_is_judged_by_itself() {
-        let measure = Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1 });
+        let measure = Measure::Pdv(PdvStream {
+            load: Load::OfThroughput(1.0),
+            duration_ns: 1,
+        });
         let value = |direction, value| Value {
             quantity: Quantity::Pdv,
             direction,
@@ -253,11 +426,24 @@ mod tests {
             is_at_least: false,
             is_at_most: false,
         };
-        let values = vec![value(Direction::Forward, 200_000.0), value(Direction::Reverse, 400_000.0)];
-        let outcomes = [Outcome { values, ..outcome("t", 84, 1) }];
-        let most = |bound| Expectation { quantity: Some(Quantity::Pdv), ..between(None, Some(bound)) };
+        let values = vec![
+            value(Direction::Forward, 200_000.0),
+            value(Direction::Reverse, 400_000.0),
+        ];
+        let outcomes = [Outcome {
+            values,
+            ..outcome("t", 84, 1)
+        }];
+        let most = |bound| Expectation {
+            quantity: Some(Quantity::Pdv),
+            ..between(None, Some(bound))
+        };
         let judged = |bound, outcomes: &[Outcome]| {
-            let plan = plan(Test { measure: measure.clone(), expect: vec![most(bound)], ..Test::of("t", "d") });
+            let plan = plan(Test {
+                measure: measure.clone(),
+                expect: vec![most(bound)],
+                ..Test::of("t", "d")
+            });
             let judged = judge(&plan, outcomes);
             (judged[0].verdict, judged[0].subject)
         };
@@ -266,37 +452,85 @@ mod tests {
         assert_eq!(judged(300_000.0, &outcomes), (Gate::Worse, reverse));
         let nothing_passed = found(84, &[(None, Limit::Dut)]);
         assert_eq!(judged(300_000.0, &nothing_passed).0, Gate::Missing);
-        let unfit = [Outcome { invalid: 4, ..outcome("t", 84, 1) }];
+        let unfit = [Outcome {
+            invalid: 4,
+            ..outcome("t", 84, 1)
+        }];
         assert_eq!(judged(300_000.0, &unfit).0, Gate::TesterUnfit);
     }
 
     #[test]
     fn a_delay_that_may_be_shorter_meets_a_maximum_above_it_and_misses_none() {
-        let measure = Measure::Pdv(PdvStream { load: Load::OfThroughput(1.0), duration_ns: 1 });
+        let measure = Measure::Pdv(PdvStream {
+            load: Load::OfThroughput(1.0),
+            duration_ns: 1,
+        });
         let value = |value, is_at_most| {
             let (quantity, direction, load) = (Quantity::Pdv, Direction::Forward, FrameRate(1));
-            vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most }]
+            vec![Value {
+                quantity,
+                direction,
+                load,
+                value,
+                is_at_least: false,
+                is_at_most,
+            }]
         };
         let verdict = |bounds: (Option<f64>, Option<f64>), are_bounds: [bool; 3]| {
-            let expect = vec![Expectation { quantity: Some(Quantity::Pdv), ..between(bounds.0, bounds.1) }];
+            let expect = vec![Expectation {
+                quantity: Some(Quantity::Pdv),
+                ..between(bounds.0, bounds.1)
+            }];
             let made = are_bounds.into_iter().zip([290.0, 300.0, 310.0]).zip(1..);
-            let outcomes: Vec<Outcome> =
-                made.map(|((is_bound, of), i)| Outcome { values: value(of, is_bound), ..outcome("t", 84, i) }).collect();
-            verdicts(Test { measure: measure.clone(), expect, ..Test::of("t", "d") }, &outcomes)[0]
+            let outcomes: Vec<Outcome> = made
+                .map(|((is_bound, of), i)| Outcome {
+                    values: value(of, is_bound),
+                    ..outcome("t", 84, i)
+                })
+                .collect();
+            verdicts(
+                Test {
+                    measure: measure.clone(),
+                    expect,
+                    ..Test::of("t", "d")
+                },
+                &outcomes,
+            )[0]
         };
-        assert_eq!(verdict((None, Some(300.0)), [true; 3]), Gate::Passed, "at most 300");
-        assert_eq!(verdict((None, Some(299.0)), [true; 3]), Gate::TesterUnfit, "it may be 299");
-        assert_eq!(verdict((None, Some(299.0)), [true, false, false]), Gate::Worse, "the median is 300 in any case");
-        assert_eq!(verdict((None, Some(299.0)), [false, true, false]), Gate::TesterUnfit);
+        assert_eq!(
+            verdict((None, Some(300.0)), [true; 3]),
+            Gate::Passed,
+            "at most 300"
+        );
+        assert_eq!(
+            verdict((None, Some(299.0)), [true; 3]),
+            Gate::TesterUnfit,
+            "it may be 299"
+        );
+        assert_eq!(
+            verdict((None, Some(299.0)), [true, false, false]),
+            Gate::Worse,
+            "the median is 300 in any case"
+        );
+        assert_eq!(
+            verdict((None, Some(299.0)), [false, true, false]),
+            Gate::TesterUnfit
+        );
         assert_eq!(verdict((Some(200.0), None), [true; 3]), Gate::TesterUnfit);
     }
 
     #[test]
     fn points_at_which_the_tester_was_unfit_are_named_with_their_repetitions() {
         let plan = plan(Test::of("t", "d"));
-        let rates = [(Some(100_000), Limit::Tester), (None, Limit::Tester), (None, Limit::Dut)];
-        let unfit: Vec<_> =
-            unfit(&plan, &found(84, &rates)).into_iter().map(|(test, size, n, of)| (test.label(size), n, of)).collect();
+        let rates = [
+            (Some(100_000), Limit::Tester),
+            (None, Limit::Tester),
+            (None, Limit::Dut),
+        ];
+        let unfit: Vec<_> = unfit(&plan, &found(84, &rates))
+            .into_iter()
+            .map(|(test, size, n, of)| (test.label(size), n, of))
+            .collect();
         assert_eq!(unfit, [("t/84".to_owned(), 1, 3)]);
     }
 }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 /// - Missing comes next: of what was never measured nothing is known, and it must be measured before anything else can be said.
 /// - An unfit tester has measured, and says so; the cure is another machine or a quieter one.
 /// - Inconclusive results are sound as far as they go; the cure is more repetitions, which would not help in any case above.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gate {
     /// B is better or no difference is shown; every expectation is met.

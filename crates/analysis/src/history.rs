@@ -7,8 +7,8 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::Facts;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::{
-    Censored, SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median, median_interval_95_in_order,
-    percentile, shift,
+    Censored, SeriesLevel, Shift, Summary, autocorrelation, change_points, inflation, median,
+    median_interval_95_in_order, percentile, shift,
 };
 
 /// The results of one run.
@@ -79,22 +79,34 @@ pub struct LevelChange {
 pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
     let mut found: Vec<(HistoryEntry<'a>, HistorySeries<'a>)> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        for (test, frame_size) in
-            entry.plan.tests.iter().flat_map(|test| test.frame_sizes.iter().map(move |size| (test, *size)))
+        for (test, frame_size) in entry
+            .plan
+            .tests
+            .iter()
+            .flat_map(|test| test.frame_sizes.iter().map(move |size| (test, *size)))
         {
-            let of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == frame_size;
+            let of_point = |outcome: &&Outcome| {
+                outcome.point.test == test.name && outcome.point.frame_size == frame_size
+            };
             let outcomes: Vec<&Outcome> = entry.outcomes.iter().filter(of_point).collect();
             for sample in samples_of(test, &outcomes) {
-                let Some(point) = SeriesPoint::of(index, &sample.values) else { continue };
+                let Some(point) = SeriesPoint::of(index, &sample.values) else {
+                    continue;
+                };
                 let is_its = |(first, series): &&mut (HistoryEntry<'_>, HistorySeries<'_>)| {
-                    let is_same = series.frame_size == frame_size && series.subject == sample.subject;
-                    let are_joined_alike = first.facts.link_group(&test.dut) == entry.facts.link_group(&test.dut);
+                    let is_same =
+                        series.frame_size == frame_size && series.subject == sample.subject;
+                    let are_joined_alike =
+                        first.facts.link_group(&test.dut) == entry.facts.link_group(&test.dut);
                     let is_like = is_same && are_joined_alike && is_like(series.test, test);
                     is_like && first.plan.ways_unlike(entry.plan).is_empty()
                 };
                 match found.iter_mut().find(is_its) {
                     Some((_, series)) => series.points.push(point),
-                    None => found.push((*entry, HistorySeries::new(test, frame_size, sample.subject, point))),
+                    None => found.push((
+                        *entry,
+                        HistorySeries::new(test, frame_size, sample.subject, point),
+                    )),
                 }
             }
         }
@@ -103,7 +115,10 @@ pub fn history<'a>(entries: &[HistoryEntry<'a>]) -> Vec<HistorySeries<'a>> {
     let levels: Vec<Vec<SeriesLevel>> = all.iter().map(HistorySeries::levels).collect();
     for (series, places) in all.iter_mut().zip(change_points(&levels)) {
         let at: Vec<usize> = places.iter().map(|place| place.at).collect();
-        series.changes = places.iter().map(|place| series.change(place.at, &at, place.p_value)).collect();
+        series.changes = places
+            .iter()
+            .map(|place| series.change(place.at, &at, place.p_value))
+            .collect();
         series.usual_ratio = usual_ratio(&series.stretches(&at));
     }
     all
@@ -130,11 +145,23 @@ impl SeriesPoint {
 
 impl<'a> HistorySeries<'a> {
     fn new(test: &'a Test, frame_size: FrameSize, subject: Subject, point: SeriesPoint) -> Self {
-        Self { test, frame_size, subject, points: vec![point], changes: Vec::new(), usual_ratio: None }
+        Self {
+            test,
+            frame_size,
+            subject,
+            points: vec![point],
+            changes: Vec::new(),
+            usual_ratio: None,
+        }
     }
 
     fn levels(&self) -> Vec<SeriesLevel> {
-        let level = |&SeriesPoint { summary, is_at_least, is_at_most, .. }: &SeriesPoint| SeriesLevel {
+        let level = |&SeriesPoint {
+                         summary,
+                         is_at_least,
+                         is_at_most,
+                         ..
+                     }: &SeriesPoint| SeriesLevel {
             value: summary.median,
             is_at_least,
             is_at_most,
@@ -144,8 +171,16 @@ impl<'a> HistorySeries<'a> {
 
     /// Returns the medians of the entries in each stretch between changes.
     fn stretches(&self, changes: &[usize]) -> Vec<Vec<f64>> {
-        let ends: Vec<usize> = std::iter::once(0).chain(changes.iter().copied()).chain([self.points.len()]).collect();
-        let medians = |ends: &[usize]| self.points[ends[0]..ends[1]].iter().map(|point| point.summary.median).collect();
+        let ends: Vec<usize> = std::iter::once(0)
+            .chain(changes.iter().copied())
+            .chain([self.points.len()])
+            .collect();
+        let medians = |ends: &[usize]| {
+            self.points[ends[0]..ends[1]]
+                .iter()
+                .map(|point| point.summary.median)
+                .collect()
+        };
         ends.windows(2).map(medians).collect()
     }
 
@@ -156,7 +191,14 @@ impl<'a> HistorySeries<'a> {
         let follows = autocorrelation(&[a, b]).map_or(0.0, |found| found.allowed);
         let (before, after) = (median(a).unwrap_or(0.0), median(b).unwrap_or(0.0));
         let is_better = (after > before) == self.subject.is_higher_better();
-        LevelChange { at, p_value, before, after, shift: shift(a, b, inflation(follows, a.len(), b.len())), is_better }
+        LevelChange {
+            at,
+            p_value,
+            before,
+            after,
+            shift: shift(a, b, inflation(follows, a.len(), b.len())),
+            is_better,
+        }
     }
 }
 

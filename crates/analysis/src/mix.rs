@@ -27,7 +27,11 @@ pub fn one_core(share: f64, translated: f64, native: f64) -> f64 {
 /// Returns the performance degradation under n flows relative to one, in per cent (RFC 8219 section 10.2.1): `(Xn - X1) / X1 * 100` if lower values
 /// are better, `(X1 - Xn) / X1 * 100` if higher values are. It is positive if n flows do worse, and `None` if X1 is zero.
 pub fn degradation_percent(first: f64, nth: f64, higher_is_better: bool) -> Option<f64> {
-    let worse_by = if higher_is_better { first - nth } else { nth - first };
+    let worse_by = if higher_is_better {
+        first - nth
+    } else {
+        nth - first
+    };
     (first != 0.0).then(|| worse_by / first * 100.0)
 }
 
@@ -40,7 +44,11 @@ mod tests {
         for model in [separate_cores, one_core] {
             assert_eq!(model(0.0, 400.0, 700.0), 700.0);
             assert_eq!(model(1.0, 400.0, 700.0), 400.0);
-            assert_eq!(model(0.0, 0.0, 700.0), 700.0, "nothing is translated, so it does not matter how slowly");
+            assert_eq!(
+                model(0.0, 0.0, 700.0),
+                700.0,
+                "nothing is translated, so it does not matter how slowly"
+            );
             assert_eq!(model(1.0, 400.0, 0.0), 400.0);
         }
     }
@@ -59,9 +67,14 @@ mod tests {
         assert!(
             (0..=10)
                 .map(f64::from)
-                .all(|tenth| one_core(tenth / 10.0, 400.0, 700.0) <= separate_cores(tenth / 10.0, 400.0, 700.0))
+                .all(|tenth| one_core(tenth / 10.0, 400.0, 700.0)
+                    <= separate_cores(tenth / 10.0, 400.0, 700.0))
         );
-        assert_eq!(one_core(0.5, 0.0, 700.0), 0.0, "half of the frames never get through");
+        assert_eq!(
+            one_core(0.5, 0.0, 700.0),
+            0.0,
+            "half of the frames never get through"
+        );
     }
 
     #[test]

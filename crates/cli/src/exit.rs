@@ -52,9 +52,18 @@ impl Exit {
     /// Returns the exit code with its meaning from [`TABLE`], for when there is no more specific reason.
     pub(crate) fn in_words(self) -> String {
         let code = (self as u8).to_string();
-        let of_this = |entry: &&str| entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str());
-        let entry = TABLE.trim_end_matches('.').split("; ").find(of_this).unwrap_or_default();
-        let meaning = entry.trim_start_matches("Exit codes: ").trim_start_matches(code.as_str()).trim_start();
+        let of_this = |entry: &&str| {
+            entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str())
+        };
+        let entry = TABLE
+            .trim_end_matches('.')
+            .split("; ")
+            .find(of_this)
+            .unwrap_or_default();
+        let meaning = entry
+            .trim_start_matches("Exit codes: ")
+            .trim_start_matches(code.as_str())
+            .trim_start();
         self.because(meaning.split(". ").next().unwrap_or(meaning))
     }
 }
@@ -82,7 +91,10 @@ pub(crate) struct Failed {
 impl Failed {
     /// Wraps `error`.
     pub(crate) fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, error: error.into() }
+        Self {
+            exit,
+            error: error.into(),
+        }
     }
 
     /// Returns an error of the command line or the plan.
@@ -113,7 +125,16 @@ macro_rules! of_a_run {
     };
 }
 
-of_a_run!(SelectionError, HeldError, StoreError, PlanError, Forbidden, TestbedError, MeasureError, DnsError);
+of_a_run!(
+    SelectionError,
+    HeldError,
+    StoreError,
+    PlanError,
+    Forbidden,
+    TestbedError,
+    MeasureError,
+    DnsError
+);
 
 /// Returns the exit code of a run that ended with `error`.
 pub(crate) fn of_run(error: &RunError) -> Exit {
@@ -147,7 +168,10 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Testbed(_)
         | RunError::Agent(_)
         | RunError::Trial(_) => Exit::Testbed,
-        RunError::Report(_) | RunError::Frame(_) | RunError::System(_) | RunError::OfTest { .. } => Exit::Failure,
+        RunError::Report(_)
+        | RunError::Frame(_)
+        | RunError::System(_)
+        | RunError::OfTest { .. } => Exit::Failure,
     }
 }
 
@@ -254,37 +278,71 @@ mod tests {
             (Exit::Done, "exit 0: done"),
             (Exit::Failure, "exit 1: failure or bug"),
             (Exit::Usage, "exit 2: usage or plan error"),
-            (Exit::Testbed, "exit 3: testbed could not be built, or a part of it failed"),
-            (Exit::TesterUnfit, "exit 4: tester not fit, or disturbed by other work (invalid trials)"),
-            (Exit::Missed, "exit 5: an expectation of the plan missed, or B worse than A"),
+            (
+                Exit::Testbed,
+                "exit 3: testbed could not be built, or a part of it failed",
+            ),
+            (
+                Exit::TesterUnfit,
+                "exit 4: tester not fit, or disturbed by other work (invalid trials)",
+            ),
+            (
+                Exit::Missed,
+                "exit 5: an expectation of the plan missed, or B worse than A",
+            ),
             (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
         ];
-        told.into_iter().for_each(|(exit, words)| assert_eq!(exit.in_words(), words));
-        assert!(Exit::Inconclusive.in_words().starts_with("exit 6: comparison inconclusive ("));
+        told.into_iter()
+            .for_each(|(exit, words)| assert_eq!(exit.in_words(), words));
+        assert!(
+            Exit::Inconclusive
+                .in_words()
+                .starts_with("exit 6: comparison inconclusive (")
+        );
     }
 
     #[test]
     fn the_list_tells_the_order_of_the_verdicts() {
-        let mut all = [Gate::Passed, Gate::Inconclusive, Gate::TesterUnfit, Gate::Missing, Gate::Worse];
+        let mut all = [
+            Gate::Passed,
+            Gate::Inconclusive,
+            Gate::TesterUnfit,
+            Gate::Missing,
+            Gate::Worse,
+        ];
         all.sort_by(|a, b| b.cmp(a));
-        assert_eq!(all.map(|verdict| Exit::from(verdict) as u8), [5, 7, 4, 6, 0]);
+        assert_eq!(
+            all.map(|verdict| Exit::from(verdict) as u8),
+            [5, 7, 4, 6, 0]
+        );
         assert!(TABLE.contains("the first of 5, 7, 4, 6 that applies"));
     }
 
     #[test]
     fn a_request_to_stop_is_told_apart_from_a_failure() {
-        let stops: [Failed; 3] =
-            [TestbedError::Interrupted.into(), MeasureError::Interrupted.into(), DnsError::Interrupted.into()];
-        assert!(stops.iter().all(|failed| failed.exit == Exit::Interrupted && failed.error.to_string() == "interrupted"));
-        assert_eq!(Failed::from(TestbedError::Other("x".to_owned())).exit, Exit::Testbed);
+        let stops: [Failed; 3] = [
+            TestbedError::Interrupted.into(),
+            MeasureError::Interrupted.into(),
+            DnsError::Interrupted.into(),
+        ];
+        assert!(
+            stops.iter().all(|failed| failed.exit == Exit::Interrupted
+                && failed.error.to_string() == "interrupted")
+        );
+        assert_eq!(
+            Failed::from(TestbedError::Other("x".to_owned())).exit,
+            Exit::Testbed
+        );
     }
 
     #[test]
     fn a_cause_is_told_once() {
         let twice = anyhow::anyhow!("disk full").context("cannot write: disk full");
         assert_eq!(in_words(&twice), "cannot write: disk full");
-        let error = Err::<(), _>(anyhow::anyhow!("disk full")).context("cannot write").unwrap_err();
+        let error = Err::<(), _>(anyhow::anyhow!("disk full"))
+            .context("cannot write")
+            .unwrap_err();
         assert_eq!(in_words(&error), "cannot write: disk full");
     }
 }

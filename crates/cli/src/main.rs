@@ -26,14 +26,15 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let exit =
-        match Arguments::try_parse_from(args::with_joined_address(std::env::args_os())).map_or_else(told_by_clap, dispatch) {
-            Ok(exit) => exit,
-            Err(Failed { exit, error }) => {
-                tell!("error: {}", exit::in_words(&error));
-                exit
-            }
-        };
+    let exit = match Arguments::try_parse_from(args::with_joined_address(std::env::args_os()))
+        .map_or_else(told_by_clap, dispatch)
+    {
+        Ok(exit) => exit,
+        Err(Failed { exit, error }) => {
+            tell!("error: {}", exit::in_words(&error));
+            exit
+        }
+    };
     ExitCode::from(exit as u8)
 }
 
@@ -44,7 +45,11 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
     match said.use_stderr() {
         true if is_hostile() => tell!("{}", said.render().to_string().trim_end()),
         true => drop(said.print()),
-        false => return output::settled(said.print()).map(|()| Exit::Done).map_err(Failed::from),
+        false => {
+            return output::settled(said.print())
+                .map(|()| Exit::Done)
+                .map_err(Failed::from);
+        }
     }
     Ok(Exit::Usage)
 }
@@ -65,15 +70,23 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
-        Command::History { folder, output, label } => command::history::history(&folder, output.as_deref(), label.as_deref()),
+        Command::History {
+            folder,
+            output,
+            label,
+        } => command::history::history(&folder, output.as_deref(), label.as_deref()),
         Command::Dns64(arguments) => command::dns64::dns64(arguments),
         Command::Authority(arguments) => command::authority::authority(arguments),
         Command::Import(arguments) => command::import::import(&arguments),
         Command::Merge { results, output } => command::report::merge(&results, &output),
-        Command::Dimension { of, traffic, json } => command::dimension::dimension(&of, &traffic, json),
+        Command::Dimension { of, traffic, json } => {
+            command::dimension::dimension(&of, &traffic, json)
+        }
         Command::Report { results, style } => command::report::report(&results, style),
         Command::Export { results, formats } => command::report::export(&results, &formats),
-        Command::Archive { results, output } => command::archive::archive(&results, output.as_deref()),
+        Command::Archive { results, output } => {
+            command::archive::archive(&results, output.as_deref())
+        }
         Command::Schema { text } => Ok(output::print(text).map(|()| Exit::Done)?),
         Command::List(arguments) => command::list::list(&arguments),
         Command::Explain { term } => command::explain::explain(&term),

@@ -34,7 +34,9 @@ pub(crate) fn line(text: impl Display) -> io::Result<()> {
 ///
 /// # Errors
 /// The same as those of [`print`].
-pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn stream(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     settled(write(&mut out).and_then(|()| out.flush()))
 }
@@ -43,7 +45,10 @@ pub(crate) fn stream(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> io::R
 pub(crate) fn settled(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))),
+        Err(error) => Err(io::Error::new(
+            error.kind(),
+            format!("cannot write to standard output: {error}"),
+        )),
         Ok(()) => Ok(()),
     }
 }

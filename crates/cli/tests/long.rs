@@ -47,16 +47,35 @@ impl Held {
     fn of(child: &Child, trials: usize) -> Option<Self> {
         let process = format!("/proc/{}", child.id());
         let status = fs::read_to_string(format!("{process}/status")).ok()?;
-        let memory =
-            status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
+        let memory = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"))?
+            .trim()
+            .strip_suffix(" kB")?
+            .parse::<u64>()
+            .ok()?;
         let mut descriptors = BTreeMap::new();
         for entry in fs::read_dir(format!("{process}/fd")).ok()?.flatten() {
-            let Ok(to) = fs::read_link(entry.path()) else { continue };
-            let kind = to.display().to_string().split([':', '[']).next().unwrap_or_default().to_owned();
+            let Ok(to) = fs::read_link(entry.path()) else {
+                continue;
+            };
+            let kind = to
+                .display()
+                .to_string()
+                .split([':', '['])
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             *descriptors.entry(kind).or_default() += 1;
         }
         let threads = fs::read_dir(format!("{process}/task")).ok()?.count();
-        Some(Self { trials, memory: 1024 * memory, descriptors, threads, files: files_of(child.id()) })
+        Some(Self {
+            trials,
+            memory: 1024 * memory,
+            descriptors,
+            threads,
+            files: files_of(child.id()),
+        })
     }
 }
 
@@ -64,10 +83,21 @@ impl Held {
 fn files_of(process: u32) -> Vec<String> {
     let (of_namespace, of_files) = (format!("sb-{process}-"), format!("sb-{process}."));
     let temporary = std::env::temp_dir().display().to_string();
-    let directories = [&temporary, "/run", "/run/netns", "/run/sixbench", "/dev/shm", "/sys/fs/cgroup"];
-    let entries = directories.into_iter().flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
+    let directories = [
+        &temporary,
+        "/run",
+        "/run/netns",
+        "/run/sixbench",
+        "/dev/shm",
+        "/sys/fs/cgroup",
+    ];
+    let entries = directories
+        .into_iter()
+        .flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
     let names = entries.map(|entry| entry.path().display().to_string());
-    let mut found: Vec<String> = names.filter(|name| name.contains(&of_namespace) || name.contains(&of_files)).collect();
+    let mut found: Vec<String> = names
+        .filter(|name| name.contains(&of_namespace) || name.contains(&of_files))
+        .collect();
     found.sort();
     found
 }
@@ -75,11 +105,17 @@ fn files_of(process: u32) -> Vec<String> {
 /// Returns the processes started by the run with this number, which have the names of its namespaces or directories in their commands.
 fn processes_of(process: u32) -> Vec<String> {
     let marks = [format!("sb-{process}-"), format!("sb-{process}.")];
-    let commands = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
-        let command = fs::read(entry.path().join("cmdline")).ok()?;
-        Some(String::from_utf8_lossy(&command).replace('\0', " "))
-    });
-    commands.filter(|command| marks.iter().any(|mark| command.contains(mark))).collect()
+    let commands = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let command = fs::read(entry.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&command).replace('\0', " "))
+        });
+    commands
+        .filter(|command| marks.iter().any(|mark| command.contains(mark)))
+        .collect()
 }
 
 /// The trials that a run has stored; only new lines are read.
@@ -113,11 +149,20 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 
 /// Waits for the end of a run, and fails if anything of it remains.
 fn end(mut child: Child) {
-    let (output, error) = (child.stdout.take().map(read_all), child.stderr.take().map(read_all));
-    let said = |reader: Option<JoinHandle<Vec<u8>>>| reader.map_or_else(Vec::new, |reader| reader.join().expect("a reader"));
+    let (output, error) = (
+        child.stdout.take().map(read_all),
+        child.stderr.take().map(read_all),
+    );
+    let said = |reader: Option<JoinHandle<Vec<u8>>>| {
+        reader.map_or_else(Vec::new, |reader| reader.join().expect("a reader"))
+    };
     let (stdout, stderr, process) = (said(output), said(error), child.id());
     let status = child.wait().expect("an end");
-    assert_ran(&Output { status, stdout, stderr });
+    assert_ran(&Output {
+        status,
+        stdout,
+        stderr,
+    });
     assert_eq!(namespaces_of(process), Vec::<String>::new());
     assert_eq!(files_of(process), Vec::<String>::new());
     assert_eq!(processes_of(process), Vec::<String>::new());
@@ -127,17 +172,27 @@ fn end(mut child: Child) {
 fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
     let _alone = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("long-{repetitions}"));
-    let plan = scratch.write("plan.toml", &MANY_TRIALS.replace("REPETITIONS", &repetitions.to_string()));
+    let plan = scratch.write(
+        "plan.toml",
+        &MANY_TRIALS.replace("REPETITIONS", &repetitions.to_string()),
+    );
     let results = scratch.path("results");
     let mut child = start(&["run", &plan, "-o", &results, "--json"]);
     // The output does not matter here.
     let mut output = child.stdout.take().expect("an output");
     let reader = std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
     let error = child.stderr.take().map(read_all);
-    let mut trials = KeptTrials { path: format!("{results}/trials.jsonl"), octets: 0, lines: 0 };
+    let mut trials = KeptTrials {
+        path: format!("{results}/trials.jsonl"),
+        octets: 0,
+        lines: 0,
+    };
     let held = [early, late].map(|least| {
         while trials.count() < least {
-            assert!(child.try_wait().expect("a state").is_none(), "it ended before {least} trials");
+            assert!(
+                child.try_wait().expect("a state").is_none(),
+                "it ended before {least} trials"
+            );
             sleep(Duration::from_millis(20));
         }
         Held::of(&child, trials.lines).expect("a run that goes on")
@@ -152,14 +207,31 @@ fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
 const OCTETS_OF_A_TRIAL: u64 = 3_072;
 
 fn assert_same([early, late]: &[Held; 2]) {
-    println!("after {} trials {early:?}\nafter {} trials {late:?}", early.trials, late.trials);
+    println!(
+        "after {} trials {early:?}\nafter {} trials {late:?}",
+        early.trials, late.trials
+    );
     let most = early.memory + OCTETS_OF_A_TRIAL * (late.trials - early.trials) as u64 + (2 << 20);
-    assert!(late.memory <= most, "{} octets, expected at most {most}", late.memory);
+    assert!(
+        late.memory <= most,
+        "{} octets, expected at most {most}",
+        late.memory
+    );
     assert_eq!(late.files, early.files);
-    assert!(late.threads <= early.threads + 4, "{} threads after {}", late.threads, early.threads);
+    assert!(
+        late.threads <= early.threads + 4,
+        "{} threads after {}",
+        late.threads,
+        early.threads
+    );
     // The descriptors of the trial under way come and go.
     let count = |held: &Held| held.descriptors.values().sum::<usize>();
-    assert!(count(late) <= count(early) + 16, "{:?}, earlier {:?}", late.descriptors, early.descriptors);
+    assert!(
+        count(late) <= count(early) + 16,
+        "{:?}, earlier {:?}",
+        late.descriptors,
+        early.descriptors
+    );
 }
 
 /// Returns true if `make long` asks for the long forms: 20,000 trials, as many as a day has of four seconds, and 300 runs, in 20 minutes.
@@ -169,7 +241,11 @@ fn is_long() -> bool {
 
 #[test]
 fn a_run_of_many_trials_has_after_them_what_it_had_after_the_first() {
-    let held = if is_long() { watched(250, 400, 19_900) } else { watched(2, 40, TRIALS_OF_A_REPETITION + 60) };
+    let held = if is_long() {
+        watched(250, 400, 19_900)
+    } else {
+        watched(2, 40, TRIALS_OF_A_REPETITION + 60)
+    };
     assert_same(&held);
 }
 
@@ -186,13 +262,15 @@ fn sysctls() -> BTreeMap<String, String> {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             let path = entry.path();
             // Counters and random numbers are not settings.
-            let is_counter =
-                ["random", "ns_last_pid", "pty", "keys", "perf_event"].iter().any(|part| path.to_string_lossy().contains(part));
+            let is_counter = ["random", "ns_last_pid", "pty", "keys", "perf_event"]
+                .iter()
+                .any(|part| path.to_string_lossy().contains(part));
             match path.is_dir() {
                 true => open.extend((!is_counter).then_some(path)),
-                false if !is_counter => {
-                    drop(fs::read_to_string(&path).map(|text| found.insert(path.display().to_string(), text)))
-                }
+                false if !is_counter => drop(
+                    fs::read_to_string(&path)
+                        .map(|text| found.insert(path.display().to_string(), text)),
+                ),
                 false => {}
             }
         }
@@ -202,13 +280,21 @@ fn sysctls() -> BTreeMap<String, String> {
 
 /// Returns the settings that have changed.
 fn changed(settings: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    sysctls().into_iter().filter(|(name, value)| settings.get(name).is_some_and(|before| before != value)).collect()
+    sysctls()
+        .into_iter()
+        .filter(|(name, value)| settings.get(name).is_some_and(|before| before != value))
+        .collect()
 }
 
 /// Returns the interfaces of this machine's own namespace.
 fn interfaces() -> Vec<String> {
-    let entries = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let entries = fs::read_dir("/sys/class/net")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort();
     names
 }
@@ -226,7 +312,15 @@ fn runs(count: usize) -> Vec<Duration> {
         begin.elapsed()
     });
     let took = took.collect();
-    let left = || (interfaces().into_iter().filter(|name| !links.contains(name)).collect::<Vec<_>>(), changed(&settings));
+    let left = || {
+        (
+            interfaces()
+                .into_iter()
+                .filter(|name| !links.contains(name))
+                .collect::<Vec<_>>(),
+            changed(&settings),
+        )
+    };
     // Another test on this machine may have changed something temporarily.
     let deadline = Instant::now() + Duration::from_secs(60);
     while left() != (vec![], vec![]) && Instant::now() < deadline {

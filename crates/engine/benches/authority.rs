@@ -22,7 +22,14 @@ fn main() {
     let domain = Domain::new("dns64perf.test").expect("a domain");
     let answerer = |with_aaaa| {
         let population = NamePopulation { with_aaaa };
-        Answerer::new(Arc::new(AddressZone { domain: domain.clone(), population, ttl_s: 3600 }), &[])
+        Answerer::new(
+            Arc::new(AddressZone {
+                domain: domain.clone(),
+                population,
+                ttl_s: 3600,
+            }),
+            &[],
+        )
     };
     let (without, with) = (answerer(0), answerer(100));
     println!("million answers/s, one core, {NAMES} names in turn");
@@ -30,12 +37,22 @@ fn main() {
         ("A", &without, A, false, PASSES),
         ("AAAA that exists", &with, AAAA, false, PASSES),
         ("AAAA that does not exist", &without, AAAA, false, PASSES),
-        ("AAAA that does not exist, EDNS", &without, AAAA, true, PASSES),
+        (
+            "AAAA that does not exist, EDNS",
+            &without,
+            AAAA,
+            true,
+            PASSES,
+        ),
         ("MX: by the library", &without, MX, false, PASSES / 50),
     ];
     for (what, answerer, rtype, has_edns, passes) in rows {
-        let queries: Vec<Vec<u8>> = (0..NAMES).map(|i| query(&domain, i + 0x0a00_0000, rtype, has_edns)).collect();
-        let best = (0..ROUNDS).map(|_| round(answerer, &queries, passes)).fold(0.0, f64::max);
+        let queries: Vec<Vec<u8>> = (0..NAMES)
+            .map(|i| query(&domain, i + 0x0a00_0000, rtype, has_edns))
+            .collect();
+        let best = (0..ROUNDS)
+            .map(|_| round(answerer, &queries, passes))
+            .fold(0.0, f64::max);
         println!("{what:<34}{best:>8.2}");
     }
 }

@@ -10,7 +10,10 @@ pub(crate) struct Bitmap {
 impl Bitmap {
     /// Creates a bitmap with room for `bits` bits, all clear.
     pub(crate) fn new(bits: u64) -> Self {
-        Self { words: vec![0; bits.div_ceil(64) as usize], bits }
+        Self {
+            words: vec![0; bits.div_ceil(64) as usize],
+            bits,
+        }
     }
 
     /// Sets a bit below the size; returns whether it was clear.
@@ -28,7 +31,9 @@ impl Bitmap {
         let words = self.words.iter().zip(other.words.iter()).zip(0u64..);
         words.flat_map(|((own, other), index)| {
             let left = own & !other;
-            (0..64).filter(move |bit| left >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+            (0..64)
+                .filter(move |bit| left >> bit & 1 == 1)
+                .map(move |bit| index * 64 + bit)
         })
     }
 
@@ -44,20 +49,37 @@ impl Bitmap {
 
     /// Returns the number of bits that are set.
     pub(crate) fn count(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
     }
 
     /// Returns the highest bit that is set.
     pub(crate) fn highest(&self) -> Option<u64> {
-        let (index, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+        let (index, word) = self
+            .words
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, word)| **word != 0)?;
         Some(index as u64 * 64 + u64::from(word.ilog2()))
     }
 
     /// Returns the bits that are set here and in `other`, ascending.
     pub(crate) fn common<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u64> + 'a {
-        let words = self.words.iter().zip(&other.words).zip(0u64..).map(|((own, other), index)| (own & other, index));
+        let words = self
+            .words
+            .iter()
+            .zip(&other.words)
+            .zip(0u64..)
+            .map(|((own, other), index)| (own & other, index));
         let common = words.filter(|(common, _)| *common != 0);
-        common.flat_map(|(common, index)| (0..64).filter(move |bit| common >> bit & 1 == 1).map(move |bit| index * 64 + bit))
+        common.flat_map(|(common, index)| {
+            (0..64)
+                .filter(move |bit| common >> bit & 1 == 1)
+                .map(move |bit| index * 64 + bit)
+        })
     }
 
     /// Sets the bits that are set in `other`, which is empty or of the same size; returns how many were set in both.
@@ -73,9 +95,17 @@ impl Bitmap {
     /// Returns the clear bits below `end`, ascending.
     pub(crate) fn clear_bits(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
         let end = end.min(self.bits);
-        let words = self.words.iter().zip(0u64..).filter(|(word, _)| **word != u64::MAX);
+        let words = self
+            .words
+            .iter()
+            .zip(0u64..)
+            .filter(|(word, _)| **word != u64::MAX);
         words
-            .flat_map(|(word, index)| (0..64).filter(move |bit| word >> bit & 1 == 0).map(move |bit| index * 64 + bit))
+            .flat_map(|(word, index)| {
+                (0..64)
+                    .filter(move |bit| word >> bit & 1 == 0)
+                    .map(move |bit| index * 64 + bit)
+            })
             .take_while(move |bit| *bit < end)
     }
 }
@@ -107,13 +137,23 @@ mod tests {
     fn a_union_tells_what_was_in_both() {
         let mut bits = Bitmap::new(130);
         let mut other = Bitmap::new(130);
-        [0, 64, 129].into_iter().for_each(|bit| assert!(bits.set(bit)));
-        [1, 64, 129].into_iter().for_each(|bit| assert!(other.set(bit)));
+        [0, 64, 129]
+            .into_iter()
+            .for_each(|bit| assert!(bits.set(bit)));
+        [1, 64, 129]
+            .into_iter()
+            .for_each(|bit| assert!(other.set(bit)));
         assert_eq!(bits.common(&other).collect::<Vec<_>>(), [64, 129]);
         assert_eq!(bits.unite(&other), 2);
-        assert_eq!((bits.count(), bits.highest(), bits.has(1)), (4, Some(129), true));
+        assert_eq!(
+            (bits.count(), bits.highest(), bits.has(1)),
+            (4, Some(129), true)
+        );
         bits.clear(129);
-        assert_eq!((bits.count(), bits.highest(), Bitmap::new(130).highest()), (3, Some(64), None));
+        assert_eq!(
+            (bits.count(), bits.highest(), Bitmap::new(130).highest()),
+            (3, Some(64), None)
+        );
     }
 
     #[test]

@@ -32,23 +32,36 @@ impl Layout {
     /// Returns a warning for each part of this layout that is not available. Trials continue, but are less protected against stalls.
     pub fn warnings(&self) -> Vec<Warning> {
         let cores = self.cores.clone();
-        std::thread::spawn(move || try_layout(&cores)).join().unwrap_or_default()
+        std::thread::spawn(move || try_layout(&cores))
+            .join()
+            .unwrap_or_default()
     }
 }
 
 fn try_layout(cores: &[u32]) -> Vec<Warning> {
-    let pinned = cores.iter().map(|&core| (ThreadAbility::Core(core), thread::pin_to(core)));
-    let mut warnings: Vec<Warning> = pinned.filter_map(|(ability, outcome)| refused(ability, outcome)).collect();
+    let pinned = cores
+        .iter()
+        .map(|&core| (ThreadAbility::Core(core), thread::pin_to(core)));
+    let mut warnings: Vec<Warning> = pinned
+        .filter_map(|(ability, outcome)| refused(ability, outcome))
+        .collect();
     warnings.extend(refused(ThreadAbility::Priority, thread::raise_priority()));
     // This must be the last action of this thread.
-    warnings.extend(refused(ThreadAbility::FewPrivileges, thread::give_up_privileges()));
+    warnings.extend(refused(
+        ThreadAbility::FewPrivileges,
+        thread::give_up_privileges(),
+    ));
     warnings
 }
 
 /// Returns the warning that the system refused an ability, if it did.
 fn refused(lacking: ThreadAbility, outcome: io::Result<()>) -> Option<Warning> {
     let error = outcome.err()?.to_string();
-    Some(Warning::TesterThreads { machine: None, lacking, error })
+    Some(Warning::TesterThreads {
+        machine: None,
+        lacking,
+        error,
+    })
 }
 
 /// Pins the calling thread to `core`, if there is one. A failure is ignored, as `Layout::warnings` has reported it.
@@ -87,7 +100,10 @@ pub(crate) struct WaitNote<'a> {
 
 impl Drop for WaitNote<'_> {
     fn drop(&mut self) {
-        self.longest_ns.fetch_max(thread::waited_ns().saturating_sub(self.before_ns), Ordering::Relaxed);
+        self.longest_ns.fetch_max(
+            thread::waited_ns().saturating_sub(self.before_ns),
+            Ordering::Relaxed,
+        );
     }
 }
 
@@ -112,12 +128,18 @@ impl<'a> TrialStart<'a> {
 
     /// Returns the same start with its moment chosen by `choice`.
     pub(crate) fn chosen_by(self, choice: &'a StartChoice<'a>) -> Self {
-        Self { choice: Some(choice), ..self }
+        Self {
+            choice: Some(choice),
+            ..self
+        }
     }
 
     /// Notes the time for which the calling thread has no core from now on, until the returned value is dropped.
     pub(crate) fn note_waits(&self) -> WaitNote<'_> {
-        WaitNote { longest_ns: &self.kept_off_ns, before_ns: thread::waited_ns() }
+        WaitNote {
+            longest_ns: &self.kept_off_ns,
+            before_ns: thread::waited_ns(),
+        }
     }
 
     /// Returns the longest time for which a thread was ready but had no core, nanoseconds, once all threads have ended.
@@ -131,12 +153,18 @@ impl<'a> TrialStart<'a> {
         if self.arrives_last() {
             let soon = || Some(self.clock.now_ns() + HEAD_START_NS);
             let chosen = self.choice.map_or_else(soon, |choice| choice());
-            *self.state() = chosen.map_or(StartState::CalledOff, |start_ns| StartState::At { start_ns });
+            *self.state() = chosen.map_or(StartState::CalledOff, |start_ns| StartState::At {
+                start_ns,
+            });
             self.decided.notify_all();
         }
         let state = self.state();
         let is_waiting = |state: &mut StartState| matches!(state, StartState::Waiting { .. });
-        match *self.decided.wait_while(state, is_waiting).unwrap_or_else(PoisonError::into_inner) {
+        match *self
+            .decided
+            .wait_while(state, is_waiting)
+            .unwrap_or_else(PoisonError::into_inner)
+        {
             StartState::At { start_ns } => Some(start_ns),
             StartState::Waiting { .. } | StartState::CalledOff => None,
         }
@@ -186,7 +214,10 @@ impl Drop for EndsOthers<'_> {
 ///
 /// # Errors
 /// The namespace cannot be entered.
-pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+pub(crate) fn within<T: Send>(
+    namespace: Option<&str>,
+    work: impl FnOnce() -> T + Send,
+) -> io::Result<T> {
     match namespace {
         Some(name) => thread::in_namespace(name, work),
         None => Ok(work()),
@@ -195,7 +226,10 @@ pub(crate) fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T 
 
 /// Returns a description of a namespace, or of the place where the tester runs.
 pub(crate) fn place(namespace: Option<&str>) -> String {
-    namespace.map_or_else(|| "this machine".to_owned(), |name| format!("namespace {name}"))
+    namespace.map_or_else(
+        || "this machine".to_owned(),
+        |name| format!("namespace {name}"),
+    )
 }
 
 /// Returns the outcome of a thread that was joined.
@@ -228,7 +262,11 @@ mod tests {
             let placed_ns = clock.now_ns();
             let last = start.wait();
             assert!(last >= Some(placed_ns + HEAD_START_NS));
-            early.into_iter().map(|thread| joined(thread.join())).chain([last]).collect()
+            early
+                .into_iter()
+                .map(|thread| joined(thread.join()))
+                .chain([last])
+                .collect()
         });
         assert!(begun.iter().all(|start_ns| *start_ns == begun[0]));
     }

@@ -47,7 +47,9 @@ pub enum MeasureError {
     #[error("cannot build the test frames: {0}")]
     Frame(#[from] WireError),
     /// The DUT does not answer.
-    #[error("{port}: no answer from {address} after {tries} requests; is the DUT up, and is that its address on this link?")]
+    #[error(
+        "{port}: no answer from {address} after {tries} requests; is the DUT up, and is that its address on this link?"
+    )]
     Silent {
         /// The tester's port.
         port: String,
@@ -114,7 +116,9 @@ pub enum MeasureError {
 /// Returns what the device answered to `offered` frames of which none arrived, to be appended to a sentence; nothing if it did not answer.
 fn answered(offered: u64, errors: &[IcmpErrors]) -> String {
     let advised = |errors: &IcmpErrors| {
-        let advice = errors.advice().map_or_else(String::new, |advice| format!(" ({advice})"));
+        let advice = errors
+            .advice()
+            .map_or_else(String::new, |advice| format!(" ({advice})"));
         format!("; {}{advice}", errors.sentence(offered))
     };
     errors.iter().map(advised).collect()

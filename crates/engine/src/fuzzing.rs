@@ -2,7 +2,9 @@
 //! interface, and may change at any time. Where two code paths must agree, these functions panic if they do not.
 
 use crate::dns::authority::{Answer, Answerer, FramedMessages, MOST_OCTETS};
-use crate::dns::judge::{AnswerClass, Due, MessageClass, at_a_glance, closely, describe, identifier, judge};
+use crate::dns::judge::{
+    AnswerClass, Due, MessageClass, at_a_glance, closely, describe, identifier, judge,
+};
 use crate::dns::names::Domain;
 use crate::dns::query::{HEADER, Query};
 use crate::frames::neighbour::NeighbourAnswerer;
@@ -10,7 +12,9 @@ use crate::frames::profile::{Neighbours, TrafficProfile};
 use crate::frames::stateful::{Conversation, ConversationStep, Mapped};
 use crate::frames::stream::{Stream, StreamSource};
 use crate::frames::verify::{FrameClass, Verifier, foreign_frame};
-use crate::tcp::http::{HttpRequest, ParsedRequest, RequestReader, ResponseProgress, ResponseReader};
+use crate::tcp::http::{
+    HttpRequest, ParsedRequest, RequestReader, ResponseProgress, ResponseReader,
+};
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::AuthorityCounts;
@@ -57,37 +61,80 @@ struct JudgeSetting {
 impl FrameJudge {
     /// Returns the receivers of a profile: both directions, for trials of each kind.
     pub fn all(profile: &TrafficProfile) -> Vec<Self> {
-        let steps = [ConversationStep::Open, ConversationStep::Validate, ConversationStep::Use].map(Some);
-        let constant = |direction, step, knows_peer| JudgeSetting { direction, kind: TrialKind::Constant, step, knows_peer };
+        let steps = [
+            ConversationStep::Open,
+            ConversationStep::Validate,
+            ConversationStep::Use,
+        ]
+        .map(Some);
+        let constant = |direction, step, knows_peer| JudgeSetting {
+            direction,
+            kind: TrialKind::Constant,
+            step,
+            knows_peer,
+        };
         let settings = |direction| match profile.gateway {
             Some(_) => steps.map(|step| constant(direction, step, true)),
             None => {
                 let known = constant(direction, None, true);
-                [known, constant(direction, None, false), JudgeSetting { kind: TrialKind::Response, ..known }]
+                [
+                    known,
+                    constant(direction, None, false),
+                    JudgeSetting {
+                        kind: TrialKind::Response,
+                        ..known
+                    },
+                ]
             }
         };
         let all = [Direction::Forward, Direction::Reverse].map(settings);
-        all.into_iter().flatten().filter_map(|setting| Self::new(profile, setting)).collect()
+        all.into_iter()
+            .flatten()
+            .filter_map(|setting| Self::new(profile, setting))
+            .collect()
     }
 
     fn new(profile: &TrafficProfile, setting: JudgeSetting) -> Option<Self> {
         let conversation = profile.gateway.as_ref().map(|gateway| {
             let step = setting.step.unwrap_or(ConversationStep::Use);
             let conversation = Conversation::new(profile, gateway, FRAMES)?.at(step);
-            let learned = if step == ConversationStep::Open { 0 } else { FRAMES };
+            let learned = if step == ConversationStep::Open {
+                0
+            } else {
+                FRAMES
+            };
             let first = gateway.pool.first();
-            (0..learned)
-                .for_each(|c| conversation.table.learn(c, Mapped { port: first.port.saturating_add(c as u16), ..first }));
+            (0..learned).for_each(|c| {
+                conversation.table.learn(
+                    c,
+                    Mapped {
+                        port: first.port.saturating_add(c as u16),
+                        ..first
+                    },
+                )
+            });
             Some(conversation)
         });
         let conversation = match conversation {
             Some(None) => return None,
             conversation => conversation.flatten(),
         };
-        let spec = TrialSpec { kind: setting.kind, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
-        let source =
-            StreamSource { profile, spec: &spec, direction: setting.direction, trial: 5, conversation: conversation.as_ref() };
-        let peer = if setting.knows_peer { PEER } else { MacAddress::BROADCAST };
+        let spec = TrialSpec {
+            kind: setting.kind,
+            ..TrialSpec::constant(FrameRate(1000), 1_000_000_000)
+        };
+        let source = StreamSource {
+            profile,
+            spec: &spec,
+            direction: setting.direction,
+            trial: 5,
+            conversation: conversation.as_ref(),
+        };
+        let peer = if setting.knows_peer {
+            PEER
+        } else {
+            MacAddress::BROADCAST
+        };
         let stream = || Stream::expected(source, (OWN, peer)).ok();
         let verifier = || {
             let verifier = Verifier::new(stream()?, FRAMES, profile.zero_checksum_is_known);
@@ -97,19 +144,33 @@ impl FrameJudge {
         by_fields.read_every_field();
         let (stream, verifier) = (stream()?, verifier()?);
         let is_translated = !profile.keeps_identification;
-        Some(Self { stream, verifier, by_fields, knows_peer: setting.knows_peer, is_translated })
+        Some(Self {
+            stream,
+            verifier,
+            by_fields,
+            knows_peer: setting.knows_peer,
+            is_translated,
+        })
     }
 
     /// Returns the right frame with this number and time of sending.
     pub fn frame(&self, sequence: u64, time_ns: u64) -> Box<[u8]> {
         let kind = self.stream.kind(sequence).0;
-        kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns)))
+        kind.template.patched(
+            &self
+                .stream
+                .variable(kind, sequence, StampedTime::new(time_ns)),
+        )
     }
 
     /// Judges a frame by comparison and by its fields, which must agree; returns the frame that a right one was compared with.
     pub fn judge(&mut self, frame: &[u8]) -> Option<RightFrame> {
         let class = self.verifier.judge(frame);
-        assert_eq!(class, self.by_fields.judge(frame), "the comparison and the fields disagree");
+        assert_eq!(
+            class,
+            self.by_fields.judge(frame),
+            "the comparison and the fields disagree"
+        );
         match class {
             FrameClass::Right(tag) => Some(self.right(frame, tag)),
             FrameClass::Defective(tag, mismatch)
@@ -133,7 +194,12 @@ impl FrameJudge {
             false => (0, 0),
         };
         let seen = Mapped { part, port };
-        let variable = self.stream.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen);
+        let variable = self.stream.variable_of_arrival(
+            kind,
+            tag.sequence,
+            StampedTime::new(tag.time_ns),
+            seen,
+        );
         RightFrame {
             expected: kind.template.patched(&variable),
             head_octets: kind.template.head_octets(),
@@ -145,16 +211,31 @@ impl FrameJudge {
 
 /// Passes `frame` to the tester as a neighbour with hardware address `own`; returns its answers, and whether the frame was a neighbour's message
 /// at all.
-pub fn neighbour_answers(own: MacAddress, neighbours: &[Neighbours], frame: &[u8]) -> (Vec<Vec<u8>>, bool) {
+pub fn neighbour_answers(
+    own: MacAddress,
+    neighbours: &[Neighbours],
+    frame: &[u8],
+) -> (Vec<Vec<u8>>, bool) {
     let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let is_message = answerer.consider(frame, 0);
     // A question that is repeated at once gets no second answer.
     assert_eq!(answerer.consider(frame, 1), is_message);
-    assert!(answerer.asked_by_all().iter().all(|address| neighbours.iter().any(|ours| ours.tester == *address)));
+    assert!(
+        answerer
+            .asked_by_all()
+            .iter()
+            .all(|address| neighbours.iter().any(|ours| ours.tester == *address))
+    );
     for neighbour in neighbours {
-        assert!(crate::frames::neighbour::answer_in(frame, neighbour.dut).is_none_or(MacAddress::is_station));
+        assert!(
+            crate::frames::neighbour::answer_in(frame, neighbour.dut)
+                .is_none_or(MacAddress::is_station)
+        );
     }
-    (std::iter::from_fn(|| answerer.next_answer()).collect(), is_message)
+    (
+        std::iter::from_fn(|| answerer.next_answer()).collect(),
+        is_message,
+    )
 }
 
 /// A client that waits for the answer to one query.
@@ -169,7 +250,14 @@ impl AnswerJudge {
         let query = Query::new(domain);
         let mut octets = vec![0; query.len()];
         query.write(&mut octets, 7, address);
-        Self { query: octets, due: Due { address: expected, most_ttl: 3600, role } }
+        Self {
+            query: octets,
+            due: Due {
+                address: expected,
+                most_ttl: 3600,
+                role,
+            },
+        }
     }
 
     /// Returns its query.
@@ -188,8 +276,14 @@ impl AnswerJudge {
             return false;
         }
         let question = &self.query[HEADER..];
-        let (judged, by_library) = (judge(reply, question, &self.due), closely(reply, question, &self.due));
-        assert_eq!(judged, by_library, "the comparison and the library disagree");
+        let (judged, by_library) = (
+            judge(reply, question, &self.due),
+            closely(reply, question, &self.due),
+        );
+        assert_eq!(
+            judged, by_library,
+            "the comparison and the library disagree"
+        );
         if at_a_glance(reply, question, &self.due).is_some() {
             assert_eq!(judged, MessageClass::Answer(AnswerClass::Right));
         }
@@ -208,7 +302,11 @@ pub fn answer_both_ways(answerer: &Answerer, query: &[u8]) -> Vec<u8> {
         // The library compresses a name only by one with the same capitalisation, so its answer to a name in capitals is longer.
         let lower = in_lower_case(query);
         assert_ne!(lower, query, "the two ways differ");
-        assert_eq!(out.to_ascii_lowercase(), answer_both_ways(answerer, &lower).to_ascii_lowercase(), "capitals matter");
+        assert_eq!(
+            out.to_ascii_lowercase(),
+            answer_both_ways(answerer, &lower).to_ascii_lowercase(),
+            "capitals matter"
+        );
     }
     out
 }
@@ -216,13 +314,19 @@ pub fn answer_both_ways(answerer: &Answerer, query: &[u8]) -> Vec<u8> {
 /// Returns a query with the name of its question in lower case.
 fn in_lower_case(query: &[u8]) -> Vec<u8> {
     let mut lower = query.to_vec();
-    let name = lower.iter_mut().skip(HEADER).take_while(|octet| **octet != 0);
+    let name = lower
+        .iter_mut()
+        .skip(HEADER)
+        .take_while(|octet| **octet != 0);
     name.for_each(|octet| octet.make_ascii_lowercase());
     lower
 }
 
 /// Returns the authority's answer octets for data that arrives on a connection in these pieces.
-pub fn answers_over_tcp<'a>(answerer: &Answerer, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+pub fn answers_over_tcp<'a>(
+    answerer: &Answerer,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> Vec<u8> {
     let (mut messages, mut counts) = (FramedMessages::default(), AuthorityCounts::default());
     pieces.for_each(|piece| messages.take(piece, answerer, &mut counts));
     messages.answers
@@ -252,7 +356,11 @@ pub fn http_exchange(key: u64, closes: bool, octets: u32) -> (Vec<u8>, Vec<u8>) 
 }
 
 /// Returns whether a client accepts these pieces as the right response to the request with this key; `None` while it is incomplete.
-pub fn is_right_response<'a>(key: u64, octets: u32, pieces: impl Iterator<Item = &'a [u8]>) -> Option<bool> {
+pub fn is_right_response<'a>(
+    key: u64,
+    octets: u32,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> Option<bool> {
     let mut reader = ResponseReader::new(key, octets);
     let mut last = None;
     for piece in pieces {

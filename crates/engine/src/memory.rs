@@ -81,8 +81,15 @@ pub fn octets_needed(spec: &TrialSpec, traffic: &dyn Footprint) -> u64 {
 /// Returns the trial that needs the most memory among those at this rate or a lower one. At a rate that no sender reaches, a trial needs less
 /// than at the highest rate that one may reach, because the sender soon gives up.
 pub fn neediest(spec: TrialSpec, traffic: &dyn Footprint) -> TrialSpec {
-    let reached = TrialSpec { rate: spec.rate.min(FASTEST), ..spec };
-    if octets_needed(&reached, traffic) > octets_needed(&spec, traffic) { reached } else { spec }
+    let reached = TrialSpec {
+        rate: spec.rate.min(FASTEST),
+        ..spec
+    };
+    if octets_needed(&reached, traffic) > octets_needed(&spec, traffic) {
+        reached
+    } else {
+        spec
+    }
 }
 
 /// Checks that a trial's tables can be allocated: an allocation that fails during the trial would end the process.
@@ -96,7 +103,9 @@ pub(crate) fn ensure(spec: &TrialSpec, traffic: &dyn Footprint) -> Result<(), Ou
 pub(crate) fn reserved<T>(count: usize, table: LargeTable) -> Result<Vec<T>, OutOfMemory> {
     let octets = (count as u64).saturating_mul(size_of::<T>() as u64);
     let mut vector = Vec::new();
-    vector.try_reserve_exact(count).map_err(|_| OutOfMemory { octets, table })?;
+    vector
+        .try_reserve_exact(count)
+        .map_err(|_| OutOfMemory { octets, table })?;
     Ok(vector)
 }
 
@@ -110,7 +119,15 @@ mod tests {
         let error = "cannot allocate 8589934592 MiB for the connections through the device; lower `connections`, \
                      or raise the limit on memory (ulimit -v)";
         assert_eq!(refused.to_string(), error);
-        assert_eq!(reserved::<u64>(usize::MAX, LargeTable::Queries).expect_err("no size").octets, u64::MAX);
-        assert_eq!(reserved::<u64>(1_000, LargeTable::Queries).map(|table| table.capacity()), Ok(1_000));
+        assert_eq!(
+            reserved::<u64>(usize::MAX, LargeTable::Queries)
+                .expect_err("no size")
+                .octets,
+            u64::MAX
+        );
+        assert_eq!(
+            reserved::<u64>(1_000, LargeTable::Queries).map(|table| table.capacity()),
+            Ok(1_000)
+        );
     }
 }

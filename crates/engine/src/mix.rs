@@ -17,7 +17,10 @@ pub(crate) fn unmix(z: u64) -> u64 {
 }
 
 /// The inverses of the two factors of `mix`, modulo 2^64.
-const INVERSES: [u64; 2] = [inverse(0xbf58_476d_1ce4_e5b9), inverse(0x94d0_49bb_1331_11eb)];
+const INVERSES: [u64; 2] = [
+    inverse(0xbf58_476d_1ce4_e5b9),
+    inverse(0x94d0_49bb_1331_11eb),
+];
 
 /// Returns the inverse of an odd number modulo 2^64, by Newton's method: each step doubles the bits that are right, of which there are three at first.
 const fn inverse(odd: u64) -> u64 {

@@ -38,9 +38,14 @@ const DESCRIPTORS: u64 = 1600;
 
 /// Lets this process have so few descriptors that they can run out.
 fn limit_descriptors() {
-    let (process, limit) = (format!("{}", std::process::id()), format!("--nofile={DESCRIPTORS}:{DESCRIPTORS}"));
-    let status =
-        Command::new("prlimit").args(["--pid", &process, &limit]).status().expect("prlimit: apt-get install util-linux");
+    let (process, limit) = (
+        format!("{}", std::process::id()),
+        format!("--nofile={DESCRIPTORS}:{DESCRIPTORS}"),
+    );
+    let status = Command::new("prlimit")
+        .args(["--pid", &process, &limit])
+        .status()
+        .expect("prlimit: apt-get install util-linux");
     assert!(status.success());
 }
 
@@ -59,10 +64,16 @@ impl Site {
         let row = Row::new(name);
         for (namespace, net) in [(&row.left, "198.18.0"), (&row.right, "198.19.0")] {
             ip(&format!("-n {namespace} address add {net}.2/24 dev wire"));
-            ip(&format!("-n {namespace} neighbour add {net}.1 lladdr {DEVICE} nud permanent dev wire"));
+            ip(&format!(
+                "-n {namespace} neighbour add {net}.1 lladdr {DEVICE} nud permanent dev wire"
+            ));
             ip(&format!("-n {namespace} route add default via {net}.1"));
         }
-        Self { _device: row.attach(device), row, _guard: guard }
+        Self {
+            _device: row.attach(device),
+            row,
+            _guard: guard,
+        }
     }
 
     fn tester(&self) -> TcpTester {
@@ -81,24 +92,43 @@ impl Site {
     }
 
     fn rate_trial(&self) -> TcpResult {
-        self.tester().measure_rate(CONNECTIONS, Duration::from_secs(1)).expect("a trial")
+        self.tester()
+            .measure_rate(CONNECTIONS, Duration::from_secs(1))
+            .expect("a trial")
     }
 }
 
 /// Long time limits, so that no result depends on other work on this machine.
 fn tester(ends: TcpEnds) -> TcpTester {
-    let settings = TcpSettings { time_limit: Duration::from_secs(10), stall: Duration::from_secs(5), ..TcpSettings::default() };
-    TcpTester::new(Isolation::Unknown.admit(ends).expect("test addresses"), settings, Layout::default(), Arc::default())
+    let settings = TcpSettings {
+        time_limit: Duration::from_secs(10),
+        stall: Duration::from_secs(5),
+        ..TcpSettings::default()
+    };
+    TcpTester::new(
+        Isolation::Unknown.admit(ends).expect("test addresses"),
+        settings,
+        Layout::default(),
+        Arc::default(),
+    )
 }
 
 /// A device that forwards segments, and adds what `more` makes of each: segments to the right (`true`) or to the left, before it. Where `more` says
 /// `false`, the segment itself is dropped.
-fn forging(mut more: impl FnMut(&Segment, bool, &mut Vec<(bool, Segment)>) -> bool + Send + 'static) -> LoopbackDevice {
+fn forging(
+    mut more: impl FnMut(&Segment, bool, &mut Vec<(bool, Segment)>) -> bool + Send + 'static,
+) -> LoopbackDevice {
     Box::new(move |frame, from_left, out| {
-        let Some(segment) = Segment::parse(frame) else { return };
+        let Some(segment) = Segment::parse(frame) else {
+            return;
+        };
         let mut forged = Vec::new();
         let is_forwarded = more(&segment, from_left, &mut forged);
-        out.extend(forged.into_iter().map(|(to_right, segment)| (to_right, segment.frame(to_right))));
+        out.extend(
+            forged
+                .into_iter()
+                .map(|(to_right, segment)| (to_right, segment.frame(to_right))),
+        );
         out.extend(is_forwarded.then(|| (from_left, forwarded(frame, from_left))));
     })
 }
@@ -116,14 +146,29 @@ fn is_stranger(address: Ipv4Addr) -> bool {
 /// SYNs of strangers: as many for each that the client sends, each from another address and port.
 fn strangers_of(syn: &Segment, out: &mut Vec<(bool, Segment)>) {
     for number in 0..FLOOD {
-        let from = (Ipv4Addr::new(198, 18, 1, 1 + (number % 250) as u8), syn.from.1);
-        out.push((true, Segment { from, ..syn.clone() }));
+        let from = (
+            Ipv4Addr::new(198, 18, 1, 1 + (number % 250) as u8),
+            syn.from.1,
+        );
+        out.push((
+            true,
+            Segment {
+                from,
+                ..syn.clone()
+            },
+        ));
     }
 }
 
 /// Every accepted connection has one fate.
 fn assert_every_fate_is_counted(server: &ServerCounts) {
-    let fates = [server.malformed, server.finished, server.reset, server.abandoned, server.foreign];
+    let fates = [
+        server.malformed,
+        server.finished,
+        server.reset,
+        server.abandoned,
+        server.foreign,
+    ];
     assert_eq!(server.accepted, fates.iter().sum::<u64>(), "{server:?}");
 }
 
@@ -135,11 +180,25 @@ fn closed(server: &ServerCounts) -> u64 {
 /// The counts of a trial of which every connection was right, and the server's.
 fn assert_all_complete(result: TcpResult) -> ServerCounts {
     let c = result.connections;
-    let counts = [c.intended, c.attempted, c.established, c.completed, c.unclosed];
-    assert_eq!(counts, [CONNECTIONS, CONNECTIONS, CONNECTIONS, CONNECTIONS, 0], "{result:?}");
+    let counts = [
+        c.intended,
+        c.attempted,
+        c.established,
+        c.completed,
+        c.unclosed,
+    ];
+    assert_eq!(
+        counts,
+        [CONNECTIONS, CONNECTIONS, CONNECTIONS, CONNECTIONS, 0],
+        "{result:?}"
+    );
     let server = result.server.expect("the server's counts");
     assert_every_fate_is_counted(&server);
-    assert_eq!((server.source_addresses, server.outside_pool), (1, 0), "{server:?}");
+    assert_eq!(
+        (server.source_addresses, server.outside_pool),
+        (1, 0),
+        "{server:?}"
+    );
     server
 }
 
@@ -160,10 +219,17 @@ fn a_flood_of_syns_takes_no_connection_away_and_opens_none() {
     // Fewer half-open connections than the flood has, and more than the trial's own.
     crate::common::veth::set(&site.row.right, "net/core/somaxconn", 256);
     let server = assert_all_complete(site.rate_trial());
-    assert_eq!((server.accepted, closed(&server), server.foreign), (CONNECTIONS, CONNECTIONS, 0), "{server:?}");
+    assert_eq!(
+        (server.accepted, closed(&server), server.foreign),
+        (CONNECTIONS, CONNECTIONS, 0),
+        "{server:?}"
+    );
     // The kernel answers a SYN once, and repeats the answer five times at most (tcp_synack_retries).
     let (answered, syns) = (answers.load(Ordering::Relaxed), CONNECTIONS * FLOOD);
-    assert!(answered >= CONNECTIONS && answered <= 6 * syns, "{answered} answers to {syns} SYNs");
+    assert!(
+        answered >= CONNECTIONS && answered <= 6 * syns,
+        "{answered} answers to {syns} SYNs"
+    );
 }
 
 /// What strangers say on the connections that they open: nothing, the beginning of a request, a request of nobody's trial, and no request at all.
@@ -199,7 +265,10 @@ fn assert_strangers_are_bounded(server: &ServerCounts) {
     assert_eq!(server.accepted, CONNECTIONS * (1 + FLOOD), "{server:?}");
     assert_eq!(server.malformed, strangers_of_kind(3), "{server:?}");
     assert!(server.foreign >= strangers_of_kind(2), "{server:?}");
-    assert!(server.most_open <= CONNECTIONS + MOST_STRANGERS, "{server:?}");
+    assert!(
+        server.most_open <= CONNECTIONS + MOST_STRANGERS,
+        "{server:?}"
+    );
 }
 
 #[test]
@@ -207,19 +276,34 @@ fn connections_that_others_open_are_bounded_and_take_none_of_a_rate_away() {
     let site = Site::new("others", opening());
     let result = site.rate_trial();
     let server = assert_all_complete(result);
-    assert_eq!((server.requests, server.responses), (CONNECTIONS, CONNECTIONS), "{server:?}");
+    assert_eq!(
+        (server.requests, server.responses),
+        (CONNECTIONS, CONNECTIONS),
+        "{server:?}"
+    );
     assert_strangers_are_bounded(&server);
 }
 
 #[test]
 fn connections_that_others_open_take_none_of_those_away_that_are_kept_open() {
     let site = Site::new("kept", opening());
-    let result = site.tester().measure_capacity(CONNECTIONS, CONNECTIONS).expect("a trial");
+    let result = site
+        .tester()
+        .measure_capacity(CONNECTIONS, CONNECTIONS)
+        .expect("a trial");
     let check = result.check.expect("a check");
-    assert_eq!((check.requested, check.alive), (CONNECTIONS, CONNECTIONS), "{result:?}");
+    assert_eq!(
+        (check.requested, check.alive),
+        (CONNECTIONS, CONNECTIONS),
+        "{result:?}"
+    );
     let server = assert_all_complete(result);
     // Each is asked twice, and once more for its end.
-    assert_eq!((server.requests, server.responses), (3 * CONNECTIONS, 3 * CONNECTIONS), "{server:?}");
+    assert_eq!(
+        (server.requests, server.responses),
+        (3 * CONNECTIONS, 3 * CONNECTIONS),
+        "{server:?}"
+    );
     assert_strangers_are_bounded(&server);
 }
 
@@ -247,10 +331,23 @@ fn where_descriptors_run_out_strangers_are_turned_away_and_the_trial_goes_on() {
     let result = site.rate_trial();
     // An attempt for which the client got no descriptor was not made. Where they ran out, connections are ended however young they are, and one of the
     // trial's own may be among them: then it was reset, and is counted as that.
-    let (c, server) = (result.connections, result.server.as_ref().expect("the server's counts"));
-    assert!(c.completed > 0 && c.completed + c.reset == c.attempted, "{result:?}");
-    assert_eq!((server.requests, server.responses), (c.completed, c.completed), "{result:?}");
-    assert!(server.most_open <= (LEFT_OVER + GIVEN_BACK) as u64 && server.foreign > 0, "{result:?}");
+    let (c, server) = (
+        result.connections,
+        result.server.as_ref().expect("the server's counts"),
+    );
+    assert!(
+        c.completed > 0 && c.completed + c.reset == c.attempted,
+        "{result:?}"
+    );
+    assert_eq!(
+        (server.requests, server.responses),
+        (c.completed, c.completed),
+        "{result:?}"
+    );
+    assert!(
+        server.most_open <= (LEFT_OVER + GIVEN_BACK) as u64 && server.foreign > 0,
+        "{result:?}"
+    );
     assert_every_fate_is_counted(server);
 }
 
@@ -259,18 +356,31 @@ fn resets_outside_of_the_window_end_no_connection() {
     let site = Site::new(
         "blind",
         forging(|segment, from_left, out| {
-            let blind = |sequence| Segment { sequence, acknowledged: 0, flags: RST, payload: vec![], ..segment.clone() };
+            let blind = |sequence| Segment {
+                sequence,
+                acknowledged: 0,
+                flags: RST,
+                payload: vec![],
+                ..segment.clone()
+            };
             // Before the SYN is answered, there is no window that a reset could be outside of.
             if !segment.has(SYN) {
-                out.extend(
-                    (0..FLOOD as u32).map(|number| (from_left, blind(segment.sequence.wrapping_add(1 << 30 | number << 16)))),
-                );
+                out.extend((0..FLOOD as u32).map(|number| {
+                    (
+                        from_left,
+                        blind(segment.sequence.wrapping_add(1 << 30 | number << 16)),
+                    )
+                }));
             }
             true
         }),
     );
     let server = assert_all_complete(site.rate_trial());
-    assert_eq!((closed(&server), server.reset, server.foreign), (CONNECTIONS, 0, 0), "{server:?}");
+    assert_eq!(
+        (closed(&server), server.reset, server.foreign),
+        (CONNECTIONS, 0, 0),
+        "{server:?}"
+    );
 }
 
 #[test]
@@ -281,17 +391,32 @@ fn connections_that_the_device_resets_are_counted_one_by_one() {
             let is_chosen = from_left && segment.from.1 % 4 == 0 && !segment.payload.is_empty();
             if is_chosen {
                 out.push((false, segment.answer(RST | ACK, &[])));
-                out.push((true, Segment { flags: RST, payload: vec![], ..segment.clone() }));
+                out.push((
+                    true,
+                    Segment {
+                        flags: RST,
+                        payload: vec![],
+                        ..segment.clone()
+                    },
+                ));
             }
             !is_chosen
         }),
     );
     let result = site.rate_trial();
     let c = result.connections;
-    assert_eq!((c.established, c.reset, c.completed), (CONNECTIONS, CONNECTIONS / 4, CONNECTIONS * 3 / 4), "{result:?}");
+    assert_eq!(
+        (c.established, c.reset, c.completed),
+        (CONNECTIONS, CONNECTIONS / 4, CONNECTIONS * 3 / 4),
+        "{result:?}"
+    );
     let server = result.server.expect("the server's counts");
     assert_every_fate_is_counted(&server);
-    assert_eq!((server.reset, closed(&server), server.foreign), (CONNECTIONS / 4, CONNECTIONS * 3 / 4, 0), "{server:?}");
+    assert_eq!(
+        (server.reset, closed(&server), server.foreign),
+        (CONNECTIONS / 4, CONNECTIONS * 3 / 4, 0),
+        "{server:?}"
+    );
 }
 
 /// A server that answers the first request of each connection by `head` and then by `piece` again and again, until the connection is ended; `ended`
@@ -310,7 +435,10 @@ fn endless_server(address: SocketAddr, head: &'static [u8], ended: Arc<AtomicU64
 
 #[test]
 fn a_response_or_a_head_of_it_without_end_is_wrong_and_the_connection_is_ended() {
-    let heads: [&[u8]; 2] = [b"HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "];
+    let heads: [&[u8]; 2] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: ",
+    ];
     let _guard = ONE_AT_A_TIME.lock();
     for (site, head) in (1..).zip(heads) {
         let address = |host| IpAddr::V4(Ipv4Addr::new(127, 62, site, host));
@@ -327,8 +455,14 @@ fn a_response_or_a_head_of_it_without_end_is_wrong_and_the_connection_is_ended()
             listen: None,
             pool: vec![],
         };
-        let result = tester(ends).measure_rate(CONNECTIONS, Duration::from_secs(1)).expect("a trial");
-        assert_eq!((result.connections.established, result.connections.wrong), (CONNECTIONS, CONNECTIONS), "{result:?}");
+        let result = tester(ends)
+            .measure_rate(CONNECTIONS, Duration::from_secs(1))
+            .expect("a trial");
+        assert_eq!(
+            (result.connections.established, result.connections.wrong),
+            (CONNECTIONS, CONNECTIONS),
+            "{result:?}"
+        );
         // The server writes to no connection any more: it would not take the next one otherwise.
         assert!(ended.load(Ordering::Relaxed) >= CONNECTIONS - 1);
     }

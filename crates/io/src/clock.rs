@@ -13,29 +13,48 @@ pub struct Clock {
 
 impl Clock {
     /// Calibrates the clock against the system's monotonic clock (once per process, about 0.2 s).
-    #[expect(clippy::new_without_default, reason = "it takes time, so it should be seen")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "it takes time, so it should be seen"
+    )]
     pub fn new() -> Self {
         let source = quanta::Clock::new();
         let origin = source.raw();
-        Self { source, origin, set_forward_ns: 0 }
+        Self {
+            source,
+            origin,
+            set_forward_ns: 0,
+        }
     }
 
     /// Returns a clock that stands still, and the hand that moves it on: for tests of what depends on times, on a machine of any speed.
     pub fn moved_by_hand() -> (Self, ClockHand) {
         let (source, mock) = quanta::Clock::mock();
         let origin = source.raw();
-        (Self { source, origin, set_forward_ns: 0 }, ClockHand(mock))
+        (
+            Self {
+                source,
+                origin,
+                set_forward_ns: 0,
+            },
+            ClockHand(mock),
+        )
     }
 
     /// Returns the same clock, set forward by this many nanoseconds (or back, if negative), so that it approximates the clock of another machine.
     pub fn set_forward(&self, by_ns: i64) -> Self {
-        Self { set_forward_ns: by_ns as u64, ..self.clone() }
+        Self {
+            set_forward_ns: by_ns as u64,
+            ..self.clone()
+        }
     }
 
     /// Returns the current time, in nanoseconds since the clock was created, or of the clock by which it was set.
     #[inline]
     pub fn now_ns(&self) -> u64 {
-        self.source.delta_as_nanos(self.origin, self.source.raw()).wrapping_add(self.set_forward_ns)
+        self.source
+            .delta_as_nanos(self.origin, self.source.raw())
+            .wrapping_add(self.set_forward_ns)
     }
 }
 
@@ -66,7 +85,10 @@ mod tests {
         let end = read();
         let own = Duration::from_nanos(end.1 - begin.1);
         let (least, most) = (end.0.duration_since(begin.2), end.2.duration_since(begin.0));
-        assert!(own >= least.mul_f64(0.99) && own <= most.mul_f64(1.01), "{least:?} {own:?} {most:?}");
+        assert!(
+            own >= least.mul_f64(0.99) && own <= most.mul_f64(1.01),
+            "{least:?} {own:?} {most:?}"
+        );
     }
 
     #[test]
@@ -76,8 +98,14 @@ mod tests {
         let ahead = clock.set_forward(hour_ns);
         let (before, shown, after) = (clock.now_ns(), ahead.now_ns(), clock.now_ns());
         assert!((before..=after).contains(&(shown - hour_ns as u64)));
-        assert!(ahead.set_forward(0).now_ns() < hour_ns as u64, "the setting replaces the one before");
-        let negative = clock.set_forward(-hour_ns).now_ns().wrapping_add(hour_ns as u64);
+        assert!(
+            ahead.set_forward(0).now_ns() < hour_ns as u64,
+            "the setting replaces the one before"
+        );
+        let negative = clock
+            .set_forward(-hour_ns)
+            .now_ns()
+            .wrapping_add(hour_ns as u64);
         assert!(negative >= after);
     }
 }

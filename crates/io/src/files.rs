@@ -23,7 +23,9 @@ const MOST_LINKS: usize = 40;
 const PART: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How a file is opened: without waiting for another process, as a FIFO would.
-const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const FILE: OFlags = OFlags::NOFOLLOW
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
 
 /// A directory that is open. Clones share it.
 #[derive(Clone, Debug)]
@@ -39,7 +41,12 @@ impl Folder {
     /// # Errors
     /// There is none, or it cannot be reached.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+        let parts = |path: &Path| {
+            path.components()
+                .rev()
+                .map(|part| part.as_os_str().to_owned())
+                .collect::<Vec<_>>()
+        };
         let mut handle = openat(CWD, ".", PART | OFlags::DIRECTORY, Mode::empty())?;
         let (mut rest, mut link_owners) = (parts(path), Vec::new());
         // Each part is opened in the one before, so none of them can be replaced on the way.
@@ -57,7 +64,11 @@ impl Folder {
                 _ => return Err(Errno::NOTDIR.into()),
             }
         }
-        Ok(Self { handle: Arc::new(handle), path: path.to_owned(), link_owners })
+        Ok(Self {
+            handle: Arc::new(handle),
+            path: path.to_owned(),
+            link_owners,
+        })
     }
 
     /// Returns the path by which it was opened.
@@ -93,12 +104,24 @@ impl Folder {
     /// There is none, or a link.
     pub fn folder(&self, name: impl AsRef<Path>) -> io::Result<Self> {
         let path = self.path.join(&name);
-        let opened = openat(&self.handle, single(name.as_ref())?, PART | OFlags::DIRECTORY, Mode::empty());
+        let opened = openat(
+            &self.handle,
+            single(name.as_ref())?,
+            PART | OFlags::DIRECTORY,
+            Mode::empty(),
+        );
         let handle = opened.map_err(|error| match error {
-            Errno::NOTDIR | Errno::LOOP => refused(&format!("{} is a link to another folder, or no folder", path.display())),
+            Errno::NOTDIR | Errno::LOOP => refused(&format!(
+                "{} is a link to another folder, or no folder",
+                path.display()
+            )),
             error => error.into(),
         })?;
-        Ok(Self { handle: Arc::new(handle), path, link_owners: Vec::new() })
+        Ok(Self {
+            handle: Arc::new(handle),
+            path,
+            link_owners: Vec::new(),
+        })
     }
 
     /// Opens a folder in it, which is made where there is none; returns it, and whether it is new.
@@ -106,7 +129,11 @@ impl Folder {
     /// # Errors
     /// It cannot be made, or there is a link of this name.
     pub fn make_folder(&self, name: impl AsRef<Path>) -> io::Result<(Self, bool)> {
-        let is_new = match mkdirat(&self.handle, single(name.as_ref())?, Mode::from_raw_mode(0o777)) {
+        let is_new = match mkdirat(
+            &self.handle,
+            single(name.as_ref())?,
+            Mode::from_raw_mode(0o777),
+        ) {
             Err(Errno::EXIST) => false,
             made => made.map(|()| true)?,
         };
@@ -127,7 +154,9 @@ impl Folder {
     /// As of [`Folder::read`]; it is longer than [`LARGEST`].
     pub fn octets(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
         let mut octets = Vec::new();
-        self.read(name)?.take(LARGEST + 1).read_to_end(&mut octets)?;
+        self.read(name)?
+            .take(LARGEST + 1)
+            .read_to_end(&mut octets)?;
         match octets.len() as u64 > LARGEST {
             true => Err(refused(&format!("it is longer than {} MiB", LARGEST >> 20))),
             false => Ok(octets),
@@ -139,7 +168,8 @@ impl Folder {
     /// # Errors
     /// Those of [`Folder::octets`]; the file is not UTF-8.
     pub fn text(&self, name: impl AsRef<Path>) -> io::Result<String> {
-        String::from_utf8(self.octets(name)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+        String::from_utf8(self.octets(name)?)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
     }
 
     /// Opens a file in it to be written at its end, and makes it where there is none.
@@ -147,7 +177,10 @@ impl Folder {
     /// # Errors
     /// It cannot be created, or is not a regular file.
     pub fn append(&self, name: impl AsRef<Path>) -> io::Result<File> {
-        self.open_file(name.as_ref(), OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
+        self.open_file(
+            name.as_ref(),
+            OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE,
+        )
     }
 
     /// Makes a file in it that is not there yet.
@@ -155,7 +188,10 @@ impl Folder {
     /// # Errors
     /// It is there, or cannot be made.
     pub fn create_new(&self, name: impl AsRef<Path>) -> io::Result<File> {
-        self.open_file(name.as_ref(), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+        self.open_file(
+            name.as_ref(),
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
+        )
     }
 
     /// Makes a file in it in place of whatever has this name.
@@ -174,7 +210,11 @@ impl Folder {
     /// # Errors
     /// There is none, or it cannot be removed.
     pub fn remove(&self, name: impl AsRef<Path>) -> io::Result<()> {
-        Ok(unlinkat(&self.handle, single(name.as_ref())?, AtFlags::empty())?)
+        Ok(unlinkat(
+            &self.handle,
+            single(name.as_ref())?,
+            AtFlags::empty(),
+        )?)
     }
 
     /// Gives a file in it another name, in place of whatever has that.
@@ -182,7 +222,12 @@ impl Folder {
     /// # Errors
     /// There is none, or it cannot be renamed.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-        Ok(renameat(&self.handle, single(from.as_ref())?, &self.handle, single(to.as_ref())?)?)
+        Ok(renameat(
+            &self.handle,
+            single(from.as_ref())?,
+            &self.handle,
+            single(to.as_ref())?,
+        )?)
     }
 
     /// Moves a file or folder in it to another folder of the same file system, under the same name, in place of a file that has that.
@@ -199,7 +244,11 @@ impl Folder {
     /// # Errors
     /// There is none, or something is in it.
     pub fn remove_folder(&self, name: impl AsRef<Path>) -> io::Result<()> {
-        Ok(unlinkat(&self.handle, single(name.as_ref())?, AtFlags::REMOVEDIR)?)
+        Ok(unlinkat(
+            &self.handle,
+            single(name.as_ref())?,
+            AtFlags::REMOVEDIR,
+        )?)
     }
 
     /// Returns the names of all that is in it, ascending.
@@ -234,27 +283,43 @@ impl Folder {
 
     fn names_of(&self, kind: FileType) -> io::Result<Vec<OsString>> {
         // What has gone meanwhile is of no kind.
-        let kind_of = |name: &OsString| Some(statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?.st_mode);
+        let kind_of = |name: &OsString| {
+            Some(
+                statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .ok()?
+                    .st_mode,
+            )
+        };
         let mut names = self.names()?;
         names.retain(|name| kind_of(name).map(FileType::from_raw_mode) == Some(kind));
         Ok(names)
     }
 
     fn open_file(&self, name: &Path, how: OFlags) -> io::Result<File> {
-        let opened = openat(&self.handle, single(name)?, how | FILE, Mode::from_raw_mode(0o666));
-        let irregular = || refused("it is no regular file: links, FIFOs and devices in results are neither read nor written");
+        let opened = openat(
+            &self.handle,
+            single(name)?,
+            how | FILE,
+            Mode::from_raw_mode(0o666),
+        );
+        let irregular = || {
+            refused(
+                "it is no regular file: links, FIFOs and devices in results are neither read nor written",
+            )
+        };
         let file = File::from(opened.map_err(|error| match error {
             Errno::LOOP | Errno::NXIO | Errno::ISDIR => irregular(),
             error => error.into(),
         })?);
         let found = file.metadata()?;
         // Where the kernel lets users make hard links to files of others, such a link leads out as others do.
-        let leads_out = || Ok::<_, io::Error>(found.nlink() > 1 && found.uid() != self.metadata()?.st_uid);
+        let leads_out =
+            || Ok::<_, io::Error>(found.nlink() > 1 && found.uid() != self.metadata()?.st_uid);
         match found.is_file() {
             false => Err(irregular()),
-            true if rustix::process::geteuid().is_root() && leads_out()? => {
-                Err(refused("it is a hard link to a file of another user than the directory's"))
-            }
+            true if rustix::process::geteuid().is_root() && leads_out()? => Err(refused(
+                "it is a hard link to a file of another user than the directory's",
+            )),
             true => Ok(file),
         }
     }
@@ -277,7 +342,12 @@ fn refused(why: &str) -> io::Error {
 /// # Errors
 /// Those of [`File::create`]; or the name is that of a symbolic link.
 pub fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NO_LINK).open(path)
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .custom_flags(NO_LINK)
+        .open(path)
 }
 
 /// The flag with which a file is not opened where its name is that of a link.
@@ -299,7 +369,9 @@ mod tests {
         let kept = std::fs::read_to_string(&path).expect("the file");
         let emptied = create(&path).map(drop);
         let left = std::fs::read_to_string(&path).expect("the file");
-        [&path, &link].into_iter().for_each(|file| std::fs::remove_file(file).expect("removed"));
+        [&path, &link]
+            .into_iter()
+            .for_each(|file| std::fs::remove_file(file).expect("removed"));
         assert!(refused.is_err() && emptied.is_ok());
         assert_eq!([kept, left], ["kept", ""]);
     }
@@ -309,7 +381,8 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("sixbench-folder-{name}-{}", std::process::id()));
+            let path =
+                std::env::temp_dir().join(format!("sixbench-folder-{name}-{}", std::process::id()));
             let _ = std::fs::remove_dir_all(&path);
             std::fs::create_dir_all(path.join("results")).expect("a directory");
             Self(path)
@@ -335,22 +408,62 @@ mod tests {
         symlink("/dev/zero", path.join("device")).expect("a link");
         symlink(&scratch.0, path.join("up")).expect("a link");
         std::fs::create_dir(path.join("below")).expect("a folder");
-        mknodat(CWD, path.join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a FIFO");
+        mknodat(
+            CWD,
+            path.join("fifo"),
+            FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .expect("a FIFO");
         for name in ["link", "device", "fifo", "below"] {
             for opened in [folder.read(name), folder.append(name)] {
-                assert!(opened.expect_err(name).to_string().contains("no regular file"), "{name}");
+                assert!(
+                    opened
+                        .expect_err(name)
+                        .to_string()
+                        .contains("no regular file"),
+                    "{name}"
+                );
             }
         }
-        for name in ["", ".", "..", "/etc/passwd", "../secret", "up/secret", "below/x"] {
-            assert_eq!(folder.read(name).expect_err(name).kind(), io::ErrorKind::InvalidFilename, "{name}");
+        for name in [
+            "",
+            ".",
+            "..",
+            "/etc/passwd",
+            "../secret",
+            "up/secret",
+            "below/x",
+        ] {
+            assert_eq!(
+                folder.read(name).expect_err(name).kind(),
+                io::ErrorKind::InvalidFilename,
+                "{name}"
+            );
         }
-        assert!(folder.folder("up").expect_err("a link").to_string().contains("is a link to another folder"));
-        assert!(folder.make_folder("up").is_err() && folder.make_folder("below").is_ok_and(|(_, is_new)| !is_new));
+        assert!(
+            folder
+                .folder("up")
+                .expect_err("a link")
+                .to_string()
+                .contains("is a link to another folder")
+        );
+        assert!(
+            folder.make_folder("up").is_err()
+                && folder.make_folder("below").is_ok_and(|(_, is_new)| !is_new)
+        );
         // What is made takes the place of a link.
         folder.create("link").expect("a file");
-        assert_eq!(std::fs::read_to_string(scratch.0.join("secret")).expect("a file"), "secret");
         assert_eq!(
-            (folder.files().expect("files"), folder.folders().expect("folders")),
+            std::fs::read_to_string(scratch.0.join("secret")).expect("a file"),
+            "secret"
+        );
+        assert_eq!(
+            (
+                folder.files().expect("files"),
+                folder.folders().expect("folders")
+            ),
             (vec!["link".into()], vec!["below".into()])
         );
     }
@@ -366,19 +479,34 @@ mod tests {
         folder.rename("a", "b").expect("renamed");
         assert!(scratch.0.join("moved/b").exists() && !other.join("b").exists());
         let through = Folder::open(&folder.path().join("../other/.")).expect("a directory");
-        assert_eq!(through.link_owners(), [std::fs::symlink_metadata(folder.path()).expect("a link").uid()]);
+        assert_eq!(
+            through.link_owners(),
+            [std::fs::symlink_metadata(folder.path())
+                .expect("a link")
+                .uid()]
+        );
         let _ = through.create("c").expect("a file");
         assert!(other.join("c").exists());
         symlink("loop", scratch.0.join("loop")).expect("a link");
-        assert!(Folder::open(&scratch.0.join("loop")).is_err() && Folder::open(&other.join("c")).is_err());
+        assert!(
+            Folder::open(&scratch.0.join("loop")).is_err()
+                && Folder::open(&other.join("c")).is_err()
+        );
     }
 
     #[test]
     fn what_is_longer_than_the_most_is_not_read_as_a_whole() {
         let scratch = Scratch::new("long");
         let folder = scratch.results();
-        folder.create("sparse").expect("a file").set_len(3 << 30).expect("a length");
-        assert_eq!(folder.octets("sparse").expect_err("too long").to_string(), "it is longer than 64 MiB");
+        folder
+            .create("sparse")
+            .expect("a file")
+            .set_len(3 << 30)
+            .expect("a length");
+        assert_eq!(
+            folder.octets("sparse").expect_err("too long").to_string(),
+            "it is longer than 64 MiB"
+        );
     }
 
     #[test]
@@ -386,9 +514,17 @@ mod tests {
         let scratch = Scratch::new("hard");
         let folder = scratch.results();
         std::fs::write(scratch.0.join("of-root"), "x").expect("a file");
-        std::fs::hard_link(scratch.0.join("of-root"), folder.path().join("x")).expect("a hard link");
+        std::fs::hard_link(scratch.0.join("of-root"), folder.path().join("x"))
+            .expect("a hard link");
         assert!(folder.read("x").is_ok(), "the same user's");
         std::os::unix::fs::chown(folder.path(), Some(65_534), None).expect("root");
-        assert!(folder.read("x").expect_err("refused").to_string().contains("hard link") && folder.append("x").is_err());
+        assert!(
+            folder
+                .read("x")
+                .expect_err("refused")
+                .to_string()
+                .contains("hard link")
+                && folder.append("x").is_err()
+        );
     }
 }

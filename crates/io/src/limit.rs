@@ -7,7 +7,13 @@ use std::io;
 pub fn raise_open_files() -> io::Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
-        setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
+        setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: maximum,
+                maximum,
+            },
+        )?;
     }
     Ok(maximum.unwrap_or(u64::MAX))
 }
@@ -16,7 +22,9 @@ pub fn raise_open_files() -> io::Result<u64> {
 pub fn address_space_left() -> Option<u64> {
     let most = getrlimit(Resource::As).current?;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let words = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let words = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:"))?;
     let used: u64 = words.split_whitespace().next()?.parse().ok()?;
     Some(most.saturating_sub(used << 10))
 }

@@ -32,13 +32,20 @@ impl NumaNode {
 
     /// Returns one sentence that compares the node with the cores of a tester; a tester without cores may run on any.
     pub fn beside(&self, port: &str, cores: &[u32]) -> String {
-        let far: Vec<String> = cores.iter().filter(|core| !self.cores.contains(core)).map(u32::to_string).collect();
+        let far: Vec<String> = cores
+            .iter()
+            .filter(|core| !self.cores.contains(core))
+            .map(u32::to_string)
+            .collect();
         let place = format!("{port} is on NUMA node {}", self.number);
         match (cores.is_empty(), far.is_empty()) {
             (true, _) => format!("{place}, and the tester runs on any core"),
             (false, true) => format!("{place}, as the tester's cores are"),
             (false, false) => {
-                format!("{place}, and the tester's cores {} are not: its frames cross between processors", far.join(", "))
+                format!(
+                    "{place}, and the tester's cores {} are not: its frames cross between processors",
+                    far.join(", ")
+                )
             }
         }
     }
@@ -84,19 +91,43 @@ mod tests {
     #[test]
     fn a_node_has_its_cores_and_an_only_one_says_nothing() {
         let two = FakeNodes::new("two", "0-1\n", &["0-3,8-9\n", "4-7\n"]);
-        assert_eq!(NumaNode::within(&two.0, 0), Some(NumaNode { number: 0, cores: vec![0, 1, 2, 3, 8, 9] }));
-        assert_eq!(NumaNode::within(&two.0, 1).map(|node| node.cores), Some(vec![4, 5, 6, 7]));
-        assert_eq!((NumaNode::within(&two.0, -1), NumaNode::within(&two.0, 2)), (None, None));
+        assert_eq!(
+            NumaNode::within(&two.0, 0),
+            Some(NumaNode {
+                number: 0,
+                cores: vec![0, 1, 2, 3, 8, 9]
+            })
+        );
+        assert_eq!(
+            NumaNode::within(&two.0, 1).map(|node| node.cores),
+            Some(vec![4, 5, 6, 7])
+        );
+        assert_eq!(
+            (NumaNode::within(&two.0, -1), NumaNode::within(&two.0, 2)),
+            (None, None)
+        );
         let one = FakeNodes::new("one", "0\n", &["0-1\n"]);
         assert_eq!(NumaNode::within(&one.0, 0), None);
     }
 
     #[test]
     fn cores_of_the_tester_that_are_elsewhere_are_named() {
-        let node = NumaNode { number: 1, cores: vec![4, 5] };
-        assert_eq!(node.beside("left", &[4, 5]), "left is on NUMA node 1, as the tester's cores are");
+        let node = NumaNode {
+            number: 1,
+            cores: vec![4, 5],
+        };
+        assert_eq!(
+            node.beside("left", &[4, 5]),
+            "left is on NUMA node 1, as the tester's cores are"
+        );
         let told = node.beside("left", &[0, 4, 1]);
-        assert_eq!(told, "left is on NUMA node 1, and the tester's cores 0, 1 are not: its frames cross between processors");
-        assert_eq!(node.beside("left", &[]), "left is on NUMA node 1, and the tester runs on any core");
+        assert_eq!(
+            told,
+            "left is on NUMA node 1, and the tester's cores 0, 1 are not: its frames cross between processors"
+        );
+        assert_eq!(
+            node.beside("left", &[]),
+            "left is on NUMA node 1, and the tester runs on any core"
+        );
     }
 }

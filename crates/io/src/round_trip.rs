@@ -61,7 +61,9 @@ fn best_batch(ball: &CacheLine, deadline: Instant) -> Option<u64> {
         let is_whole = (first..first + BATCH).all(|trip| serve(ball, 2 * trip + 1, deadline));
         is_whole.then(|| start.elapsed().as_nanos() as u64 / BATCH)
     };
-    (0..BATCHES as u64).map_while(|nth| batch(nth * BATCH)).min()
+    (0..BATCHES as u64)
+        .map_while(|nth| batch(nth * BATCH))
+        .min()
 }
 
 /// Sends an odd number and waits for its answer; returns whether it came in time.
@@ -85,11 +87,17 @@ mod tests {
     #[test]
     fn a_cache_line_comes_back_from_another_core_and_one_core_has_no_other() {
         let cores = allowed_cores().expect("affinity");
-        assert_eq!(round_trip_ns([cores[0], cores[0]]).expect("its own core"), None);
+        assert_eq!(
+            round_trip_ns([cores[0], cores[0]]).expect("its own core"),
+            None
+        );
         let Some(other) = cores.get(1) else { return };
         // On a machine where other tests keep both cores busy all the time there is no result, which is also correct.
         let nanoseconds = round_trip_ns([cores[0], *other]).expect("two cores");
-        assert!(nanoseconds.is_none_or(|ns| (1..100_000).contains(&ns)), "{nanoseconds:?}");
+        assert!(
+            nanoseconds.is_none_or(|ns| (1..100_000).contains(&ns)),
+            "{nanoseconds:?}"
+        );
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use rustix::process::setpriority_process;
 use rustix::process::{Gid, Uid};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, CpuSet, LinkNameSpaceType, clear_ambient_capability_set, move_into_link_name_space,
-    sched_getaffinity, sched_setaffinity, set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid,
-    set_thread_res_uid,
+    CapabilitySet, CapabilitySets, CpuSet, LinkNameSpaceType, clear_ambient_capability_set,
+    move_into_link_name_space, sched_getaffinity, sched_setaffinity, set_capabilities,
+    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 use std::fs::File;
 use std::io;
@@ -15,7 +15,9 @@ use std::path::Path;
 /// Returns the cores this process may run on, ascending.
 pub fn allowed_cores() -> io::Result<Vec<u32>> {
     let set = sched_getaffinity(None)?;
-    Ok((0..CpuSet::MAX_CPU as u32).filter(|&core| set.is_set(core as usize)).collect())
+    Ok((0..CpuSet::MAX_CPU as u32)
+        .filter(|&core| set.is_set(core as usize))
+        .collect())
 }
 
 /// Pins the calling thread to one core.
@@ -59,7 +61,14 @@ fn keep_privileges(kept: CapabilitySet) -> io::Result<()> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
     let own = rustix::thread::capabilities(None)?.permitted & kept;
-    Ok(set_capabilities(None, CapabilitySets { effective: own, permitted: own, inheritable: CapabilitySet::empty() })?)
+    Ok(set_capabilities(
+        None,
+        CapabilitySets {
+            effective: own,
+            permitted: own,
+            inheritable: CapabilitySet::empty(),
+        },
+    )?)
 }
 
 /// Permanently changes the calling thread, and any thread or process it starts from now on, to this user and group without any privileges. If the
@@ -87,7 +96,11 @@ pub fn give_way(cores: &[u32]) -> io::Result<()> {
 /// Returns the total time in nanoseconds for which the calling thread has been ready to run without a core; 0 if the kernel does not report it.
 pub fn waited_ns() -> u64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    schedstat.split_whitespace().nth(1).and_then(|waited| waited.parse().ok()).unwrap_or(0)
+    schedstat
+        .split_whitespace()
+        .nth(1)
+        .and_then(|waited| waited.parse().ok())
+        .unwrap_or(0)
 }
 
 /// Runs `work` inside the named network namespace, on a separate thread so that the caller stays in its own. Sockets opened there keep working
@@ -129,7 +142,8 @@ mod tests {
             while std::time::Instant::now() < end {}
             waited_ns() - before_ns
         };
-        let waits = [std::thread::spawn(busy), std::thread::spawn(busy)].map(|thread| thread.join().expect("a time"));
+        let waits = [std::thread::spawn(busy), std::thread::spawn(busy)]
+            .map(|thread| thread.join().expect("a time"));
         assert!(waits.iter().sum::<u64>() > 50_000_000, "{waits:?}");
     }
 
@@ -141,15 +155,23 @@ mod tests {
             assert_eq!(allowed_cores().expect("affinity"), cores[..1]);
             let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("stat");
             // The name in parentheses may contain spaces; the policy is field 41.
-            stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38).map(str::to_owned))
+            stat.rsplit_once(')')
+                .and_then(|(_, rest)| rest.split_whitespace().nth(38).map(str::to_owned))
         });
-        assert_eq!(policy.join().expect("thread").as_deref(), Some("5"), "SCHED_IDLE");
+        assert_eq!(
+            policy.join().expect("thread").as_deref(),
+            Some("5"),
+            "SCHED_IDLE"
+        );
     }
 
     /// Returns a line from the status of the calling thread.
     fn status(name: &str) -> String {
         let status = std::fs::read_to_string("/proc/thread-self/status").expect("a status");
-        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("a line");
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .expect("a line");
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
@@ -160,35 +182,60 @@ mod tests {
         let before = status("CapEff");
         std::thread::spawn(|| {
             keep_low_ports_only().expect("any thread may");
-            assert!([NONE, "0000000000000400"].contains(&status("CapEff").as_str()), "{}", status("CapEff"));
+            assert!(
+                [NONE, "0000000000000400"].contains(&status("CapEff").as_str()),
+                "{}",
+                status("CapEff")
+            );
             give_up_privileges().expect("any thread may");
-            assert_eq!(["CapEff", "CapPrm", "CapInh", "CapAmb"].map(status), [NONE; 4]);
+            assert_eq!(
+                ["CapEff", "CapPrm", "CapInh", "CapAmb"].map(status),
+                [NONE; 4]
+            );
             assert!(raise_priority().is_err() && in_namespace("sb-none", || ()).is_err());
             // Not even a program that it starts as root regains them.
-            let child = std::process::Command::new("sh").args(["-c", "grep CapEff /proc/self/status"]).output().expect("sh");
-            assert!(String::from_utf8_lossy(&child.stdout).contains(NONE), "{child:?}");
+            let child = std::process::Command::new("sh")
+                .args(["-c", "grep CapEff /proc/self/status"])
+                .output()
+                .expect("sh");
+            assert!(
+                String::from_utf8_lossy(&child.stdout).contains(NONE),
+                "{child:?}"
+            );
         })
         .join()
         .expect("a thread");
-        assert_eq!(status("CapEff"), before, "of other threads nothing is taken");
+        assert_eq!(
+            status("CapEff"),
+            before,
+            "of other threads nothing is taken"
+        );
     }
 
     #[test]
     fn a_thread_that_becomes_another_user_is_that_user_in_every_way() {
-        let told =
-            std::thread::spawn(|| become_user(65_534, 65_534).map(|()| (status("Uid"), status("Gid"), status("Groups"))));
+        let told = std::thread::spawn(|| {
+            become_user(65_534, 65_534).map(|()| (status("Uid"), status("Gid"), status("Groups")))
+        });
         match told.join().expect("a thread") {
             Ok((user, group, groups)) => {
                 assert_eq!([user, group], ["65534 65534 65534 65534"; 2]);
                 assert_eq!(groups, "65534");
             }
-            Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "only root may"),
+            Err(error) => assert_eq!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied,
+                "only root may"
+            ),
         }
         assert_ne!(status("Uid"), "65534 65534 65534 65534");
     }
 
     #[test]
     fn a_namespace_that_does_not_exist_is_an_error() {
-        assert_eq!(in_namespace("sb-none", || ()).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            in_namespace("sb-none", || ()).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
     }
 }

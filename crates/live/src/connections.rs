@@ -54,7 +54,11 @@ const NOT_ACCEPTED: Duration = Duration::from_secs(1);
 
 /// Accepts and answers connections until the future is dropped.
 pub(crate) async fn accept(listener: TcpListener, router: Router, limits: ConnectionLimits) {
-    let open = Arc::new(Mutex::new(OpenConnections { limits, last: 0, oldest_first: Vec::new() }));
+    let open = Arc::new(Mutex::new(OpenConnections {
+        limits,
+        last: 0,
+        oldest_first: Vec::new(),
+    }));
     loop {
         match listener.accept().await {
             Ok((stream, from)) => {
@@ -80,7 +84,9 @@ async fn answer(
     let _ = set_tcp_user_timeout(&stream, limits.unread.as_millis() as u32);
     let _ = set_socket_send_buffer_size(&stream, BUFFER);
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(BUFFER);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .max_buf_size(BUFFER);
     let connection = Arc::new(connection);
     let router = router.layer(Extension(connection.clone()));
     let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
@@ -119,11 +125,19 @@ impl OpenConnections {
         if self.unknown_of(address) >= self.limits.most_unknown_of_address {
             self.close_oldest_of(address);
         } else if self.unknown().count() >= self.limits.most_unknown {
-            let most = self.unknown().map(|each| each.address).max_by_key(|each| self.unknown_of(*each));
+            let most = self
+                .unknown()
+                .map(|each| each.address)
+                .max_by_key(|each| self.unknown_of(*each));
             self.close_oldest_of(most.unwrap_or(address));
         }
         self.last += 1;
-        self.oldest_first.push(OpenConnection { number: self.last, address, is_known: false, _close: close });
+        self.oldest_first.push(OpenConnection {
+            number: self.last,
+            address,
+            is_known: false,
+            _close: close,
+        });
         self.last
     }
 
@@ -132,18 +146,33 @@ impl OpenConnections {
     }
 
     fn unknown_of(&self, address: IpAddr) -> usize {
-        self.unknown().filter(|each| each.address == address).count()
+        self.unknown()
+            .filter(|each| each.address == address)
+            .count()
     }
 
     fn close_oldest_of(&mut self, address: IpAddr) {
-        let oldest = self.oldest_first.iter().position(|each| !each.is_known && each.address == address);
+        let oldest = self
+            .oldest_first
+            .iter()
+            .position(|each| !each.is_known && each.address == address);
         oldest.map(|oldest| self.oldest_first.remove(oldest));
     }
 
     /// Notes that the token was shown over a connection. Returns false if there are too many such connections.
     fn become_known(&mut self, number: u64) -> bool {
-        let known = self.oldest_first.iter().filter(|each| each.is_known).count();
-        let Some(connection) = self.oldest_first.iter_mut().find(|each| each.number == number) else { return false };
+        let known = self
+            .oldest_first
+            .iter()
+            .filter(|each| each.is_known)
+            .count();
+        let Some(connection) = self
+            .oldest_first
+            .iter_mut()
+            .find(|each| each.number == number)
+        else {
+            return false;
+        };
         connection.is_known |= known < self.limits.most;
         connection.is_known
     }
@@ -161,11 +190,20 @@ impl Connection {
     fn new(open: &Arc<Mutex<OpenConnections>>, from: SocketAddr) -> (Self, oneshot::Receiver<()>) {
         let (close, closing) = oneshot::channel();
         let number = locked(open).add(counted_as(from.ip()), close);
-        (Self { open: open.clone(), number }, closing)
+        (
+            Self {
+                open: open.clone(),
+                number,
+            },
+            closing,
+        )
     }
 
     fn is_known(&self) -> bool {
-        locked(&self.open).oldest_first.iter().any(|each| each.number == self.number && each.is_known)
+        locked(&self.open)
+            .oldest_first
+            .iter()
+            .any(|each| each.number == self.number && each.is_known)
     }
 
     /// Notes that a request has shown the token. Returns false if it comes over one connection too many.
@@ -179,7 +217,9 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        locked(&self.open).oldest_first.retain(|each| each.number != self.number);
+        locked(&self.open)
+            .oldest_first
+            .retain(|each| each.number != self.number);
     }
 }
 
@@ -202,7 +242,10 @@ mod tests {
     /// Opens a connection from an address; its receiver tells whether it is closed.
     fn from(open: &mut OpenConnections, address: &str) -> (u64, oneshot::Receiver<()>) {
         let (close, closing) = oneshot::channel();
-        (open.add(counted_as(address.parse().expect("an address")), close), closing)
+        (
+            open.add(counted_as(address.parse().expect("an address")), close),
+            closing,
+        )
     }
 
     fn is_closed(connection: &mut (u64, oneshot::Receiver<()>)) -> bool {
@@ -211,20 +254,37 @@ mod tests {
 
     #[test]
     fn one_that_has_shown_no_token_makes_room_and_first_those_of_the_address_with_most() {
-        let limits = ConnectionLimits { most: 1, most_unknown: 3, most_unknown_of_address: 2, ..ConnectionLimits::default() };
-        let mut open = OpenConnections { limits, last: 0, oldest_first: Vec::new() };
+        let limits = ConnectionLimits {
+            most: 1,
+            most_unknown: 3,
+            most_unknown_of_address: 2,
+            ..ConnectionLimits::default()
+        };
+        let mut open = OpenConnections {
+            limits,
+            last: 0,
+            oldest_first: Vec::new(),
+        };
         let mut known = from(&mut open, "192.0.2.1");
         assert!(open.become_known(known.0));
         let mut other = from(&mut open, "192.0.2.2");
         // All of a /64 are one.
-        let mut many: Vec<_> = (1..=2).map(|host| from(&mut open, &format!("2001:db8::{host}"))).collect();
+        let mut many: Vec<_> = (1..=2)
+            .map(|host| from(&mut open, &format!("2001:db8::{host}")))
+            .collect();
         assert!(!is_closed(&mut many[0]) && !is_closed(&mut other));
         many.push(from(&mut open, "2001:db8::3"));
         assert!(is_closed(&mut many[0]) && !is_closed(&mut many[1]));
         let _third = from(&mut open, "192.0.2.3");
         assert!(is_closed(&mut many[1]) && !is_closed(&mut many[2]) && !is_closed(&mut other));
-        assert!(!is_closed(&mut known), "whoever has the token keeps its place");
-        assert!(!open.become_known(other.0), "and there are not too many of these");
+        assert!(
+            !is_closed(&mut known),
+            "whoever has the token keeps its place"
+        );
+        assert!(
+            !open.become_known(other.0),
+            "and there are not too many of these"
+        );
         assert!(open.become_known(known.0), "further requests of the same");
     }
 }

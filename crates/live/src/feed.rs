@@ -41,7 +41,13 @@ impl EventQueue {
 pub(crate) fn queue() -> (LiveFeed, EventQueue) {
     let (queue, events) = mpsc::channel(CAPACITY);
     let dropped = Arc::new(AtomicU64::new(0));
-    (LiveFeed { queue, dropped: dropped.clone() }, EventQueue { events, dropped })
+    (
+        LiveFeed {
+            queue,
+            dropped: dropped.clone(),
+        },
+        EventQueue { events, dropped },
+    )
 }
 
 #[cfg(test)]
@@ -52,11 +58,17 @@ mod tests {
     fn a_full_queue_is_never_waited_for_and_what_is_lost_is_counted() {
         let (feed, mut queue) = queue();
         for _ in 0..CAPACITY + 3 {
-            feed.note(&Event::Progress { elapsed_s: 1, remaining_s: 2 });
+            feed.note(&Event::Progress {
+                elapsed_s: 1,
+                remaining_s: 2,
+            });
         }
         assert_eq!(queue.dropped(), 3);
         assert!(queue.events.try_recv().is_ok());
-        feed.note(&Event::Progress { elapsed_s: 1, remaining_s: 2 });
+        feed.note(&Event::Progress {
+            elapsed_s: 1,
+            remaining_s: 2,
+        });
         assert_eq!(queue.dropped(), 3, "there was room again");
     }
 }

@@ -25,18 +25,27 @@ const PIECE: usize = 1 << 15;
 pub(crate) fn answer(directory: &Folder, name: &str) -> Response {
     let opened = kind_of(name).and_then(|kind| Some((kind, directory.read(name).ok()?)));
     let Some((kind, file)) = opened else {
-        return (StatusCode::NOT_FOUND, "There is no such file; the report is written when a device is done.\n")
+        return (
+            StatusCode::NOT_FOUND,
+            "There is no such file; the report is written when a device is done.\n",
+        )
             .into_response();
     };
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:";
-    let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
     (headers, Body::from_stream(pieces(file))).into_response()
 }
 
 /// Returns the media type of a file of the report; `None` for any other file, and for what is not the name of a file.
 pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     let is_name = !name.starts_with('.') && !name.contains(['/', '\0']);
-    KINDS.iter().find(|(end, _)| is_name && name.ends_with(end)).map(|(_, kind)| *kind)
+    KINDS
+        .iter()
+        .find(|(end, _)| is_name && name.ends_with(end))
+        .map(|(_, kind)| *kind)
 }
 
 /// Returns what is in a file. Its text stays that of one moment: a report that is written again is another file of the same name.

@@ -6,10 +6,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
 /// Returns whether a request passes the page's access check; `false` also if it is not valid HTTP.
 pub fn is_admitted(method: &[u8], uri: &[u8], headers: &[(&str, &[u8])], token: &str) -> bool {
-    let (Ok(method), Ok(uri)) = (Method::from_bytes(method), Uri::try_from(uri)) else { return false };
+    let (Ok(method), Ok(uri)) = (Method::from_bytes(method), Uri::try_from(uri)) else {
+        return false;
+    };
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::from_bytes(value)) else { return false };
+        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::from_bytes(value))
+        else {
+            return false;
+        };
         map.append(name, value);
     }
     check(&method, &uri, &map, token).is_ok()

@@ -29,16 +29,27 @@ pub(crate) struct PointResult {
 
 /// Returns the median of the repetitions of each point that has results.
 pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
-    let by_point = by_key(outcomes.iter().map(|outcome| (outcome.point.clone(), outcome)));
+    let by_point = by_key(
+        outcomes
+            .iter()
+            .map(|outcome| (outcome.point.clone(), outcome)),
+    );
     let of_point = |(point, outcomes): (sixbench_method::plan::Point, Vec<&Outcome>)| {
         let measure = &plan.test(&point.test)?.measure;
-        let values: Censored = outcomes.iter().filter_map(|outcome| outcome.headline_value(measure)).collect();
+        let values: Censored = outcomes
+            .iter()
+            .filter_map(|outcome| outcome.headline_value(measure))
+            .collect();
         let info = measure.info();
         Some(PointResult {
             test: point.test,
             size: point.frame_size.to_string(),
             measure: info.term.name,
-            unit: info.headline.map_or(info.noun.per_second_and_direction(), |quantity| quantity.unit().symbol()),
+            unit: info
+                .headline
+                .map_or(info.noun.per_second_and_direction(), |quantity| {
+                    quantity.unit().symbol()
+                }),
             repetitions: values.values().len(),
             median: Summary::of(values.values())?.median,
             is_at_least: values.is_median_open(),
@@ -53,21 +64,53 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     let mut text = Text::default();
     let trials = state.trials;
     text.family("sixbench_trials", "counter", "Trials by their verdict.");
-    for (verdict, trials) in [("passed", trials.passed), ("lost", trials.lost), ("invalid", trials.invalid)] {
-        text.sample("sixbench_trials_total", &[("verdict", verdict)], trials as f64);
+    for (verdict, trials) in [
+        ("passed", trials.passed),
+        ("lost", trials.lost),
+        ("invalid", trials.invalid),
+    ] {
+        text.sample(
+            "sixbench_trials_total",
+            &[("verdict", verdict)],
+            trials as f64,
+        );
     }
-    text.single("sixbench_running", "1 while the run is under way.", f64::from(u8::from(state.stage == Stage::Running)));
-    text.single("sixbench_measurements_ended", "Measurements that have ended.", state.measurements[0].into());
-    text.single("sixbench_measurements_planned", "Measurements of the plan.", state.measurements[1].into());
-    text.single("sixbench_elapsed_seconds", "Time since the run began.", state.elapsed_s as f64);
-    text.single("sixbench_remaining_seconds", "Estimated remaining time in seconds.", state.remaining_s as f64);
+    text.single(
+        "sixbench_running",
+        "1 while the run is under way.",
+        f64::from(u8::from(state.stage == Stage::Running)),
+    );
+    text.single(
+        "sixbench_measurements_ended",
+        "Measurements that have ended.",
+        state.measurements[0].into(),
+    );
+    text.single(
+        "sixbench_measurements_planned",
+        "Measurements of the plan.",
+        state.measurements[1].into(),
+    );
+    text.single(
+        "sixbench_elapsed_seconds",
+        "Time since the run began.",
+        state.elapsed_s as f64,
+    );
+    text.single(
+        "sixbench_remaining_seconds",
+        "Estimated remaining time in seconds.",
+        state.remaining_s as f64,
+    );
     text.family(
         "sixbench_anomalous_frames",
         "counter",
         "Frames that were neither received as they were sent nor simply lost, by their kind.",
     );
     for ((test, kind), frames) in &state.anomalies {
-        text.sample("sixbench_anomalous_frames_total", &[("test", test.as_str()), ("kind", kind.name())], *frames as f64);
+        text.sample(
+            "sixbench_anomalous_frames_total",
+            &[("test", test.as_str()), ("kind", kind.name())],
+            *frames as f64,
+        );
     }
     last_trial(&mut text, state);
     let labels = |result: &PointResult| {
@@ -78,16 +121,33 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
             ("unit", result.unit.to_owned()),
         ]
     };
-    text.family("sixbench_result", "gauge", "Median of the repetitions that have ended, in the unit of the label.");
-    let exact = results.iter().filter(|result| !result.is_at_least && !result.is_at_most);
+    text.family(
+        "sixbench_result",
+        "gauge",
+        "Median of the repetitions that have ended, in the unit of the label.",
+    );
+    let exact = results
+        .iter()
+        .filter(|result| !result.is_at_least && !result.is_at_most);
     exact.for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
     for (name, help, is_of) in BOUNDS {
         text.family(name, "gauge", help);
-        results.iter().filter(|result| is_of(result)).for_each(|result| text.sample(name, &labels(result), result.median));
+        results
+            .iter()
+            .filter(|result| is_of(result))
+            .for_each(|result| text.sample(name, &labels(result), result.median));
     }
-    text.family("sixbench_result_repetitions", "gauge", "Repetitions that the median is of.");
+    text.family(
+        "sixbench_result_repetitions",
+        "gauge",
+        "Repetitions that the median is of.",
+    );
     for result in results {
-        text.sample("sixbench_result_repetitions", &labels(result), result.repetitions as f64);
+        text.sample(
+            "sixbench_result_repetitions",
+            &labels(result),
+            result.repetitions as f64,
+        );
     }
     text.0 + "# EOF\n"
 }
@@ -113,24 +173,57 @@ const BOUNDS: [BoundMetric; 2] = [
 type DirectionMetric = (&'static str, &'static str, fn(&LastDirection) -> f64);
 
 const OF_DIRECTIONS: [DirectionMetric; 5] = [
-    ("sixbench_last_intended", "Frames that the last trial was to send.", |d| d.intended as f64),
-    ("sixbench_last_offered", "Frames that left the tester in the last trial.", |d| d.offered as f64),
-    ("sixbench_last_received", "Frames that came back in the last trial.", |d| d.received as f64),
-    ("sixbench_last_missing", "Frames that did not come back in the last trial.", |d| d.missing as f64),
-    ("sixbench_last_lateness_seconds", "The most that the tester was late in the last trial.", |d| d.lateness_ns as f64 / 1e9),
+    (
+        "sixbench_last_intended",
+        "Frames that the last trial was to send.",
+        |d| d.intended as f64,
+    ),
+    (
+        "sixbench_last_offered",
+        "Frames that left the tester in the last trial.",
+        |d| d.offered as f64,
+    ),
+    (
+        "sixbench_last_received",
+        "Frames that came back in the last trial.",
+        |d| d.received as f64,
+    ),
+    (
+        "sixbench_last_missing",
+        "Frames that did not come back in the last trial.",
+        |d| d.missing as f64,
+    ),
+    (
+        "sixbench_last_lateness_seconds",
+        "The most that the tester was late in the last trial.",
+        |d| d.lateness_ns as f64 / 1e9,
+    ),
 ];
 
 fn last_trial(text: &mut Text, state: &RunState) {
     let Some(last) = &state.last else { return };
     for (name, help, number) in OF_DIRECTIONS {
         text.family(name, "gauge", help);
-        last.directions.iter().for_each(|d| text.sample(name, &[("direction", &d.direction)], number(d)));
+        last.directions
+            .iter()
+            .for_each(|d| text.sample(name, &[("direction", &d.direction)], number(d)));
     }
-    text.family("sixbench_last_busy_ratio", "gauge", "Share of the last trial for which a core was busy.");
+    text.family(
+        "sixbench_last_busy_ratio",
+        "gauge",
+        "Share of the last trial for which a core was busy.",
+    );
     for processors in &last.processors {
         for core in &processors.cores {
-            let labels = [("owner", processors.owner.clone()), ("core", core.core.to_string())];
-            text.sample("sixbench_last_busy_ratio", &labels, core.busy_percent / 100.0);
+            let labels = [
+                ("owner", processors.owner.clone()),
+                ("core", core.core.to_string()),
+            ];
+            text.sample(
+                "sixbench_last_busy_ratio",
+                &labels,
+                core.busy_percent / 100.0,
+            );
         }
     }
 }
@@ -144,10 +237,21 @@ impl Text {
     }
 
     fn sample<T: AsRef<str>>(&mut self, name: &str, labels: &[(&str, T)], value: f64) {
-        let escaped = |text: &str| visible_lines(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let labels: Vec<String> =
-            labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref()))).collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let escaped = |text: &str| {
+            visible_lines(text)
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\n', "\\n")
+        };
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref())))
+            .collect();
+        let labels = if labels.is_empty() {
+            String::new()
+        } else {
+            format!("{{{}}}", labels.join(","))
+        };
         let _ = writeln!(self.0, "{name}{labels} {value}");
     }
 

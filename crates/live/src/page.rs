@@ -25,8 +25,12 @@ impl LiveHtml {
     /// Returns the page. The nonce of its script is a part of the token.
     pub(crate) fn new(token: &str) -> Self {
         let nonce = token.chars().rev().take(16).collect::<String>();
-        let html = TEMPLATE.replace("/*STYLE*/", STYLE).replace("NONCE", &nonce);
-        let policy = format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'");
+        let html = TEMPLATE
+            .replace("/*STYLE*/", STYLE)
+            .replace("NONCE", &nonce);
+        let policy = format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; connect-src 'self'"
+        );
         Self { html, policy }
     }
 }
@@ -62,12 +66,31 @@ pub(crate) struct Publisher {
 impl Publisher {
     /// Publishes the initial state of the run.
     pub(crate) fn new(run: LiveRun) -> (Self, watch::Receiver<Arc<Snapshot>>) {
-        let LiveRun { plan, records, directory, .. } = run;
-        let shown = directory.path().canonicalize().unwrap_or_else(|_| directory.path().to_owned()).display().to_string();
+        let LiveRun {
+            plan,
+            records,
+            directory,
+            ..
+        } = run;
+        let shown = directory
+            .path()
+            .canonicalize()
+            .unwrap_or_else(|_| directory.path().to_owned())
+            .display()
+            .to_string();
         let state = RunState::new(&plan, &records, shown);
         let (sender, receiver) = watch::channel(Arc::default());
         let (answer, results) = Default::default();
-        let mut publisher = Self { plan, records, directory, state, answer, results, has_new_results: true, sender };
+        let mut publisher = Self {
+            plan,
+            records,
+            directory,
+            state,
+            answer,
+            results,
+            has_new_results: true,
+            sender,
+        };
         publisher.publish(0, false);
         (publisher, receiver)
     }
@@ -77,7 +100,9 @@ impl Publisher {
         self.state.note(&event);
         match event {
             Event::TrialEnded { record, .. } => self.records.push(*record),
-            Event::MeasurementEnded { .. } | Event::DutReady { .. } | Event::RunEnded { .. } => self.has_new_results = true,
+            Event::MeasurementEnded { .. } | Event::DutReady { .. } | Event::RunEnded { .. } => {
+                self.has_new_results = true
+            }
             _ => {}
         }
     }
@@ -90,7 +115,12 @@ impl Publisher {
         }
         let json = serde_json::to_string(&self.state).unwrap_or_default();
         let (answer, results) = (self.answer.clone(), self.results.clone());
-        self.sender.send_replace(Arc::new(Snapshot { state: self.state.clone(), json, answer, results }));
+        self.sender.send_replace(Arc::new(Snapshot {
+            state: self.state.clone(),
+            json,
+            answer,
+            results,
+        }));
     }
 
     /// Returns whether a browser still waits for a state; one receiver is the server's own.
@@ -102,7 +132,9 @@ impl Publisher {
         let outcomes = replay::outcomes(&self.plan, &self.records);
         self.results = Arc::new(metrics::results(&self.plan, &outcomes));
         let facts = self.directory.text("facts.json").ok();
-        let facts: Facts = facts.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let facts: Facts = facts
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
         let input = Input {
             plan: &self.plan,
             records: &self.records,
@@ -117,7 +149,10 @@ impl Publisher {
         let html = html.unwrap_or_else(|error| format!("<p>{}</p>", escaped(&error.to_string())));
         // Server-sent events cannot carry a carriage return.
         let html = html.replace('\r', "");
-        self.answer = Arc::new(AnswerFragment { html, number: self.answer.number + 1 });
+        self.answer = Arc::new(AnswerFragment {
+            html,
+            number: self.answer.number + 1,
+        });
     }
 }
 

@@ -37,7 +37,10 @@ const MOST_WATCHING: usize = 32;
 const FAREWELL: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// The answer to a request with the token over one connection too many.
-const TOO_MANY: access::Refusal = (StatusCode::SERVICE_UNAVAILABLE, "Too many connections watch this run; close some pages.\n");
+const TOO_MANY: access::Refusal = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "Too many connections watch this run; close some pages.\n",
+);
 
 /// The reason why no page could be opened.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +52,10 @@ pub enum LiveError {
     InUse(SocketAddr),
     /// The server cannot listen at the address.
     #[error("there is no live page at {address}: {error}")]
-    NotBound { address: SocketAddr, error: io::Error },
+    NotBound {
+        address: SocketAddr,
+        error: io::Error,
+    },
 }
 
 /// A page that exists as long as this value does. When it is dropped, browsers get the last state first.
@@ -69,7 +75,11 @@ impl LivePage {
         Self::open_with(address, run, ConnectionLimits::default())
     }
 
-    pub(crate) fn open_with(address: SocketAddr, run: LiveRun, limits: ConnectionLimits) -> Result<Self, LiveError> {
+    pub(crate) fn open_with(
+        address: SocketAddr,
+        run: LiveRun,
+        limits: ConnectionLimits,
+    ) -> Result<Self, LiveError> {
         let not_bound = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => LiveError::InUse(address),
             _ => LiveError::NotBound { address, error },
@@ -87,8 +97,16 @@ impl LivePage {
             serve(listener, run, limits, (events, is_closing));
             let _ = done.send(());
         };
-        thread::Builder::new().name("live".to_owned()).spawn(serving).map_err(not_bound)?;
-        Ok(Self { url, feed, closing: Some(closing), closed })
+        thread::Builder::new()
+            .name("live".to_owned())
+            .spawn(serving)
+            .map_err(not_bound)?;
+        Ok(Self {
+            url,
+            feed,
+            closing: Some(closing),
+            closed,
+        })
     }
 
     /// Returns the address of the page, with its token.
@@ -104,7 +122,10 @@ impl LivePage {
 
 impl Drop for LivePage {
     fn drop(&mut self) {
-        let told = self.closing.take().is_some_and(|closing| closing.send(()).is_ok());
+        let told = self
+            .closing
+            .take()
+            .is_some_and(|closing| closing.send(()).is_ok());
         // The thread may have to wait for an idle core, so the run does not wait for it for long.
         if told {
             let _ = self.closed.recv_timeout(FAREWELL + FAREWELL);
@@ -114,9 +135,13 @@ impl Drop for LivePage {
 
 /// Makes the calling thread, which answers every peer that can reach it, one of the user whose results are shown, without any privilege.
 fn as_owner_of(directory: &Folder) {
-    let owner = directory.metadata().map(|found| (found.st_uid, found.st_gid));
+    let owner = directory
+        .metadata()
+        .map(|found| (found.st_uid, found.st_gid));
     // Without root it is one of that user, or of nobody with more rights.
-    let _ = owner.and_then(|(user, group)| become_user(user, group)).or_else(|_| give_up_privileges());
+    let _ = owner
+        .and_then(|(user, group)| become_user(user, group))
+        .or_else(|_| give_up_privileges());
 }
 
 /// Returns an address that a browser on this machine can open.
@@ -144,14 +169,29 @@ fn serve(
     limits: ConnectionLimits,
     (events, closing): (EventQueue, oneshot::Receiver<()>),
 ) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build();
     // Without a runtime there is no page, and browsers see their connections closed.
     let Ok(runtime) = runtime else { return };
     runtime.block_on(async {
-        let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-        let (token, directory, page) = (run.token.clone(), run.directory.clone(), page::LiveHtml::new(&run.token));
+        let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
+            return;
+        };
+        let (token, directory, page) = (
+            run.token.clone(),
+            run.directory.clone(),
+            page::LiveHtml::new(&run.token),
+        );
         let (publisher, snapshots) = Publisher::new(run);
-        let shared = Arc::new(ServedRun { token, directory, page, snapshots, seats: Arc::new(Semaphore::new(MOST_WATCHING)) });
+        let shared = Arc::new(ServedRun {
+            token,
+            directory,
+            page,
+            snapshots,
+            seats: Arc::new(Semaphore::new(MOST_WATCHING)),
+        });
         tokio::spawn(connections::accept(listener, router(shared), limits));
         show(publisher, events, closing).await;
     });
@@ -204,42 +244,81 @@ fn router(shared: Arc<ServedRun>) -> Router {
 /// Answers only permitted requests, and keeps the answers out of caches and other pages, and the token out of `Referer` headers. The connection of a
 /// request that is refused is closed, so that it takes no place.
 async fn guard(State(shared): State<Arc<ServedRun>>, request: Request, next: Next) -> Response {
-    let permitted = access::check(request.method(), request.uri(), request.headers(), &shared.token);
-    let permitted = permitted.and_then(|()| if Connection::showed_token(&request) { Ok(()) } else { Err(TOO_MANY) });
+    let permitted = access::check(
+        request.method(),
+        request.uri(),
+        request.headers(),
+        &shared.token,
+    );
+    let permitted = permitted.and_then(|()| {
+        if Connection::showed_token(&request) {
+            Ok(())
+        } else {
+            Err(TOO_MANY)
+        }
+    });
     let mut response = match permitted {
         Ok(()) => next.run(request).await,
         Err(refusal) => ([(header::CONNECTION, "close")], refusal).into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     response
 }
 
 async fn page(State(shared): State<Arc<ServedRun>>) -> Response {
-    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, &shared.page.policy)];
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, &shared.page.policy),
+    ];
     (headers, shared.page.html.clone()).into_response()
 }
 
 async fn metrics(State(shared): State<Arc<ServedRun>>) -> Response {
     let snapshot = shared.snapshots.borrow().clone();
-    ([(header::CONTENT_TYPE, metrics::MEDIA_TYPE)], metrics::text(&snapshot.state, &snapshot.results)).into_response()
+    (
+        [(header::CONTENT_TYPE, metrics::MEDIA_TYPE)],
+        metrics::text(&snapshot.state, &snapshot.results),
+    )
+        .into_response()
 }
 
-async fn file(State(shared): State<Arc<ServedRun>>, Path((_, name)): Path<(String, String)>) -> Response {
+async fn file(
+    State(shared): State<Arc<ServedRun>>,
+    Path((_, name)): Path<(String, String)>,
+) -> Response {
     files::answer(&shared.directory, &name)
 }
 
 async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
     let Ok(seat) = shared.seats.clone().try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "Too many browsers watch this run; close some.\n").into_response();
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too many browsers watch this run; close some.\n",
+        )
+            .into_response();
     };
     let mut snapshots = shared.snapshots.clone();
     snapshots.mark_changed();
-    let browser = Browser { snapshots, answer: None, pending: VecDeque::new(), has_ended: false, _seat: seat };
-    Sse::new(messages(browser)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+    let browser = Browser {
+        snapshots,
+        answer: None,
+        pending: VecDeque::new(),
+        has_ended: false,
+        _seat: seat,
+    };
+    Sse::new(messages(browser))
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+        .into_response()
 }
 
 /// A browser, and what has been sent to it.
@@ -252,7 +331,9 @@ struct Browser {
 }
 
 fn messages(browser: Browser) -> impl Stream<Item = Result<Message, Infallible>> {
-    stream::unfold(browser, |mut browser| async move { Some((Ok(browser.next().await?), browser)) })
+    stream::unfold(browser, |mut browser| async move {
+        Some((Ok(browser.next().await?), browser))
+    })
 }
 
 impl Browser {
@@ -263,9 +344,14 @@ impl Browser {
             let snapshot = self.snapshots.borrow_and_update().clone();
             if self.answer != Some(snapshot.answer.number) {
                 self.answer = Some(snapshot.answer.number);
-                self.pending.push_back(Message::default().event("answer").data(&snapshot.answer.html));
+                self.pending.push_back(
+                    Message::default()
+                        .event("answer")
+                        .data(&snapshot.answer.html),
+                );
             }
-            self.pending.push_back(Message::default().event("state").data(&snapshot.json));
+            self.pending
+                .push_back(Message::default().event("state").data(&snapshot.json));
             self.has_ended = snapshot.state.is_last;
         }
         self.pending.pop_front()

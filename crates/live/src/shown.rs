@@ -31,14 +31,23 @@ impl SearchTrace {
     pub(crate) fn note(&mut self, record: &TrialRecord, verdict: Verdict) {
         let rate = record.result.spec.rate;
         let (words, verdict) = (load(record, rate), event_words::word(verdict));
-        self.trials.push(SearchedLoad { number: record.trial, rate: rate.0, words, verdict });
+        self.trials.push(SearchedLoad {
+            number: record.trial,
+            rate: rate.0,
+            words,
+            verdict,
+        });
         let surplus = self.trials.len().saturating_sub(MOST_DRAWN);
         self.trials.drain(..surplus);
     }
 }
 
 fn load(record: &TrialRecord, rate: FrameRate) -> String {
-    format!("{} {}", show_rate(rate), record.result.spec.kind.rate_unit())
+    format!(
+        "{} {}",
+        show_rate(rate),
+        record.result.spec.kind.rate_unit()
+    )
 }
 
 /// The trial that ended last.
@@ -107,24 +116,37 @@ impl LastDirection {
 
 /// Returns the cores of the tester and of the device; other cores are left out.
 fn processors(record: &TrialRecord) -> Vec<Processors> {
-    let Some(watch) = &record.watch else { return Vec::new() };
+    let Some(watch) = &record.watch else {
+        return Vec::new();
+    };
     let owner = |role| match role {
         CoreRole::Tester => Some("tester".to_owned()),
         CoreRole::Dut => Some("device".to_owned()),
         CoreRole::Other => None,
     };
-    let here = watch.cores.iter().filter_map(|core| Some((owner(core.role)?, busy(core)?)));
-    let own = watch
-        .devices
+    let here = watch
+        .cores
         .iter()
-        .flat_map(|device| device.cores.iter().filter_map(|core| Some((device.device.clone(), busy(core)?))));
-    by_key(here.chain(own)).into_iter().map(|(owner, cores)| Processors { owner, cores }).collect()
+        .filter_map(|core| Some((owner(core.role)?, busy(core)?)));
+    let own = watch.devices.iter().flat_map(|device| {
+        device
+            .cores
+            .iter()
+            .filter_map(|core| Some((device.device.clone(), busy(core)?)))
+    });
+    by_key(here.chain(own))
+        .into_iter()
+        .map(|(owner, cores)| Processors { owner, cores })
+        .collect()
 }
 
 fn busy(core: &CoreWatch) -> Option<BusyCore> {
     let of = |sample: &CpuSample| f64::from(1000 - sample.idle.min(1000)) / 10.0;
     let mean = core.samples.iter().map(of).sum::<f64>() / core.samples.len() as f64;
-    (!core.samples.is_empty()).then_some(BusyCore { core: core.core, busy_percent: mean })
+    (!core.samples.is_empty()).then_some(BusyCore {
+        core: core.core,
+        busy_percent: mean,
+    })
 }
 
 /// A trial that gave no information.
@@ -140,9 +162,20 @@ pub(crate) struct InvalidTrial {
 impl InvalidTrial {
     pub(crate) fn of(record: &TrialRecord) -> Self {
         let faults = &record.result.faults;
-        let first = faults.first().map_or_else(|| "no fault is on record".to_owned(), ToString::to_string);
-        let reason = if faults.len() > 1 { format!("{first}; {} more faults", faults.len() - 1) } else { first };
+        let first = faults
+            .first()
+            .map_or_else(|| "no fault is on record".to_owned(), ToString::to_string);
+        let reason = if faults.len() > 1 {
+            format!("{first}; {} more faults", faults.len() - 1)
+        } else {
+            first
+        };
         let (started, point) = (record.started.clone(), record.point.to_string());
-        Self { started, point, load: load(record, record.result.spec.rate), reason }
+        Self {
+            started,
+            point,
+            load: load(record, record.result.spec.rate),
+            reason,
+        }
     }
 }

@@ -80,8 +80,15 @@ impl RunState {
     /// Returns the state after the trials of `records`.
     pub(crate) fn new(plan: &Plan, records: &[TrialRecord], results: String) -> Self {
         let all = budget::estimate(plan).measurements;
-        let mut state = Self { plan: plan.name.clone(), results, measurements: [0, all], ..Self::default() };
-        replay::events(plan, records, 0).iter().for_each(|event| state.note(event));
+        let mut state = Self {
+            plan: plan.name.clone(),
+            results,
+            measurements: [0, all],
+            ..Self::default()
+        };
+        replay::events(plan, records, 0)
+            .iter()
+            .for_each(|event| state.note(event));
         state
     }
 
@@ -93,7 +100,12 @@ impl RunState {
             self.wait = None;
         }
         match event {
-            Event::RunStarted { plan, measurements, estimate_s, .. } => {
+            Event::RunStarted {
+                plan,
+                measurements,
+                estimate_s,
+                ..
+            } => {
                 self.stage = Stage::Running;
                 self.plan = plan.clone();
                 self.measurements[1] = *measurements;
@@ -101,7 +113,12 @@ impl RunState {
             }
             Event::DutReady { dut, version } => self.device = format!("{dut} ({version})"),
             Event::SelfTested { .. } => self.device = event_words::event(event).unwrap_or_default(),
-            Event::MeasurementStarted { point, repetition, of, next } => {
+            Event::MeasurementStarted {
+                point,
+                repetition,
+                of,
+                next,
+            } => {
                 self.measurement = measurement(point, *repetition, *of);
                 self.search = SearchTrace::default();
                 self.trial.clear();
@@ -110,20 +127,30 @@ impl RunState {
             Event::TrialStarted { .. } => {
                 let words = event_words::event(event).unwrap_or_default();
                 // The page shows the point above this line.
-                let words = words.split_once(": ").map_or(words.as_str(), |(_, words)| words);
+                let words = words
+                    .split_once(": ")
+                    .map_or(words.as_str(), |(_, words)| words);
                 self.trial = format!("{words}; {}", self.narrowing.words());
             }
             Event::TrialEnded { record, verdict } => self.trial_ended(record, *verdict),
             Event::MeasurementEnded { outcome, .. } => {
                 // A resumed run repeats the events of measurements that had ended before.
-                self.ended.insert((outcome.point.clone(), outcome.repetition));
+                self.ended
+                    .insert((outcome.point.clone(), outcome.repetition));
                 self.measurements[0] = self.ended.len() as u32;
             }
-            Event::Progress { elapsed_s, remaining_s } => self.expect(*elapsed_s, *remaining_s),
+            Event::Progress {
+                elapsed_s,
+                remaining_s,
+            } => self.expect(*elapsed_s, *remaining_s),
             Event::Waiting { text } => self.wait = Some(text.clone()),
             Event::Warning { text } => keep_latest(&mut self.warnings, text.clone()),
             Event::RunEnded { interrupted, .. } => {
-                self.stage = if *interrupted { Stage::Interrupted } else { Stage::Complete };
+                self.stage = if *interrupted {
+                    Stage::Interrupted
+                } else {
+                    Stage::Complete
+                };
                 self.ends_ms = None;
             }
         }
@@ -134,7 +161,10 @@ impl RunState {
         self.search.note(record, verdict);
         self.last = Some(LastTrial::of(record, verdict));
         for kind in AnomalyKind::ALL {
-            let frames = self.anomalies.entry((record.point.test.clone(), *kind)).or_default();
+            let frames = self
+                .anomalies
+                .entry((record.point.test.clone(), *kind))
+                .or_default();
             *frames = frames.saturating_add(kind.in_trial(&record.result));
         }
         match verdict {
@@ -150,12 +180,18 @@ impl RunState {
     fn expect(&mut self, elapsed_s: u64, remaining_s: u64) {
         (self.elapsed_s, self.remaining_s) = (elapsed_s, remaining_s);
         let end = SystemTime::now() + Duration::from_secs(remaining_s);
-        self.ends_ms = end.duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as u64);
+        self.ends_ms = end
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_millis() as u64);
     }
 }
 
 fn measurement(point: &Point, repetition: u32, of: u32) -> String {
-    format!("{}, {} bytes, repetition {repetition} of {of}", point.test, point.frame_size)
+    format!(
+        "{}, {} bytes, repetition {repetition} of {of}",
+        point.test, point.frame_size
+    )
 }
 
 fn keep_latest<T>(list: &mut VecDeque<T>, new: T) {

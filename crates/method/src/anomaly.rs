@@ -52,7 +52,11 @@ impl Anomaly {
 
     /// Returns how important it is. A handful among millions does not change what a figure means.
     pub fn level(&self) -> WarningLevel {
-        if self.share().is_none_or(is_notable) { WarningLevel::Doubt } else { WarningLevel::Note }
+        if self.share().is_none_or(is_notable) {
+            WarningLevel::Doubt
+        } else {
+            WarningLevel::Note
+        }
     }
 }
 
@@ -69,15 +73,27 @@ pub struct AnomalyShare {
 
 /// Returns the anomalies of a run: those that cast doubt on a figure first, those of one level in the order of the plan.
 pub fn anomalies(plan: &Plan, records: &[TrialRecord]) -> Vec<Anomaly> {
-    let places: HashMap<&str, usize> = plan.tests.iter().enumerate().map(|(place, test)| (test.name.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = plan
+        .tests
+        .iter()
+        .enumerate()
+        .map(|(place, test)| (test.name.as_str(), place))
+        .collect();
     let mut sums = vec![[const { KindSums::NONE }; AnomalyKind::ALL.len()]; plan.tests.len()];
     for record in records {
-        let Some(&place) = places.get(record.point.test.as_str()) else { continue };
-        AnomalyKind::ALL.iter().zip(&mut sums[place]).for_each(|(kind, sums)| sums.add(*kind, record));
+        let Some(&place) = places.get(record.point.test.as_str()) else {
+            continue;
+        };
+        AnomalyKind::ALL
+            .iter()
+            .zip(&mut sums[place])
+            .for_each(|(kind, sums)| sums.add(*kind, record));
     }
     let of_test = |(test, sums): (&Test, [KindSums; AnomalyKind::ALL.len()])| {
         let kinds = AnomalyKind::ALL.iter().zip(sums);
-        kinds.filter_map(|(kind, sums)| sums.anomaly(*kind, test)).collect::<Vec<_>>()
+        kinds
+            .filter_map(|(kind, sums)| sums.anomaly(*kind, test))
+            .collect::<Vec<_>>()
     };
     let mut found: Vec<Anomaly> = plan.tests.iter().zip(sums).flat_map(of_test).collect();
     found.sort_by_key(|anomaly| std::cmp::Reverse(anomaly.level()));
@@ -85,14 +101,28 @@ pub fn anomalies(plan: &Plan, records: &[TrialRecord]) -> Vec<Anomaly> {
 }
 
 /// Returns the number of frames of each kind in these trials, without those that are zero.
-pub fn counts<'r>(records: impl Iterator<Item = &'r TrialRecord> + Clone) -> BTreeMap<AnomalyKind, u64> {
-    let all = |kind: AnomalyKind| records.clone().map(|record| kind.in_trial(&record.result)).fold(0, u64::saturating_add);
-    AnomalyKind::ALL.iter().map(|kind| (*kind, all(*kind))).filter(|(_, frames)| *frames > 0).collect()
+pub fn counts<'r>(
+    records: impl Iterator<Item = &'r TrialRecord> + Clone,
+) -> BTreeMap<AnomalyKind, u64> {
+    let all = |kind: AnomalyKind| {
+        records
+            .clone()
+            .map(|record| kind.in_trial(&record.result))
+            .fold(0, u64::saturating_add)
+    };
+    AnomalyKind::ALL
+        .iter()
+        .map(|kind| (*kind, all(*kind)))
+        .filter(|(_, frames)| *frames > 0)
+        .collect()
 }
 
 /// Returns the kinds of frames of which trials that passed for this loss goal had so many that the goal alone does not describe what the device did.
 pub fn beside_the_goal(records: &[&TrialRecord], goal: LossRatio) -> Vec<AnomalyShare> {
-    let passed = records.iter().copied().filter(|record| record.result.verdict(goal) == Verdict::Passed);
+    let passed = records
+        .iter()
+        .copied()
+        .filter(|record| record.result.verdict(goal) == Verdict::Passed);
     let is_told = |of: &AnomalyShare| of.share.is_none_or(is_notable) && !of.kind.is_plain_loss();
     shares(passed).into_iter().filter(is_told).collect()
 }
@@ -101,10 +131,22 @@ pub fn beside_the_goal(records: &[&TrialRecord], goal: LossRatio) -> Vec<Anomaly
 pub fn shares<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Vec<AnomalyShare> {
     let mut sums = [const { KindSums::NONE }; AnomalyKind::ALL.len()];
     for record in records {
-        AnomalyKind::ALL.iter().zip(&mut sums).for_each(|(kind, sums)| sums.add(*kind, record));
+        AnomalyKind::ALL
+            .iter()
+            .zip(&mut sums)
+            .for_each(|(kind, sums)| sums.add(*kind, record));
     }
-    let found = AnomalyKind::ALL.iter().zip(sums).filter(|(_, sums)| sums.frames > 0);
-    found.map(|(kind, sums)| AnomalyShare { kind: *kind, frames: sums.frames, share: share(sums.frames, sums.of) }).collect()
+    let found = AnomalyKind::ALL
+        .iter()
+        .zip(sums)
+        .filter(|(_, sums)| sums.frames > 0);
+    found
+        .map(|(kind, sums)| AnomalyShare {
+            kind: *kind,
+            frames: sums.frames,
+            share: share(sums.frames, sums.of),
+        })
+        .collect()
 }
 
 /// The sums of one kind over trials.
@@ -118,7 +160,13 @@ struct KindSums {
 }
 
 impl KindSums {
-    const NONE: Self = Self { frames: 0, of: 0, trials: 0, all_trials: 0, first: None };
+    const NONE: Self = Self {
+        frames: 0,
+        of: 0,
+        trials: 0,
+        all_trials: 0,
+        first: None,
+    };
 
     fn add(&mut self, kind: AnomalyKind, record: &TrialRecord) {
         let frames = kind.in_trial(&record.result);
@@ -127,14 +175,35 @@ impl KindSums {
         self.trials += u32::from(frames > 0);
         self.all_trials += 1;
         if frames > 0 && self.first.is_none() {
-            let &TrialRecord { repetition, trial, .. } = record;
-            self.first = Some(TrialPlace { frame_size: record.point.frame_size, repetition, trial });
+            let &TrialRecord {
+                repetition, trial, ..
+            } = record;
+            self.first = Some(TrialPlace {
+                frame_size: record.point.frame_size,
+                repetition,
+                trial,
+            });
         }
     }
 
     fn anomaly(self, kind: AnomalyKind, test: &Test) -> Option<Anomaly> {
-        let Self { frames, of, trials, all_trials, first } = self;
-        Some(Anomaly { kind, test: test.name.clone(), device: test.dut.clone(), frames, of, trials, all_trials, first: first? })
+        let Self {
+            frames,
+            of,
+            trials,
+            all_trials,
+            first,
+        } = self;
+        Some(Anomaly {
+            kind,
+            test: test.name.clone(),
+            device: test.dut.clone(),
+            frames,
+            of,
+            trials,
+            all_trials,
+            first: first?,
+        })
     }
 }
 
@@ -159,27 +228,75 @@ mod tests {
     fn trial(number: u32, received: u64, kind: AnomalyKind, frames: u64) -> TrialRecord {
         let mut forward = DirectionResult::counted(Direction::Forward, 1000, received);
         *kind.count_mut(&mut forward) = frames;
-        let result = TrialResult::new(TrialSpec::constant(FrameRate(1000), 1_000_000_000), vec![forward], vec![]);
-        let (point, started) = (Point { test: "nat".to_owned(), frame_size: FrameSize(84) }, String::new());
-        TrialRecord { format: FORMAT, point, repetition: 1, trial: number, load: None, started, result, watch: None }
+        let result = TrialResult::new(
+            TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            vec![forward],
+            vec![],
+        );
+        let (point, started) = (
+            Point {
+                test: "nat".to_owned(),
+                frame_size: FrameSize(84),
+            },
+            String::new(),
+        );
+        TrialRecord {
+            format: FORMAT,
+            point,
+            repetition: 1,
+            trial: number,
+            load: None,
+            started,
+            result,
+            watch: None,
+        }
     }
 
     fn plan() -> Plan {
-        Plan { tests: vec![Test::of("nat", "tayga-siit")], ..fixtures::plan(SearchMethod::Binary, &[0.0]) }
+        Plan {
+            tests: vec![Test::of("nat", "tayga-siit")],
+            ..fixtures::plan(SearchMethod::Binary, &[0.0])
+        }
     }
 
     #[test]
     fn every_kind_is_summed_over_the_trials_of_a_test_and_knows_its_first() {
         for kind in AnomalyKind::ALL {
-            let records = [trial(1, 1000, *kind, 0), trial(2, 1000, *kind, 400), trial(3, 500, *kind, 500)];
+            let records = [
+                trial(1, 1000, *kind, 0),
+                trial(2, 1000, *kind, 400),
+                trial(3, 500, *kind, 500),
+            ];
             let found = anomalies(&plan(), &records);
-            let [one] = &found[..] else { panic!("{found:?}") };
+            let [one] = &found[..] else {
+                panic!("{found:?}")
+            };
             assert_eq!(
-                (one.kind, one.device.as_str(), one.frames, one.trials, one.all_trials),
+                (
+                    one.kind,
+                    one.device.as_str(),
+                    one.frames,
+                    one.trials,
+                    one.all_trials
+                ),
                 (*kind, "tayga-siit", 900, 2, 3)
             );
-            assert_eq!(one.first, TrialPlace { frame_size: FrameSize(84), repetition: 1, trial: 2 });
-            assert_eq!(one.of, if kind.base() == ShareBase::Received { 2500 } else { 3000 });
+            assert_eq!(
+                one.first,
+                TrialPlace {
+                    frame_size: FrameSize(84),
+                    repetition: 1,
+                    trial: 2
+                }
+            );
+            assert_eq!(
+                one.of,
+                if kind.base() == ShareBase::Received {
+                    2500
+                } else {
+                    3000
+                }
+            );
         }
         assert!(anomalies(&plan(), &[trial(1, 1000, AnomalyKind::Late, 0)]).is_empty());
     }
@@ -191,10 +308,21 @@ mod tests {
             beside_the_goal(&[&passed, &lost], LossRatio::ZERO)
         };
         let found = beside(AnomalyKind::Duplicate, 1000);
-        assert_eq!(found, [AnomalyShare { kind: AnomalyKind::Duplicate, frames: 1000, share: Some(1.0) }]);
-        assert!(beside(AnomalyKind::Foreign, 1).is_empty(), "in one of a thousand; what losing trials had is no part of it");
+        assert_eq!(
+            found,
+            [AnomalyShare {
+                kind: AnomalyKind::Duplicate,
+                frames: 1000,
+                share: Some(1.0)
+            }]
+        );
+        assert!(
+            beside(AnomalyKind::Foreign, 1).is_empty(),
+            "in one of a thousand; what losing trials had is no part of it"
+        );
         assert!(beside(AnomalyKind::Refused, 500).is_empty(), "that is loss");
-        let level = |frames| anomalies(&plan(), &[trial(1, 1000, AnomalyKind::Foreign, frames)])[0].level();
+        let level =
+            |frames| anomalies(&plan(), &[trial(1, 1000, AnomalyKind::Foreign, frames)])[0].level();
         assert_eq!([1, 2].map(level), [WarningLevel::Note, WarningLevel::Doubt]);
     }
 }

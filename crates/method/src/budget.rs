@@ -40,13 +40,24 @@ pub(crate) struct Cost {
 /// Returns the costs of the first and of a later repetition of a point of each test, in the plan's order.
 pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     let is_warm = plan.search.start != RepetitionStart::Cold;
-    let searched = |test: &Test| [false, is_warm].map(|warm| cost(&test.search_settings(plan), &plan.trial, warm));
+    let searched = |test: &Test| {
+        [false, is_warm].map(|warm| cost(&test.search_settings(plan), &plan.trial, warm))
+    };
     let of_test = |test: &Test| match test.measure.is_throughput() && test.stateful.is_none() {
         true => searched(test),
         false => rehearsed_procedure(plan, test).into(),
     };
     let shared = |test: &Test| test.points().all(|point| is_shared(plan, test, &point));
-    plan.tests.iter().map(|test| if shared(test) { [of_test(test)[1]; 2] } else { of_test(test) }).collect()
+    plan.tests
+        .iter()
+        .map(|test| {
+            if shared(test) {
+                [of_test(test)[1]; 2]
+            } else {
+                of_test(test)
+            }
+        })
+        .collect()
 }
 
 /// Returns the time around each trial of a test: residual wait, rest, the tester's own overhead, and the waits between the phases of RFC 9693.
@@ -61,7 +72,10 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     devices.sort_unstable();
     devices.dedup();
     let self_test_ns = SELF_TESTS * plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
-    devices.into_iter().map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 }).collect()
+    devices
+        .into_iter()
+        .map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 })
+        .collect()
 }
 
 /// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up.
@@ -69,8 +83,17 @@ type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, Option<String>);
 
 fn device(test: &Test) -> DeviceKey<'_> {
     let table_size = test.stateful.and_then(|stateful| stateful.table_size);
-    let server = test.measure.dns().map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
-    (&test.dut, test.core_limits(), table_size, test.measure.needs_hosts(), server)
+    let server = test
+        .measure
+        .dns()
+        .map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
+    (
+        &test.dut,
+        test.core_limits(),
+        table_size,
+        test.measure.needs_hosts(),
+        server,
+    )
 }
 
 /// Returns the expected effort of `plan`.
@@ -79,16 +102,31 @@ fn device(test: &Test) -> DeviceKey<'_> {
 /// is right for a result near the maximum (each halving below it takes one more), and 6 in each later one that does not start cold; MLRsearch takes
 /// as many as on a simulated DUT whose capacity scatters by 2 %. No trial is invalid.
 pub fn estimate(plan: &Plan) -> Budget {
-    let mut budget = Budget { measurements: 0, trials: 0, seconds: 0 };
+    let mut budget = Budget {
+        measurements: 0,
+        trials: 0,
+        seconds: 0,
+    };
     let mut total_ns = set_ups_ns(plan).iter().sum::<u64>() as f64;
     let mut total_trials = 0.0;
-    for (test, [first, later]) in plan.tests.iter().zip(costs(plan)).filter(|(test, _)| test.repetitions.most() > 0) {
+    for (test, [first, later]) in plan
+        .tests
+        .iter()
+        .zip(costs(plan))
+        .filter(|(test, _)| test.repetitions.most() > 0)
+    {
         let repetitions = test.repetitions.most();
         let points = test.frame_sizes.len() as u32;
         budget.measurements += points * repetitions;
         // A point that takes its load from the searches of another test has no search of its own, not even in the first repetition.
-        let searching = test.points().filter(|point| !is_shared(plan, test, point)).count() as u32;
-        let (cold, warm) = (f64::from(searching), f64::from(points * repetitions - searching));
+        let searching = test
+            .points()
+            .filter(|point| !is_shared(plan, test, point))
+            .count() as u32;
+        let (cold, warm) = (
+            f64::from(searching),
+            f64::from(points * repetitions - searching),
+        );
         let trials = cold * first.trials + warm * later.trials;
         let sending_ns = cold * first.sending_ns + warm * later.sending_ns;
         total_trials += trials;
@@ -112,16 +150,22 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
 }
 
 fn lengthen(test: &mut Test) {
-    let repetitions = test.measure.settings_mut().map_or(20, |settings| settings.lengthen());
+    let repetitions = test
+        .measure
+        .settings_mut()
+        .map_or(20, |settings| settings.lengthen());
     test.repetitions = Repetition::Fixed(repetitions);
 }
 
 /// Returns the costs of the first and of a later repetition of any procedure, counted on a simulated DUT.
 fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
-    let Some(point) = test.points().next() else { return (Cost::default(), Cost::default()) };
+    let Some(point) = test.points().next() else {
+        return (Cost::default(), Cost::default());
+    };
     let search = test.search_settings(plan);
     let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
-    let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);
+    let mut dut =
+        SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);
     let mut earlier = Vec::new();
     let mut rehearse = || {
         let mut procedure = procedure(plan, test, point.frame_size, &earlier, None);
@@ -142,7 +186,10 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
             values,
             signs: LimitSigns::default(),
         });
-        Cost { trials: f64::from(trials), sending_ns: (dut.elapsed_ns() - before_ns) as f64 }
+        Cost {
+            trials: f64::from(trials),
+            sending_ns: (dut.elapsed_ns() - before_ns) as f64,
+        }
     };
     (rehearse(), rehearse())
 }
@@ -151,7 +198,10 @@ fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
     match search.method.info().trials {
         Some(trials) => {
             let trials = trials(search, warm);
-            Cost { trials, sending_ns: trials * trial.duration_ns as f64 }
+            Cost {
+                trials,
+                sending_ns: trials * trial.duration_ns as f64,
+            }
         }
         None => rehearsed_cost(search, trial, warm),
     }
@@ -161,7 +211,11 @@ fn cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
 fn rehearsed_cost(search: &SearchSettings, trial: &TrialSettings, warm: bool) -> Cost {
     const SEARCHES: u64 = 20;
     let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
-    let start = if warm { Start::Near(capacity) } else { Start::Cold };
+    let start = if warm {
+        Start::Near(capacity)
+    } else {
+        Start::Cold
+    };
     let mut cost = Cost::default();
     for seed in 0..SEARCHES {
         let noisy = Behaviour::Noisy { deviation: 0.02 };

@@ -32,19 +32,37 @@ pub enum CampaignError {
     #[error(
         "line {line}: `{key}` is no measurement of this plan; expected test/frame size or test/frame size/repetition, such as {example}"
     )]
-    Unknown { line: usize, key: String, example: String },
+    Unknown {
+        line: usize,
+        key: String,
+        example: String,
+    },
     /// Later repetitions begin where earlier ones ended, or their number is not known in advance.
-    #[error("line {line}: the repetitions of {point} cannot be measured apart: {why}; name {point} as a whole")]
-    Inseparable { line: usize, point: Point, why: &'static str },
+    #[error(
+        "line {line}: the repetitions of {point} cannot be measured apart: {why}; name {point} as a whole"
+    )]
+    Inseparable {
+        line: usize,
+        point: Point,
+        why: &'static str,
+    },
     /// The load of one point is the result of another.
-    #[error("{point} is measured at the throughput that {source_point} finds; name both, or neither")]
+    #[error(
+        "{point} is measured at the throughput that {source_point} finds; name both, or neither"
+    )]
     NeedsSource { point: Point, source_point: Point },
     /// There is no key at all.
     #[error("no measurement is named")]
     Empty,
     /// There are more shards than parts.
-    #[error("there are {units} parts that can be measured apart, so at most {units} shards, not {shards}{hint}")]
-    TooMany { units: usize, shards: usize, hint: &'static str },
+    #[error(
+        "there are {units} parts that can be measured apart, so at most {units} shards, not {shards}{hint}"
+    )]
+    TooMany {
+        units: usize,
+        shards: usize,
+        hint: &'static str,
+    },
 }
 
 /// Reads the measurements of a run from a text with one key on each line; `#` begins a comment.
@@ -52,7 +70,10 @@ pub enum CampaignError {
 /// # Errors
 /// A key is not in the plan, or names only a part of what a single run must measure.
 pub fn read(plan: &Plan, text: &str) -> Result<Selection, CampaignError> {
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.split('#').next().unwrap_or_default().trim()));
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.split('#').next().unwrap_or_default().trim()));
     let mut keys = BTreeSet::new();
     for (line, text) in lines.filter(|(_, text)| !text.is_empty()) {
         keys.insert(checked(plan, line, text)?);
@@ -73,14 +94,25 @@ pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, Camp
     let mut units = work_units(plan);
     if shards > units.len() {
         let is_warm = plan.search.start != RepetitionStart::Cold;
-        let hint = if is_warm { "; with `start = \"cold\"` in [search], repetitions are parts of their own" } else { "" };
-        return Err(CampaignError::TooMany { units: units.len(), shards, hint });
+        let hint = if is_warm {
+            "; with `start = \"cold\"` in [search], repetitions are parts of their own"
+        } else {
+            ""
+        };
+        return Err(CampaignError::TooMany {
+            units: units.len(),
+            shards,
+            hint,
+        });
     }
     // The longest unit first, each to the shard with the least time: no shard exceeds another by more than one unit.
     units.sort_by_key(|unit| std::cmp::Reverse(unit.seconds));
     let mut dealt = vec![(0, BTreeSet::new()); shards];
     for unit in units {
-        let (seconds, keys) = dealt.iter_mut().min_by_key(|(seconds, _)| *seconds).expect("at least one shard");
+        let (seconds, keys) = dealt
+            .iter_mut()
+            .min_by_key(|(seconds, _)| *seconds)
+            .expect("at least one shard");
         *seconds += unit.seconds.max(1);
         keys.extend(unit.measurements);
     }
@@ -89,19 +121,34 @@ pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, Camp
 
 /// Returns whether `outcomes` include everything that a run measures of its plan.
 pub fn is_complete(plan: &Plan, selection: &Selection, outcomes: &[Outcome]) -> bool {
-    let mut points = plan.tests.iter().flat_map(|test| test.points().map(move |point| (test, point)));
+    let mut points = plan
+        .tests
+        .iter()
+        .flat_map(|test| test.points().map(move |point| (test, point)));
     points.all(|(test, point)| {
-        let made: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.point == point).cloned().collect();
+        let made: Vec<Outcome> = outcomes
+            .iter()
+            .filter(|outcome| outcome.point == point)
+            .cloned()
+            .collect();
         made.len() as u32 >= selection.repetitions(test, &point) || !replay::wants_more(test, &made)
     })
 }
 
 fn check_sources(plan: &Plan, selection: &Selection) -> Result<(), CampaignError> {
     let is_selected = |point: &Point| selection.contains(point, 1);
-    for linked in linked_points(plan).into_iter().filter(|linked| linked.len() > 1) {
+    for linked in linked_points(plan)
+        .into_iter()
+        .filter(|linked| linked.len() > 1)
+    {
         let missing = linked.iter().find(|point| !is_selected(point));
-        if let (Some(missing), Some(point)) = (missing, linked.iter().find(|point| is_selected(point))) {
-            return Err(CampaignError::NeedsSource { point: point.clone(), source_point: missing.clone() });
+        if let (Some(missing), Some(point)) =
+            (missing, linked.iter().find(|point| is_selected(point)))
+        {
+            return Err(CampaignError::NeedsSource {
+                point: point.clone(),
+                source_point: missing.clone(),
+            });
         }
     }
     Ok(())
@@ -111,15 +158,33 @@ fn check_sources(plan: &Plan, selection: &Selection) -> Result<(), CampaignError
 fn checked(plan: &Plan, line: usize, text: &str) -> Result<MeasurementKey, CampaignError> {
     let first = plan.tests.iter().flat_map(Test::points).next();
     let example = first.map_or_else(String::new, |point| point.to_string());
-    let unknown = || CampaignError::Unknown { line, key: text.to_owned(), example };
-    let Ok(key) = text.parse::<MeasurementKey>() else { return Err(unknown()) };
-    let test = plan.test(&key.point.test).filter(|test| test.frame_sizes.contains(&key.point.frame_size));
-    let Some(test) = test.filter(|test| key.repetition.is_none_or(|r| (1..=test.repetitions.most()).contains(&r))) else {
+    let unknown = || CampaignError::Unknown {
+        line,
+        key: text.to_owned(),
+        example,
+    };
+    let Ok(key) = text.parse::<MeasurementKey>() else {
         return Err(unknown());
     };
-    let linked = linked_points(plan).into_iter().find(|linked| linked.contains(&key.point)).unwrap_or_default();
+    let test = plan
+        .test(&key.point.test)
+        .filter(|test| test.frame_sizes.contains(&key.point.frame_size));
+    let Some(test) = test.filter(|test| {
+        key.repetition
+            .is_none_or(|r| (1..=test.repetitions.most()).contains(&r))
+    }) else {
+        return Err(unknown());
+    };
+    let linked = linked_points(plan)
+        .into_iter()
+        .find(|linked| linked.contains(&key.point))
+        .unwrap_or_default();
     match inseparable(plan, test, &linked).filter(|_| key.repetition.is_some()) {
-        Some(why) => Err(CampaignError::Inseparable { line, point: key.point, why }),
+        Some(why) => Err(CampaignError::Inseparable {
+            line,
+            point: key.point,
+            why,
+        }),
         None => Ok(key),
     }
 }
@@ -128,10 +193,12 @@ fn checked(plan: &Plan, line: usize, text: &str) -> Result<MeasurementKey, Campa
 fn inseparable(plan: &Plan, test: &Test, linked: &[Point]) -> Option<&'static str> {
     match test.repetitions {
         _ if linked.len() > 1 => Some("the load of another measurement is their median"),
-        Repetition::Adaptive { .. } => Some("there are as many as the median takes to be known (repetitions = \"adaptive\")"),
-        Repetition::Fixed(_) if plan.search.start != RepetitionStart::Cold => {
-            Some("each search begins near the earlier results (`start` in [search] is not \"cold\")")
+        Repetition::Adaptive { .. } => {
+            Some("there are as many as the median takes to be known (repetitions = \"adaptive\")")
         }
+        Repetition::Fixed(_) if plan.search.start != RepetitionStart::Cold => Some(
+            "each search begins near the earlier results (`start` in [search] is not \"cold\")",
+        ),
         Repetition::Fixed(_) => None,
     }
 }
@@ -139,32 +206,61 @@ fn inseparable(plan: &Plan, test: &Test, linked: &[Point]) -> Option<&'static st
 /// Returns the points of the plan, grouped so that points whose loads depend on each other are together.
 fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
     let of = |point: Point| -> (Point, Vec<Point>) {
-        let is_at_throughput = plan.test(&point.test).is_some_and(|test| test.measure.is_at_throughput());
-        let sources = if is_at_throughput { throughput::points(plan, &point).collect() } else { Vec::new() };
+        let is_at_throughput = plan
+            .test(&point.test)
+            .is_some_and(|test| test.measure.is_at_throughput());
+        let sources = if is_at_throughput {
+            throughput::points(plan, &point).collect()
+        } else {
+            Vec::new()
+        };
         (point, sources)
     };
     let mut groups: Vec<Vec<(Point, Vec<Point>)>> = Vec::new();
     for (point, sources) in plan.tests.iter().flat_map(Test::points).map(of) {
         let is_linked = |group: &Vec<(Point, Vec<Point>)>| {
-            group.iter().any(|(other, of_other)| sources.contains(other) || of_other.contains(&point))
+            group
+                .iter()
+                .any(|(other, of_other)| sources.contains(other) || of_other.contains(&point))
         };
         let (linked, mut apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_linked);
-        apart.push(linked.into_iter().flatten().chain([(point, sources)]).collect());
+        apart.push(
+            linked
+                .into_iter()
+                .flatten()
+                .chain([(point, sources)])
+                .collect(),
+        );
         groups = apart;
     }
-    groups.into_iter().map(|group| group.into_iter().map(|(point, _)| point).collect()).collect()
+    groups
+        .into_iter()
+        .map(|group| group.into_iter().map(|(point, _)| point).collect())
+        .collect()
 }
 
 /// Returns the parts of a plan that can be measured separately, by any run and in any order, in the plan's order.
 pub fn work_units(plan: &Plan) -> Vec<WorkUnit> {
-    let costs: BTreeMap<&str, _> = plan.tests.iter().map(|test| test.name.as_str()).zip(budget::costs(plan)).collect();
+    let costs: BTreeMap<&str, _> = plan
+        .tests
+        .iter()
+        .map(|test| test.name.as_str())
+        .zip(budget::costs(plan))
+        .collect();
     // Estimates the trials of some repetitions of a point, and their time in nanoseconds.
     let cost_of = |point: &Point, first: bool, repetitions: u32| {
         let (test, [cold, later]) = (plan.test(&point.test)?, costs.get(point.test.as_str())?);
-        let (cold_ones, others) = if first { (1.0, f64::from(repetitions) - 1.0) } else { (0.0, f64::from(repetitions)) };
+        let (cold_ones, others) = if first {
+            (1.0, f64::from(repetitions) - 1.0)
+        } else {
+            (0.0, f64::from(repetitions))
+        };
         let trials = cold_ones * cold.trials + others * later.trials;
         let around_ns = trials * budget::around_ns(test, &plan.trial) as f64;
-        Some((trials, cold_ones * cold.sending_ns + others * later.sending_ns + around_ns))
+        Some((
+            trials,
+            cold_ones * cold.sending_ns + others * later.sending_ns + around_ns,
+        ))
     };
     let unit = |keys: Vec<MeasurementKey>| {
         let test_of = |key: &MeasurementKey| plan.test(&key.point.test);
@@ -172,15 +268,35 @@ pub fn work_units(plan: &Plan) -> Vec<WorkUnit> {
             Some(repetition) => cost_of(&key.point, repetition == 1, 1),
             None => cost_of(&key.point, true, test_of(key)?.repetitions.most()),
         };
-        let (trials, ns) = keys.iter().filter_map(cost).fold((0.0, 0.0), |sum, cost| (sum.0 + cost.0, sum.1 + cost.1));
-        let devices = keys.iter().filter_map(test_of).map(|test| test.dut.clone()).collect();
-        WorkUnit { measurements: keys, devices, trials: trials.ceil() as u32, seconds: (ns / 1e9).ceil() as u64 }
+        let (trials, ns) = keys
+            .iter()
+            .filter_map(cost)
+            .fold((0.0, 0.0), |sum, cost| (sum.0 + cost.0, sum.1 + cost.1));
+        let devices = keys
+            .iter()
+            .filter_map(test_of)
+            .map(|test| test.dut.clone())
+            .collect();
+        WorkUnit {
+            measurements: keys,
+            devices,
+            trials: trials.ceil() as u32,
+            seconds: (ns / 1e9).ceil() as u64,
+        }
     };
     let units_of = |linked: Vec<Point>| -> Vec<WorkUnit> {
-        let key = |point: &Point, repetition| MeasurementKey { point: point.clone(), repetition };
-        match (&linked[..], linked.first().and_then(|point| plan.test(&point.test))) {
+        let key = |point: &Point, repetition| MeasurementKey {
+            point: point.clone(),
+            repetition,
+        };
+        match (
+            &linked[..],
+            linked.first().and_then(|point| plan.test(&point.test)),
+        ) {
             ([point], Some(test)) if inseparable(plan, test, &linked).is_none() => {
-                (1..=test.repetitions.most()).map(|repetition| unit(vec![key(point, Some(repetition))])).collect()
+                (1..=test.repetitions.most())
+                    .map(|repetition| unit(vec![key(point, Some(repetition))]))
+                    .collect()
             }
             _ => vec![unit(linked.iter().map(|point| key(point, None)).collect())],
         }

@@ -54,7 +54,14 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
         Limit::Tester => was_kept_from_it(&bracket, records),
         Limit::Maximum | Limit::Disturbed => false,
     };
-    Bracket { limit: if is_disturbed { Limit::Disturbed } else { bracket.limit }, ..bracket }
+    Bracket {
+        limit: if is_disturbed {
+            Limit::Disturbed
+        } else {
+            bracket.limit
+        },
+        ..bracket
+    }
 }
 
 /// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in others at this load or in
@@ -62,7 +69,10 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
     let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
-    let all_disturbed = records.iter().filter(|record| record.is_disturbed()).count();
+    let all_disturbed = records
+        .iter()
+        .filter(|record| record.is_disturbed())
+        .count();
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE_OF_SEARCHES * records.len() as f64
@@ -72,26 +82,44 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
 
 /// Returns the incident on the machine that may explain the loss that limits these trials; `None` if the loss is the device's.
 pub fn accident(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
-    explain(records, goal).filter(|found| matches!(found.cause, Cause::Event | Cause::HostSteal | Cause::Disturbed))
+    explain(records, goal).filter(|found| {
+        matches!(
+            found.cause,
+            Cause::Event | Cause::HostSteal | Cause::Disturbed
+        )
+    })
 }
 
 /// Returns the evidence in `records` on why the search for this goal ended with this bracket. The records are the trials of its repetition, except
 /// those that were rerun because of a disturbance.
 pub fn signs_of(bracket: &Bracket, goal: LossRatio, records: &[&TrialRecord]) -> LimitSigns {
-    let is_last_loss =
-        |record: &&&TrialRecord| Some(record.result.spec.rate) == bracket.upper && record.result.verdict(goal) == Verdict::Lost;
+    let is_last_loss = |record: &&&TrialRecord| {
+        Some(record.result.spec.rate) == bracket.upper
+            && record.result.verdict(goal) == Verdict::Lost
+    };
     let last_loss = records.iter().rev().find(is_last_loss);
     LimitSigns {
-        cause: (bracket.limit == Limit::Dut).then(|| explain(records, goal)).flatten().map(|found| found.cause),
+        cause: (bracket.limit == Limit::Dut)
+            .then(|| explain(records, goal))
+            .flatten()
+            .map(|found| found.cause),
         is_last_loss_an_accident: last_loss.map(|record| accident(&[record], goal).is_some()),
     }
 }
 
 /// Returns whether the tester could have offered the load of the upper bound if other processes had not used its core, or the device's.
 fn was_kept_from_it(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
-    let is_invalid = |record: &&&TrialRecord| record.result.verdict(bracket.goal) == Verdict::Invalid;
-    let invalid: Vec<_> = records.iter().filter(|r| Some(r.result.spec.rate) == bracket.upper).filter(is_invalid).collect();
-    let done_to_it = invalid.iter().filter(|record| was_done_to_it(record, Verdict::Invalid)).count();
+    let is_invalid =
+        |record: &&&TrialRecord| record.result.verdict(bracket.goal) == Verdict::Invalid;
+    let invalid: Vec<_> = records
+        .iter()
+        .filter(|r| Some(r.result.spec.rate) == bracket.upper)
+        .filter(is_invalid)
+        .collect();
+    let done_to_it = invalid
+        .iter()
+        .filter(|record| was_done_to_it(record, Verdict::Invalid))
+        .count();
     2 * done_to_it > invalid.len()
 }
 
@@ -106,25 +134,49 @@ pub(crate) fn was_done_to_it(record: &TrialRecord, verdict: Verdict) -> bool {
     let took_from_device = record.result.faults.iter().any(Fault::is_of_the_machine);
     match verdict {
         Verdict::Passed => false,
-        Verdict::Lost => (took_from_device || record.result.was_late_for_others()) && record.has_excusable_loss(),
+        Verdict::Lost => {
+            (took_from_device || record.result.was_late_for_others()) && record.has_excusable_loss()
+        }
         Verdict::Invalid if record.result.has_fault_of_its_own() => false,
-        Verdict::Invalid => record.result.was_late_for_others() || (took_from_device && !record.result.is_beyond_tester()),
+        Verdict::Invalid => {
+            record.result.was_late_for_others()
+                || (took_from_device && !record.result.is_beyond_tester())
+        }
     }
 }
 
 /// Returns the trials at the upper bound that lost frames, and those that were invalid because of a disturbance.
-fn at_upper_bound<'a>(bracket: &Bracket, records: &[&'a TrialRecord]) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
-    let there = || records.iter().copied().filter(|record| Some(record.result.spec.rate) == bracket.upper);
-    let with = |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
-    (with(Verdict::Lost).collect(), with(Verdict::Invalid).filter(|record| record.is_disturbed()).collect())
+fn at_upper_bound<'a>(
+    bracket: &Bracket,
+    records: &[&'a TrialRecord],
+) -> (Vec<&'a TrialRecord>, Vec<&'a TrialRecord>) {
+    let there = || {
+        records
+            .iter()
+            .copied()
+            .filter(|record| Some(record.result.spec.rate) == bracket.upper)
+    };
+    let with =
+        |verdict| there().filter(move |record| record.result.verdict(bracket.goal) == verdict);
+    (
+        with(Verdict::Lost).collect(),
+        with(Verdict::Invalid)
+            .filter(|record| record.is_disturbed())
+            .collect(),
+    )
 }
 
 /// Returns whether a number found in these trials, for which higher is better, is only a lower bound: other work used the device's processors in many
 /// of the trials, or in one that lost frames.
 pub fn makes_lower_bound(records: &[&TrialRecord]) -> bool {
-    let disturbed: Vec<_> = records.iter().filter(|record| record.is_disturbed()).collect();
+    let disturbed: Vec<_> = records
+        .iter()
+        .filter(|record| record.is_disturbed())
+        .collect();
     disturbed.len() as f64 > DISTURBED_SHARE * records.len() as f64
-        || disturbed.iter().any(|record| record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss())
+        || disturbed.iter().any(|record| {
+            record.result.verdict(LossRatio::ZERO) == Verdict::Lost && record.has_excusable_loss()
+        })
 }
 
 /// Returns whether others held the device up for so long that even the ranks of median and minimum of its delays may have moved. The trial is then made
@@ -137,18 +189,27 @@ pub fn is_held_up(record: &TrialRecord) -> bool {
 /// have been on processors of its own.
 pub fn makes_upper_bound(quantity: Quantity, record: &TrialRecord) -> bool {
     use Quantity::{
-        HighDelay, IpdvMaximum, MinimumDelay, Pdv, ResponseTime, ResponseTimeDeviation, TypicalLatency, WorstCaseLatency,
+        HighDelay, IpdvMaximum, MinimumDelay, Pdv, ResponseTime, ResponseTimeDeviation,
+        TypicalLatency, WorstCaseLatency,
     };
     let of_rank = matches!(quantity, TypicalLatency | MinimumDelay);
-    let of_few_frames =
-        matches!(quantity, WorstCaseLatency | HighDelay | Pdv | IpdvMaximum | ResponseTime | ResponseTimeDeviation);
+    let of_few_frames = matches!(
+        quantity,
+        WorstCaseLatency | HighDelay | Pdv | IpdvMaximum | ResponseTime | ResponseTimeDeviation
+    );
     (of_rank && is_held_up(record)) || (of_few_frames && record.held_share() > HELD_SHARE_OF_TAIL)
 }
 
 /// Returns the number of searches that a disturbance ended and the number of all searches, if the former is more than half of the latter.
 pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<(usize, usize)> {
-    let limits: Vec<Limit> = outcomes.iter().filter_map(|outcome| Some(outcome.brackets.first()?.limit)).collect();
-    let disturbed = limits.iter().filter(|limit| **limit == Limit::Disturbed).count();
+    let limits: Vec<Limit> = outcomes
+        .iter()
+        .filter_map(|outcome| Some(outcome.brackets.first()?.limit))
+        .collect();
+    let disturbed = limits
+        .iter()
+        .filter(|limit| **limit == Limit::Disturbed)
+        .count();
     (2 * disturbed > limits.len()).then_some((disturbed, limits.len()))
 }
 
@@ -162,12 +223,20 @@ mod tests {
 
     #[test]
     fn a_few_milliseconds_of_the_host_in_every_trial_are_no_disturbance() {
-        let mut records: Vec<TrialRecord> =
-            (0..9).map(|_| trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 9 }])).collect();
-        records.push(trial(20_000, 10_000, vec![Fault::CpuStolen { milliseconds: 9 }]));
+        let mut records: Vec<TrialRecord> = (0..9)
+            .map(|_| trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 9 }]))
+            .collect();
+        records.push(trial(
+            20_000,
+            10_000,
+            vec![Fault::CpuStolen { milliseconds: 9 }],
+        ));
         assert_eq!(limit(Limit::Dut, &records), Limit::Dut);
         assert!(records.iter().all(|record| !record.is_disturbed()));
-        assert!(trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }]).is_disturbed(), "more than 5 % of it");
+        assert!(
+            trial(10_000, 0, vec![Fault::CpuStolen { milliseconds: 51 }]).is_disturbed(),
+            "more than 5 % of it"
+        );
         assert!(
             trial(10_000, 90, vec![Fault::CpuStolen { milliseconds: 9 }]).is_disturbed(),
             "all of the loss may be its doing"
@@ -179,15 +248,35 @@ mod tests {
         let mut forward = DirectionResult::counted(Direction::Forward, rate, rate - lost);
         forward.lost_by_bin = vec![lost / 10; 10];
         let result = TrialResult::new(spec, vec![forward], faults);
-        let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
-        TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started: String::new(), result, watch: None }
+        let point = Point {
+            test: "t".to_owned(),
+            frame_size: FrameSize(84),
+        };
+        TrialRecord {
+            format: FORMAT,
+            point,
+            repetition: 1,
+            trial: 1,
+            load: None,
+            started: String::new(),
+            result,
+            watch: None,
+        }
     }
 
     #[test]
     fn a_run_is_mostly_disturbed_above_half_of_its_searches() {
         let ended_by = |limits: &[Limit]| -> Vec<Outcome> {
-            let bracket = |limit| Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(1)), upper: None, limit };
-            let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
+            let bracket = |limit| Bracket {
+                goal: LossRatio::ZERO,
+                lower: Some(FrameRate(1)),
+                upper: None,
+                limit,
+            };
+            let point = Point {
+                test: "t".to_owned(),
+                frame_size: FrameSize(84),
+            };
             let outcome = |limit| Outcome {
                 point: point.clone(),
                 repetition: 1,
@@ -200,8 +289,14 @@ mod tests {
             };
             limits.iter().map(|limit| outcome(*limit)).collect()
         };
-        assert_eq!(mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Disturbed, Limit::Dut])), Some((2, 3)));
-        assert_eq!(mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Dut])), None);
+        assert_eq!(
+            mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Disturbed, Limit::Dut])),
+            Some((2, 3))
+        );
+        assert_eq!(
+            mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Dut])),
+            None
+        );
         assert_eq!(mostly_disturbed(&[]), None);
     }
 
@@ -211,13 +306,24 @@ mod tests {
 
     fn limit(limit: Limit, records: &[TrialRecord]) -> Limit {
         let bound = |rate| Some(FrameRate(rate));
-        let bracket = Bracket { goal: LossRatio::ZERO, lower: bound(10_000), upper: bound(20_000), limit };
+        let bracket = Bracket {
+            goal: LossRatio::ZERO,
+            lower: bound(10_000),
+            upper: bound(20_000),
+            limit,
+        };
         weighed(bracket, &records.iter().collect::<Vec<_>>()).limit
     }
 
     #[test]
     fn a_loss_all_along_an_undisturbed_trial_is_the_devices() {
-        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), trial(20_000, 1000, vec![])]), Limit::Dut);
+        assert_eq!(
+            limit(
+                Limit::Dut,
+                &[trial(10_000, 0, vec![]), trial(20_000, 1000, vec![])]
+            ),
+            Limit::Dut
+        );
     }
 
     #[test]
@@ -225,8 +331,15 @@ mod tests {
         let passed = || (0..9).map(|_| trial(10_000, 0, vec![]));
         let with = |record| passed().chain([record]).collect::<Vec<_>>();
         // 100 ms at 20,000 frames/s are 2,000 frames.
-        assert_eq!(limit(Limit::Dut, &with(trial(20_000, 3000, taken(100)))), Limit::Disturbed);
-        assert_eq!(limit(Limit::Dut, &with(trial(20_000, 10_000, taken(10)))), Limit::Dut, "200 of 10,000 change nothing");
+        assert_eq!(
+            limit(Limit::Dut, &with(trial(20_000, 3000, taken(100)))),
+            Limit::Disturbed
+        );
+        assert_eq!(
+            limit(Limit::Dut, &with(trial(20_000, 10_000, taken(10)))),
+            Limit::Dut,
+            "200 of 10,000 change nothing"
+        );
     }
 
     #[test]
@@ -250,10 +363,17 @@ mod tests {
         let mut lossy = trial(20_000, 50, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 30, 20, 0, 0, 0, 0, 0];
         lossy.watch = Some(idle().into());
-        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
+        assert_eq!(
+            limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]),
+            Limit::Disturbed
+        );
         let mut again = lossy.clone();
         again.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
-        assert_eq!(limit(Limit::Dut, &[lossy, again]), Limit::Dut, "what recurs at the same time is a habit of the device");
+        assert_eq!(
+            limit(Limit::Dut, &[lossy, again]),
+            Limit::Dut,
+            "what recurs at the same time is a habit of the device"
+        );
     }
 
     /// A host that takes a core for 6 ms loses 120 frames at 20,000 frames/s. The counter of stolen time has ticks of 10 ms, so it may show nothing,
@@ -262,28 +382,71 @@ mod tests {
     fn a_core_that_the_host_took_for_less_than_a_tick_makes_a_lower_bound_and_no_fault() {
         let mut lossy = trial(20_000, 120, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 120, 0, 0, 0, 0, 0, 0];
-        let mut watch = Watch { waited_us: vec![150; 10], process_ms: Some(300), ..idle() };
-        assert_eq!((watch.stolen_ms(0), watch.taken_where_lost_ms(&lossy.result)), (0, None));
+        let mut watch = Watch {
+            waited_us: vec![150; 10],
+            process_ms: Some(300),
+            ..idle()
+        };
+        assert_eq!(
+            (watch.stolen_ms(0), watch.taken_where_lost_ms(&lossy.result)),
+            (0, None)
+        );
         lossy.watch = Some(watch.clone().into());
-        assert_eq!(lossy.result.verdict(LossRatio::ZERO), Verdict::Lost, "nothing excuses it");
-        assert_eq!(accident(&[&lossy], LossRatio::ZERO).map(|found| found.cause), Some(Cause::Event));
-        assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]), Limit::Disturbed);
-        let nothing_passed = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
-        assert_eq!(weighed(nothing_passed, &[&lossy]).limit, Limit::Dut, "nor is there anything that it would be a bound of");
+        assert_eq!(
+            lossy.result.verdict(LossRatio::ZERO),
+            Verdict::Lost,
+            "nothing excuses it"
+        );
+        assert_eq!(
+            accident(&[&lossy], LossRatio::ZERO).map(|found| found.cause),
+            Some(Cause::Event)
+        );
+        assert_eq!(
+            limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy.clone()]),
+            Limit::Disturbed
+        );
+        let nothing_passed = Bracket {
+            goal: LossRatio::ZERO,
+            lower: None,
+            upper: Some(FrameRate(20_000)),
+            limit: Limit::Dut,
+        };
+        assert_eq!(
+            weighed(nothing_passed, &[&lossy]).limit,
+            Limit::Dut,
+            "nor is there anything that it would be a bound of"
+        );
         // If a tick falls within the theft, it is counted as stolen, and the trial is rerun.
         watch.cores[0].samples[3].steal = 100;
-        let faults = vec![Fault::CpuStolen { milliseconds: watch.stolen_ms(0) }];
-        assert_eq!(TrialResult { faults, ..lossy.result }.verdict(LossRatio::ZERO), Verdict::Invalid);
+        let faults = vec![Fault::CpuStolen {
+            milliseconds: watch.stolen_ms(0),
+        }];
+        assert_eq!(
+            TrialResult {
+                faults,
+                ..lossy.result
+            }
+            .verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
     }
 
     #[test]
     fn a_few_frames_lost_here_and_there_are_the_devices() {
-        for bins in [vec![2], vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 1], vec![3, 0, 0, 0, 0, 2], vec![0, 0, 40, 0, 0, 0, 0, 45, 0, 0]]
-        {
+        for bins in [
+            vec![2],
+            vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+            vec![3, 0, 0, 0, 0, 2],
+            vec![0, 0, 40, 0, 0, 0, 0, 45, 0, 0],
+        ] {
             let mut lossy = trial(20_000, bins.iter().sum(), vec![]);
-            lossy.result.directions[0].lost_by_bin = bins.into_iter().chain([0; 10]).take(10).collect();
+            lossy.result.directions[0].lost_by_bin =
+                bins.into_iter().chain([0; 10]).take(10).collect();
             lossy.watch = Some(idle().into());
-            assert_eq!(limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]), Limit::Dut);
+            assert_eq!(
+                limit(Limit::Dut, &[trial(10_000, 0, vec![]), lossy]),
+                Limit::Dut
+            );
         }
     }
 
@@ -292,7 +455,12 @@ mod tests {
         let mut lossy = trial(20_000, 50, vec![]);
         lossy.result.directions[0].lost_by_bin = vec![0, 0, 0, 50, 0, 0, 0, 0, 0, 0];
         lossy.watch = Some(idle().into());
-        let bracket = Bracket { goal: LossRatio::ZERO, lower: None, upper: Some(FrameRate(20_000)), limit: Limit::Dut };
+        let bracket = Bracket {
+            goal: LossRatio::ZERO,
+            lower: None,
+            upper: Some(FrameRate(20_000)),
+            limit: Limit::Dut,
+        };
         assert_eq!(weighed(bracket, &[&lossy]).limit, Limit::Dut);
     }
 
@@ -309,20 +477,49 @@ mod tests {
 
     /// Returns the record of a DUT core with capacity to spare.
     fn idle() -> Watch {
-        let samples = vec![CpuSample { idle: 700, softirq: 300, ..CpuSample::default() }; 10];
-        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
-        Watch { interval_ns: 100_000_000, cores, ..Watch::default() }
+        let samples = vec![
+            CpuSample {
+                idle: 700,
+                softirq: 300,
+                ..CpuSample::default()
+            };
+            10
+        ];
+        let cores = vec![CoreWatch {
+            core: 1,
+            role: CoreRole::Dut,
+            samples,
+        }];
+        Watch {
+            interval_ns: 100_000_000,
+            cores,
+            ..Watch::default()
+        }
     }
 
     #[test]
     fn what_others_kept_the_tester_from_is_not_the_testers_limit() {
         let disturbed = || trial(20_000, 1000, taken(500));
-        assert_eq!(limit(Limit::Tester, &[disturbed(), disturbed(), disturbed()]), Limit::Disturbed);
-        let stalled = || Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 1, frames: 5000 };
+        assert_eq!(
+            limit(Limit::Tester, &[disturbed(), disturbed(), disturbed()]),
+            Limit::Disturbed
+        );
+        let stalled = || Fault::SenderStalled {
+            direction: Direction::Forward,
+            worst_lateness_ns: 1,
+            frames: 5000,
+        };
         let own = || trial(20_000, 1000, vec![stalled()]);
-        assert_eq!(limit(Limit::Tester, &[own(), own(), disturbed()]), Limit::Tester);
+        assert_eq!(
+            limit(Limit::Tester, &[own(), own(), disturbed()]),
+            Limit::Tester
+        );
         let mut slow = disturbed();
         slow.result.directions[0].intended += 5000;
-        assert_eq!(limit(Limit::Tester, &[slow]), Limit::Tester, "it could not offer the load either");
+        assert_eq!(
+            limit(Limit::Tester, &[slow]),
+            Limit::Tester,
+            "it could not offer the load either"
+        );
     }
 }

@@ -52,9 +52,21 @@ fn throughput_test() -> Test {
 
 /// Returns the outcome of a repetition that found nothing yet.
 pub fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
-    let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
+    let point = Point {
+        test: test.to_owned(),
+        frame_size: FrameSize(size),
+    };
     let (brackets, values, signs) = (Vec::new(), Vec::new(), Default::default());
-    Outcome { point, repetition, trials: 1, invalid: 0, load: None, brackets, values, signs }
+    Outcome {
+        point,
+        repetition,
+        trials: 1,
+        invalid: 0,
+        load: None,
+        brackets,
+        values,
+        signs,
+    }
 }
 
 /// Returns the next repetition of the plan's first point.
@@ -64,8 +76,17 @@ pub fn repeat(plan: &Plan, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outco
 }
 
 /// Returns the next repetition of a test of this plan, or of a similar one, at a frame size.
-pub fn repetition_of(plan: &Plan, test: &Test, frame_size: FrameSize, earlier: &[Outcome], dut: &mut SimulatedDut) -> Outcome {
-    let point = Point { test: test.name.clone(), frame_size };
+pub fn repetition_of(
+    plan: &Plan,
+    test: &Test,
+    frame_size: FrameSize,
+    earlier: &[Outcome],
+    dut: &mut SimulatedDut,
+) -> Outcome {
+    let point = Point {
+        test: test.name.clone(),
+        frame_size,
+    };
     let mut procedure = procedure(plan, test, frame_size, earlier, None);
     let mut trials = 0;
     while let Some(spec) = procedure.next_trial() {
@@ -101,8 +122,18 @@ pub fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outco
 ///
 /// # Panics
 /// The records are not those of this plan.
-pub fn measure(plan: &Plan, point: &Point, repetition: u32, dut: &mut SimulatedDut, records: &mut Vec<TrialRecord>) -> Outcome {
-    let Resumed { mut procedure, mut trials, load } = resume(plan, point, repetition, records).unwrap();
+pub fn measure(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    dut: &mut SimulatedDut,
+    records: &mut Vec<TrialRecord>,
+) -> Outcome {
+    let Resumed {
+        mut procedure,
+        mut trials,
+        load,
+    } = resume(plan, point, repetition, records).unwrap();
     let mut invalid = 0;
     while let Some(spec) = procedure.next_trial() {
         let Ok(result) = dut.measure(&spec);
@@ -110,14 +141,41 @@ pub fn measure(plan: &Plan, point: &Point, repetition: u32, dut: &mut SimulatedD
         invalid += u32::from(procedure.verdict(&result) == Verdict::Invalid);
         procedure.learn(&result);
         let (point, load, started) = (point.clone(), load.clone().map(Box::new), String::new());
-        records.push(TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None });
+        records.push(TrialRecord {
+            format: FORMAT,
+            point,
+            repetition,
+            trial: trials,
+            load,
+            started,
+            result,
+            watch: None,
+        });
     }
     let Findings { brackets, values } = procedure.findings();
-    let made: Vec<&TrialRecord> = records.iter().filter(|r| r.point == *point && r.repetition == repetition).collect();
-    let brackets: Vec<Bracket> = brackets.into_iter().map(|bracket| weighed(bracket, &made)).collect();
+    let made: Vec<&TrialRecord> = records
+        .iter()
+        .filter(|r| r.point == *point && r.repetition == repetition)
+        .collect();
+    let brackets: Vec<Bracket> = brackets
+        .into_iter()
+        .map(|bracket| weighed(bracket, &made))
+        .collect();
     let goal = plan.test(&point.test).expect("a test").first_goal(plan);
-    let signs = brackets.first().map(|bracket| signs_of(bracket, goal, &made)).unwrap_or_default();
-    Outcome { point: point.clone(), repetition, trials, invalid, load, brackets, values, signs }
+    let signs = brackets
+        .first()
+        .map(|bracket| signs_of(bracket, goal, &made))
+        .unwrap_or_default();
+    Outcome {
+        point: point.clone(),
+        repetition,
+        trials,
+        invalid,
+        load,
+        brackets,
+        values,
+        signs,
+    }
 }
 
 /// Returns the smallest number of `runs` that must contain the true value if each does so with a probability of 95 %: chance yields fewer in one of

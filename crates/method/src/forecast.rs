@@ -96,7 +96,12 @@ impl Forecast {
         };
         Self {
             selection: selection.clone(),
-            tests: plan.tests.iter().zip(budget::costs(plan)).map(expected).collect(),
+            tests: plan
+                .tests
+                .iter()
+                .zip(budget::costs(plan))
+                .map(expected)
+                .collect(),
             set_ups_ns: budget::set_ups_ns(plan),
             set_up: ObservedShare::default(),
             around: ObservedShare::default(),
@@ -110,20 +115,39 @@ impl Forecast {
     /// Processes an event that occurred at this time.
     pub fn note(&mut self, at_ns: u64, event: &Event) {
         match event {
-            Event::MeasurementStarted { point, repetition, .. } => self.begin(point, *repetition),
-            Event::DutReady { .. } => self.measurement.iter_mut().for_each(|measurement| measurement.has_new_device = true),
+            Event::MeasurementStarted {
+                point, repetition, ..
+            } => self.begin(point, *repetition),
+            Event::DutReady { .. } => self
+                .measurement
+                .iter_mut()
+                .for_each(|measurement| measurement.has_new_device = true),
             Event::TrialStarted { spec, .. } => {
                 self.settle_set_up(at_ns);
                 self.settle_trial(at_ns);
-                self.trial =
-                    Some(CurrentTrial { start_ns: at_ns, sending_ns: spec.duration_ns + extra_ns(spec), has_ended: false });
+                self.trial = Some(CurrentTrial {
+                    start_ns: at_ns,
+                    sending_ns: spec.duration_ns + extra_ns(spec),
+                    has_ended: false,
+                });
             }
             Event::TrialEnded { verdict, record } => {
-                self.repeats.add(1.0, if *verdict == Verdict::Invalid { 0.0 } else { 1.0 });
-                self.measurement.iter_mut().for_each(|measurement| measurement.trials += 1);
+                self.repeats.add(
+                    1.0,
+                    if *verdict == Verdict::Invalid {
+                        0.0
+                    } else {
+                        1.0
+                    },
+                );
+                self.measurement
+                    .iter_mut()
+                    .for_each(|measurement| measurement.trials += 1);
                 // A disturbed trial is followed by a wait, which says nothing about the time around a trial.
                 let has_ended = !record.result.was_made_again();
-                self.trial.iter_mut().for_each(|trial| trial.has_ended = has_ended);
+                self.trial
+                    .iter_mut()
+                    .for_each(|trial| trial.has_ended = has_ended);
             }
             Event::MeasurementEnded { outcome, .. } => {
                 self.settle_trial(at_ns);
@@ -137,8 +161,20 @@ impl Forecast {
     /// Processes a measurement that an earlier part of the run has finished.
     pub fn finish(&mut self, outcome: &Outcome) {
         self.measurement = None;
-        let Some(test) = self.tests.iter_mut().find(|test| test.name == outcome.point.test) else { return };
-        let Some((_, ended)) = test.points.iter_mut().find(|(point, _)| *point == outcome.point) else { return };
+        let Some(test) = self
+            .tests
+            .iter_mut()
+            .find(|test| test.name == outcome.point.test)
+        else {
+            return;
+        };
+        let Some((_, ended)) = test
+            .points
+            .iter_mut()
+            .find(|(point, _)| *point == outcome.point)
+        else {
+            return;
+        };
         let repetition = self.selection.ordinal(&outcome.point, outcome.repetition);
         if *ended < repetition {
             *ended = repetition;
@@ -156,28 +192,50 @@ impl Forecast {
     }
 
     fn begin(&mut self, point: &Point, repetition: u32) {
-        let Some(index) = self.tests.iter().position(|test| test.name == point.test) else { return };
+        let Some(index) = self.tests.iter().position(|test| test.name == point.test) else {
+            return;
+        };
         let repetition = self.selection.ordinal(point, repetition);
         // Repetitions are made in rounds: a point of the test that was skipped in the previous round needs no more.
         let test = &mut self.tests[index];
         let (left_out, all) = (|ended: u32| ended + 1 < repetition, test.repetitions);
-        test.points.iter_mut().filter(|(_, ended)| left_out(*ended)).for_each(|(_, ended)| *ended = all);
-        let Some(place) = test.points.iter().position(|(p, _)| p == point) else { return };
-        self.measurement = Some(CurrentMeasurement { test: index, point: place, repetition, trials: 0, has_new_device: false });
+        test.points
+            .iter_mut()
+            .filter(|(_, ended)| left_out(*ended))
+            .for_each(|(_, ended)| *ended = all);
+        let Some(place) = test.points.iter().position(|(p, _)| p == point) else {
+            return;
+        };
+        self.measurement = Some(CurrentMeasurement {
+            test: index,
+            point: place,
+            repetition,
+            trials: 0,
+            has_new_device: false,
+        });
     }
 
     /// Counts the time before the first trial on a new device as its set-up, including the shutdown of the previous device.
     fn settle_set_up(&mut self, at_ns: u64) {
-        let Some(measurement) = self.measurement.as_mut().filter(|measurement| measurement.has_new_device) else { return };
+        let Some(measurement) = self
+            .measurement
+            .as_mut()
+            .filter(|measurement| measurement.has_new_device)
+        else {
+            return;
+        };
         measurement.has_new_device = false;
         if let Some(expected_ns) = self.set_ups_ns.pop() {
-            self.set_up.add((at_ns - self.idle_since_ns) as f64, expected_ns as f64);
+            self.set_up
+                .add((at_ns - self.idle_since_ns) as f64, expected_ns as f64);
         }
     }
 
     /// Ends a trial, which lasts until the next one begins or the measurement ends.
     fn settle_trial(&mut self, at_ns: u64) {
-        let Some(trial) = self.trial.take().filter(|trial| trial.has_ended) else { return };
+        let Some(trial) = self.trial.take().filter(|trial| trial.has_ended) else {
+            return;
+        };
         let around_ns = (at_ns - trial.start_ns) as f64 - trial.sending_ns as f64;
         if let Some(measurement) = &self.measurement {
             let test = &mut self.tests[measurement.test];
@@ -189,17 +247,25 @@ impl Forecast {
     /// Returns the time for the measurements of a test that have not begun, nanoseconds.
     fn rest_of(&self, index: usize) -> f64 {
         let test = &self.tests[index];
-        let is_under_way = |point| self.measurement.as_ref().is_some_and(|m| (m.test, m.point) == (index, point));
+        let is_under_way = |point| {
+            self.measurement
+                .as_ref()
+                .is_some_and(|m| (m.test, m.point) == (index, point))
+        };
         let rest = test.points.iter().enumerate().map(|(point, (_, ended))| {
             let begun = ended + u32::from(is_under_way(point));
             let repetitions = (begun + 1..=test.repetitions).map(kind);
-            repetitions.map(|kind| self.trials(test, kind) * self.trial_ns(test, kind)).sum::<f64>()
+            repetitions
+                .map(|kind| self.trials(test, kind) * self.trial_ns(test, kind))
+                .sum::<f64>()
         });
         rest.sum()
     }
 
     fn rest_of_measurement(&self) -> f64 {
-        let Some(measurement) = &self.measurement else { return 0.0 };
+        let Some(measurement) = &self.measurement else {
+            return 0.0;
+        };
         let (test, kind) = (&self.tests[measurement.test], kind(measurement.repetition));
         // A measurement that has had its expected trials is about to end, or takes one more.
         let trials = (self.trials(test, kind) - f64::from(measurement.trials)).max(0.5);
@@ -211,7 +277,10 @@ impl Forecast {
         /// of trials, or twice as many.
         const OWN: f64 = 4.0;
         let cost = test.costs[kind].trials;
-        let of_others = self.share_of_all(kind).or(self.repeats.value()).unwrap_or(1.0);
+        let of_others = self
+            .share_of_all(kind)
+            .or(self.repeats.value())
+            .unwrap_or(1.0);
         let ObservedShare { seen, expected } = test.trials[kind];
         cost * (seen + of_others * OWN * cost) / (expected + OWN * cost).max(f64::MIN_POSITIVE)
     }
@@ -219,14 +288,19 @@ impl Forecast {
     /// Returns the ratio of actual to expected trials in the measurements of all tests.
     fn share_of_all(&self, kind: usize) -> Option<f64> {
         let mut all = ObservedShare::default();
-        self.tests.iter().for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
+        self.tests
+            .iter()
+            .for_each(|test| all.add(test.trials[kind].seen, test.trials[kind].expected));
         all.value()
     }
 
     /// Returns the time of a trial including the time around it, in nanoseconds.
     fn trial_ns(&self, test: &TestForecast, kind: usize) -> f64 {
         let cost = test.costs[kind];
-        cost.sending_ns / cost.trials.max(1.0) + test.around.with(test.expected_around_ns * self.around.value().unwrap_or(1.0))
+        cost.sending_ns / cost.trials.max(1.0)
+            + test
+                .around
+                .with(test.expected_around_ns * self.around.value().unwrap_or(1.0))
     }
 }
 

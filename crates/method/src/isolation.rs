@@ -10,7 +10,10 @@ const fn four(a: u8, b: u8, c: u8, length: u8) -> IpNet {
 }
 
 const fn six([a, b, c]: [u16; 3], length: u8) -> IpNet {
-    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length))
+    IpNet::V6(Ipv6Net::new_assert(
+        Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0),
+        length,
+    ))
 }
 
 const ALLOWED: [IpNet; 16] = [
@@ -118,19 +121,34 @@ impl Isolation {
 
 fn is_allowed(address: IpAddr) -> bool {
     let embedded = embedded_ipv4(address).unwrap_or(address);
-    ALLOWED.iter().any(|range| range.contains(&address) || range.contains(&embedded))
+    ALLOWED
+        .iter()
+        .any(|range| range.contains(&address) || range.contains(&embedded))
 }
 
 /// Returns the IPv4 address embedded in an address of the well-known prefix (RFC 6052), of 6to4 (RFC 3056), or mapped into IPv6, which a socket
 /// treats as IPv4.
 fn embedded_ipv4(address: IpAddr) -> Option<IpAddr> {
-    let IpAddr::V6(address) = address else { return None };
+    let IpAddr::V6(address) = address else {
+        return None;
+    };
     let octets = address.octets();
-    let at = |start: usize| IpAddr::from([octets[start], octets[start + 1], octets[start + 2], octets[start + 3]]);
+    let at = |start: usize| {
+        IpAddr::from([
+            octets[start],
+            octets[start + 1],
+            octets[start + 2],
+            octets[start + 3],
+        ])
+    };
     let is_well_known = octets[..12] == [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
     let is_sixtofour = octets[..2] == [0x20, 0x02];
     let mapped = address.to_ipv4_mapped().map(IpAddr::V4);
-    if is_well_known { Some(at(12)) } else { mapped.or(is_sixtofour.then(|| at(2))) }
+    if is_well_known {
+        Some(at(12))
+    } else {
+        mapped.or(is_sixtofour.then(|| at(2)))
+    }
 }
 
 #[cfg(test)]
@@ -144,10 +162,28 @@ mod tests {
 
     #[test]
     fn test_addresses_are_admitted_and_others_are_not() {
-        for address in ["198.18.0.2", "198.19.255.254", "2001:2::2", "2001:db8::1", "10.1.2.3", "fd00::1", "127.0.0.1", "::1"] {
+        for address in [
+            "198.18.0.2",
+            "198.19.255.254",
+            "2001:2::2",
+            "2001:db8::1",
+            "10.1.2.3",
+            "fd00::1",
+            "127.0.0.1",
+            "::1",
+        ] {
             assert!(is_admitted(address), "{address}");
         }
-        for address in ["8.8.8.8", "198.20.0.1", "2001:2:1::1", "2606:4700::1", "224.0.0.1", "ff02::1", "0.0.0.0", "::"] {
+        for address in [
+            "8.8.8.8",
+            "198.20.0.1",
+            "2001:2:1::1",
+            "2606:4700::1",
+            "224.0.0.1",
+            "ff02::1",
+            "0.0.0.0",
+            "::",
+        ] {
             assert!(!is_admitted(address), "{address}");
         }
     }
@@ -164,8 +200,20 @@ mod tests {
 
     #[test]
     fn one_address_among_many_is_enough_to_be_refused_and_a_declared_environment_takes_all() {
-        let both: Vec<IpAddr> = ["198.18.0.1", "192.0.1.1"].iter().map(|text| text.parse().expect("an address")).collect();
-        assert_eq!(Isolation::Unknown.admit(both.clone()).expect_err("refused"), Forbidden(both[1]));
-        assert_eq!(Isolation::Declared.admit(both.clone()).expect("admitted").into_inner(), both);
+        let both: Vec<IpAddr> = ["198.18.0.1", "192.0.1.1"]
+            .iter()
+            .map(|text| text.parse().expect("an address"))
+            .collect();
+        assert_eq!(
+            Isolation::Unknown.admit(both.clone()).expect_err("refused"),
+            Forbidden(both[1])
+        );
+        assert_eq!(
+            Isolation::Declared
+                .admit(both.clone())
+                .expect("admitted")
+                .into_inner(),
+            both
+        );
     }
 }

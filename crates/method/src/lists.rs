@@ -2,7 +2,10 @@
 
 /// Returns each value once, in the order of first appearance.
 pub fn each_once<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    by_key(values.into_iter().map(|value| (value, ()))).into_iter().map(|(value, _)| value).collect()
+    by_key(values.into_iter().map(|value| (value, ())))
+        .into_iter()
+        .map(|(value, _)| value)
+        .collect()
 }
 
 /// Returns the values grouped by key, in the order in which the keys first appear.

@@ -18,18 +18,37 @@ pub struct NameRule {
 }
 
 /// The name of a recipe: a file name and a word of commands.
-pub const RECIPE: NameRule =
-    NameRule { what: "the name of a recipe", has_capitals: false, signs: "-", longest: 64, example: "tayga-siit" };
+pub const RECIPE: NameRule = NameRule {
+    what: "the name of a recipe",
+    has_capitals: false,
+    signs: "-",
+    longest: 64,
+    example: "tayga-siit",
+};
 
 /// The name of a plan or a test. A dot separates a test from its step in a series.
-pub const TEST: NameRule = NameRule { what: "a name", has_capitals: true, signs: "-_.", longest: 64, example: "nat64-84" };
+pub const TEST: NameRule = NameRule {
+    what: "a name",
+    has_capitals: true,
+    signs: "-_.",
+    longest: 64,
+    example: "nat64-84",
+};
 
 /// The name of a test of a resolved plan, which may end with the steps of several series.
-pub const RESOLVED_TEST: NameRule = NameRule { longest: 160, ..TEST };
+pub const RESOLVED_TEST: NameRule = NameRule {
+    longest: 160,
+    ..TEST
+};
 
 /// The name of an interface: a name that the kernel allows, without characters that are special to shells or `ip`.
-pub const INTERFACE: NameRule =
-    NameRule { what: "the name of an interface", has_capitals: true, signs: "-_.+=@", longest: 15, example: "enp3s0f0" };
+pub const INTERFACE: NameRule = NameRule {
+    what: "the name of an interface",
+    has_capitals: true,
+    signs: "-_.+=@",
+    longest: 15,
+    example: "enp3s0f0",
+};
 
 /// A machine as ssh knows it: an alias, a name or an address, optionally preceded by a user.
 pub const HOST: NameRule = NameRule {
@@ -62,10 +81,17 @@ impl NameRule {
         }
         if is_well_formed {
             let (what, longest, length) = (self.what, self.longest, name.len());
-            return Err(format!("{what} has at most {longest} characters, but {} has {length}", shortened(name)));
+            return Err(format!(
+                "{what} has at most {longest} characters, but {} has {length}",
+                shortened(name)
+            ));
         }
         let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
-        let letters = if self.has_capitals { "letters, digits" } else { "lower-case letters, digits" };
+        let letters = if self.has_capitals {
+            "letters, digits"
+        } else {
+            "lower-case letters, digits"
+        };
         // Quoted, since it may contain anything.
         Err(format!(
             "expected {}: 1 to {} {letters} and {}, beginning with neither `-` nor `.`, such as `{}`, not {name:?}",
@@ -77,16 +103,41 @@ impl NameRule {
     }
 
     fn has(&self, c: char) -> bool {
-        c.is_ascii_lowercase() || c.is_ascii_digit() || (self.has_capitals && c.is_ascii_uppercase()) || self.signs.contains(c)
+        c.is_ascii_lowercase()
+            || c.is_ascii_digit()
+            || (self.has_capitals && c.is_ascii_uppercase())
+            || self.signs.contains(c)
     }
 
     /// Returns a valid name that resembles this one.
     fn nearest(&self, name: &str) -> String {
-        let lower = |c: char| if self.has_capitals { c } else { c.to_ascii_lowercase() };
-        let changed: String = name.chars().map(lower).map(|c| if self.has(c) { c } else { '-' }).collect();
-        let parts: Vec<&str> = changed.split('-').filter(|part| !part.trim_matches('.').is_empty()).collect();
-        let near: String = parts.join("-").trim_start_matches('.').chars().take(self.longest).collect();
-        if near.is_empty() { self.example.to_owned() } else { near }
+        let lower = |c: char| {
+            if self.has_capitals {
+                c
+            } else {
+                c.to_ascii_lowercase()
+            }
+        };
+        let changed: String = name
+            .chars()
+            .map(lower)
+            .map(|c| if self.has(c) { c } else { '-' })
+            .collect();
+        let parts: Vec<&str> = changed
+            .split('-')
+            .filter(|part| !part.trim_matches('.').is_empty())
+            .collect();
+        let near: String = parts
+            .join("-")
+            .trim_start_matches('.')
+            .chars()
+            .take(self.longest)
+            .collect();
+        if near.is_empty() {
+            self.example.to_owned()
+        } else {
+            near
+        }
     }
 }
 
@@ -108,13 +159,16 @@ pub fn check_resolved_title(title: &str) -> Result<(), String> {
 
 fn check_title_up_to(title: &str, longest: usize) -> Result<(), String> {
     match title.chars().find(|c| is_control(*c)) {
-        Some(c) => Err(format!("a title is one line of text, and this one has the control character {c:?}")),
+        Some(c) => Err(format!(
+            "a title is one line of text, and this one has the control character {c:?}"
+        )),
         None if title.chars().all(|c| c.is_whitespace() || is_invisible(c)) => {
             Err("a title has at least one character that can be seen".to_owned())
         }
-        None if title.chars().count() > longest => {
-            Err(format!("a title has at most {longest} characters, and this one has {}", title.chars().count()))
-        }
+        None if title.chars().count() > longest => Err(format!(
+            "a title has at most {longest} characters, and this one has {}",
+            title.chars().count()
+        )),
         None => Ok(()),
     }
 }
@@ -127,7 +181,11 @@ fn is_invisible(c: char) -> bool {
 
 /// Returns a name in quotes, without its end if it is very long. It consists of ASCII characters.
 fn shortened(name: &str) -> String {
-    if name.len() <= SHOWN { format!("{name:?}") } else { format!("{:?}...", name.chars().take(SHOWN).collect::<String>()) }
+    if name.len() <= SHOWN {
+        format!("{name:?}")
+    } else {
+        format!("{:?}...", name.chars().take(SHOWN).collect::<String>())
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +219,11 @@ mod tests {
                 assert!(!error.contains(is_control), "{error}");
             }
         }
-        assert!(RECIPE.check("A").is_err() && RECIPE.check("a@lab").is_err() && RECIPE.check("a.b").is_err());
+        assert!(
+            RECIPE.check("A").is_err()
+                && RECIPE.check("a@lab").is_err()
+                && RECIPE.check("a.b").is_err()
+        );
         for rule in ALL {
             assert_eq!(rule.check(&"x".repeat(rule.longest)), Ok(()));
             assert!(rule.check(&"x".repeat(rule.longest + 1)).is_err());
@@ -171,10 +233,24 @@ mod tests {
 
     #[test]
     fn names_that_are_in_use_are_names() {
-        for name in ["eth0", "enp3s0f0np0", "eth0.100", "br-lan", "e=1", "veth+", "em0"] {
+        for name in [
+            "eth0",
+            "enp3s0f0np0",
+            "eth0.100",
+            "br-lan",
+            "e=1",
+            "veth+",
+            "em0",
+        ] {
             assert_eq!(INTERFACE.check(name), Ok(()), "{name}");
         }
-        for name in ["dut", "root@10.0.0.1", "root@2001:db8::1", "fe80::1%eth0", "lab-7.example.org"] {
+        for name in [
+            "dut",
+            "root@10.0.0.1",
+            "root@2001:db8::1",
+            "fe80::1%eth0",
+            "lab-7.example.org",
+        ] {
             assert_eq!(HOST.check(name), Ok(()), "{name}");
         }
         assert_eq!(TEST.check("Kernel_6.12.cores2"), Ok(()));
@@ -192,15 +268,23 @@ mod tests {
             (HOST, "-oProxyCommand=x", "oProxyCommand-x"),
         ] {
             let error = rule.check(name).expect_err(name);
-            assert!(error.contains(&format!("such as `{near}`, not {name:?}")), "{error}");
+            assert!(
+                error.contains(&format!("such as `{near}`, not {name:?}")),
+                "{error}"
+            );
             assert_eq!(rule.check(near), Ok(()), "{near}");
         }
     }
 
     #[test]
     fn a_name_that_is_only_too_long_is_told_its_greatest_length() {
-        let error = INTERFACE.check("establishment-rate").expect_err("18 characters");
-        assert_eq!(error, "the name of an interface has at most 15 characters, but \"establishment-rate\" has 18");
+        let error = INTERFACE
+            .check("establishment-rate")
+            .expect_err("18 characters");
+        assert_eq!(
+            error,
+            "the name of an interface has at most 15 characters, but \"establishment-rate\" has 18"
+        );
     }
 
     #[test]
@@ -208,7 +292,15 @@ mod tests {
         for title in ["TAYGA SIIT (2 cores) – “fast”", "日本語"] {
             assert_eq!(check_title(title), Ok(()));
         }
-        for title in ["a\nb", "a\u{1b}]0;x\u{7}", "a\u{202e}b", "", " \u{a0} ", "\u{200b}", " \u{feff}\u{ad}"] {
+        for title in [
+            "a\nb",
+            "a\u{1b}]0;x\u{7}",
+            "a\u{202e}b",
+            "",
+            " \u{a0} ",
+            "\u{200b}",
+            " \u{feff}\u{ad}",
+        ] {
             assert!(!check_title(title).expect_err(title).contains(is_control));
         }
         assert!(check_title(&"x".repeat(201)).is_err());

@@ -20,10 +20,18 @@ pub struct Patience {
 impl Patience {
     /// Returns the patience of `plan` with a point, less the amount that `earlier` trials of it have used up.
     pub fn new<'r>(plan: &Plan, earlier: impl IntoIterator<Item = &'r TrialRecord>) -> Self {
-        let mut patience = Self { left_ns: plan.patience_ns, tried_again: BTreeSet::new() };
-        for record in earlier.into_iter().filter(|record| record.result.was_made_again()) {
+        let mut patience = Self {
+            left_ns: plan.patience_ns,
+            tried_again: BTreeSet::new(),
+        };
+        for record in earlier
+            .into_iter()
+            .filter(|record| record.result.was_made_again())
+        {
             patience.spend(record.result.spec.duration_ns);
-            patience.tried_again.insert((record.repetition, record.result.spec.rate));
+            patience
+                .tried_again
+                .insert((record.repetition, record.result.spec.rate));
         }
         patience
     }
@@ -40,10 +48,18 @@ impl Patience {
 
     /// Returns whether a trial is to be rerun because others may have caused its failure, or a part of the delays for which it was made, and if so
     /// marks it. `verdict` and `purpose` are those of its procedure.
-    pub fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict, purpose: TrialPurpose) -> bool {
-        let has_false_delays = purpose == TrialPurpose::Delays && verdict == Verdict::Passed && is_held_up(record);
+    pub fn excuse(
+        &mut self,
+        record: &mut TrialRecord,
+        verdict: Verdict,
+        purpose: TrialPurpose,
+    ) -> bool {
+        let has_false_delays =
+            purpose == TrialPurpose::Delays && verdict == Verdict::Passed && is_held_up(record);
         let is_excused = self.left_ns > 0
-            && (has_false_delays || was_done_to_it(record, verdict) || self.is_first_accident(record, verdict));
+            && (has_false_delays
+                || was_done_to_it(record, verdict)
+                || self.is_first_accident(record, verdict));
         if is_excused {
             self.spend(record.result.spec.duration_ns);
             record.result.faults.push(Fault::MadeAgain);
@@ -54,6 +70,10 @@ impl Patience {
     /// Returns whether all the loss occurred at one moment, for the first time at this load in this repetition.
     fn is_first_accident(&mut self, record: &TrialRecord, verdict: Verdict) -> bool {
         let is_accident = || accident(&[record], LossRatio::ZERO).is_some();
-        verdict == Verdict::Lost && is_accident() && self.tried_again.insert((record.repetition, record.result.spec.rate))
+        verdict == Verdict::Lost
+            && is_accident()
+            && self
+                .tried_again
+                .insert((record.repetition, record.result.spec.rate))
     }
 }

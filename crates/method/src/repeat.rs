@@ -30,13 +30,20 @@ pub enum Repetition {
 }
 
 impl Bounded for Repetition {
-    const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("fixed", Repetition::NUMBER)], tables: &[("adaptive", &ADAPTIVE)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("fixed", Repetition::NUMBER)],
+        tables: &[("adaptive", &ADAPTIVE)],
+        ..TableBounds::NONE
+    };
 }
 
 /// The bounds of the settings of [`Repetition::Adaptive`].
 const ADAPTIVE: TableBounds = TableBounds {
-    numbers: &[("least", Repetition::LEAST_ADAPTIVE), ("most", Repetition::LEAST_ADAPTIVE), ("within", NumberBound::SHARE)],
+    numbers: &[
+        ("least", Repetition::LEAST_ADAPTIVE),
+        ("most", Repetition::LEAST_ADAPTIVE),
+        ("within", NumberBound::SHARE),
+    ],
     ordered: &[("least", "most")],
     ..TableBounds::NONE
 };
@@ -47,15 +54,24 @@ impl Repetition {
     /// The number of adaptive repetitions. There is no interval below six.
     pub const LEAST_ADAPTIVE: NumberBound = Self::NUMBER.at_least(6.0);
     /// 6 to 20 repetitions, until the median is known within 1 %.
-    pub const ADAPTIVE: Self = Self::Adaptive { least: 6, most: 20, within: 0.01 };
+    pub const ADAPTIVE: Self = Self::Adaptive {
+        least: 6,
+        most: 20,
+        within: 0.01,
+    };
 
     /// Returns whether the values found so far, in the order they were measured, suffice.
     pub fn is_enough(&self, values: &[f64]) -> bool {
         let n = values.len() as u32;
         match *self {
             Self::Fixed(count) => n >= count,
-            Self::Adaptive { least, most, within } => {
-                n >= most || (n >= least && interval_reach(values).is_some_and(|reach| reach <= within))
+            Self::Adaptive {
+                least,
+                most,
+                within,
+            } => {
+                n >= most
+                    || (n >= least && interval_reach(values).is_some_and(|reach| reach <= within))
             }
         }
     }
@@ -107,13 +123,16 @@ mod tests {
         let scattered = [99.2, 100.0, 99.4, 99.8, 99.3, 99.9];
         let mut rising = scattered;
         rising.sort_by(f64::total_cmp);
-        assert!(Repetition::ADAPTIVE.is_enough(&scattered) && !Repetition::ADAPTIVE.is_enough(&rising));
+        assert!(
+            Repetition::ADAPTIVE.is_enough(&scattered) && !Repetition::ADAPTIVE.is_enough(&rising)
+        );
     }
 
     #[test]
     fn both_ends_of_the_interval_have_to_be_near_the_median() {
         // Of six values the interval is the whole sample.
-        let reaching = |low, high| Repetition::ADAPTIVE.is_enough(&[100.0, low, high, 100.0, 100.0, 100.0]);
+        let reaching =
+            |low, high| Repetition::ADAPTIVE.is_enough(&[100.0, low, high, 100.0, 100.0, 100.0]);
         assert!(reaching(99.0, 101.0));
         assert!(!reaching(98.9, 100.0));
         assert!(!reaching(100.0, 101.1));

@@ -62,7 +62,12 @@ pub fn outcomes(plan: &Plan, records: &[TrialRecord]) -> Vec<Outcome> {
 /// Returns the outcomes of the finished repetitions of one point.
 pub fn outcomes_of(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Vec<Outcome> {
     let mut replay = Replay::default();
-    replay_point(plan, point, &by_measurement(records.iter().filter(|record| record.point == *point)), &mut replay);
+    replay_point(
+        plan,
+        point,
+        &by_measurement(records.iter().filter(|record| record.point == *point)),
+        &mut replay,
+    );
     replay.finished
 }
 
@@ -78,26 +83,51 @@ pub fn by_outcome_point(outcomes: &[Outcome]) -> BTreeMap<&Point, Vec<&Outcome>>
 /// Returns whether some of these records of one point belong to trials that the plan does not ask for.
 pub(crate) fn is_mismatched(plan: &Plan, point: &Point, records: &[&TrialRecord]) -> bool {
     let mut replay = Replay::default();
-    replay_point(plan, point, &by_measurement(records.iter().copied()), &mut replay);
+    replay_point(
+        plan,
+        point,
+        &by_measurement(records.iter().copied()),
+        &mut replay,
+    );
     !replay.mismatches.is_empty()
 }
 
 /// Returns the events that the run reported about its trials, starting with the trial number `from`, counted from 0 in the order in which they were
 /// made.
 pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
-    let goal = plan.search.goals.first().copied().unwrap_or(LossRatio::ZERO);
+    let goal = plan
+        .search
+        .goals
+        .first()
+        .copied()
+        .unwrap_or(LossRatio::ZERO);
     let of = |record: &TrialRecord| (record.point.clone(), record.repetition);
     let mut events = Vec::new();
     for (index, record) in records.iter().enumerate().skip(from) {
-        let Some(test) = plan.test(&record.point.test) else { continue };
+        let Some(test) = plan.test(&record.point.test) else {
+            continue;
+        };
         let (point, repetition) = of(record);
         if index == 0 || of(&records[index - 1]) != of(record) {
             let of = test.repetitions.most();
-            events.push(Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
+            events.push(Event::MeasurementStarted {
+                point: point.clone(),
+                repetition,
+                of,
+                next: None,
+            });
         }
-        events.push(Event::TrialEnded { record: Box::new(record.clone()), verdict: record.result.verdict(goal) });
-        if records.get(index + 1).is_none_or(|next| of(next) != of(record)) {
-            let ended = outcomes_of(plan, &point, &records[..=index]).into_iter().find(|o| o.repetition == repetition);
+        events.push(Event::TrialEnded {
+            record: Box::new(record.clone()),
+            verdict: record.result.verdict(goal),
+        });
+        if records
+            .get(index + 1)
+            .is_none_or(|next| of(next) != of(record))
+        {
+            let ended = outcomes_of(plan, &point, &records[..=index])
+                .into_iter()
+                .find(|o| o.repetition == repetition);
             let measure = test.measure.name().to_owned();
             events.extend(ended.map(|outcome| Event::MeasurementEnded { measure, outcome }));
         }
@@ -108,7 +138,10 @@ pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
 /// Returns whether a point needs a further repetition, given the outcomes of those made. A repetition without a result counts as made, so that a
 /// point that never has one ends, too.
 pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
-    let values: Vec<f64> = made.iter().filter_map(|outcome| outcome.known_headline(&test.measure)).collect();
+    let values: Vec<f64> = made
+        .iter()
+        .filter_map(|outcome| outcome.known_headline(&test.measure))
+        .collect();
     (made.len() as u32) < test.repetitions.most() && !test.repetitions.is_enough(&values)
 }
 
@@ -127,20 +160,37 @@ pub struct Resumed {
 /// # Errors
 ///
 /// [`ReplayMismatch`] if the records do not belong to `plan`: continuing would mix two measurements.
-pub fn resume(plan: &Plan, point: &Point, repetition: u32, records: &[TrialRecord]) -> Result<Resumed, Box<ReplayMismatch>> {
+pub fn resume(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    records: &[TrialRecord],
+) -> Result<Resumed, Box<ReplayMismatch>> {
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
     let before = groups.range(..(point.clone(), repetition));
-    replay_point(plan, point, &before.map(|(k, v)| (k.clone(), v.clone())).collect(), &mut earlier);
-    let trials = groups.get(&(point.clone(), repetition)).map_or(&[][..], Vec::as_slice);
+    replay_point(
+        plan,
+        point,
+        &before.map(|(k, v)| (k.clone(), v.clone())).collect(),
+        &mut earlier,
+    );
+    let trials = groups
+        .get(&(point.clone(), repetition))
+        .map_or(&[][..], Vec::as_slice);
     let load = match trials.first() {
         Some(first) => first.load.as_deref().cloned(),
-        None => {
-            plan.test(&point.test).filter(|test| test.measure.is_at_throughput()).and_then(|_| recorded(plan, point, records))
-        }
+        None => plan
+            .test(&point.test)
+            .filter(|test| test.measure.is_at_throughput())
+            .and_then(|_| recorded(plan, point, records)),
     };
     let fed = feed(plan, point, &earlier.finished, trials, load)?;
-    Ok(Resumed { procedure: fed.procedure, trials: trials.len() as u32, load: fed.load })
+    Ok(Resumed {
+        procedure: fed.procedure,
+        trials: trials.len() as u32,
+        load: fed.load,
+    })
 }
 
 /// The trials of each repetition of each point, in the order they were made.
@@ -149,9 +199,14 @@ type Groups<'a> = BTreeMap<(Point, u32), Vec<&'a TrialRecord>>;
 fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Groups<'r> {
     let mut groups = Groups::new();
     for record in records {
-        groups.entry((record.point.clone(), record.repetition)).or_default().push(record);
+        groups
+            .entry((record.point.clone(), record.repetition))
+            .or_default()
+            .push(record);
     }
-    groups.values_mut().for_each(|trials| trials.sort_by_key(|record| record.trial));
+    groups
+        .values_mut()
+        .for_each(|trials| trials.sort_by_key(|record| record.trial));
     groups
 }
 
@@ -167,13 +222,19 @@ fn replay_point(plan: &Plan, point: &Point, groups: &Groups, into: &mut Replay) 
 impl Replay {
     /// Replays a repetition of the point whose earlier ones have already been added. The trials are in the order they were made.
     fn add(&mut self, plan: &Plan, point: &Point, repetition: u32, trials: &[&TrialRecord]) {
-        let load = trials.first().and_then(|first| first.load.as_deref().cloned());
+        let load = trials
+            .first()
+            .and_then(|first| first.load.as_deref().cloned());
         match feed(plan, point, &self.finished, trials, load) {
             Err(mismatch) => self.mismatches.push(*mismatch),
             Ok(fed) => {
                 let outcome = outcome(plan, point, repetition, trials, &fed);
                 let ended = fed.procedure.next_trial().is_none();
-                let list = if ended { &mut self.finished } else { &mut self.unfinished };
+                let list = if ended {
+                    &mut self.finished
+                } else {
+                    &mut self.unfinished
+                };
                 list.push(outcome);
             }
         }
@@ -196,13 +257,21 @@ pub struct OrderedReplay<'p> {
 impl<'p> OrderedReplay<'p> {
     /// Returns the replay of a run before anything has been read.
     pub fn new(plan: &'p Plan) -> Self {
-        Self { plan, points: BTreeMap::new() }
+        Self {
+            plan,
+            points: BTreeMap::new(),
+        }
     }
 
     /// Replays a repetition from all of its trials. Returns false, without any effect, if this or a later repetition of its point was replayed
     /// before.
     pub fn add(&mut self, trials: &[TrialRecord]) -> bool {
-        let Some(TrialRecord { point, repetition, .. }) = trials.first() else { return true };
+        let Some(TrialRecord {
+            point, repetition, ..
+        }) = trials.first()
+        else {
+            return true;
+        };
         let (last, of_point) = self.points.entry(point.clone()).or_default();
         if *last >= *repetition {
             return false;
@@ -219,16 +288,21 @@ impl<'p> OrderedReplay<'p> {
     /// Returns the same result as [`replay`] for the same records.
     pub fn end(mut self) -> Replay {
         let points = self.plan.tests.iter().flat_map(|test| test.points());
-        points.filter_map(|point| self.points.remove(&point)).fold(Replay::default(), |mut all, (_, of_point)| {
-            all.append(of_point);
-            all
-        })
+        points.filter_map(|point| self.points.remove(&point)).fold(
+            Replay::default(),
+            |mut all, (_, of_point)| {
+                all.append(of_point);
+                all
+            },
+        )
     }
 }
 
 /// Returns the throughput that `point` is measured at, according to the records of a run.
 fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadSource> {
-    let outcomes: Vec<Outcome> = points(plan, point).flat_map(|source| outcomes_of(plan, &source, records)).collect();
+    let outcomes: Vec<Outcome> = points(plan, point)
+        .flat_map(|source| outcomes_of(plan, &source, records))
+        .collect();
     shared(plan, point, &outcomes)
 }
 
@@ -252,9 +326,17 @@ fn feed(
     trials: &[&TrialRecord],
     load: Option<LoadSource>,
 ) -> Result<Fed, Box<ReplayMismatch>> {
-    let test = plan.test(&point.test).expect("points are of the plan's tests");
+    let test = plan
+        .test(&point.test)
+        .expect("points are of the plan's tests");
     let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
-    let mut fed = Fed { procedure, invalid: 0, watched: Vec::new(), last_valid: None, load };
+    let mut fed = Fed {
+        procedure,
+        invalid: 0,
+        watched: Vec::new(),
+        last_valid: None,
+        load,
+    };
     let mut last = None;
     for (index, record) in trials.iter().enumerate() {
         let wanted = fed.procedure.next_trial();
@@ -275,7 +357,9 @@ fn feed(
             Verdict::Passed | Verdict::Lost => {
                 fed.last_valid = Some(index);
                 let watch = record.watch.as_deref();
-                fed.watched = watch.map_or_else(Vec::new, |watch| test.measure.watched(&record.result, watch));
+                fed.watched = watch.map_or_else(Vec::new, |watch| {
+                    test.measure.watched(&record.result, watch)
+                });
             }
         }
         fed.procedure.learn(&record.result);
@@ -293,21 +377,56 @@ fn mismatch(record: &TrialRecord, wanted: Option<TrialSpec>) -> Box<ReplayMismat
     })
 }
 
-fn outcome(plan: &Plan, point: &Point, repetition: u32, records: &[&TrialRecord], fed: &Fed) -> Outcome {
+fn outcome(
+    plan: &Plan,
+    point: &Point,
+    repetition: u32,
+    records: &[&TrialRecord],
+    fed: &Fed,
+) -> Outcome {
     let trials = records.len() as u32;
     let last_valid = fed.last_valid.and_then(|index| records.get(index).copied());
-    let decided: Vec<_> = records.iter().copied().filter(|record| !record.result.was_made_again()).collect();
+    let decided: Vec<_> = records
+        .iter()
+        .copied()
+        .filter(|record| !record.result.was_made_again())
+        .collect();
     let records = &decided[..];
-    let Findings { brackets, mut values } = fed.procedure.findings();
-    let brackets: Vec<Bracket> = brackets.into_iter().map(|bracket| weighed(bracket, records)).collect();
-    let goal = plan.test(&point.test).map_or(LossRatio::ZERO, |test| test.first_goal(plan));
-    let signs = brackets.first().map(|bracket| signs_of(bracket, goal, records)).unwrap_or_default();
+    let Findings {
+        brackets,
+        mut values,
+    } = fed.procedure.findings();
+    let brackets: Vec<Bracket> = brackets
+        .into_iter()
+        .map(|bracket| weighed(bracket, records))
+        .collect();
+    let goal = plan
+        .test(&point.test)
+        .map_or(LossRatio::ZERO, |test| test.first_goal(plan));
+    let signs = brackets
+        .first()
+        .map(|bracket| signs_of(bracket, goal, records))
+        .unwrap_or_default();
     if makes_lower_bound(records) {
-        values.iter_mut().filter(|value| value.quantity.is_higher_better()).for_each(|value| value.is_at_least = true);
+        values
+            .iter_mut()
+            .filter(|value| value.quantity.is_higher_better())
+            .for_each(|value| value.is_at_least = true);
     }
     if let Some(record) = last_valid {
-        values.iter_mut().for_each(|value| value.is_at_most |= makes_upper_bound(value.quantity, record));
+        values
+            .iter_mut()
+            .for_each(|value| value.is_at_most |= makes_upper_bound(value.quantity, record));
     }
     values.extend(&fed.watched);
-    Outcome { point: point.clone(), repetition, trials, invalid: fed.invalid, load: fed.load.clone(), brackets, values, signs }
+    Outcome {
+        point: point.clone(),
+        repetition,
+        trials,
+        invalid: fed.invalid,
+        load: fed.load.clone(),
+        brackets,
+        values,
+        signs,
+    }
 }

@@ -18,7 +18,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns the text of several lines with every control character except line ends and tabs escaped as in `\u001b`.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    if has_control(text) { shown(text, is_kept_in_lines) } else { Cow::Borrowed(text) }
+    if has_control(text) {
+        shown(text, is_kept_in_lines)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -44,13 +48,21 @@ fn has_control(text: &str) -> bool {
         // U+0080 to U+009F, U+061C, and those of U+2000 to U+207F.
         let is_of_two = ((a == 0xc2) & (b < 0xa0)) | ((a == 0xd8) & (b == 0x9c));
         let is_of_general = (b == 0x80) & ((c == 0x8e) | (c == 0x8f) | (0xa8..=0xae).contains(&c));
-        is_ascii | is_of_two | ((a == 0xe2) & (is_of_general | ((b == 0x81) & (0xa6..=0xa9).contains(&c))))
+        is_ascii
+            | is_of_two
+            | ((a == 0xe2) & (is_of_general | ((b == 0x81) & (0xa6..=0xa9).contains(&c))))
     };
     let octets = text.as_bytes();
     let begins = (0..octets.len()).step_by(256);
     let mut parts = begins.map(|begin| &octets[begin..octets.len().min(begin + 258)]);
-    parts.any(|part| part.windows(3).fold(false, |any, octets| any | is_begin(octets)))
-        || text.chars().rev().take(2).any(|c| is_control(c) && !is_kept_in_lines(c))
+    parts.any(|part| {
+        part.windows(3)
+            .fold(false, |any, octets| any | is_begin(octets))
+    }) || text
+        .chars()
+        .rev()
+        .take(2)
+        .any(|c| is_control(c) && !is_kept_in_lines(c))
 }
 
 fn is_kept_in_lines(c: char) -> bool {
@@ -81,11 +93,15 @@ fn color_at(text: &str) -> Option<&str> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| c != ';' && !c.is_ascii_digit())?;
     let numbers: Vec<&str> = codes[..end].split(';').collect();
-    let is_plain =
-        |code: &&str| code.is_empty() || matches!(code.parse().unwrap_or(u32::MAX), 0..=4 | 22..=24 | 30..=37 | 39 | 90..=97);
+    let is_plain = |code: &&str| {
+        code.is_empty()
+            || matches!(code.parse().unwrap_or(u32::MAX), 0..=4 | 22..=24 | 30..=37 | 39 | 90..=97)
+    };
     // One of 256 colours.
     let is_indexed = matches!(numbers[..], ["38", "5", _]);
-    let is_color = codes[end..].starts_with('m') && codes[..end].len() <= 16 && (is_indexed || numbers.iter().all(is_plain));
+    let is_color = codes[end..].starts_with('m')
+        && codes[..end].len() <= 16
+        && (is_indexed || numbers.iter().all(is_plain));
     is_color.then(|| &text[..end + 3])
 }
 
@@ -96,18 +112,31 @@ pub fn counted<N: Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
 
 /// Returns a part of a number of things: `2 of 3 trials`, `1 of 1 trial`, `none of 3 trials`.
 pub fn part_of(part: usize, of: usize, noun: &str) -> String {
-    let part = if part == 0 { "none".to_owned() } else { part.to_string() };
+    let part = if part == 0 {
+        "none".to_owned()
+    } else {
+        part.to_string()
+    };
     format!("{part} of {}", counted(of as u64, noun))
 }
 
 /// Returns the form of a noun in the singular or in the plural: `trial` or `trials`. Of several words, the last one changes.
 pub fn agreeing(is_one: bool, noun: &str) -> Cow<'_, str> {
-    let is_after_vowel = || noun.chars().rev().nth(1).is_some_and(|letter| "aeiou".contains(letter));
+    let is_after_vowel = || {
+        noun.chars()
+            .rev()
+            .nth(1)
+            .is_some_and(|letter| "aeiou".contains(letter))
+    };
     match noun {
         _ if is_one || noun.ends_with("series") => Cow::Borrowed(noun),
         _ if noun.ends_with("is") => Cow::Owned(format!("{}es", &noun[..noun.len() - 2])),
-        _ if noun.ends_with('y') && !is_after_vowel() => Cow::Owned(format!("{}ies", &noun[..noun.len() - 1])),
-        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => Cow::Owned(format!("{noun}es")),
+        _ if noun.ends_with('y') && !is_after_vowel() => {
+            Cow::Owned(format!("{}ies", &noun[..noun.len() - 1]))
+        }
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => {
+            Cow::Owned(format!("{noun}es"))
+        }
         _ => Cow::Owned(format!("{noun}s")),
     }
 }
@@ -123,7 +152,12 @@ mod tests {
     fn control_characters_are_found_by_their_octets() {
         for c in '\0'..='\u{ffff}' {
             let is_shown = is_control(c) && !is_kept_in_lines(c);
-            for text in [format!("{c}"), format!("{}{c}", "–".repeat(85)), format!("{c}ab"), format!("ab{c}\u{a0}·x")] {
+            for text in [
+                format!("{c}"),
+                format!("{}{c}", "–".repeat(85)),
+                format!("{c}ab"),
+                format!("ab{c}\u{a0}·x"),
+            ] {
                 assert_eq!(has_control(&text), is_shown, "{:x} in {text}", u32::from(c));
             }
         }
@@ -141,8 +175,17 @@ mod tests {
 
     #[test]
     fn a_text_of_any_script_stays_as_it_is() {
-        for text in ["Linux 6.18", "µs ≥ 27 k", "日本語", "می\u{200c}خواهم", "👩\u{200d}🔬"] {
-            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+        for text in [
+            "Linux 6.18",
+            "µs ≥ 27 k",
+            "日本語",
+            "می\u{200c}خواهم",
+            "👩\u{200d}🔬",
+        ] {
+            assert!(
+                matches!(visible(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
             assert!(matches!(for_terminal(text), Cow::Borrowed(_)), "{text}");
         }
     }
@@ -159,7 +202,10 @@ mod tests {
             ("\u{1b}", "\\u001b"),
             ("\u{1b}\u{1b}[1m", "\\u001b\u{1b}[1m"),
             ("\u{1b}[48;5;0m", "\\u001b[48;5;0m"),
-            ("\u{1b}[99999999999999999999m", "\\u001b[99999999999999999999m"),
+            (
+                "\u{1b}[99999999999999999999m",
+                "\\u001b[99999999999999999999m",
+            ),
         ] {
             assert_eq!(for_terminal(hostile), shown, "{hostile:?}");
         }

@@ -59,7 +59,9 @@ pub fn show_seconds(seconds: u64) -> String {
 /// Splits a text into a number and a suffix of letters or `%`.
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
+        .unwrap_or(text.len());
     let number: f64 = text[..end].replace('_', "").parse().ok()?;
     Some((number, text[end..].trim()))
 }
@@ -67,18 +69,34 @@ fn split(text: &str) -> Option<(f64, &str)> {
 /// Returns the number times the factor of its unit, or `None` if the text is not a number with one of these units.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let (number, suffix) = split(text)?;
-    units.iter().find(|(unit, _)| *unit == suffix).map(|(_, factor)| number * factor)
+    units
+        .iter()
+        .find(|(unit, _)| *unit == suffix)
+        .map(|(_, factor)| number * factor)
 }
 
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
 pub fn rate(text: &str) -> Result<FrameRate, String> {
     let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
-    let units = [("", 1.0), ("fps", 1.0), ("k", 1e3), ("kfps", 1e3), ("M", 1e6), ("Mfps", 1e6), ("G", 1e9), ("Gfps", 1e9)];
+    let units = [
+        ("", 1.0),
+        ("fps", 1.0),
+        ("k", 1e3),
+        ("kfps", 1e3),
+        ("M", 1e6),
+        ("Mfps", 1e6),
+        ("G", 1e9),
+        ("Gfps", 1e9),
+    ];
     // A rate below zero is a number out of bounds, not a text without a meaning.
     let positive = text.trim().strip_prefix('-');
-    let rate = scaled(positive.unwrap_or(text), &units).ok_or_else(wrong)?.round();
+    let rate = scaled(positive.unwrap_or(text), &units)
+        .ok_or_else(wrong)?
+        .round();
     if positive.is_some() || !FrameRate::BOUND.contains(rate) {
-        return Err(format!("a rate must be between 1 and 1000M frames per second, not `{text}`"));
+        return Err(format!(
+            "a rate must be between 1 and 1000M frames per second, not `{text}`"
+        ));
     }
     Ok(FrameRate(rate as u64))
 }
@@ -86,8 +104,13 @@ pub fn rate(text: &str) -> Result<FrameRate, String> {
 /// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
 pub fn bit_rate(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
-    let rate = scaled(text, &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)]);
-    rate.filter(|rate| BIT_RATE.contains(*rate)).map(|rate| rate as u64).ok_or_else(wrong)
+    let rate = scaled(
+        text,
+        &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)],
+    );
+    rate.filter(|rate| BIT_RATE.contains(*rate))
+        .map(|rate| rate as u64)
+        .ok_or_else(wrong)
 }
 
 /// Reads the traffic of a subscriber, in bit/s: `200k`, `1.8M`, `1.8Mbit/s`.
@@ -95,15 +118,31 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
 /// # Errors
 /// The text is not such a rate; the error says what was expected.
 pub fn bits_per_second(text: &str) -> Result<u64, String> {
-    let units = [("", 1.0), ("k", 1e3), ("kbit/s", 1e3), ("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)];
+    let units = [
+        ("", 1.0),
+        ("k", 1e3),
+        ("kbit/s", 1e3),
+        ("M", 1e6),
+        ("Mbit/s", 1e6),
+        ("G", 1e9),
+        ("Gbit/s", 1e9),
+    ];
     let rate = scaled(text, &units).filter(|rate| (1.0..=1e12).contains(rate));
-    rate.map(|rate| rate.round() as u64).ok_or_else(|| format!("expected bits per second such as 200k or 1.8M, not `{text}`"))
+    rate.map(|rate| rate.round() as u64)
+        .ok_or_else(|| format!("expected bits per second such as 200k or 1.8M, not `{text}`"))
 }
 
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
 pub fn duration_ns(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
-    let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("min", 60e9), ("h", 3600e9)];
+    let units = [
+        ("us", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("m", 60e9),
+        ("min", 60e9),
+        ("h", 3600e9),
+    ];
     // Zero needs no unit.
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
     let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
@@ -116,7 +155,9 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
 /// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
 pub fn amount(text: &str, of: &str) -> Result<f64, String> {
     let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]);
-    number.map(f64::round).ok_or_else(|| format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`"))
+    number
+        .map(f64::round)
+        .ok_or_else(|| format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`"))
 }
 
 /// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
@@ -131,13 +172,17 @@ pub fn signed_ns(text: &str) -> Result<f64, String> {
 /// Reads a percentage: `0.1%`.
 pub fn percent(text: &str) -> Result<f64, String> {
     let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
-    number.map(|(number, _)| number).ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
+    number
+        .map(|(number, _)| number)
+        .ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
 }
 
 /// Reads a number of octets: `500kB`, `2MB`, `100B`.
 pub fn octets(text: &str) -> Result<f64, String> {
     let number = scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)]);
-    number.map(f64::round).ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
+    number
+        .map(f64::round)
+        .ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
 }
 
 /// Reads a share and returns it as a ratio: `0.01%`. Only zero needs no sign: `0.1` is 10% for some readers, and 0.1% for others.
@@ -145,15 +190,21 @@ pub fn octets(text: &str) -> Result<f64, String> {
 /// # Errors
 /// The text is not a share, or has two readings, which the error names.
 pub fn share(text: &str) -> Result<f64, String> {
-    if let Some((number, "")) = split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0) {
-        return Err(format!("`{text}` is a share without its sign: write {number}%"));
+    if let Some((number, "")) =
+        split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0)
+    {
+        return Err(format!(
+            "`{text}` is a share without its sign: write {number}%"
+        ));
     }
     let ratio = factor(text)?;
     match split(text) {
         Some((number, "")) if number > 0.0 => {
             // Rounded, because 0.07 times 100 is not 7.
             let percent = (number * 1e12).round() / 1e10;
-            Err(format!("`{text}` can be read as {number}% or as {percent}%: write the one that is meant, with its `%`"))
+            Err(format!(
+                "`{text}` can be read as {number}% or as {percent}%: write the one that is meant, with its `%`"
+            ))
         }
         _ => Ok(ratio),
     }
@@ -165,10 +216,20 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// The text is not a share.
 pub fn factor(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a share such as 1% or 50%, not `{text}`");
-    let (number, suffix) = split(text).filter(|(_, suffix)| matches!(*suffix, "" | "%")).ok_or_else(wrong)?;
+    let (number, suffix) = split(text)
+        .filter(|(_, suffix)| matches!(*suffix, "" | "%"))
+        .ok_or_else(wrong)?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
-    let ratio = if suffix == "%" { number / 100.0 } else { number };
-    if !NumberBound::SHARE.contains(ratio) { Err(format!("a share of more than 100%: `{text}`")) } else { Ok(ratio) }
+    let ratio = if suffix == "%" {
+        number / 100.0
+    } else {
+        number
+    };
+    if !NumberBound::SHARE.contains(ratio) {
+        Err(format!("a share of more than 100%: `{text}`"))
+    } else {
+        Ok(ratio)
+    }
 }
 
 /// Reads the accepted loss, a ratio below 1.
@@ -200,7 +261,10 @@ pub fn frame_size(text: &str) -> Result<FrameSize, String> {
 pub fn background(text: &str) -> Result<Share, String> {
     let percent = (share(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
-    Ok(Share { foreground: (10_000 - percent) / divisor, of: 10_000 / divisor })
+    Ok(Share {
+        foreground: (10_000 - percent) / divisor,
+        of: 10_000 / divisor,
+    })
 }
 
 fn gcd(a: u32, b: u32) -> u32 {
@@ -221,8 +285,11 @@ pub fn whole_percent(text: &str) -> Result<u8, String> {
 
 /// Reads a time to live: whole seconds, at most as many as a resource record can hold (RFC 2181 section 8).
 pub fn ttl_s(text: &str) -> Result<u32, String> {
-    let wrong = || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
-    let (number, unit) = text.trim().split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
+    let wrong =
+        || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
+    let (number, unit) = text
+        .trim()
+        .split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
     let factor = match unit {
         "s" => 1,
         "m" | "min" => 60,
@@ -230,15 +297,23 @@ pub fn ttl_s(text: &str) -> Result<u32, String> {
         "d" => 86_400,
         _ => return Err(wrong()),
     };
-    let seconds = number.trim().parse::<u32>().ok().and_then(|number| number.checked_mul(factor));
-    seconds.filter(|seconds| TTL_S.contains(f64::from(*seconds))).ok_or_else(wrong)
+    let seconds = number
+        .trim()
+        .parse::<u32>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor));
+    seconds
+        .filter(|seconds| TTL_S.contains(f64::from(*seconds)))
+        .ok_or_else(wrong)
 }
 
 /// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
 pub fn dns_timeout(text: &str) -> Result<u64, String> {
     let timeout_ns = duration_ns(text)?;
     if !DNS_TIMEOUT_NS.contains(timeout_ns as f64) {
-        return Err(format!("expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"));
+        return Err(format!(
+            "expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"
+        ));
     }
     Ok(timeout_ns)
 }
@@ -248,8 +323,12 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
 /// # Errors
 /// The text is not such a number; the error says what was expected.
 pub fn count(text: &str, of: &str) -> Result<u64, String> {
-    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]).map(f64::round).filter(|n| NumberBound::COUNT.contains(*n));
-    number.map(|number| number as u64).ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
+    let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)])
+        .map(f64::round)
+        .filter(|n| NumberBound::COUNT.contains(*n));
+    number
+        .map(|number| number as u64)
+        .ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
 }
 
 /// Reads a number of connections: `100k`, `1M`, `65536`.
@@ -262,13 +341,21 @@ pub fn connections(text: &str) -> Result<u64, String> {
 
 /// Reads a number of frames, at least 1: `50_000`.
 pub fn frames(text: &str) -> Result<u64, String> {
-    let frames = text.replace('_', "").parse().ok().filter(|frames: &u64| NumberBound::FRAMES.contains(*frames as f64));
+    let frames = text
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|frames: &u64| NumberBound::FRAMES.contains(*frames as f64));
     frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
 }
 
 /// Reads a range of 16-bit values, such as ports: `1024-65535`, or one value.
 pub fn range(text: &str) -> Result<(u16, u16), String> {
-    range_up_to(text, u16::MAX, "a range of 16-bit values such as 1024-65535")
+    range_up_to(
+        text,
+        u16::MAX,
+        "a range of 16-bit values such as 1024-65535",
+    )
 }
 
 /// Reads a range of values up to `most`, or one value; `what` describes the expected range in the error.
@@ -278,13 +365,22 @@ pub fn range(text: &str) -> Result<(u16, u16), String> {
 pub fn range_up_to<V: FromStr + Ord>(text: &str, most: V, what: &str) -> Result<(V, V), String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse().ok().filter(|value: &V| *value <= most);
-    let both = number(first).zip(number(last)).ok_or_else(|| format!("expected {what}, not `{text}`"))?;
-    if both.0 > both.1 { Err(format!("the range `{text}` ends before it begins")) } else { Ok(both) }
+    let both = number(first)
+        .zip(number(last))
+        .ok_or_else(|| format!("expected {what}, not `{text}`"))?;
+    if both.0 > both.1 {
+        Err(format!("the range `{text}` ends before it begins"))
+    } else {
+        Ok(both)
+    }
 }
 
 /// Reads one of a few words; `what` describes them in the error.
 pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
-    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    let found = words
+        .iter()
+        .find(|(word, _)| *word == text)
+        .map(|(_, value)| *value);
     found.ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         format!("expected {what} ({}), not `{text}`", known.join(", "))
@@ -297,35 +393,91 @@ mod tests {
 
     #[test]
     fn shares_are_whole_per_cent() {
-        assert_eq!([whole_percent("20%"), whole_percent("0"), whole_percent("100 %")], [Ok(20), Ok(0), Ok(100)]);
-        assert!(["101%", "0.5%", "-1%", "", "%"].into_iter().all(|text| whole_percent(text).is_err()));
+        assert_eq!(
+            [
+                whole_percent("20%"),
+                whole_percent("0"),
+                whole_percent("100 %")
+            ],
+            [Ok(20), Ok(0), Ok(100)]
+        );
+        assert!(
+            ["101%", "0.5%", "-1%", "", "%"]
+                .into_iter()
+                .all(|text| whole_percent(text).is_err())
+        );
     }
 
     #[test]
     fn times_to_live_are_whole_seconds() {
-        assert_eq!([ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")], [Ok(3600), Ok(60), Ok(0), Ok(86_400)]);
-        assert!(["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"].into_iter().all(|text| ttl_s(text).is_err()));
+        assert_eq!(
+            [ttl_s("1h"), ttl_s("60s"), ttl_s("0s"), ttl_s("1d")],
+            [Ok(3600), Ok(60), Ok(0), Ok(86_400)]
+        );
+        assert!(
+            ["1500ms", "1.5s", "60", "2147483648s", "999999d", "soon"]
+                .into_iter()
+                .all(|text| ttl_s(text).is_err())
+        );
     }
 
     #[test]
     fn bounds_have_the_units_of_their_quantities() {
-        assert_eq!([amount("1.5k", "frames"), amount("2M", "frames"), amount("0", "frames")], [Ok(1500.0), Ok(2e6), Ok(0.0)]);
-        assert_eq!([signed_ns("0.3ms"), signed_ns("-50us")], [Ok(300_000.0), Ok(-50_000.0)]);
+        assert_eq!(
+            [
+                amount("1.5k", "frames"),
+                amount("2M", "frames"),
+                amount("0", "frames")
+            ],
+            [Ok(1500.0), Ok(2e6), Ok(0.0)]
+        );
+        assert_eq!(
+            [signed_ns("0.3ms"), signed_ns("-50us")],
+            [Ok(300_000.0), Ok(-50_000.0)]
+        );
         assert_eq!([percent("0.1%"), percent("100 %")], [Ok(0.1), Ok(100.0)]);
         assert_eq!([octets("2MB"), octets("100 B")], [Ok(2e6), Ok(100.0)]);
-        assert!(amount("1.5G", "queries/s").unwrap_err().starts_with("expected queries/s such as "));
-        assert!(signed_ns("3").is_err() && percent("0.1").is_err() && percent("101%").is_err() && octets("5").is_err());
+        assert!(
+            amount("1.5G", "queries/s")
+                .unwrap_err()
+                .starts_with("expected queries/s such as ")
+        );
+        assert!(
+            signed_ns("3").is_err()
+                && percent("0.1").is_err()
+                && percent("101%").is_err()
+                && octets("5").is_err()
+        );
     }
 
     #[test]
     fn a_share_without_its_sign_is_refused_with_both_readings() {
-        assert_eq!([share("0.1%"), share("0"), share("0.0"), share("100 %")], [Ok(0.001), Ok(0.0), Ok(0.0), Ok(1.0)]);
-        for (text, readings) in [("0.1", ["0.1%", "10%"]), ("0.07", ["0.07%", "7%"]), ("1", ["1%", "100%"])] {
-            for error in [share(text).map(drop), loss(text).map(drop), background(text).map(drop)].map(Result::unwrap_err) {
-                assert!(readings.iter().all(|reading| error.contains(reading)), "{error}");
+        assert_eq!(
+            [share("0.1%"), share("0"), share("0.0"), share("100 %")],
+            [Ok(0.001), Ok(0.0), Ok(0.0), Ok(1.0)]
+        );
+        for (text, readings) in [
+            ("0.1", ["0.1%", "10%"]),
+            ("0.07", ["0.07%", "7%"]),
+            ("1", ["1%", "100%"]),
+        ] {
+            for error in [
+                share(text).map(drop),
+                loss(text).map(drop),
+                background(text).map(drop),
+            ]
+            .map(Result::unwrap_err)
+            {
+                assert!(
+                    readings.iter().all(|reading| error.contains(reading)),
+                    "{error}"
+                );
             }
         }
-        assert!(share("5").unwrap_err().ends_with("write 5%") && share("101").unwrap_err().contains("more than 100%"));
+        assert!(
+            share("5").unwrap_err().ends_with("write 5%")
+                && share("101").unwrap_err().contains("more than 100%")
+        );
         assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)]);
     }
 
@@ -337,7 +489,10 @@ mod tests {
         assert!(rate("fast").unwrap_err().contains("not `fast`"));
         assert!(rate("0").is_err());
         for outside in ["-5", "-5k", "999G", "1001M"] {
-            assert!(rate(outside).unwrap_err().contains("between 1 and 1000M"), "{outside}");
+            assert!(
+                rate(outside).unwrap_err().contains("between 1 and 1000M"),
+                "{outside}"
+            );
         }
         assert_eq!(rate("1G"), Ok(FrameRate(1_000_000_000)));
     }
@@ -345,22 +500,44 @@ mod tests {
     #[test]
     fn counts_are_no_rates() {
         assert_eq!(
-            [connections("100k"), connections("1_000"), connections("1000M")],
+            [
+                connections("100k"),
+                connections("1_000"),
+                connections("1000M")
+            ],
             [Ok(100_000), Ok(1000), Ok(1_000_000_000)]
         );
-        assert!(["0", "1001M", "1kfps", "5fps", "many"].into_iter().all(|text| connections(text).is_err()));
+        assert!(
+            ["0", "1001M", "1kfps", "5fps", "many"]
+                .into_iter()
+                .all(|text| connections(text).is_err())
+        );
     }
 
     #[test]
     fn nouns_agree_with_their_number() {
-        assert_eq!([counted(1, "trial"), counted(0, "trial"), counted(2, "trial")], ["1 trial", "0 trials", "2 trials"]);
-        assert_eq!([counted(3, "search"), counted(3, "losing search")], ["3 searches", "3 losing searches"]);
+        assert_eq!(
+            [
+                counted(1, "trial"),
+                counted(0, "trial"),
+                counted(2, "trial")
+            ],
+            ["1 trial", "0 trials", "2 trials"]
+        );
+        assert_eq!(
+            [counted(3, "search"), counted(3, "losing search")],
+            ["3 searches", "3 losing searches"]
+        );
         assert_eq!(
             ["query", "day", "series", "analysis", "box"].map(|noun| counted(2, noun)),
             ["2 queries", "2 days", "2 series", "2 analyses", "2 boxes"]
         );
         assert_eq!(
-            [part_of(0, 3, "trial"), part_of(1, 1, "trial"), part_of(2, 3, "query")],
+            [
+                part_of(0, 3, "trial"),
+                part_of(1, 1, "trial"),
+                part_of(2, 3, "query")
+            ],
             ["none of 3 trials", "1 of 1 trial", "2 of 3 queries"]
         );
     }
@@ -378,10 +555,28 @@ mod tests {
 
     #[test]
     fn a_tenth_of_background_is_nine_foreground_of_ten() {
-        assert_eq!(background("10%"), Ok(Share { foreground: 9, of: 10 }));
+        assert_eq!(
+            background("10%"),
+            Ok(Share {
+                foreground: 9,
+                of: 10
+            })
+        );
         assert_eq!(background("0%"), Ok(Share::ALL));
-        assert_eq!(background("100%"), Ok(Share { foreground: 0, of: 1 }));
-        assert_eq!(background("12.5%"), Ok(Share { foreground: 7, of: 8 }));
+        assert_eq!(
+            background("100%"),
+            Ok(Share {
+                foreground: 0,
+                of: 1
+            })
+        );
+        assert_eq!(
+            background("12.5%"),
+            Ok(Share {
+                foreground: 7,
+                of: 8
+            })
+        );
     }
 
     #[test]

@@ -83,7 +83,10 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
     let keys = GivenKeys::of(source);
     let search = standard_search(profile);
     plan.profile = profile;
-    plan.trial = TrialSettings { frame_timeout_ns: plan.trial.frame_timeout_ns, ..standard_trial(profile) };
+    plan.trial = TrialSettings {
+        frame_timeout_ns: plan.trial.frame_timeout_ns,
+        ..standard_trial(profile)
+    };
     if !keys.has("search", "width") {
         plan.search.width = search.width;
     }
@@ -91,7 +94,11 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         plan.search.start = search.start;
     }
     if !keys.has("search", "method") {
-        plan.search.method = if plan.search.goals.len() > 1 { SearchMethod::Mlrsearch } else { search.method };
+        plan.search.method = if plan.search.goals.len() > 1 {
+            SearchMethod::Mlrsearch
+        } else {
+            search.method
+        };
     }
     for test in &mut plan.tests {
         test.repetitions = Repetition::Fixed(standard_repetitions(profile));
@@ -105,8 +112,12 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
     }
     let overridden = keys.overridden();
     let name = profile_name(profile);
-    (!overridden.is_empty())
-        .then(|| format!("the profile {name} takes the place of what the plan file sets: {}", overridden.join("; ")))
+    (!overridden.is_empty()).then(|| {
+        format!(
+            "the profile {name} takes the place of what the plan file sets: {}",
+            overridden.join("; ")
+        )
+    })
 }
 
 /// The keys that a plan file sets explicitly.
@@ -114,24 +125,42 @@ struct GivenKeys<'s>(DeTable<'s>);
 
 /// Keys of `[trial]` and of a `[[test]]` that a profile on the command line overrides.
 const OF_TRIAL: [&str; 4] = ["duration", "residual", "rest", "stall"];
-const OF_TEST: [&str; 7] = ["repetitions", "duration", "before", "after", "tag-after", "warm-up", "phase-1-timeout"];
+const OF_TEST: [&str; 7] = [
+    "repetitions",
+    "duration",
+    "before",
+    "after",
+    "tag-after",
+    "warm-up",
+    "phase-1-timeout",
+];
 
 impl<'s> GivenKeys<'s> {
     /// Returns the keys of a file; none for a resolved plan, which contains all keys, including defaults.
     fn of(source: &'s str) -> Self {
         let (table, _) = DeTable::parse_recoverable(source);
         let is_resolved = resolved::is_resolved(table.get_ref());
-        Self(if is_resolved { DeTable::default() } else { table.into_inner() })
+        Self(if is_resolved {
+            DeTable::default()
+        } else {
+            table.into_inner()
+        })
     }
 
     fn has(&self, section: &str, key: &str) -> bool {
-        let table = self.0.get(section).and_then(|value| value.get_ref().as_table());
+        let table = self
+            .0
+            .get(section)
+            .and_then(|value| value.get_ref().as_table());
         table.is_some_and(|table| table.contains_key(key))
     }
 
     /// Returns the keys that are overridden, section by section: `[trial] duration, rest` and `repetitions of v4, v6`.
     fn overridden(&self) -> Vec<String> {
-        let of_trial: Vec<&str> = OF_TRIAL.into_iter().filter(|key| self.has("trial", key)).collect();
+        let of_trial: Vec<&str> = OF_TRIAL
+            .into_iter()
+            .filter(|key| self.has("trial", key))
+            .collect();
         let of_trial = (!of_trial.is_empty()).then(|| format!("[trial] {}", of_trial.join(", ")));
         let of_tests = OF_TEST.into_iter().filter_map(|key| {
             let tests = self.tests_with(key);
@@ -142,9 +171,18 @@ impl<'s> GivenKeys<'s> {
 
     /// Returns the names of the tests that set a key.
     fn tests_with(&self, key: &str) -> Vec<&str> {
-        let tests = self.0.get("test").and_then(|value| value.get_ref().as_array()).into_iter().flatten();
-        let tables = tests.filter_map(|test| test.get_ref().as_table()).filter(|table| table.contains_key(key));
-        tables.filter_map(|table| table.get("name")?.get_ref().as_str()).collect()
+        let tests = self
+            .0
+            .get("test")
+            .and_then(|value| value.get_ref().as_array())
+            .into_iter()
+            .flatten();
+        let tables = tests
+            .filter_map(|test| test.get_ref().as_table())
+            .filter(|table| table.contains_key(key));
+        tables
+            .filter_map(|table| table.get("name")?.get_ref().as_str())
+            .collect()
     }
 }
 
@@ -159,7 +197,11 @@ mod tests {
     #[test]
     fn repetitions_of_rfc_begin_cold_and_those_of_shorter_profiles_dithered() {
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let plan = |profile| load(&format!("profile = \"{profile}\"\n{SMALLEST}"), &library).expect("a plan").plan;
+        let plan = |profile| {
+            load(&format!("profile = \"{profile}\"\n{SMALLEST}"), &library)
+                .expect("a plan")
+                .plan
+        };
         let starts = [
             ("rfc", Profile::Rfc, RepetitionStart::Cold),
             ("draft", Profile::Draft, RepetitionStart::Dithered),
@@ -176,19 +218,32 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_keeps_the_search_that_the_plan_sets_and_tells_which_durations_and_repetitions_it_overrides() {
+    fn a_profile_keeps_the_search_that_the_plan_sets_and_tells_which_durations_and_repetitions_it_overrides()
+     {
         let search = "[search]\nmethod = \"binary\"\nwidth = \"7%\"\nstart = \"cold\"\n";
         let test = "repetitions = 11\n[[test]]\nname = \"d\"\ndut = \"linux-ipv4\"\nmeasure = \"pdv\"\nduration = \"3s\"\nrepetitions = 4\n";
-        let source = format!("{SMALLEST}{test}[trial]\nduration = \"5s\"\nframe-timeout = \"1s\"\n{search}");
+        let source =
+            format!("{SMALLEST}{test}[trial]\nduration = \"5s\"\nframe-timeout = \"1s\"\n{search}");
         let mut plan = parse(&source, &["linux-ipv4"]).expect("a plan").plan;
         let told = apply_profile(&mut plan, &source, Profile::Draft).expect("a sentence");
         assert_eq!(
             told,
             "the profile draft takes the place of what the plan file sets: [trial] duration; repetitions of t, d; duration of d"
         );
-        let SearchSettings { method, width, start, .. } = plan.search;
-        assert_eq!((method, width, start), (SearchMethod::Binary, 0.07, RepetitionStart::Cold));
-        assert_eq!((plan.trial.duration_ns, plan.trial.frame_timeout_ns), (10 * SECOND, SECOND));
+        let SearchSettings {
+            method,
+            width,
+            start,
+            ..
+        } = plan.search;
+        assert_eq!(
+            (method, width, start),
+            (SearchMethod::Binary, 0.07, RepetitionStart::Cold)
+        );
+        assert_eq!(
+            (plan.trial.duration_ns, plan.trial.frame_timeout_ns),
+            (10 * SECOND, SECOND)
+        );
         assert_eq!(plan.tests[1].repetitions, Repetition::Fixed(7));
     }
 
@@ -198,9 +253,15 @@ mod tests {
         let resolved = resolved::write(&plan, SMALLEST, "recipes").expect("text");
         for source in [SMALLEST, &resolved] {
             assert_eq!(apply_profile(&mut plan, source, Profile::Rfc), None);
-            assert_eq!((plan.search.method, plan.search.width), (SearchMethod::Binary, 0.005));
+            assert_eq!(
+                (plan.search.method, plan.search.width),
+                (SearchMethod::Binary, 0.005)
+            );
             assert_eq!(apply_profile(&mut plan, source, Profile::Smoke), None);
-            assert_eq!((plan.search.method, plan.search.width), (SearchMethod::Mlrsearch, 0.02));
+            assert_eq!(
+                (plan.search.method, plan.search.width),
+                (SearchMethod::Mlrsearch, 0.02)
+            );
         }
     }
 }

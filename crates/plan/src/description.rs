@@ -34,15 +34,34 @@ pub fn describe(plan: &Plan, shown: ShownClauses) -> Vec<DescriptionPart> {
         costs.push(cost("conformant", budget::estimate_rfc(plan)));
     }
     let tests = plan.tests.iter().map(test).collect();
-    let clauses = if shown == ShownClauses::Counts { Vec::new() } else { clauses(plan, shown) };
+    let clauses = if shown == ShownClauses::Counts {
+        Vec::new()
+    } else {
+        clauses(plan, shown)
+    };
     let sections = [
-        DescriptionPart { heading, rows: costs },
+        DescriptionPart {
+            heading,
+            rows: costs,
+        },
         compliance(plan),
-        DescriptionPart { heading: String::new(), rows: tests },
-        DescriptionPart { heading: String::new(), rows: settings(plan) },
-        DescriptionPart { heading: "Clauses:".to_owned(), rows: clauses },
+        DescriptionPart {
+            heading: String::new(),
+            rows: tests,
+        },
+        DescriptionPart {
+            heading: String::new(),
+            rows: settings(plan),
+        },
+        DescriptionPart {
+            heading: "Clauses:".to_owned(),
+            rows: clauses,
+        },
     ];
-    sections.into_iter().filter(|section| !section.rows.is_empty()).collect()
+    sections
+        .into_iter()
+        .filter(|section| !section.rows.is_empty())
+        .collect()
 }
 
 fn row(name: &str, text: String) -> Vec<String> {
@@ -51,26 +70,56 @@ fn row(name: &str, text: String) -> Vec<String> {
 
 fn test(test: &Test) -> Vec<String> {
     let (measure, traffic) = (test.measure.name(), traffic(test));
-    row(&test.name, format!("{measure} of {}: {traffic}, {}", test.dut, repetitions(test.repetitions)))
+    row(
+        &test.name,
+        format!(
+            "{measure} of {}: {traffic}, {}",
+            test.dut,
+            repetitions(test.repetitions)
+        ),
+    )
 }
 
 /// Returns the settings that all tests of the plan share.
 fn settings(plan: &Plan) -> Vec<Vec<String>> {
     let is_of_queries = plan.tests.iter().all(|test| test.measure.dns().is_some());
-    let (what, unit) =
-        if is_of_queries { ("late answers", "queries/s") } else { ("residual frames", "frames/s per direction") };
+    let (what, unit) = if is_of_queries {
+        ("late answers", "queries/s")
+    } else {
+        ("residual frames", "frames/s per direction")
+    };
     let (trial, search) = (&plan.trial, &plan.search);
-    let [duration, residual, rest] = [trial.duration_ns, trial.residual_ns, trial.rest_ns].map(show_ns);
-    let (least, most, width) = (show_rate(search.minimum), show_rate(search.maximum), search.width * 100.0);
-    let goals = search.goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let [duration, residual, rest] =
+        [trial.duration_ns, trial.residual_ns, trial.rest_ns].map(show_ns);
+    let (least, most, width) = (
+        show_rate(search.minimum),
+        show_rate(search.maximum),
+        search.width * 100.0,
+    );
+    let goals = search
+        .goals
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
     let method = search.method.info().name;
-    let reference = plan
-        .reference
-        .as_ref()
-        .map(|name| row("reference", format!("{name}, which shows `compare` whether the machine changed between two runs")));
+    let reference = plan.reference.as_ref().map(|name| {
+        row(
+            "reference",
+            format!("{name}, which shows `compare` whether the machine changed between two runs"),
+        )
+    });
     let rows = [
-        row("trials", format!("{duration} each, up to {residual} for {what}, {rest} of rest")),
-        row("search", format!("{method} between {least} and {most} {unit}, to within {width} %; loss goals {goals}")),
+        row(
+            "trials",
+            format!("{duration} each, up to {residual} for {what}, {rest} of rest"),
+        ),
+        row(
+            "search",
+            format!(
+                "{method} between {least} and {most} {unit}, to within {width} %; loss goals {goals}"
+            ),
+        ),
         row("seed", plan.seed.to_string()),
     ];
     rows.into_iter().chain(reference).collect()
@@ -79,7 +128,11 @@ fn settings(plan: &Plan) -> Vec<Vec<String>> {
 /// Returns a description of the traffic of a test: the names that a DNS test queries, or the frame sizes.
 fn traffic(test: &Test) -> String {
     if let Some(dns) = test.measure.dns() {
-        let cached = if dns.cached > 0 { format!(", {} % cached", dns.cached) } else { String::new() };
+        let cached = if dns.cached > 0 {
+            format!(", {} % cached", dns.cached)
+        } else {
+            String::new()
+        };
         return format!("names of {}{cached}", dns.names);
     }
     let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
@@ -87,7 +140,9 @@ fn traffic(test: &Test) -> String {
         0.0 => String::new(),
         percent => format!(", {percent} % native IPv6"),
     };
-    let maximum = test.maximum.map_or(String::new(), |maximum| format!(", up to {}/s", show_rate(maximum)));
+    let maximum = test.maximum.map_or(String::new(), |maximum| {
+        format!(", up to {}/s", show_rate(maximum))
+    });
     format!("{}-byte frames{background}{maximum}", sizes.join(", "))
 }
 
@@ -99,13 +154,27 @@ fn repetitions(repetitions: Repetition) -> String {
 }
 
 fn cost(name: &str, budget: Budget) -> Vec<String> {
-    let (time, measurements) = (show_seconds(budget.seconds), counted(budget.measurements, "measurement"));
-    row(name, format!("about {time}: {measurements}, {}", counted(budget.trials, "trial")))
+    let (time, measurements) = (
+        show_seconds(budget.seconds),
+        counted(budget.measurements, "measurement"),
+    );
+    row(
+        name,
+        format!(
+            "about {time}: {measurements}, {}",
+            counted(budget.trials, "trial")
+        ),
+    )
 }
 
 /// Returns which tests comply with the RFCs, and the number of clauses by how they are met.
 fn compliance(plan: &Plan) -> DescriptionPart {
-    let of_tests = plan.tests.iter().map(|test| (conformance::compliance(&conformance::of_the_test(plan, test)), &test.name));
+    let of_tests = plan.tests.iter().map(|test| {
+        (
+            conformance::compliance(&conformance::of_the_test(plan, test)),
+            &test.name,
+        )
+    });
     let mut groups: Vec<(Compliance, Vec<&str>)> = Vec::new();
     for (compliance, name) in of_tests {
         match groups.iter_mut().find(|(other, _)| *other == compliance) {
@@ -113,24 +182,56 @@ fn compliance(plan: &Plan) -> DescriptionPart {
             None => groups.push((compliance, vec![name])),
         }
     }
-    let mut rows: Vec<Vec<String>> = groups.iter().map(|(compliance, names)| complying(*compliance, names, plan)).collect();
+    let mut rows: Vec<Vec<String>> = groups
+        .iter()
+        .map(|(compliance, names)| complying(*compliance, names, plan))
+        .collect();
     rows.push(row("clauses", counts(plan)));
-    DescriptionPart { heading: "Compliance (RFC 2544 section 5), not counting the tester's own deviations:".to_owned(), rows }
+    DescriptionPart {
+        heading: "Compliance (RFC 2544 section 5), not counting the tester's own deviations:"
+            .to_owned(),
+        rows,
+    }
 }
 
 fn complying(compliance: Compliance, names: &[&str], plan: &Plan) -> Vec<String> {
-    let tests = if names.len() == plan.tests.len() { String::new() } else { format!(" ({})", names.join(", ")) };
-    row(&counted(names.len() as u64, "test"), format!("{compliance}{tests}"))
+    let tests = if names.len() == plan.tests.len() {
+        String::new()
+    } else {
+        format!(" ({})", names.join(", "))
+    };
+    row(
+        &counted(names.len() as u64, "test"),
+        format!("{compliance}{tests}"),
+    )
 }
 
 /// Returns the number of clauses that are broken, bent, not checked and met.
 fn counts(plan: &Plan) -> String {
     let clauses = conformance::of_plan(plan);
-    let number = |wanted: Conformance| clauses.iter().filter(|(clause, _)| clause.conformance == wanted).count();
-    let kinds = [Conformance::Violated, Conformance::Partial, Conformance::Unchecked, Conformance::Met];
-    let counts = kinds.into_iter().map(|kind| (number(kind), label(kind))).filter(|(number, _)| *number > 0);
-    let counts: Vec<String> = counts.map(|(number, label)| format!("{number} {label}")).collect();
-    format!("{}; --clauses shows those that are not met", counts.join(", "))
+    let number = |wanted: Conformance| {
+        clauses
+            .iter()
+            .filter(|(clause, _)| clause.conformance == wanted)
+            .count()
+    };
+    let kinds = [
+        Conformance::Violated,
+        Conformance::Partial,
+        Conformance::Unchecked,
+        Conformance::Met,
+    ];
+    let counts = kinds
+        .into_iter()
+        .map(|kind| (number(kind), label(kind)))
+        .filter(|(number, _)| *number > 0);
+    let counts: Vec<String> = counts
+        .map(|(number, label)| format!("{number} {label}"))
+        .collect();
+    format!(
+        "{}; --clauses shows those that are not met",
+        counts.join(", ")
+    )
 }
 
 fn label(conformance: Conformance) -> String {
@@ -143,15 +244,31 @@ fn label(conformance: Conformance) -> String {
 /// Returns the individual clauses, with those that no plan can change last.
 fn clauses(plan: &Plan, shown: ShownClauses) -> Vec<Vec<String>> {
     let rows = conformance::of_plan(plan).into_iter();
-    let is_shown = |clause: &Clause| shown == ShownClauses::All || clause.conformance != Conformance::Met;
-    rows.filter(|(clause, _)| is_shown(clause)).map(|(clause, tests)| clause_row(&clause, &tests, plan)).collect()
+    let is_shown =
+        |clause: &Clause| shown == ShownClauses::All || clause.conformance != Conformance::Met;
+    rows.filter(|(clause, _)| is_shown(clause))
+        .map(|(clause, tests)| clause_row(&clause, &tests, plan))
+        .collect()
 }
 
 fn clause_row(clause: &Clause, tests: &[String], plan: &Plan) -> Vec<String> {
-    let about = if tests.len() == plan.tests.len() { String::new() } else { format!(" [{}]", tests.join(", ")) };
-    let Clause { clause, level, requirement, actual, conformance } = clause;
+    let about = if tests.len() == plan.tests.len() {
+        String::new()
+    } else {
+        format!(" [{}]", tests.join(", "))
+    };
+    let Clause {
+        clause,
+        level,
+        requirement,
+        actual,
+        conformance,
+    } = clause;
     let requirement = requirement.trim_end_matches('.');
-    row(&label(*conformance), format!("{clause} ({level}): {requirement}. Here: {actual}{about}"))
+    row(
+        &label(*conformance),
+        format!("{clause} ({level}): {requirement}. Here: {actual}{about}"),
+    )
 }
 
 pub(crate) fn profile_name(profile: Profile) -> &'static str {

@@ -7,7 +7,12 @@ pub(crate) const SMALLEST: &str = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \
 
 /// Returns a plan with one test for each set of lines, with the device that `dut` returns for the lines.
 pub(crate) fn plan<'a>(dut: impl Fn(&str) -> &'a str, tests: &[&str]) -> String {
-    let test = |(number, lines): (usize, &&str)| format!("[[test]]\nname = \"t{number}\"\ndut = \"{}\"\n{lines}\n", dut(lines));
+    let test = |(number, lines): (usize, &&str)| {
+        format!(
+            "[[test]]\nname = \"t{number}\"\ndut = \"{}\"\n{lines}\n",
+            dut(lines)
+        )
+    };
     "name = \"p\"\n".to_owned() + &tests.iter().enumerate().map(test).collect::<String>()
 }
 
@@ -16,5 +21,10 @@ pub(crate) fn plan<'a>(dut: impl Fn(&str) -> &'a str, tests: &[&str]) -> String 
 /// # Panics
 /// The plan has no mistakes.
 pub(crate) fn mistakes(source: &str, duts: &[&str]) -> String {
-    render("plan.toml", source, &parse(source, duts).expect_err("mistakes"), false)
+    render(
+        "plan.toml",
+        source,
+        &parse(source, duts).expect_err("mistakes"),
+        false,
+    )
 }

@@ -3,7 +3,8 @@
 use crate::defaults::{PlanDefaults, standard_search, standard_trial};
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::{
-    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size, setting, share_or_rate, start,
+    self, any, backend, core, count, hash_fields, identifier, method, profile, queues, ring_size,
+    setting, share_or_rate, start,
 };
 use crate::reader::{Mistakes, Section, table_of};
 use crate::resolved;
@@ -77,7 +78,9 @@ impl Links {
     pub fn own_ports(&self) -> impl Iterator<Item = &PortSpec> {
         let agents = self.agent.as_ref().map(|agent| agent.sends as usize);
         let ports = self.ports.iter().flatten().enumerate();
-        ports.filter(move |(side, _)| agents != Some(*side)).map(|(_, port)| port)
+        ports
+            .filter(move |(side, _)| agents != Some(*side))
+            .map(|(_, port)| port)
     }
 
     /// Returns the names of the left and the right port; `None` unless both are interfaces of this machine.
@@ -94,14 +97,22 @@ impl Links {
 pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
-    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the plan", &mistakes);
+    let file = Section::new(
+        table.get_ref(),
+        0..source.len().min(1),
+        "the plan",
+        &mistakes,
+    );
     let again = file.again();
     let loaded = match resolved::is_resolved(table.get_ref()) {
         true => read_resolved(&file, source, duts),
         false => read_file(file, duts),
     };
     // If a key could not be read, its default may stand in for the intended value, so the check would be misleading.
-    loaded.iter().filter(|_| mistakes.are_none()).for_each(|loaded| check_sent(&again, &loaded.plan));
+    loaded
+        .iter()
+        .filter(|_| mistakes.are_none())
+        .for_each(|loaded| check_sent(&again, &loaded.plan));
     let found = mistakes.into_inner();
     match loaded {
         Some(loaded) if found.is_empty() => Ok(loaded),
@@ -121,7 +132,8 @@ pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> 
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
         let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
         test.ipv4_only = is_ipv4 && test.foreground.background_percent() == 0.0;
-        test.ipv6_forwarded = traffic.is_some_and(|t| t.left.source.is_ipv6() && t.right.source.is_ipv6());
+        test.ipv6_forwarded =
+            traffic.is_some_and(|t| t.left.source.is_ipv6() && t.right.source.is_ipv6());
     }
     Ok(loaded)
 }
@@ -129,8 +141,15 @@ pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> 
 /// Returns the directories of further recipes that a plan names, as written; mistakes are left for [`parse`] to report.
 pub fn recipe_directories(source: &str) -> Vec<String> {
     let (table, _) = DeTable::parse_recoverable(source);
-    let directories = table.get_ref().get("recipes").and_then(|value| value.get_ref().as_array());
-    directories.into_iter().flatten().filter_map(|item| Some(item.get_ref().as_str()?.to_owned())).collect()
+    let directories = table
+        .get_ref()
+        .get("recipes")
+        .and_then(|value| value.get_ref().as_array());
+    directories
+        .into_iter()
+        .flatten()
+        .filter_map(|item| Some(item.get_ref().as_str()?.to_owned()))
+        .collect()
 }
 
 /// Returns the links of a plan that has been read before; mistakes and the tests are ignored.
@@ -143,45 +162,93 @@ pub fn links_of(source: &str) -> Links {
 
 /// Reads a resolved plan, and makes the same checks as for a plan file, in case the user has edited it.
 fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
-    let plan = resolved::plan_of(source).map_err(|mistake| file.add(mistake)).ok()?;
+    let plan = resolved::plan_of(source)
+        .map_err(|mistake| file.add(mistake))
+        .ok()?;
     if let Some(section) = file.section("search", "[search]") {
         check_search(&section, &plan.search);
     }
     check_tests(file, duts);
     let _ = read_reference(file, &plan.tests);
-    Some(Loaded { plan, links: read_testbed(file).0, left_out: Vec::new() })
+    Some(Loaded {
+        plan,
+        links: read_testbed(file).0,
+        left_out: Vec::new(),
+    })
 }
 
 fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let name = file.required_text("name", identifier);
     let profile = file.text("profile", profile).unwrap_or(Profile::Smoke);
-    let seed = file.number("seed", |t| t.parse().map_err(|_| format!("expected a whole number, not `{t}`")));
+    let seed = file.number("seed", |t| {
+        t.parse()
+            .map_err(|_| format!("expected a whole number, not `{t}`"))
+    });
     let interleave = file.truth("interleave").unwrap_or(false);
     // Read before, by `recipe_directories`.
     let _ = file.texts("recipes", words::path);
-    let trial_section = file.section("trial", "[trial]").map(|section| read_trial(section, profile));
+    let trial_section = file
+        .section("trial", "[trial]")
+        .map(|section| read_trial(section, profile));
     let (trial, patience_ns) = trial_section.unwrap_or_else(|| usual_trial(profile));
-    let search = file.section("search", "[search]").map_or(standard_search(profile), |s| read_search(s, profile));
+    let search = file
+        .section("search", "[search]")
+        .map_or(standard_search(profile), |s| read_search(s, profile));
     let (links, link_rate) = read_testbed(&file);
-    let is_method_given = file.section("search", "[search]").is_some_and(|section| section.mentions("method"));
+    let is_method_given = file
+        .section("search", "[search]")
+        .is_some_and(|section| section.mentions("method"));
     let machines: Vec<&str> = links.machines.iter().map(RemoteMachine::name).collect();
-    let defaults = PlanDefaults { profile, trial, search: &search, is_method_given, link_rate, duts, machines: &machines };
+    let defaults = PlanDefaults {
+        profile,
+        trial,
+        search: &search,
+        is_method_given,
+        link_rate,
+        duts,
+        machines: &machines,
+    };
     let mut tests = read_tests(&file, &defaults);
     if let (Some(tests), Some(_)) = (&tests, &links.agent) {
-        file.section("testbed", "[testbed]").iter().for_each(|section| agent::check_tests(section, tests));
+        file.section("testbed", "[testbed]")
+            .iter()
+            .for_each(|section| agent::check_tests(section, tests));
     }
-    let testbed = links.authority.as_ref().zip(file.section("testbed", "[testbed]")).zip(tests.as_mut());
+    let testbed = links
+        .authority
+        .as_ref()
+        .zip(file.section("testbed", "[testbed]"))
+        .zip(tests.as_mut());
     if let Some(((machine, section), tests)) = testbed {
         authority::assign(&section, machine, tests);
     }
     let reference = read_useful_reference(&file, tests.as_deref().unwrap_or_default());
     file.finish();
     // A plan with other durations follows none of the named profiles.
-    let profile = if trial == standard_trial(profile) { profile } else { Profile::Custom };
+    let profile = if trial == standard_trial(profile) {
+        profile
+    } else {
+        Profile::Custom
+    };
     let seed = seed.unwrap_or(42);
     let (name, tests) = (name?, tests?);
-    let plan = Plan { name, profile, seed, trial, patience_ns, search, link_rate, interleave, reference, tests };
-    Some(Loaded { plan, links, left_out: Vec::new() })
+    let plan = Plan {
+        name,
+        profile,
+        seed,
+        trial,
+        patience_ns,
+        search,
+        link_rate,
+        interleave,
+        reference,
+        tests,
+    };
+    Some(Loaded {
+        plan,
+        links,
+        left_out: Vec::new(),
+    })
 }
 
 fn usual_trial(profile: Profile) -> (TrialSettings, u64) {
@@ -225,19 +292,40 @@ fn check_trial(section: &Section<'_>, trial: &TrialSettings) {
 
 fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     let standard = standard_search(profile);
-    let goals = section.list("loss-goals", units::loss).unwrap_or(standard.goals);
-    let several = if goals.len() > 1 { SearchMethod::Mlrsearch } else { standard.method };
-    let maximum = section.value("maximum", units::rate).unwrap_or(standard.maximum);
+    let goals = section
+        .list("loss-goals", units::loss)
+        .unwrap_or(standard.goals);
+    let several = if goals.len() > 1 {
+        SearchMethod::Mlrsearch
+    } else {
+        standard.method
+    };
+    let maximum = section
+        .value("maximum", units::rate)
+        .unwrap_or(standard.maximum);
     // A rate counts as its share of the maximum, so that the bounds are never further apart than it.
-    let share = |width: f64| if width > 1.0 { width / maximum.0 as f64 } else { width };
+    let share = |width: f64| {
+        if width > 1.0 {
+            width / maximum.0 as f64
+        } else {
+            width
+        }
+    };
     let search = SearchSettings {
         method: section.text("method", method).unwrap_or(several),
-        minimum: section.value("minimum", units::rate).unwrap_or(standard.minimum),
+        minimum: section
+            .value("minimum", units::rate)
+            .unwrap_or(standard.minimum),
         maximum,
-        width: section.value("width", share_or_rate).map(share).unwrap_or(standard.width),
+        width: section
+            .value("width", share_or_rate)
+            .map(share)
+            .unwrap_or(standard.width),
         goals,
         max_invalid: section
-            .number("max-invalid", |text| count(text, SearchSettings::MAX_INVALID))
+            .number("max-invalid", |text| {
+                count(text, SearchSettings::MAX_INVALID)
+            })
             .unwrap_or(standard.max_invalid),
         start: section.text("start", start).unwrap_or(standard.start),
     };
@@ -251,25 +339,46 @@ fn check_search(section: &Section<'_>, search: &SearchSettings) {
         section.mistake("minimum", "the minimum rate must be below the maximum");
     }
     if !SearchSettings::WIDTH.contains(search.width) {
-        section.mistake("width", "the width must be between 0.001% and 50% (of the maximum, if it is a rate)");
+        section.mistake(
+            "width",
+            "the width must be between 0.001% and 50% (of the maximum, if it is a rate)",
+        );
     }
     if search.goals.is_empty() {
         section.mistake("loss-goals", "at least one loss goal is needed");
     }
     if !search.method.info().takes_several_goals && search.goals.len() > 1 {
         let help = "use method = \"mlrsearch\" for several goals in one search";
-        section.mistake_with_help("method", format!("a {} has one loss goal", search.method.info().title), help);
+        section.mistake_with_help(
+            "method",
+            format!("a {} has one loss goal", search.method.info().title),
+            help,
+        );
     }
 }
 
 /// Reports tests with a trial that would send nothing: for a search, at the key that causes it; otherwise at the test.
 fn check_sent(file: &Section<'_>, plan: &Plan) {
-    for (test, empty) in plan.tests.iter().filter_map(|test| Some((test, test.empty_trial(plan)?))) {
-        let search = file.section("search", "[search]").filter(|search| empty.is_of_search && search.is_given("minimum"));
-        let trial = file.section("trial", "[trial]").filter(|trial| empty.is_of_search && trial.is_given("duration"));
-        if let Some((section, key)) = search.map(|section| (section, "minimum")).or(trial.map(|section| (section, "duration")))
+    for (test, empty) in plan
+        .tests
+        .iter()
+        .filter_map(|test| Some((test, test.empty_trial(plan)?)))
+    {
+        let search = file
+            .section("search", "[search]")
+            .filter(|search| empty.is_of_search && search.is_given("minimum"));
+        let trial = file
+            .section("trial", "[trial]")
+            .filter(|trial| empty.is_of_search && trial.is_given("duration"));
+        if let Some((section, key)) = search
+            .map(|section| (section, "minimum"))
+            .or(trial.map(|section| (section, "duration")))
         {
-            section.mistake_with_help(key, empty.to_string(), format!("it is a trial of the test {}", test.name));
+            section.mistake_with_help(
+                key,
+                empty.to_string(),
+                format!("it is a trial of the test {}", test.name),
+            );
             return;
         }
         mark_test(file, &test.name, &empty.to_string());
@@ -279,20 +388,34 @@ fn check_sent(file: &Section<'_>, plan: &Plan) {
 /// Reports a mistake at the key of a test that sets its load or its duration, else at the test.
 fn mark_test(file: &Section<'_>, name: &str, title: &str) {
     // The names in a series begin with that of the test.
-    let is_of = |own: &str| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_of = |own: &str| {
+        name.strip_prefix(own)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
     let tests = file.sections("test", "[[test]]");
-    let section = tests.iter().find(|section| section.text("name", any).is_some_and(|own| is_of(&own)));
+    let section = tests
+        .iter()
+        .find(|section| section.text("name", any).is_some_and(|own| is_of(&own)));
     let Some(section) = section else { return };
-    let key = ["rate", "rates", "rate-per-client", "duration"].into_iter().find(|key| section.is_given(key));
+    let key = ["rate", "rates", "rate-per-client", "duration"]
+        .into_iter()
+        .find(|key| section.is_given(key));
     section.mistake(key.unwrap_or("measure"), title);
 }
 
 fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
-    let Some(section) = file.section("testbed", "[testbed]") else { return Default::default() };
+    let Some(section) = file.section("testbed", "[testbed]") else {
+        return Default::default();
+    };
     let config = section.text("ssh-config", words::path).map(SshConfig::new);
     let config = config.as_ref();
     let TesterEnds { ports, agent } = read_ends(&section, config);
-    let has_interfaces = ports.iter().flatten().filter(|port| port.interface().is_some()).count() == 2;
+    let has_interfaces = ports
+        .iter()
+        .flatten()
+        .filter(|port| port.interface().is_some())
+        .count()
+        == 2;
     let nic = read_nic(&section, has_interfaces);
     let links = Links {
         machines: machines::read(&section, config, ports.is_some()),
@@ -316,7 +439,10 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
 /// Reads a list of cores, each named once.
 fn cores(section: &Section<'_>, key: &'static str) -> Vec<u32> {
     let cores = section.numbers(key, core).unwrap_or_default();
-    let twice = cores.iter().enumerate().find(|(index, core)| cores[..*index].contains(core));
+    let twice = cores
+        .iter()
+        .enumerate()
+        .find(|(index, core)| cores[..*index].contains(core));
     if let Some((_, twice)) = twice {
         section.mistake(key, format!("core {twice} is named twice"));
     }
@@ -327,25 +453,44 @@ fn cores(section: &Section<'_>, key: &'static str) -> Vec<u32> {
 fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
     let offloads = [("offloads-on", "on"), ("offloads-off", "off")].map(|(key, value)| {
         let names = section.texts(key, setting).unwrap_or_default();
-        names.into_iter().map(move |name| NicSetting::new(NicKind::Offload, name, value))
+        names
+            .into_iter()
+            .map(move |name| NicSetting::new(NicKind::Offload, name, value))
     });
     let rings = [("rx-ring", "rx"), ("tx-ring", "tx")].map(|(key, name)| {
         let size = section.number(key, ring_size);
         size.map(|size| NicSetting::new(NicKind::Ring, name, size.to_string()))
     });
     let fields = section.text("rss-hash", hash_fields);
-    let fields =
-        fields.iter().flat_map(|fields| ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields)));
-    let settings: Vec<NicSetting> = offloads.into_iter().flatten().chain(rings.into_iter().flatten()).chain(fields).collect();
-    let keys = ["offloads-on", "offloads-off", "rx-ring", "tx-ring", "rss-hash"];
-    keys.into_iter().for_each(|key| check_interfaces(section, key, has_interfaces));
+    let fields = fields.iter().flat_map(|fields| {
+        ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields))
+    });
+    let settings: Vec<NicSetting> = offloads
+        .into_iter()
+        .flatten()
+        .chain(rings.into_iter().flatten())
+        .chain(fields)
+        .collect();
+    let keys = [
+        "offloads-on",
+        "offloads-off",
+        "rx-ring",
+        "tx-ring",
+        "rss-hash",
+    ];
+    keys.into_iter()
+        .for_each(|key| check_interfaces(section, key, has_interfaces));
     settings
 }
 
 fn read_own_addresses(section: &Section<'_>, has_interfaces: bool) -> OwnAddresses {
     let may_have = section.truth("lend-addresses").unwrap_or_default();
     check_interfaces(section, "lend-addresses", has_interfaces);
-    if may_have { OwnAddresses::Lent } else { OwnAddresses::Refused }
+    if may_have {
+        OwnAddresses::Lent
+    } else {
+        OwnAddresses::Refused
+    }
 }
 
 /// Reports a key that applies to interfaces of this machine but is given without any.
@@ -389,12 +534,17 @@ mod tests {
         let of_all = parse(SMALLEST, &DUTS).expect("a plan").plan;
         assert_eq!(of_all.tests[0].search_settings(&of_all), of_all.search);
         let mistakes = with("1").expect_err("a mistake");
-        assert_eq!(mistakes[0].title, "the maximum rate must be above the minimum of [search]");
+        assert_eq!(
+            mistakes[0].title,
+            "the maximum rate must be above the minimum of [search]"
+        );
     }
 
     #[test]
     fn the_rfc_profile_has_the_durations_of_the_rfc() {
-        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS).expect("a plan").plan;
+        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}"), &DUTS)
+            .expect("a plan")
+            .plan;
         assert_eq!(plan.trial.duration_ns, 60_000_000_000);
         assert_eq!(plan.trial.rest_ns, 5_000_000_000);
         assert_eq!(plan.tests[0].repetitions, Repetition::Fixed(20));
@@ -402,7 +552,10 @@ mod tests {
 
     #[test]
     fn durations_of_ones_own_are_no_named_profile() {
-        let plan = parse(&format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"), &DUTS);
+        let plan = parse(
+            &format!("profile = \"rfc\"\n{SMALLEST}[trial]\nduration = \"5s\"\n"),
+            &DUTS,
+        );
         assert_eq!(plan.expect("a plan").plan.profile, Profile::Custom);
     }
 
@@ -435,15 +588,30 @@ background = \"110%\"
     fn broken_toml_is_shown_at_its_place() {
         let source = "name = \"p\"\n[[test]\nname = 3\n";
         let mistakes = parse(source, &DUTS).expect_err("mistakes");
-        assert_eq!(source[..mistakes[0].span.start].lines().count(), 2, "{mistakes:?}");
+        assert_eq!(
+            source[..mistakes[0].span.start].lines().count(),
+            2,
+            "{mistakes:?}"
+        );
     }
 
     #[test]
     fn a_dut_over_ssh_has_interfaces_on_both_machines() {
         let testbed = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
-        let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS).expect("a plan").links;
-        assert_eq!(links.machines, [RemoteMachine::new("dut", None, ["f0", "f1"].map(str::to_owned))]);
-        let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS).expect("a plan").links;
+        let links = parse(&format!("{SMALLEST}{testbed}"), &DUTS)
+            .expect("a plan")
+            .links;
+        assert_eq!(
+            links.machines,
+            [RemoteMachine::new(
+                "dut",
+                None,
+                ["f0", "f1"].map(str::to_owned)
+            )]
+        );
+        let netns = parse(&format!("{SMALLEST}[testbed]\nhost = \"netns\"\n"), &DUTS)
+            .expect("a plan")
+            .links;
         assert_eq!(netns, Links::default());
     }
 
@@ -451,13 +619,25 @@ background = \"110%\"
     fn mistakes_of_a_dut_over_ssh_are_told_each_at_its_line() {
         for (name, testbed) in [
             ("half", "host = \"ssh:dut\"\ndut-left = \"f0\"\n"),
-            ("no_host", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nssh-config = \"c\"\n"),
-            ("strange", "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nhost = \"ssh:-oProxyCommand=x\"\n"),
-            ("twice", "left = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f0\"\n"),
+            (
+                "no_host",
+                "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nssh-config = \"c\"\n",
+            ),
+            (
+                "strange",
+                "left = \"e0\"\nright = \"e1\"\ndut-left = \"f0\"\nhost = \"ssh:-oProxyCommand=x\"\n",
+            ),
+            (
+                "twice",
+                "left = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f0\"\n",
+            ),
         ] {
             let source = format!("{SMALLEST}[testbed]\n{testbed}");
             let mistakes = parse(&source, &DUTS).expect_err("mistakes");
-            insta::assert_snapshot!(format!("ssh_{name}"), render("plan.toml", &source, &mistakes, false));
+            insta::assert_snapshot!(
+                format!("ssh_{name}"),
+                render("plan.toml", &source, &mistakes, false)
+            );
         }
     }
 
@@ -466,35 +646,79 @@ background = \"110%\"
         let machine = "right = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"f0\"\ndut-right = \"f1\"\n";
         for (key, more) in [
             ("left = \"memif:/run/a{}\"", "right = \"memif:/run/b\"\n"),
-            ("left = \"dpdk:net_pcap0,tx_pcap=/x{}\"", "right = \"dpdk:net_null0\"\n"),
+            (
+                "left = \"dpdk:net_pcap0,tx_pcap=/x{}\"",
+                "right = \"dpdk:net_null0\"\n",
+            ),
             ("ssh-config = \"c{}\"", &format!("left = \"e0\"\n{machine}")),
-            ("agent-program = \"/x{}\"", "left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\n"),
+            (
+                "agent-program = \"/x{}\"",
+                "left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\n",
+            ),
         ] {
             for hostile in ["\\u001b[30m", "\\n", "\\u202e", "\\u2028"] {
-                let told = mistakes(&format!("{SMALLEST}[testbed]\n{}\n{more}", key.replace("{}", hostile)), &DUTS);
-                assert!(told.contains("expected a text without control characters, but `"), "{key}: {told}");
-                assert!(told.contains(&format!("plan.toml:{}:", SMALLEST.lines().count() + 2)), "{key}: {told}");
+                let told = mistakes(
+                    &format!(
+                        "{SMALLEST}[testbed]\n{}\n{more}",
+                        key.replace("{}", hostile)
+                    ),
+                    &DUTS,
+                );
+                assert!(
+                    told.contains("expected a text without control characters, but `"),
+                    "{key}: {told}"
+                );
+                assert!(
+                    told.contains(&format!("plan.toml:{}:", SMALLEST.lines().count() + 2)),
+                    "{key}: {told}"
+                );
             }
         }
-        let told = mistakes(&format!("recipes = [\"evil\\u001b[30m\"]\n{SMALLEST}"), &DUTS);
-        assert!(told.contains("plan.toml:1:") && told.contains("`evil\\u001b[30m` has"), "{told}");
+        let told = mistakes(
+            &format!("recipes = [\"evil\\u001b[30m\"]\n{SMALLEST}"),
+            &DUTS,
+        );
+        assert!(
+            told.contains("plan.toml:1:") && told.contains("`evil\\u001b[30m` has"),
+            "{told}"
+        );
     }
 
     #[test]
     fn a_tester_on_two_machines_has_one_end_here_and_one_there() {
-        let links = |testbed: &str| parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS).expect("a plan").links;
+        let links = |testbed: &str| {
+            parse(&format!("{SMALLEST}[testbed]\n{testbed}"), &DUTS)
+                .expect("a plan")
+                .links
+        };
         let right = links("left = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"f1\"\n");
         let agent = right.agent.as_ref().expect("an agent");
-        assert_eq!((agent.remote.destination(), agent.interface.as_str(), agent.program.as_str()), ("far", "f1", "sixbench"));
-        assert_eq!((agent.sends, right.own_interfaces(), right.interfaces()), (Direction::Reverse, vec!["e0"], None));
+        assert_eq!(
+            (
+                agent.remote.destination(),
+                agent.interface.as_str(),
+                agent.program.as_str()
+            ),
+            ("far", "f1", "sixbench")
+        );
+        assert_eq!(
+            (agent.sends, right.own_interfaces(), right.interfaces()),
+            (Direction::Reverse, vec!["e0"], None)
+        );
         let left = links(
             "right = \"e1\"\nagent = \"ssh:far\"\nagent-left = \"f0\"\nagent-cores = [2, 3]\nagent-program = \"/opt/sixbench\"\n\
              ssh-config = \"c\"\n",
         );
         let agent = left.agent.as_ref().expect("an agent");
-        assert_eq!((agent.sends, left.own_interfaces(), &agent.cores[..]), (Direction::Forward, vec!["e1"], &[2, 3][..]));
         assert_eq!(
-            (agent.program.as_str(), agent.remote == Remote::new("far", Some(&SshConfig::new("c")))),
+            (agent.sends, left.own_interfaces(), &agent.cores[..]),
+            (Direction::Forward, vec!["e1"], &[2, 3][..])
+        );
+        assert_eq!(
+            (
+                agent.program.as_str(),
+                agent.remote == Remote::new("far", Some(&SshConfig::new("c")))
+            ),
             ("/opt/sixbench", true)
         );
     }
@@ -503,10 +727,28 @@ background = \"110%\"
     fn mistakes_of_a_tester_on_two_machines_are_told_each_at_its_line() {
         let agent = "agent = \"ssh:far\"\n";
         for (name, testbed, test) in [
-            ("alone", "left = \"e0\"\nright = \"e1\"\nagent-cores = [1]\nagent-program = \"x\"\n".to_owned(), ""),
-            ("both_here", format!("left = \"e0\"\nright = \"e1\"\n{agent}"), ""),
-            ("same_end", format!("left = \"e0\"\n{agent}agent-left = \"f0\"\n"), ""),
-            ("strange", "left = \"e0\"\nagent = \"far\"\nagent-right = \"f 0\"\nagent-program = \"-x\"\n".to_owned(), ""),
+            (
+                "alone",
+                "left = \"e0\"\nright = \"e1\"\nagent-cores = [1]\nagent-program = \"x\"\n"
+                    .to_owned(),
+                "",
+            ),
+            (
+                "both_here",
+                format!("left = \"e0\"\nright = \"e1\"\n{agent}"),
+                "",
+            ),
+            (
+                "same_end",
+                format!("left = \"e0\"\n{agent}agent-left = \"f0\"\n"),
+                "",
+            ),
+            (
+                "strange",
+                "left = \"e0\"\nagent = \"far\"\nagent-right = \"f 0\"\nagent-program = \"-x\"\n"
+                    .to_owned(),
+                "",
+            ),
             (
                 "refused",
                 format!("left = \"e0\"\n{agent}agent-right = \"f1\"\n"),
@@ -517,7 +759,10 @@ background = \"110%\"
         ] {
             let source = format!("{SMALLEST}{test}[testbed]\n{testbed}");
             let mistakes = parse(&source, &DUTS).expect_err("mistakes");
-            insta::assert_snapshot!(format!("agent_{name}"), render("plan.toml", &source, &mistakes, false));
+            insta::assert_snapshot!(
+                format!("agent_{name}"),
+                render("plan.toml", &source, &mistakes, false)
+            );
         }
     }
 
@@ -526,7 +771,10 @@ background = \"110%\"
         let keys = "governor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
         let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
         let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
-        assert_eq!((links.governor.as_deref(), links.own_addresses), (Some("performance"), OwnAddresses::Lent));
+        assert_eq!(
+            (links.governor.as_deref(), links.own_addresses),
+            (Some("performance"), OwnAddresses::Lent)
+        );
         let expected = [
             (NicKind::Offload, "rx-gro", "off"),
             (NicKind::Offload, "tx-udp-segmentation", "off"),
@@ -534,25 +782,45 @@ background = \"110%\"
             (NicKind::HashFields, "udp4", "sdfn"),
             (NicKind::HashFields, "udp6", "sdfn"),
         ];
-        assert_eq!(links.nic, expected.map(|(kind, name, value)| NicSetting::new(kind, name, value)));
+        assert_eq!(
+            links.nic,
+            expected.map(|(kind, name, value)| NicSetting::new(kind, name, value))
+        );
         for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
             let mistakes = of(ports).expect_err("mistakes");
             assert_eq!(mistakes.len(), 4, "{mistakes:?}");
-            assert_eq!(mistakes[0].title, "`offloads-off` only applies to interfaces of this machine");
+            assert_eq!(
+                mistakes[0].title,
+                "`offloads-off` only applies to interfaces of this machine"
+            );
         }
     }
 
     #[test]
     fn a_setting_is_one_word_and_a_hash_is_made_of_letters_of_ethtool() {
-        let with = |key: &str| parse(&format!("{SMALLEST}[testbed]\nleft = \"e0\"\nright = \"e1\"\n{key}\n"), &DUTS);
+        let with = |key: &str| {
+            parse(
+                &format!("{SMALLEST}[testbed]\nleft = \"e0\"\nright = \"e1\"\n{key}\n"),
+                &DUTS,
+            )
+        };
         for (key, title) in [
             (
                 "governor = \"performance; reboot\"",
                 "`performance; reboot` is not a name of the kernel's: expected letters, digits, `-` and `_`",
             ),
-            ("offloads-on = [\"-x\"]", "`-x` is not a name of the kernel's: expected letters, digits, `-` and `_`"),
-            ("rss-hash = \"sdx\"", "expected letters of `ethtool -N` such as `sdfn`, not `sdx`"),
-            ("rss-hash = \"\"", "expected letters of `ethtool -N` such as `sdfn`, not ``"),
+            (
+                "offloads-on = [\"-x\"]",
+                "`-x` is not a name of the kernel's: expected letters, digits, `-` and `_`",
+            ),
+            (
+                "rss-hash = \"sdx\"",
+                "expected letters of `ethtool -N` such as `sdfn`, not `sdx`",
+            ),
+            (
+                "rss-hash = \"\"",
+                "expected letters of `ethtool -N` such as `sdfn`, not ``",
+            ),
         ] {
             assert_eq!(with(key).expect_err("a mistake")[0].title, title);
         }
@@ -560,23 +828,43 @@ background = \"110%\"
 
     #[test]
     fn a_trial_in_which_nothing_would_be_sent_is_told_at_the_key_that_makes_it_so() {
-        let told = |source: &str| render("plan.toml", source, &parse(source, &DUTS).expect_err("mistakes"), false);
+        let told = |source: &str| {
+            render(
+                "plan.toml",
+                source,
+                &parse(source, &DUTS).expect_err("mistakes"),
+                false,
+            )
+        };
         let dns = "name = \"p\"\n[trial]\nduration = \"500ms\"\n[search]\nminimum = 1\nmaximum = \"1k\"\n[[test]]\nname = \"d\"\n\
                    dut = \"linux-ipv4\"\nmeasure = \"dns64\"\n";
         let text = told(dns);
         assert!(
-            text.contains("plan.toml:5:") && text.contains("a trial of 500ms at 1/s would send nothing, and pass"),
+            text.contains("plan.toml:5:")
+                && text.contains("a trial of 500ms at 1/s would send nothing, and pass"),
             "{text}"
         );
-        assert!(text.contains("raise the rate to at least 2/s") && text.contains("it is a trial of the test d"), "{text}");
+        assert!(
+            text.contains("raise the rate to at least 2/s")
+                && text.contains("it is a trial of the test d"),
+            "{text}"
+        );
         assert!(parse(&dns.replace("minimum = 1", "minimum = 2"), &DUTS).is_ok());
-        let own = |lines: &str| format!("{SMALLEST}measure = \"pdv\"\nduration = \"10ms\"\n{lines}\n");
+        let own =
+            |lines: &str| format!("{SMALLEST}measure = \"pdv\"\nduration = \"10ms\"\n{lines}\n");
         let text = told(&own("rate = 99"));
-        assert!(text.contains("plan.toml:7:") && text.contains("a trial of 10ms at 99/s would send nothing"), "{text}");
+        assert!(
+            text.contains("plan.toml:7:")
+                && text.contains("a trial of 10ms at 99/s would send nothing"),
+            "{text}"
+        );
         assert!(parse(&own("rate = 100"), &DUTS).is_ok());
         let series = "measure = \"response-time\"\nduration = \"10ms\"\nrate-per-client = 50\nsubscribers = [1, 2]\n";
         let text = told(&format!("{SMALLEST}{series}"));
-        assert!(text.contains("plan.toml:7:") && text.contains("at 50/s") && !text.contains("at 100/s"), "{text}");
+        assert!(
+            text.contains("plan.toml:7:") && text.contains("at 50/s") && !text.contains("at 100/s"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -592,7 +880,11 @@ background = \"110%\"
             parse(&text, &DUTS).map(|loaded| loaded.plan.search.width)
         };
         assert_eq!(width("width = \"1k\"").ok(), Some(1000.0 / 8e6));
-        assert_eq!(width("width = 1000").ok(), Some(1000.0 / 8e6), "siitperf's e");
+        assert_eq!(
+            width("width = 1000").ok(),
+            Some(1000.0 / 8e6),
+            "siitperf's e"
+        );
         assert_eq!(width("width = \"0.5%\"").ok(), Some(0.005));
         for wrong in ["\"200%\"", "\"5M\"", "\"10\""] {
             assert!(width(&format!("width = {wrong}")).is_err(), "{wrong}");

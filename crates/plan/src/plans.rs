@@ -21,12 +21,17 @@ const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"
 pub fn ready() -> impl Iterator<Item = Ready> {
     let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
     let is_first = |plan: &Ready| plan.name == "quickstart";
-    all().filter(is_first).chain(all().filter(move |plan| !is_first(plan)))
+    all()
+        .filter(is_first)
+        .chain(all().filter(move |plan| !is_first(plan)))
 }
 
 /// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans use.
 pub fn devices() -> Vec<(String, String)> {
-    DEVICES.iter().map(|(name, text)| (format!("plans/devices/{name}.toml"), (*text).to_owned())).collect()
+    DEVICES
+        .iter()
+        .map(|(name, text)| (format!("plans/devices/{name}.toml"), (*text).to_owned()))
+        .collect()
 }
 
 impl Ready {
@@ -37,7 +42,12 @@ impl Ready {
 
     /// Returns its first line without the comment sign, which says what the plan is for.
     pub fn summary(&self) -> &'static str {
-        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+        self.text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches('#')
+            .trim()
     }
 }
 
@@ -54,8 +64,12 @@ pub fn is_matched(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => {
-            let Some(rest) = name.strip_prefix(head) else { return false };
-            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| is_matched(tail, &rest[at..]))
+            let Some(rest) = name.strip_prefix(head) else {
+                return false;
+            };
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| is_matched(tail, &rest[at..]))
         }
     }
 }
@@ -79,7 +93,10 @@ pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
 pub fn test_named(plan: &Plan, name: &str) -> Result<Test, String> {
     plan.test(name).cloned().ok_or_else(|| {
         let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();
-        format!("the plan has no test named {name}; it has {}", names.join(", "))
+        format!(
+            "the plan has no test named {name}; it has {}",
+            names.join(", ")
+        )
     })
 }
 
@@ -97,80 +114,162 @@ mod tests {
 
     #[test]
     fn a_ready_plan_is_found_by_name_file_and_path() {
-        for path in ["quickstart", "quickstart.toml", "plans/quickstart.toml", "./plans/quickstart"] {
-            assert_eq!(find(Path::new(path)).map(|plan| plan.name), Some("quickstart"), "{path}");
+        for path in [
+            "quickstart",
+            "quickstart.toml",
+            "plans/quickstart.toml",
+            "./plans/quickstart",
+        ] {
+            assert_eq!(
+                find(Path::new(path)).map(|plan| plan.name),
+                Some("quickstart"),
+                "{path}"
+            );
         }
-        for path in ["", "plans", "quick", "other/quickstart.toml", "/plans/quickstart.toml", "plans/plans/quickstart"] {
+        for path in [
+            "",
+            "plans",
+            "quick",
+            "other/quickstart.toml",
+            "/plans/quickstart.toml",
+            "plans/plans/quickstart",
+        ] {
             assert!(find(Path::new(path)).is_none(), "{path}");
         }
     }
 
     /// Returns the head of a ready plan, its first lines of comment, and its tables.
     fn read(name: &str) -> (String, toml::Table) {
-        let text = ready().find(|plan| plan.name == name).expect("a ready plan").text;
-        let head: Vec<&str> =
-            text.lines().take_while(|line| line.starts_with('#')).map(|line| line.trim_start_matches("# ")).collect();
+        let text = ready()
+            .find(|plan| plan.name == name)
+            .expect("a ready plan")
+            .text;
+        let head: Vec<&str> = text
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .map(|line| line.trim_start_matches("# "))
+            .collect();
         (head.join(" "), text.parse().expect("TOML"))
     }
 
     fn tests(plan: &toml::Table) -> Vec<&toml::Table> {
-        plan["test"].as_array().expect("tests").iter().filter_map(toml::Value::as_table).collect()
+        plan["test"]
+            .as_array()
+            .expect("tests")
+            .iter()
+            .filter_map(toml::Value::as_table)
+            .collect()
     }
 
     #[test]
     fn dns_queries_are_searched_and_bounded_as_in_the_siit_paper() {
         let (head, plan) = read("siit-paper-fig18-21");
-        assert_eq!((plan["search"]["method"].as_str(), plan["search"]["maximum"].as_str()), (Some("binary"), Some("1.1M")));
-        assert!(head.contains("binary search, up to 1.1 M queries/s over IPv4 and 0.9 M over IPv6"), "{head}");
+        assert_eq!(
+            (
+                plan["search"]["method"].as_str(),
+                plan["search"]["maximum"].as_str()
+            ),
+            (Some("binary"), Some("1.1M"))
+        );
+        assert!(
+            head.contains("binary search, up to 1.1 M queries/s over IPv4 and 0.9 M over IPv6"),
+            "{head}"
+        );
         for test in tests(&plan) {
             let maximum = test.get("maximum").and_then(toml::Value::as_str);
             let is_ipv6 = test["dut"].as_str() == Some("linux-ipv6");
             assert_eq!(maximum, is_ipv6.then_some("0.9M"), "{test:?}");
-            let goals = test.get("loss-goals").and_then(toml::Value::as_array).map_or(1, Vec::len);
+            let goals = test
+                .get("loss-goals")
+                .and_then(toml::Value::as_array)
+                .map_or(1, Vec::len);
             assert_eq!(goals, 1, "a binary search has one goal: {test:?}");
             assert_eq!(test["source-ports"].as_integer(), Some(1000), "{test:?}");
         }
         assert!(head.contains("1,000 source ports, not 8,000"), "{head}");
-        assert!(head.contains("It is the device's card, not the tester's"), "{head}");
+        assert!(
+            head.contains("It is the device's card, not the tester's"),
+            "{head}"
+        );
     }
 
     #[test]
     fn the_client_has_the_source_ports_of_the_scalability_paper() {
         for name in ["464xlat-mapt-paper", "464xlat-mapt-machines"] {
             let (_, plan) = read(name);
-            assert!(tests(&plan).iter().all(|test| test["source-ports"].as_integer() == Some(100)), "{name}");
+            assert!(
+                tests(&plan)
+                    .iter()
+                    .all(|test| test["source-ports"].as_integer() == Some(100)),
+                "{name}"
+            );
         }
         let (head, _) = read("464xlat-mapt-paper");
-        assert!(head.contains("100 source ports of each client thread") && head.contains("1,600 ports in all"), "{head}");
+        assert!(
+            head.contains("100 source ports of each client thread")
+                && head.contains("1,600 ports in all"),
+            "{head}"
+        );
     }
 
     #[test]
     fn figure_13_of_the_6to4_paper_has_every_destination_behind_one_responder() {
         let (head, plan) = read("6to4-paper");
-        let of =
-            |name: &str| tests(&plan).into_iter().find(|test| test["name"].as_str() == Some(name)).expect("a test").clone();
+        let of = |name: &str| {
+            tests(&plan)
+                .into_iter()
+                .find(|test| test["name"].as_str() == Some(name))
+                .expect("a test")
+                .clone()
+        };
         let (two, one) = (of("ping6"), of("one-responder"));
         assert_eq!(one["right-addresses"], two["right-addresses"]);
         assert_eq!(one["dut"].as_str(), Some("linux-sit-6to4-one-responder"));
-        assert!(head.contains("all 131,072 destinations behind one responder"), "{head}");
+        assert!(
+            head.contains("all 131,072 destinations behind one responder"),
+            "{head}"
+        );
     }
 
     #[test]
     fn what_no_frame_has_passed_says_so_at_its_top() {
         const UNTRIED: &str = "UNTESTED: no frame has passed";
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
-        let files = std::fs::read_dir(folder).expect("the recipes").map(|entry| entry.expect("a file").path());
+        let files = std::fs::read_dir(folder)
+            .expect("the recipes")
+            .map(|entry| entry.expect("a file").path());
         let recipes = files.filter(|path| path.extension().is_some_and(|name| name == "toml"));
         let texts = recipes.map(|path| std::fs::read_to_string(path).expect("text"));
-        let foreign: Vec<String> =
-            texts.filter(|text| text.contains("\nsystem = ") || text.contains("\nbase = \"openbsd")).collect();
+        let foreign: Vec<String> = texts
+            .filter(|text| text.contains("\nsystem = ") || text.contains("\nbase = \"openbsd"))
+            .collect();
         assert_eq!(foreign.len(), 4);
-        assert!(foreign.iter().all(|text| text.starts_with(&format!("# {UNTRIED}"))));
+        assert!(
+            foreign
+                .iter()
+                .all(|text| text.starts_with(&format!("# {UNTRIED}")))
+        );
         for name in ["siitperf-paper-table9-10", "siitperf-paper-table13-14"] {
-            let plan = ready().find(|plan| plan.name == name).expect("a ready plan");
-            assert!(plan.text.lines().nth(1).is_some_and(|line| line.contains(UNTRIED)), "{name}");
+            let plan = ready()
+                .find(|plan| plan.name == name)
+                .expect("a ready plan");
+            assert!(
+                plan.text
+                    .lines()
+                    .nth(1)
+                    .is_some_and(|line| line.contains(UNTRIED)),
+                "{name}"
+            );
         }
-        let openbsd: Vec<_> = devices().into_iter().filter(|(path, _)| path.contains("openbsd")).collect();
-        assert!(openbsd.len() == 2 && openbsd.iter().all(|(_, text)| text.contains("untested = true")));
+        let openbsd: Vec<_> = devices()
+            .into_iter()
+            .filter(|(path, _)| path.contains("openbsd"))
+            .collect();
+        assert!(
+            openbsd.len() == 2
+                && openbsd
+                    .iter()
+                    .all(|(_, text)| text.contains("untested = true"))
+        );
     }
 }

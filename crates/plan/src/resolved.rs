@@ -33,8 +33,16 @@ pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::s
     own.insert(RECIPES.to_owned(), vec![recipes].into());
     own.insert(DIGEST.to_owned(), digest(source).into());
     let written: toml::Table = toml::from_str(source).unwrap_or_default();
-    let testbed: toml::Table = written.into_iter().filter(|(key, _)| key == TESTBED).collect();
-    Ok(format!("{INTRODUCTION}{}{}\n{}", toml::to_string(&own)?, toml::to_string(plan)?, toml::to_string(&testbed)?))
+    let testbed: toml::Table = written
+        .into_iter()
+        .filter(|(key, _)| key == TESTBED)
+        .collect();
+    Ok(format!(
+        "{INTRODUCTION}{}{}\n{}",
+        toml::to_string(&own)?,
+        toml::to_string(plan)?,
+        toml::to_string(&testbed)?
+    ))
 }
 
 /// Returns the digest of the plan file from which a resolved plan was made; resolved plans of earlier versions have none.
@@ -51,20 +59,27 @@ pub fn digest(source: &str) -> String {
 
 /// Returns the JSON schema of a resolved plan, although the plan itself is TOML.
 pub fn schema() -> Schema {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Plan>();
+    let mut schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<Plan>();
     let of_the_file = json_schema!({
         RECIPES: { "description": "Directories of recipes, beside the file.", "type": "array", "items": { "type": "string" } },
         DIGEST: { "description": "The digest of the plan file that it was made of.", "type": "string" },
         TESTBED: { "description": "Where the run took place, as in the plan file.", "type": "object" },
     });
-    let own = schema.get_mut("properties").and_then(|properties| properties.as_object_mut());
-    own.into_iter().for_each(|own| own.extend(of_the_file.as_object().cloned().unwrap_or_default()));
+    let own = schema
+        .get_mut("properties")
+        .and_then(|properties| properties.as_object_mut());
+    own.into_iter()
+        .for_each(|own| own.extend(of_the_file.as_object().cloned().unwrap_or_default()));
     schema
 }
 
 /// Returns whether the file is a resolved plan, which has `duration-ns`. Plan files have `duration`, with a unit.
 pub(crate) fn is_resolved(file: &DeTable<'_>) -> bool {
-    let trial = file.get("trial").and_then(|value| value.get_ref().as_table());
+    let trial = file
+        .get("trial")
+        .and_then(|value| value.get_ref().as_table());
     trial.is_some_and(|trial| trial.contains_key("duration-ns"))
 }
 
@@ -73,7 +88,8 @@ pub(crate) fn is_resolved(file: &DeTable<'_>) -> bool {
 /// # Errors
 /// The first mistake that prevents the text from being a resolved plan of this version.
 pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
-    let mistake = |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
+    let mistake =
+        |error: &toml::de::Error| Diagnostic::new(error.span().unwrap_or(0..0), error.message());
     let mut table = DeTable::parse(source).map_err(|error| mistake(&error))?;
     for key in [TESTBED, RECIPES, DIGEST] {
         table.get_mut().remove(key);
@@ -81,11 +97,15 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     if let Some(outside) = bounds::first_outside(table.get_ref(), &Plan::BOUNDS) {
         return Err(outside);
     }
-    let plan = Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
+    let plan =
+        Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
     // They become names of files, and this file is untrusted.
     let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
     let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
-    let titles = plan.tests.iter().filter_map(|test| Some((&test.title, check_resolved_title(&test.title).err()?)));
+    let titles = plan
+        .tests
+        .iter()
+        .filter_map(|test| Some((&test.title, check_resolved_title(&test.title).err()?)));
     if let Some((text, wrong)) = wrong.chain(titles).next() {
         return Err(Diagnostic::new(span_of(text, source), wrong));
     }
@@ -106,7 +126,9 @@ fn span_of(text: &str, source: &str) -> Range<usize> {
         }
     }
     let table = DeTable::parse(source).ok();
-    table.and_then(|table| table.get_ref().values().find_map(|value| find(value, text))).unwrap_or(0..0)
+    table
+        .and_then(|table| table.get_ref().values().find_map(|value| find(value, text)))
+        .unwrap_or(0..0)
 }
 
 #[cfg(test)]
@@ -137,18 +159,32 @@ mod tests {
             let loaded = load(ready.text, &library).expect("a plan");
             let resolved = write(&loaded.plan, ready.text, "recipes").expect("text");
             let again = load(&resolved, &library);
-            assert_eq!(again.ok().as_ref(), Some(&loaded), "{}: {resolved}", ready.name);
+            assert_eq!(
+                again.ok().as_ref(),
+                Some(&loaded),
+                "{}: {resolved}",
+                ready.name
+            );
         }
     }
 
     #[test]
     fn every_ready_plan_is_as_the_schema_says_and_a_wrong_key_is_not() {
-        let (library, schema) = (all_recipes(), jsonschema::validator_for(schema().as_value()).expect("a schema"));
+        let (library, schema) = (
+            all_recipes(),
+            jsonschema::validator_for(schema().as_value()).expect("a schema"),
+        );
         for ready in plans::ready() {
             let loaded = load(ready.text, &library).expect("a plan");
-            let resolved: toml::Table = write(&loaded.plan, ready.text, "recipes").expect("text").parse().expect("TOML");
+            let resolved: toml::Table = write(&loaded.plan, ready.text, "recipes")
+                .expect("text")
+                .parse()
+                .expect("TOML");
             let mut json = serde_json::to_value(resolved).expect("JSON");
-            let mistakes: Vec<String> = schema.iter_errors(&json).map(|mistake| mistake.to_string()).collect();
+            let mistakes: Vec<String> = schema
+                .iter_errors(&json)
+                .map(|mistake| mistake.to_string())
+                .collect();
             assert!(mistakes.is_empty(), "{}: {mistakes:?}", ready.name);
             json["trail"] = json["trial"].clone();
             assert!(!schema.is_valid(&json), "{}", ready.name);
@@ -158,7 +194,8 @@ mod tests {
     #[test]
     fn a_series_of_a_test_with_the_longest_name_and_title_can_be_read_again() {
         let (name, title) = (format!("name = \"{}\"", "n".repeat(64)), "t".repeat(200));
-        let source = SMALLEST.replace("name = \"t\"", &name) + &format!("title = \"{title}\"\nflows = [1, 30_000]\n");
+        let source = SMALLEST.replace("name = \"t\"", &name)
+            + &format!("title = \"{title}\"\nflows = [1, 30_000]\n");
         let loaded = parse(&source, &["linux-ipv4"]).expect("a plan");
         assert_eq!(loaded.plan.tests[1].title, format!("{title}, 30000 flows"));
         let resolved = write(&loaded.plan, &source, "recipes").expect("text");
@@ -178,14 +215,24 @@ mod tests {
     fn a_resolved_plan_whose_test_is_named_as_a_path_is_refused() {
         let text = small();
         assert!(text.contains("name = \"t\"") && plan_of(&text).is_ok());
-        let mistake = plan_of(&text.replace("name = \"t\"", "name = \"../../t\"")).expect_err("a path");
-        assert!(mistake.title.contains("such as `t`, not \"../../t\""), "{}", mistake.title);
+        let mistake =
+            plan_of(&text.replace("name = \"t\"", "name = \"../../t\"")).expect_err("a path");
+        assert!(
+            mistake.title.contains("such as `t`, not \"../../t\""),
+            "{}",
+            mistake.title
+        );
         let named = text.replace("name = \"t\"", "name = \"../../t\"");
         assert_eq!(&named[mistake.span], "\"../../t\"");
         let titled = text.replace("title = \"t\"", "title = \"a\\nb\"");
         assert_ne!(titled, text);
         let mistake = plan_of(&titled).expect_err("two lines");
-        assert!(mistake.title.starts_with("a title is one line") && &titled[mistake.span] == "\"a\\nb\"", "{}", mistake.title);
+        assert!(
+            mistake.title.starts_with("a title is one line")
+                && &titled[mistake.span] == "\"a\\nb\"",
+            "{}",
+            mistake.title
+        );
     }
 
     #[test]
@@ -197,8 +244,16 @@ mod tests {
         for hostile in ["x; touch y", "$(touch y)", "a\\nb", "it's", "a b"] {
             let text = resolved.replacen("dns64perf.test", hostile, 1);
             let mistake = plan_of(&text).expect_err(hostile);
-            assert!(mistake.title.contains("expected a domain such as"), "{}", mistake.title);
-            assert!(text[mistake.span.start..].starts_with(&format!("\"{hostile}")), "{:?}", &text[mistake.span]);
+            assert!(
+                mistake.title.contains("expected a domain such as"),
+                "{}",
+                mistake.title
+            );
+            assert!(
+                text[mistake.span.start..].starts_with(&format!("\"{hostile}")),
+                "{:?}",
+                &text[mistake.span]
+            );
         }
     }
 
@@ -222,20 +277,34 @@ mod tests {
         };
         let key = mistakes("stall-ns", "stal-ns");
         assert!(
-            key.contains("unknown field `stal-ns`") && key.contains(&format!("resolved.toml:{}:1", line("stall-ns"))),
+            key.contains("unknown field `stal-ns`")
+                && key.contains(&format!("resolved.toml:{}:1", line("stall-ns"))),
             "{key}"
         );
         let dut = mistakes("\"linux-ipv4\"", "\"linux-ipv5\"");
         assert!(
-            dut.contains("did you mean `linux-ipv4`?") && dut.contains(&format!("resolved.toml:{}:7", line("dut"))),
+            dut.contains("did you mean `linux-ipv4`?")
+                && dut.contains(&format!("resolved.toml:{}:7", line("dut"))),
             "{dut}"
         );
-        assert!(mistakes("[84", "[5, 84").contains("`frame-sizes` must be between 84 and 9216, not 5"));
-        assert!(mistakes("minimum = 1000", "minimum = 3000000").contains("`minimum` must not be above `maximum`"));
-        assert!(mistakes("minimum = 1000", "minimum = 1").contains("a trial of 750ms at 1/s would send nothing"));
+        assert!(
+            mistakes("[84", "[5, 84").contains("`frame-sizes` must be between 84 and 9216, not 5")
+        );
+        assert!(
+            mistakes("minimum = 1000", "minimum = 3000000")
+                .contains("`minimum` must not be above `maximum`")
+        );
+        assert!(
+            mistakes("minimum = 1000", "minimum = 1")
+                .contains("a trial of 750ms at 1/s would send nothing")
+        );
     }
 
     fn line(key: &str) -> usize {
-        small().lines().position(|line| line.starts_with(key)).expect("a line") + 1
+        small()
+            .lines()
+            .position(|line| line.starts_with(key))
+            .expect("a line")
+            + 1
     }
 }

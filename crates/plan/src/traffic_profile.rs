@@ -32,13 +32,20 @@ impl ReadyTraffic {
 
     /// Returns its first line without the comment sign, which says what the profile is for.
     pub fn summary(&self) -> &'static str {
-        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+        self.text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches('#')
+            .trim()
     }
 }
 
 /// Returns the profiles that come with sixbench, by name.
 pub fn ready() -> impl Iterator<Item = ReadyTraffic> {
-    PROFILES.iter().map(|&(name, text)| ReadyTraffic { name, text })
+    PROFILES
+        .iter()
+        .map(|&(name, text)| ReadyTraffic { name, text })
 }
 
 /// Returns the profile that a path means when there is no such file: `residential`, `residential.toml`, `profiles/residential.toml`.
@@ -55,7 +62,12 @@ pub fn find(path: &Path) -> Option<ReadyTraffic> {
 pub fn read(source: &str) -> Result<SubscriberTraffic, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
-    let file = Section::new(table.get_ref(), 0..source.len().min(1), "the traffic profile", &mistakes);
+    let file = Section::new(
+        table.get_ref(),
+        0..source.len().min(1),
+        "the traffic profile",
+        &mistakes,
+    );
     let traffic = read_file(file);
     let found = mistakes.into_inner();
     match traffic {
@@ -73,11 +85,15 @@ fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
     let upstream_imix = figure(&file, "upstream-imix", Imix::read);
     let connections = connections(&file);
     let native_ipv6 = figure(&file, "native-ipv6", share);
-    let growth = figure(&file, "growth", |text| match text.trim().strip_prefix('-') {
-        Some(fall) => share(fall).map(|fall| -fall),
-        None => units::share(text),
+    let growth = figure(&file, "growth", |text| {
+        match text.trim().strip_prefix('-') {
+            Some(fall) => share(fall).map(|fall| -fall),
+            None => units::share(text),
+        }
     });
-    let years = figure(&file, "years", |text| number(text, 0.0..=50.0, "years from 0 to 50"));
+    let years = figure(&file, "years", |text| {
+        number(text, 0.0..=50.0, "years from 0 to 50")
+    });
     let reserve = figure(&file, "reserve", share);
     let shared_processor = figure_of(&file, "shared-processor", |section| section.truth("value"));
     file.finish();
@@ -106,24 +122,47 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
     let keys = ["new-connections", "connection-lifetime", "held-connections"];
     let given = keys.iter().filter(|key| file.is_given(key)).count();
     if given != 2 {
-        let title = format!("{given} of `new-connections`, `connection-lifetime` and `held-connections` are given");
-        file.add(Diagnostic::new(file.span.clone(), title).help("give two of them; the third follows by Little's law"));
+        let title = format!(
+            "{given} of `new-connections`, `connection-lifetime` and `held-connections` are given"
+        );
+        file.add(
+            Diagnostic::new(file.span.clone(), title)
+                .help("give two of them; the third follows by Little's law"),
+        );
     }
-    let new = optional(file, keys[0], |text| number(text, 1e-6..=1e6, "connections per second such as 0.5"));
-    let lifetime = optional(file, keys[1], |text| Ok(above_zero(text, units::duration_ns(text)? as f64)? / 1e9));
-    let held = optional(file, keys[2], |text| number(text, 1e-3..=1e6, "connections such as 120"));
-    let derived = |value, how: &str| Assumed { value, source: format!("derived: {how} (Little's law)") };
+    let new = optional(file, keys[0], |text| {
+        number(text, 1e-6..=1e6, "connections per second such as 0.5")
+    });
+    let lifetime = optional(file, keys[1], |text| {
+        Ok(above_zero(text, units::duration_ns(text)? as f64)? / 1e9)
+    });
+    let held = optional(file, keys[2], |text| {
+        number(text, 1e-3..=1e6, "connections such as 120")
+    });
+    let derived = |value, how: &str| Assumed {
+        value,
+        source: format!("derived: {how} (Little's law)"),
+    };
     match (new, lifetime, held) {
         (Some(new), Some(lifetime), None) => {
-            let held = derived(new.value * lifetime.value, "new-connections times connection-lifetime");
+            let held = derived(
+                new.value * lifetime.value,
+                "new-connections times connection-lifetime",
+            );
             Some((new, lifetime, held))
         }
         (Some(new), None, Some(held)) => {
-            let lifetime = derived(held.value / new.value, "held-connections over new-connections");
+            let lifetime = derived(
+                held.value / new.value,
+                "held-connections over new-connections",
+            );
             Some((new, lifetime, held))
         }
         (None, Some(lifetime), Some(held)) => {
-            let new = derived(held.value / lifetime.value, "held-connections over connection-lifetime");
+            let new = derived(
+                held.value / lifetime.value,
+                "held-connections over connection-lifetime",
+            );
             Some((new, lifetime, held))
         }
         _ => None,
@@ -131,18 +170,37 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
 }
 
 /// Reads a figure with its source; a missing figure is a mistake.
-fn figure<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
+fn figure<T>(
+    file: &Section<'_>,
+    key: &'static str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<Assumed<T>> {
     figure_of(file, key, |section| section.required("value", &read))
 }
 
 /// Does the same as [`figure`], but a missing figure is not a mistake.
-fn optional<T>(file: &Section<'_>, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Assumed<T>> {
-    if file.mentions(key) { figure(file, key, read) } else { None }
+fn optional<T>(
+    file: &Section<'_>,
+    key: &'static str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Option<Assumed<T>> {
+    if file.mentions(key) {
+        figure(file, key, read)
+    } else {
+        None
+    }
 }
 
-fn figure_of<'a, T>(file: &Section<'a>, key: &'static str, value: impl Fn(&Section<'a>) -> Option<T>) -> Option<Assumed<T>> {
+fn figure_of<'a, T>(
+    file: &Section<'a>,
+    key: &'static str,
+    value: impl Fn(&Section<'a>) -> Option<T>,
+) -> Option<Assumed<T>> {
     if !file.mentions(key) {
-        let missing = Diagnostic::new(file.span.clone(), format!("the traffic profile needs a table [{key}]"));
+        let missing = Diagnostic::new(
+            file.span.clone(),
+            format!("the traffic profile needs a table [{key}]"),
+        );
         file.add(missing.help("with a `value`, and a `source` that says where it is from"));
         return None;
     }
@@ -157,22 +215,37 @@ fn figure_of<'a, T>(file: &Section<'a>, key: &'static str, value: impl Fn(&Secti
     });
     let value = value(&section);
     section.finish();
-    Some(Assumed { value: value?, source: source? })
+    Some(Assumed {
+        value: value?,
+        source: source?,
+    })
 }
 
 /// Reads a share below 100 %.
 fn share(text: &str) -> Result<f64, String> {
     let share = units::share(text)?;
-    if share >= 1.0 { Err(format!("the share must be below 100%, not `{text}`")) } else { Ok(share) }
+    if share >= 1.0 {
+        Err(format!("the share must be below 100%, not `{text}`"))
+    } else {
+        Ok(share)
+    }
 }
 
 fn number(text: &str, range: std::ops::RangeInclusive<f64>, what: &str) -> Result<f64, String> {
-    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    let number = text
+        .trim()
+        .parse()
+        .ok()
+        .filter(|number| range.contains(number));
     number.ok_or_else(|| format!("expected {what}, not `{text}`"))
 }
 
 fn above_zero(text: &str, value: f64) -> Result<f64, String> {
-    if value > 0.0 { Ok(value) } else { Err(format!("expected a time above zero, not `{text}`")) }
+    if value > 0.0 {
+        Ok(value)
+    } else {
+        Err(format!("expected a time above zero, not `{text}`"))
+    }
 }
 
 #[cfg(test)]
@@ -191,33 +264,71 @@ mod tests {
     #[test]
     fn the_profiles_that_come_with_sixbench_are_read_and_have_the_names_of_their_files() {
         for ReadyTraffic { name, text } in ready() {
-            let traffic = read(text).unwrap_or_else(|mistakes| panic!("{}", render(name, text, &mistakes, false)));
+            let traffic = read(text)
+                .unwrap_or_else(|mistakes| panic!("{}", render(name, text, &mistakes, false)));
             assert_eq!(traffic.name, name);
-            assert!(traffic.assumptions().iter().all(|one| one.source.len() > 10), "{name}: a source in words");
+            assert!(
+                traffic
+                    .assumptions()
+                    .iter()
+                    .all(|one| one.source.len() > 10),
+                "{name}: a source in words"
+            );
         }
     }
 
     #[test]
     fn held_connections_follow_by_littles_law_from_the_other_two() {
         let traffic = read(usual()).expect("a profile");
-        assert_eq!((traffic.new_connections.value, traffic.connection_lifetime.value), (0.4, 300.0));
+        assert_eq!(
+            (
+                traffic.new_connections.value,
+                traffic.connection_lifetime.value
+            ),
+            (0.4, 300.0)
+        );
         assert_eq!(traffic.held_connections.value, 120.0);
-        let other = usual().replace("[connection-lifetime]\nvalue = \"5m\"", "[held-connections]\nvalue = 60");
-        assert_eq!(read(&other).expect("a profile").connection_lifetime.value, 150.0);
-        let other = usual().replace("[new-connections]\nvalue = 0.4", "[held-connections]\nvalue = 60");
+        let other = usual().replace(
+            "[connection-lifetime]\nvalue = \"5m\"",
+            "[held-connections]\nvalue = 60",
+        );
+        assert_eq!(
+            read(&other).expect("a profile").connection_lifetime.value,
+            150.0
+        );
+        let other = usual().replace(
+            "[new-connections]\nvalue = 0.4",
+            "[held-connections]\nvalue = 60",
+        );
         assert_eq!(read(&other).expect("a profile").new_connections.value, 0.2);
-        let all = format!("{}\n[held-connections]\nvalue = 60\nsource = \"ours\"\n", usual());
-        assert!(refused(&all).contains("3 of `new-connections`"), "{}", refused(&all));
+        let all = format!(
+            "{}\n[held-connections]\nvalue = 60\nsource = \"ours\"\n",
+            usual()
+        );
+        assert!(
+            refused(&all).contains("3 of `new-connections`"),
+            "{}",
+            refused(&all)
+        );
     }
 
     #[test]
     fn a_figure_without_a_source_is_refused_at_its_place() {
         let line = "source = \"assumption: the time until the device is replaced\"";
         let said = refused(&usual().replace(line, ""));
-        assert!(said.contains("needs a `source`") && said.contains("| [years]"), "{said}");
-        assert!(refused(&usual().replace(line, "source = \" \"")).contains("without a source is refused"));
+        assert!(
+            said.contains("needs a `source`") && said.contains("| [years]"),
+            "{said}"
+        );
+        assert!(
+            refused(&usual().replace(line, "source = \" \""))
+                .contains("without a source is refused")
+        );
         let gone = usual().replace("[years]\nvalue = 3", "[yeers]\nvalue = 3");
-        assert!(refused(&gone).contains("needs a table [years]") && refused(&gone).contains("unknown key `yeers`"));
+        assert!(
+            refused(&gone).contains("needs a table [years]")
+                && refused(&gone).contains("unknown key `yeers`")
+        );
     }
 
     #[test]

@@ -129,27 +129,53 @@ const KEYS: &[(Place, &str, Type)] = &[
 
 /// Returns a plan with `line` at its place, in which the key is not set anywhere else.
 fn plan(place: Place, key: &str, line: &str) -> String {
-    let unless = |own: &str, text: &'static str| if key == own && !place.starts_with('[') { "" } else { text };
-    let table = if place.starts_with('[') { format!("{place}\n{line}\n") } else { String::new() };
-    let head =
-        if place.is_empty() { format!("{line}\n{}", unless("name", "name = \"p\"\n")) } else { "name = \"p\"\n".to_owned() };
+    let unless = |own: &str, text: &'static str| {
+        if key == own && !place.starts_with('[') {
+            ""
+        } else {
+            text
+        }
+    };
+    let table = if place.starts_with('[') {
+        format!("{place}\n{line}\n")
+    } else {
+        String::new()
+    };
+    let head = if place.is_empty() {
+        format!("{line}\n{}", unless("name", "name = \"p\"\n"))
+    } else {
+        "name = \"p\"\n".to_owned()
+    };
     if place.is_empty() || place.starts_with('[') {
         return format!("{head}{table}[[test]]\nname = \"t\"\ndut = \"d\"\n");
     }
-    let (name, dut) = (unless("name", "name = \"t\"\n"), unless("dut", "dut = \"d\"\n"));
+    let (name, dut) = (
+        unless("name", "name = \"t\"\n"),
+        unless("dut", "dut = \"d\"\n"),
+    );
     format!("{head}[[test]]\n{name}{dut}measure = \"{place}\"\n{line}\n")
 }
 
 fn type_mistake(source: &str, line: &str) -> Option<Diagnostic> {
     let mistakes = parse(source, &["d"]).err().unwrap_or_default();
-    let (start, end) = (source.find(line).expect("a line"), source.find(line).expect("a line") + line.len());
-    mistakes.into_iter().find(|m| m.title.contains("found a TOML") && (start..=end).contains(&m.span.start))
+    let (start, end) = (
+        source.find(line).expect("a line"),
+        source.find(line).expect("a line") + line.len(),
+    );
+    mistakes
+        .into_iter()
+        .find(|m| m.title.contains("found a TOML") && (start..=end).contains(&m.span.start))
 }
 
 #[test]
 fn every_key_takes_values_of_its_type_alone() {
     for (place, key, wanted) in KEYS {
-        let values = [("\"1\"", Text, Quantity), ("1", Number, Quantity), ("true", Truth, Truth), ("1979-05-27", Truth, Truth)];
+        let values = [
+            ("\"1\"", Text, Quantity),
+            ("1", Number, Quantity),
+            ("true", Truth, Truth),
+            ("1979-05-27", Truth, Truth),
+        ];
         for (value, one, other) in values {
             let line = format!("{key} = {value}");
             let is_date = value.contains('-');
@@ -162,11 +188,17 @@ fn every_key_takes_values_of_its_type_alone() {
 
 #[test]
 fn every_item_of_a_list_is_of_its_type() {
-    for (key, items) in
-        [("frame-sizes", "[84, \"128\"]"), ("flows", "[1, \"2\"]"), ("cores", "[true]"), ("background", "[0, false]")]
-    {
+    for (key, items) in [
+        ("frame-sizes", "[84, \"128\"]"),
+        ("flows", "[1, \"2\"]"),
+        ("cores", "[true]"),
+        ("background", "[0, false]"),
+    ] {
         let line = format!("{key} = {items}");
-        assert!(type_mistake(&plan("throughput", key, &line), &line).is_some(), "{line}");
+        assert!(
+            type_mistake(&plan("throughput", key, &line), &line).is_some(),
+            "{line}"
+        );
     }
 }
 
@@ -178,22 +210,41 @@ fn every_key_of_the_inline_tables_is_of_its_type() {
         ("throughput", "repetitions = true"),
         ("throughput", "forward-ports = { source = true }"),
         ("throughput", "forward-ports = { source-order = 1 }"),
-        ("throughput", "left-addresses = { range = \"1-2\", order = 1 }"),
-        ("throughput", "left-addresses = { range = \"1-2\", ipv6-offset = \"12\" }"),
-        ("frame-loss-rate", "rates = { from = true, to = 1, step = 1 }"),
+        (
+            "throughput",
+            "left-addresses = { range = \"1-2\", order = 1 }",
+        ),
+        (
+            "throughput",
+            "left-addresses = { range = \"1-2\", ipv6-offset = \"12\" }",
+        ),
+        (
+            "frame-loss-rate",
+            "rates = { from = true, to = 1, step = 1 }",
+        ),
     ] {
-        assert!(type_mistake(&plan(measure, "", line), line).is_some(), "{line}");
+        assert!(
+            type_mistake(&plan(measure, "", line), line).is_some(),
+            "{line}"
+        );
     }
     let line = "repetitions = \"3\"";
     let source = plan("throughput", "repetitions", line);
     let mistakes = parse(&source, &["d"]).expect_err("mistakes");
-    assert_eq!(mistakes[0].title, "expected a number without quotes, or (adaptive), not `3`");
+    assert_eq!(
+        mistakes[0].title,
+        "expected a number without quotes, or (adaptive), not `3`"
+    );
 }
 
 #[test]
 fn a_number_in_another_base_is_that_number() {
     let sizes = |text: &str| {
-        parse(&plan("throughput", "frame-sizes", text), &["d"]).map(|loaded| loaded.plan.tests[0].frame_sizes.clone())
+        parse(&plan("throughput", "frame-sizes", text), &["d"])
+            .map(|loaded| loaded.plan.tests[0].frame_sizes.clone())
     };
-    assert_eq!(sizes("frame-sizes = [0x80, 0o200, 0b10000000, 1_28]"), sizes("frame-sizes = [128, 128, 128, 128]"));
+    assert_eq!(
+        sizes("frame-sizes = [0x80, 0o200, 0b10000000, 1_28]"),
+        sizes("frame-sizes = [128, 128, 128, 128]")
+    );
 }

@@ -61,20 +61,33 @@ struct Prompt<'l> {
 impl<'l> Prompt<'l> {
     /// Returns a question without a default.
     fn open(text: &'l str) -> Self {
-        Self { text, usual: "", choices: Choices::Open }
+        Self {
+            text,
+            usual: "",
+            choices: Choices::Open,
+        }
     }
 }
 
 const PLACES: [[&str; 2]; 3] = [
     ["here", "in namespaces of this machine"],
-    ["cabled", "between two interfaces of this machine, set up by hand"],
-    ["ssh", "between two interfaces of this machine, set up over ssh"],
+    [
+        "cabled",
+        "between two interfaces of this machine, set up by hand",
+    ],
+    [
+        "ssh",
+        "between two interfaces of this machine, set up over ssh",
+    ],
 ];
 
 const PROFILES: [[&str; 2]; 3] = [
     ["smoke", "trials of 0.75 s, to try the plan: minutes"],
     ["draft", "trials of 10 s, for results to work with: hours"],
-    ["rfc", "trials of 60 s and 20 repetitions, as the RFCs demand: hours to days"],
+    [
+        "rfc",
+        "trials of 60 s and 20 repetitions, as the RFCs demand: hours to days",
+    ],
 ];
 
 /// Asks for a plan and returns its text. `input` provides the answers, one per line; an empty line takes the default. `screen` shows prompts, choices
@@ -82,23 +95,55 @@ const PROFILES: [[&str; 2]; 3] = [
 ///
 /// # Errors
 /// The input ended too early.
-pub fn ask(library: &Library, input: impl BufRead, screen: impl Screen) -> Result<String, UnansweredQuestion> {
+pub fn ask(
+    library: &Library,
+    input: impl BufRead,
+    screen: impl Screen,
+) -> Result<String, UnansweredQuestion> {
     let mut dialogue = Dialogue { input, screen };
-    let named = Prompt { text: "Name of the plan", usual: "my-plan", choices: Choices::Open };
+    let named = Prompt {
+        text: "Name of the plan",
+        usual: "my-plan",
+        choices: Choices::Open,
+    };
     let name = dialogue.ask(&named, identifier)?;
-    let asked = Prompt { text: "Device (? lists them)", usual: "tayga-nat64", choices: Choices::Devices(library) };
+    let asked = Prompt {
+        text: "Device (? lists them)",
+        usual: "tayga-nat64",
+        choices: Choices::Devices(library),
+    };
     let device = dialogue.ask(&asked, |text| device(library, text))?;
     let place = dialogue.place(device)?;
     if let Some(missing) = why_missing(device).filter(|_| matches!(place, Place::Here)) {
-        dialogue.screen.say(&format!("note: it cannot run here yet: {missing}"));
+        dialogue
+            .screen
+            .say(&format!("note: it cannot run here yet: {missing}"));
     }
-    let usual = if device.technology.is_dns() { "dns64" } else { "throughput" };
-    let asked = Prompt { text: "Measures, with commas between (? lists them)", usual, choices: Choices::Measures };
+    let usual = if device.technology.is_dns() {
+        "dns64"
+    } else {
+        "throughput"
+    };
+    let asked = Prompt {
+        text: "Measures, with commas between (? lists them)",
+        usual,
+        choices: Choices::Measures,
+    };
     let measures = dialogue.ask(&asked, |text| measures(device, text))?;
-    let asked = Prompt { text: "Profile", usual: "smoke", choices: Choices::Few(&PROFILES) };
+    let asked = Prompt {
+        text: "Profile",
+        usual: "smoke",
+        choices: Choices::Few(&PROFILES),
+    };
     let profile = dialogue.ask(&asked, |text| profile(text).map(|_| text.to_owned()))?;
-    let tests: String = measures.iter().map(|measure| test(device, measure)).collect();
-    Ok(format!("name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}", testbed(&place)))
+    let tests: String = measures
+        .iter()
+        .map(|measure| test(device, measure))
+        .collect();
+    Ok(format!(
+        "name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}",
+        testbed(&place)
+    ))
 }
 
 struct Dialogue<R, S> {
@@ -108,18 +153,28 @@ struct Dialogue<R, S> {
 
 impl<R: BufRead, S: Screen> Dialogue<R, S> {
     /// Asks until an answer can be read; prints why an answer cannot.
-    fn ask<V>(&mut self, question: &Prompt, read: impl Fn(&str) -> Result<V, String>) -> Result<V, UnansweredQuestion> {
+    fn ask<V>(
+        &mut self,
+        question: &Prompt,
+        read: impl Fn(&str) -> Result<V, String>,
+    ) -> Result<V, UnansweredQuestion> {
         if let Choices::Few(rows) = question.choices {
             self.screen.tell("\n");
             self.screen.show(rows);
         }
         loop {
             let line = self.line(question)?;
-            let answer = if line.trim().is_empty() { question.usual } else { line.trim() };
+            let answer = if line.trim().is_empty() {
+                question.usual
+            } else {
+                line.trim()
+            };
             match (answer, &question.choices) {
                 ("?", Choices::Devices(library)) => self.screen.show_devices(library),
                 ("?", Choices::Measures) => {
-                    let rows: Vec<[&str; 2]> = Measure::infos().map(|info| [info.term.name, info.summary]).collect();
+                    let rows: Vec<[&str; 2]> = Measure::infos()
+                        .map(|info| [info.term.name, info.summary])
+                        .collect();
                     self.screen.show(&rows);
                 }
                 ("?", Choices::Few(rows)) => self.screen.show(rows),
@@ -133,7 +188,11 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
 
     /// Prints a question and returns the next line of the input.
     fn line(&mut self, question: &Prompt) -> Result<String, UnansweredQuestion> {
-        let default = if question.usual.is_empty() { String::new() } else { format!(" [{}]", question.usual) };
+        let default = if question.usual.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", question.usual)
+        };
         self.screen.tell(&format!("{}{default}: ", question.text));
         let mut line = String::new();
         if self.input.read_line(&mut line).unwrap_or(0) == 0 {
@@ -154,19 +213,31 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
         } else {
             "here"
         };
-        let asked = Prompt { text: "Where it is", usual, choices: Choices::Few(&PLACES) };
+        let asked = Prompt {
+            text: "Where it is",
+            usual,
+            choices: Choices::Few(&PLACES),
+        };
         let place = self.ask(&asked, |text| match text {
-            "here" if is_by_hand => Err(format!("{} is set up by hand: it can only be cabled", device.name)),
-            "here" if is_elsewhere => {
-                Err(format!("{} runs on {}, on a machine of its own: ssh or cabled", device.name, device.system.title()))
-            }
+            "here" if is_by_hand => Err(format!(
+                "{} is set up by hand: it can only be cabled",
+                device.name
+            )),
+            "here" if is_elsewhere => Err(format!(
+                "{} runs on {}, on a machine of its own: ssh or cabled",
+                device.name,
+                device.system.title()
+            )),
             "here" | "cabled" | "ssh" => Ok(text.to_owned()),
             other => Err(format!("expected here, cabled or ssh, not `{other}`")),
         })?;
         if place == "here" {
             return Ok(Place::Here);
         }
-        let ports = self.ask(&Prompt::open("Interfaces of this machine that are cabled to it, LEFT,RIGHT"), pair)?;
+        let ports = self.ask(
+            &Prompt::open("Interfaces of this machine that are cabled to it, LEFT,RIGHT"),
+            pair,
+        )?;
         if place == "cabled" {
             return Ok(Place::Cabled(ports));
         }
@@ -177,13 +248,33 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
     fn machines(&mut self, device: &Recipe) -> Result<[Vec<String>; 3], UnansweredQuestion> {
         let mut machines = [vec![], vec![], vec![]];
         for part in device.devices() {
-            let of = if device.parts.is_empty() { String::new() } else { format!(" of {}", part.name) };
-            let host = self.ask(&Prompt::open(&format!("ssh host{of}, as ssh knows it")), |text| {
-                let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
-                if is_name { Ok(format!("ssh:{text}")) } else { Err(format!("expected a host or USER@HOST, not `{text}`")) }
-            })?;
-            let [left, right] = self.ask(&Prompt::open("Its interfaces at the other ends, LEFT,RIGHT"), pair)?;
-            machines.iter_mut().zip([host, left, right]).for_each(|(all, one)| all.push(format!("\"{one}\"")));
+            let of = if device.parts.is_empty() {
+                String::new()
+            } else {
+                format!(" of {}", part.name)
+            };
+            let host = self.ask(
+                &Prompt::open(&format!("ssh host{of}, as ssh knows it")),
+                |text| {
+                    let is_name = !text.is_empty()
+                        && text
+                            .chars()
+                            .all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c));
+                    if is_name {
+                        Ok(format!("ssh:{text}"))
+                    } else {
+                        Err(format!("expected a host or USER@HOST, not `{text}`"))
+                    }
+                },
+            )?;
+            let [left, right] = self.ask(
+                &Prompt::open("Its interfaces at the other ends, LEFT,RIGHT"),
+                pair,
+            )?;
+            machines
+                .iter_mut()
+                .zip([host, left, right])
+                .for_each(|(all, one)| all.push(format!("\"{one}\"")));
         }
         Ok(machines)
     }
@@ -191,29 +282,54 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
 
 /// Reads the names of two interfaces.
 fn pair(text: &str) -> Result<[String; 2], String> {
-    let (left, right) = text.split_once(',').ok_or_else(|| format!("expected two interfaces, LEFT,RIGHT, not `{text}`"))?;
+    let (left, right) = text
+        .split_once(',')
+        .ok_or_else(|| format!("expected two interfaces, LEFT,RIGHT, not `{text}`"))?;
     let (left, right) = (interface(left.trim())?, interface(right.trim())?);
-    if left == right { Err("left and right must be two interfaces".to_owned()) } else { Ok([left, right]) }
+    if left == right {
+        Err("left and right must be two interfaces".to_owned())
+    } else {
+        Ok([left, right])
+    }
 }
 
 fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
-    let hint = || nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-    library.get(text).ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
+    let hint = || {
+        nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| {
+            format!("did you mean `{near}`?")
+        })
+    };
+    library
+        .get(text)
+        .ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
 }
 
 /// Reads the names of measures that apply to the device.
 fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
     let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
     let of = |word: &str| {
-        let hint = || nearest(word, &known).map_or("? lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-        let name =
-            known.iter().find(|name| **name == word).ok_or_else(|| format!("there is no measure `{word}`; {}", hint()))?;
-        let needs_state = matches!(*name, "establishment-rate" | "tear-down-rate" | "table-capacity");
+        let hint = || {
+            nearest(word, &known).map_or("? lists them".to_owned(), |near| {
+                format!("did you mean `{near}`?")
+            })
+        };
+        let name = known
+            .iter()
+            .find(|name| **name == word)
+            .ok_or_else(|| format!("there is no measure `{word}`; {}", hint()))?;
+        let needs_state = matches!(
+            *name,
+            "establishment-rate" | "tear-down-rate" | "table-capacity"
+        );
         match needs_state && device.state.is_none() {
-            false if *name == "response-time" && device.state.is_some() => {
-                Err(format!("{name} is not for stateful devices such as {}", device.name))
-            }
-            true => Err(format!("{name} is for stateful devices, which {} is not", device.name)),
+            false if *name == "response-time" && device.state.is_some() => Err(format!(
+                "{name} is not for stateful devices such as {}",
+                device.name
+            )),
+            true => Err(format!(
+                "{name} is for stateful devices, which {} is not",
+                device.name
+            )),
             false if device.technology.is_dns() != matches!(*name, "dns64" | "dns-authority") => {
                 Err(format!("{} cannot be measured by {name}", device.name))
             }
@@ -224,21 +340,35 @@ fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
 }
 
 fn testbed(place: &Place) -> String {
-    let ports = |[left, right]: &[String; 2]| format!("\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
+    let ports = |[left, right]: &[String; 2]| {
+        format!("\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n")
+    };
     match place {
         Place::Here => String::new(),
         Place::Cabled(own) => ports(own),
         Place::Ssh(own, machines) => {
-            let value = |all: &Vec<String>| if all.len() == 1 { all[0].clone() } else { format!("[{}]", all.join(", ")) };
+            let value = |all: &Vec<String>| {
+                if all.len() == 1 {
+                    all[0].clone()
+                } else {
+                    format!("[{}]", all.join(", "))
+                }
+            };
             let [hosts, left, right] = machines.each_ref().map(value);
-            format!("{}host = {hosts}\ndut-left = {left}\ndut-right = {right}\n", ports(own))
+            format!(
+                "{}host = {hosts}\ndut-left = {left}\ndut-right = {right}\n",
+                ports(own)
+            )
         }
     }
 }
 
 /// Returns the table of a test, with the keys that its measure requires.
 fn test(device: &Recipe, measure: &str) -> String {
-    let mut text = format!("\n[[test]]\nname = \"{measure}\"\ndut = \"{}\"\nmeasure = \"{measure}\"\n", device.name);
+    let mut text = format!(
+        "\n[[test]]\nname = \"{measure}\"\ndut = \"{}\"\nmeasure = \"{measure}\"\n",
+        device.name
+    );
     let is_of_hosts = measure.starts_with("dns") || measure.starts_with("tcp");
     if device.state.is_some() && !is_of_hosts && measure != "table-capacity" {
         text += "connections = \"10k\"\nphase-1-rate = \"5k\"\n";
@@ -270,7 +400,8 @@ mod tests {
         }
 
         fn show(&mut self, rows: &[[&str; 2]]) {
-            rows.iter().for_each(|[name, meaning]| self.tell(&format!("{name}: {meaning}\n")));
+            rows.iter()
+                .for_each(|[name, meaning]| self.tell(&format!("{name}: {meaning}\n")));
         }
 
         fn show_devices(&mut self, library: &Library) {
@@ -291,8 +422,14 @@ mod tests {
         let (plan, told) = asked("\n\n\n\n\n");
         let library = Library::load::<&str>(&[]).expect("recipes");
         let loaded = load(&plan.expect("a plan"), &library).expect("a good plan");
-        assert_eq!((loaded.plan.tests[0].dut.as_str(), loaded.plan.tests.len()), ("tayga-nat64", 1));
-        assert!(told.contains("Device (? lists them) [tayga-nat64]: "), "{told}");
+        assert_eq!(
+            (loaded.plan.tests[0].dut.as_str(), loaded.plan.tests.len()),
+            ("tayga-nat64", 1)
+        );
+        assert!(
+            told.contains("Device (? lists them) [tayga-nat64]: "),
+            "{told}"
+        );
     }
 
     #[test]
@@ -304,10 +441,16 @@ mod tests {
                 if measures(library.get(device).expect("a device"), measure).is_err() {
                     continue;
                 }
-                for place in ["here\n", "cabled\neth1,eth2\n", "ssh\neth1,eth2\nroot@router\nens1,ens2\n"] {
+                for place in [
+                    "here\n",
+                    "cabled\neth1,eth2\n",
+                    "ssh\neth1,eth2\nroot@router\nens1,ens2\n",
+                ] {
                     let (plan, _) = asked(&format!("p\n{device}\n{place}{measure}\nsmoke\n"));
                     let text = plan.expect("a plan");
-                    load(&text, &library).unwrap_or_else(|mistakes| panic!("{}", crate::render("p", &text, &mistakes, false)));
+                    load(&text, &library).unwrap_or_else(|mistakes| {
+                        panic!("{}", crate::render("p", &text, &mistakes, false))
+                    });
                 }
             }
         }
@@ -315,21 +458,27 @@ mod tests {
 
     #[test]
     fn each_device_of_a_row_over_ssh_has_a_machine_of_its_own() {
-        let (plan, told) = asked("p\njool-464xlat\nssh\neth1,eth2\nce\nens1,ens2\nroot@br\nens3,ens4\n\n\n");
+        let (plan, told) =
+            asked("p\njool-464xlat\nssh\neth1,eth2\nce\nens1,ens2\nroot@br\nens3,ens4\n\n\n");
         let plan = plan.expect("a plan");
-        let machines =
-            "host = [\"ssh:ce\", \"ssh:root@br\"]\ndut-left = [\"ens1\", \"ens3\"]\ndut-right = [\"ens2\", \"ens4\"]\n";
+        let machines = "host = [\"ssh:ce\", \"ssh:root@br\"]\ndut-left = [\"ens1\", \"ens3\"]\ndut-right = [\"ens2\", \"ens4\"]\n";
         assert!(plan.contains(machines), "{plan}");
-        assert!(told.contains("ssh host of jool-clat, as") && told.contains("ssh host of jool-plat, as"), "{told}");
+        assert!(
+            told.contains("ssh host of jool-clat, as")
+                && told.contains("ssh host of jool-plat, as"),
+            "{told}"
+        );
         let library = Library::load::<&str>(&[]).expect("recipes");
-        let loaded = load(&plan, &library).unwrap_or_else(|mistakes| panic!("{}", crate::render("p", &plan, &mistakes, false)));
+        let loaded = load(&plan, &library)
+            .unwrap_or_else(|mistakes| panic!("{}", crate::render("p", &plan, &mistakes, false)));
         assert_eq!(loaded.plan.tests[0].dut, "jool-464xlat");
     }
 
     #[test]
     fn a_bad_answer_is_asked_again_with_the_reason() {
-        let (plan, told) =
-            asked("p\ntayga-nat46x\nlinux-ipv6\nthere\nhere\ntable-capacity\nthroughputt\nthroughput\nlong\nsmoke\n");
+        let (plan, told) = asked(
+            "p\ntayga-nat46x\nlinux-ipv6\nthere\nhere\ntable-capacity\nthroughputt\nthroughput\nlong\nsmoke\n",
+        );
         assert!(plan.expect("a plan").contains("dut = \"linux-ipv6\""));
         for reason in [
             "did you mean `tayga-nat46`?",
@@ -346,11 +495,22 @@ mod tests {
     fn choices_are_shown_before_the_question_or_when_it_is_answered_by_a_question_mark() {
         let (plan, told) = asked("?\np\n?\nlinux-ipv6\n?\nhere\n?\n\n\n");
         assert!(plan.is_ok(), "{told}");
-        assert_eq!(told.matches(" devices\nDevice (? lists them)").count(), 1, "{told}");
-        assert_eq!(told.matches("ssh: between two interfaces").count(), 2, "before the question, and again: {told}");
+        assert_eq!(
+            told.matches(" devices\nDevice (? lists them)").count(),
+            1,
+            "{told}"
+        );
+        assert_eq!(
+            told.matches("ssh: between two interfaces").count(),
+            2,
+            "before the question, and again: {told}"
+        );
         assert_eq!(told.matches("rfc: trials of 60 s").count(), 1, "{told}");
         assert!(told.contains("\npdv: "), "{told}");
-        assert!(told.contains("expected a name: 1 to 64"), "a name is no choice: {told}");
+        assert!(
+            told.contains("expected a name: 1 to 64"),
+            "a name is no choice: {told}"
+        );
     }
 
     #[test]
@@ -358,7 +518,11 @@ mod tests {
         let library = Library::load::<&str>(&[]).expect("recipes");
         let missing = why_missing(library.get("map646").expect("a recipe"));
         let (_, here) = asked("p\nmap646\nhere\n\n\n");
-        assert_eq!(here.contains("note: it cannot run here yet: "), missing.is_some(), "{here}");
+        assert_eq!(
+            here.contains("note: it cannot run here yet: "),
+            missing.is_some(),
+            "{here}"
+        );
         let (_, cabled) = asked("p\nmap646\ncabled\neth1,eth2\n\n\n");
         assert!(!cabled.contains("note: "), "{cabled}");
     }
@@ -366,8 +530,16 @@ mod tests {
     #[test]
     fn a_device_on_another_system_is_not_here() {
         let (plan, told) = asked("p\nopenbsd-pf-nat64\nhere\n\neth1,eth2\nbsd\nem0,em1\n\n\n");
-        assert!(told.contains("openbsd-pf-nat64 runs on OpenBSD, on a machine of its own: ssh or cabled"), "{told}");
-        assert!(plan.expect("a plan").contains("host = \"ssh:bsd\""), "{told}");
+        assert!(
+            told.contains(
+                "openbsd-pf-nat64 runs on OpenBSD, on a machine of its own: ssh or cabled"
+            ),
+            "{told}"
+        );
+        assert!(
+            plan.expect("a plan").contains("host = \"ssh:bsd\""),
+            "{told}"
+        );
     }
 
     #[test]
@@ -379,6 +551,10 @@ mod tests {
     #[test]
     fn answers_that_end_too_early_name_the_question() {
         let (plan, _) = asked("p\ntayga-nat64\n");
-        assert!(plan.unwrap_err().to_string().contains("there was none for \"Where it is"));
+        assert!(
+            plan.unwrap_err()
+                .to_string()
+                .contains("there was none for \"Where it is")
+        );
     }
 }

@@ -64,6 +64,8 @@ pub enum ReportError {
     #[error("cannot write a table as Parquet: {0}")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// The records were written by a newer sixbench.
-    #[error("cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one")]
+    #[error(
+        "cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one"
+    )]
     Format { found: u32, known: u32 },
 }

@@ -34,21 +34,40 @@ pub(crate) struct TestSeries<'a> {
 /// Returns the series of a plan that vary `by`, in the order of the plan.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
     // Response times over clients have a separate chapter, and tests that repeat a rate are not another series of rates.
-    let is_of_its_own = |test: &&Test| test.measure.response_time().is_none() && !test.measure.repeats_a_rate();
+    let is_of_its_own =
+        |test: &&Test| test.measure.response_time().is_none() && !test.measure.repeats_a_rate();
     let tests = digest.input.plan.tests.iter().filter(is_of_its_own);
-    let of_series = tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
+    let of_series =
+        tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
     let sorted = |(name, mut steps): (&'a str, Vec<(f64, &'a Test)>)| {
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let device = steps.iter().find_map(|(_, test)| test.series.as_ref()?.device.as_deref());
-        TestSeries { name, by, device, steps }
+        let device = steps
+            .iter()
+            .find_map(|(_, test)| test.series.as_ref()?.device.as_deref());
+        TestSeries {
+            name,
+            by,
+            device,
+            steps,
+        }
     };
-    by_key(of_series.map(|(series, test)| (series.name.as_str(), (series.at, test)))).into_iter().map(sorted).collect()
+    by_key(of_series.map(|(series, test)| (series.name.as_str(), (series.at, test))))
+        .into_iter()
+        .map(sorted)
+        .collect()
 }
 
 impl<'a> TestSeries<'a> {
     /// Returns the steps at one size, each with its point.
-    pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
-        self.steps.iter().filter_map(|&(at, test)| Some((at, digest.point(test, size)?))).collect()
+    pub(crate) fn at<'d>(
+        &self,
+        digest: &'d Digest<'a>,
+        size: FrameSize,
+    ) -> Vec<(f64, &'d PointDigest<'a>)> {
+        self.steps
+            .iter()
+            .filter_map(|&(at, test)| Some((at, digest.point(test, size)?)))
+            .collect()
     }
 
     /// Returns the measure that all steps share.
@@ -57,12 +76,23 @@ impl<'a> TestSeries<'a> {
     }
 
     /// Returns the steps at one size that have a searched rate, each with its point.
-    pub(crate) fn with_rate<'d>(&self, digest: &'d Digest<'a>, size: FrameSize) -> Vec<(f64, &'d PointDigest<'a>)> {
-        self.at(digest, size).into_iter().filter(|(_, p)| p.headline().is_some()).collect()
+    pub(crate) fn with_rate<'d>(
+        &self,
+        digest: &'d Digest<'a>,
+        size: FrameSize,
+    ) -> Vec<(f64, &'d PointDigest<'a>)> {
+        self.at(digest, size)
+            .into_iter()
+            .filter(|(_, p)| p.headline().is_some())
+            .collect()
     }
 
     pub(crate) fn sizes(&self) -> Vec<FrameSize> {
-        let sizes: std::collections::BTreeSet<_> = self.steps.iter().flat_map(|(_, test)| test.frame_sizes.clone()).collect();
+        let sizes: std::collections::BTreeSet<_> = self
+            .steps
+            .iter()
+            .flat_map(|(_, test)| test.frame_sizes.clone())
+            .collect();
         sizes.into_iter().collect()
     }
 }
@@ -97,13 +127,24 @@ pub(crate) struct CurveStep {
 impl Curve {
     /// Returns the degradation from the first step, per cent; above 0 is worse (RFC 8219 section 10.2.1). `None` if the value of the first step is 0.
     pub(crate) fn degradation(&self, step: &CurveStep) -> Option<f64> {
-        degradation_percent(self.steps.first()?.value, step.value, self.subject.is_higher_better)
+        degradation_percent(
+            self.steps.first()?.value,
+            step.value,
+            self.subject.is_higher_better,
+        )
     }
 
     /// Returns the relation of [`Self::degradation`] to the true value.
     pub(crate) fn bound(&self, step: &CurveStep) -> Bound {
-        let ratio = Bound::of_ratio(step.is_open, self.steps.first().is_some_and(|first| first.is_open));
-        if self.subject.is_higher_better { ratio.inverted() } else { ratio }
+        let ratio = Bound::of_ratio(
+            step.is_open,
+            self.steps.first().is_some_and(|first| first.is_open),
+        );
+        if self.subject.is_higher_better {
+            ratio.inverted()
+        } else {
+            ratio
+        }
     }
 }
 
@@ -111,26 +152,55 @@ impl Curve {
 pub(crate) fn curves(digest: &Digest, steps: &TestSeries) -> Vec<Curve> {
     let at_size = |size| {
         let points = steps.at(digest, size);
-        let goals = points.iter().map(|(_, point)| point.goals.len()).min().unwrap_or(0);
-        let throughput = (0..goals).filter_map(|goal| of_goal(&points, goal, size)).collect::<Vec<_>>();
-        let values = points.first().map(|(_, first)| of_values(&points, first, size)).unwrap_or_default();
+        let goals = points
+            .iter()
+            .map(|(_, point)| point.goals.len())
+            .min()
+            .unwrap_or(0);
+        let throughput = (0..goals)
+            .filter_map(|goal| of_goal(&points, goal, size))
+            .collect::<Vec<_>>();
+        let values = points
+            .first()
+            .map(|(_, first)| of_values(&points, first, size))
+            .unwrap_or_default();
         throughput.into_iter().chain(values).collect::<Vec<_>>()
     };
     let first = steps.steps.first().map(|(at, _)| *at);
-    let is_whole = |curve: &Curve| curve.steps.len() > 1 && curve.steps.first().map(|s| s.at) == first;
-    steps.sizes().into_iter().flat_map(at_size).filter(is_whole).collect()
+    let is_whole =
+        |curve: &Curve| curve.steps.len() > 1 && curve.steps.first().map(|s| s.at) == first;
+    steps
+        .sizes()
+        .into_iter()
+        .flat_map(at_size)
+        .filter(is_whole)
+        .collect()
 }
 
 fn of_goal(points: &[(f64, &PointDigest)], goal: usize, size: FrameSize) -> Option<Curve> {
     let (_, first) = points.iter().find(|(_, p)| p.is_searched())?;
     let name = searched(&first.test.measure, first.goals.get(goal)?.goal);
-    let subject = CurveSubject { quantity: name, rate: None, direction: None, is_higher_better: true };
+    let subject = CurveSubject {
+        quantity: name,
+        rate: None,
+        direction: None,
+        is_higher_better: true,
+    };
     let measured = points.iter().filter(|(_, p)| p.is_searched());
     let step = |(at, p): &(f64, &PointDigest)| {
         let found = p.goals.get(goal)?;
-        Some(CurveStep { at: *at, value: found.summary.as_ref()?.median, load: None, is_open: found.limits.is_median_open })
+        Some(CurveStep {
+            at: *at,
+            value: found.summary.as_ref()?.median,
+            load: None,
+            is_open: found.limits.is_median_open,
+        })
     };
-    Some(Curve { subject, size, steps: measured.filter_map(step).collect() })
+    Some(Curve {
+        subject,
+        size,
+        steps: measured.filter_map(step).collect(),
+    })
 }
 
 fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSize) -> Vec<Curve> {
@@ -138,9 +208,18 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
         let step = |(at, p): &(f64, &PointDigest)| {
             let sample = p.samples.iter().find(|s| is_same(s, base))?;
             let (value, load) = (sample.summary.median, Some(sample.load));
-            Some(CurveStep { at: *at, value, load, is_open: sample.is_median_open })
+            Some(CurveStep {
+                at: *at,
+                value,
+                load,
+                is_open: sample.is_median_open,
+            })
         };
-        Curve { subject: subject(base), size, steps: points.iter().filter_map(step).collect() }
+        Curve {
+            subject: subject(base),
+            size,
+            steps: points.iter().filter_map(step).collect(),
+        }
     };
     first.samples.iter().map(curve).collect()
 }
@@ -148,7 +227,9 @@ fn of_values(points: &[(f64, &PointDigest)], first: &PointDigest, size: FrameSiz
 /// Returns whether two samples are of the same quantity. The loads of measurements at the throughput differ from step to step, but a loss rate depends
 /// on its rate.
 fn is_same(sample: &PointSample, base: &PointSample) -> bool {
-    sample.quantity == base.quantity && sample.direction == base.direction && own_rate(sample) == own_rate(base)
+    sample.quantity == base.quantity
+        && sample.direction == base.direction
+        && own_rate(sample) == own_rate(base)
 }
 
 fn own_rate(sample: &PointSample) -> Option<FrameRate> {
@@ -174,9 +255,23 @@ mod tests {
     use super::*;
 
     fn curve(is_higher_better: bool, values: [f64; 2]) -> Curve {
-        let subject = CurveSubject { quantity: String::new(), rate: None, direction: None, is_higher_better };
-        let step = |(at, value): (f64, f64)| CurveStep { at, value, load: None, is_open: false };
-        Curve { subject, size: FrameSize(84), steps: [1.0, 16.0].into_iter().zip(values).map(step).collect() }
+        let subject = CurveSubject {
+            quantity: String::new(),
+            rate: None,
+            direction: None,
+            is_higher_better,
+        };
+        let step = |(at, value): (f64, f64)| CurveStep {
+            at,
+            value,
+            load: None,
+            is_open: false,
+        };
+        Curve {
+            subject,
+            size: FrameSize(84),
+            steps: [1.0, 16.0].into_iter().zip(values).map(step).collect(),
+        }
     }
 
     #[test]
@@ -193,11 +288,22 @@ mod tests {
             (curve.steps[0].is_open, curve.steps[1].is_open) = (is_first_open, is_last_open);
             curve.bound(&curve.steps[1])
         };
-        assert_eq!(bounds(true, true, false), Bound::AtLeast, "the first step may be better still");
+        assert_eq!(
+            bounds(true, true, false),
+            Bound::AtLeast,
+            "the first step may be better still"
+        );
         assert_eq!(bounds(true, false, true), Bound::AtMost);
-        assert_eq!(bounds(false, true, false), Bound::AtMost, "the first step may have lasted longer");
+        assert_eq!(
+            bounds(false, true, false),
+            Bound::AtMost,
+            "the first step may have lasted longer"
+        );
         assert_eq!(bounds(false, false, true), Bound::AtLeast);
-        assert_eq!([bounds(true, true, true), bounds(true, false, false)], [Bound::Unknown, Bound::Exact]);
+        assert_eq!(
+            [bounds(true, true, true), bounds(true, false, false)],
+            [Bound::Unknown, Bound::Exact]
+        );
     }
 
     #[test]

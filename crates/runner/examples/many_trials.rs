@@ -4,7 +4,9 @@
 
 use sixbench_method::measures::Procedure;
 use sixbench_method::plan::{Plan, Point, Selection};
-use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, FORMAT, Facts, RunPart, TrialRecord, Watch};
+use sixbench_method::record::{
+    CoreRole, CoreWatch, CpuSample, FORMAT, Facts, RunPart, TrialRecord, Watch,
+};
 use sixbench_method::replay;
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::terms::FrameRate;
@@ -26,13 +28,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("expected DIR TRIALS POINTS [MEASURE]".into());
     };
     let measure = measure.first().map_or("throughput", String::as_str);
-    write(Path::new(directory), trials.parse()?, points.parse()?, measure)
+    write(
+        Path::new(directory),
+        trials.parse()?,
+        points.parse()?,
+        measure,
+    )
 }
 
 /// Returns the text of a plan with this number of points, in tests of ten frame sizes each, and room for this number of trials.
 fn plan_of(trials: usize, points: usize, measure: &str) -> String {
     let head = "name = \"many\"\n[trial]\nduration = \"1s\"\n[search]\nmethod = \"binary\"\nwidth = \"0.5%\"\nmaximum = \"1M\"\nstart = \"cold\"\n";
-    let (rate, least) = if measure == "throughput" { ("", 8) } else { ("rate = \"100k\"\n", 1) };
+    let (rate, least) = if measure == "throughput" {
+        ("", 8)
+    } else {
+        ("rate = \"100k\"\n", 1)
+    };
     let repetitions = trials.div_ceil(points * least);
     let tests = (1..=points.div_ceil(SIZES.len())).map(|number| {
         let sizes = &SIZES[..SIZES.len().min(points - (number - 1) * SIZES.len())];
@@ -44,17 +55,35 @@ fn plan_of(trials: usize, points: usize, measure: &str) -> String {
     std::iter::once(head.to_owned()).chain(tests).collect()
 }
 
-fn write(directory: &Path, trials: usize, points: usize, measure: &str) -> Result<(), Box<dyn Error>> {
+fn write(
+    directory: &Path,
+    trials: usize,
+    points: usize,
+    measure: &str,
+) -> Result<(), Box<dyn Error>> {
     let library = Library::load::<&Path>(&[])?;
     let source = plan_of(trials, points, measure);
     let loaded = sixbench_plan::load(&source, &library);
-    let plan = loaded.map_err(|mistakes| sixbench_plan::render("the plan", &source, &mistakes, false))?.plan;
+    let plan = loaded
+        .map_err(|mistakes| sixbench_plan::render("the plan", &source, &mistakes, false))?
+        .plan;
     let store = Store::create(directory, &plan, &source, &Selection::default())?;
     let recipes = library.get("linux-ipv6").into_iter();
     store.keep_recipes(recipes)?;
-    let facts = Facts { sixbench: env!("CARGO_PKG_VERSION").to_owned(), runs: vec![part()], ..Facts::default() };
-    fs::write(directory.join("facts.json"), serde_json::to_string_pretty(&facts)?)?;
-    let mut lines = BufWriter::new(OpenOptions::new().append(true).open(directory.join("trials.jsonl"))?);
+    let facts = Facts {
+        sixbench: env!("CARGO_PKG_VERSION").to_owned(),
+        runs: vec![part()],
+        ..Facts::default()
+    };
+    fs::write(
+        directory.join("facts.json"),
+        serde_json::to_string_pretty(&facts)?,
+    )?;
+    let mut lines = BufWriter::new(
+        OpenOptions::new()
+            .append(true)
+            .open(directory.join("trials.jsonl"))?,
+    );
     let mut made = 0;
     let of_plan: Vec<Point> = plan.tests.iter().flat_map(|test| test.points()).collect();
     for (index, point) in of_plan.iter().enumerate() {
@@ -67,7 +96,12 @@ fn write(directory: &Path, trials: usize, points: usize, measure: &str) -> Resul
 
 fn part() -> RunPart {
     let command = "sixbench run many.toml".to_owned();
-    RunPart { started: time(0), command, host: "simulated".to_owned(), ..RunPart::default() }
+    RunPart {
+        started: time(0),
+        command,
+        host: "simulated".to_owned(),
+        ..RunPart::default()
+    }
 }
 
 /// Returns the time of a trial of the run (RFC 3339). A trial starts every 1.5 seconds.
@@ -95,7 +129,8 @@ fn of_point(
         if before + made >= up_to {
             break;
         }
-        let mut procedure: Box<dyn Procedure> = replay::resume(plan, point, repetition, &[])?.procedure;
+        let mut procedure: Box<dyn Procedure> =
+            replay::resume(plan, point, repetition, &[])?.procedure;
         let mut trial = 0;
         while let Some(spec) = procedure.next_trial() {
             let Ok(mut result) = device.measure(&spec);
@@ -103,7 +138,16 @@ fn of_point(
             trial += 1;
             let watch = Some(seen(&mut result, capacity, &mut random).into());
             let (point, started) = (point.clone(), time(before + made));
-            let record = TrialRecord { format: FORMAT, point, repetition, trial, load: None, started, result, watch };
+            let record = TrialRecord {
+                format: FORMAT,
+                point,
+                repetition,
+                trial,
+                load: None,
+                started,
+                result,
+                watch,
+            };
             writeln!(lines, "{}", serde_json::to_string(&record)?)?;
             made += 1;
         }
@@ -117,7 +161,9 @@ fn seen(result: &mut TrialResult, capacity: FrameRate, random: &mut SplitMix64) 
     for direction in &mut result.directions {
         let lost = direction.not_received();
         if lost > 0 {
-            direction.lost_by_bin = (0..bins).map(|bin| lost / bins + u64::from(bin < lost % bins)).collect();
+            direction.lost_by_bin = (0..bins)
+                .map(|bin| lost / bins + u64::from(bin < lost % bins))
+                .collect();
             direction.last_missing_ns = Some(result.spec.duration_ns - 1000);
         }
         direction.reordered = (random.uniform() * 40.0) as u64;
@@ -128,9 +174,17 @@ fn seen(result: &mut TrialResult, capacity: FrameRate, random: &mut SplitMix64) 
     let mut core = |core, role, busy: u16| {
         let mut sample = || {
             let softirq = busy.saturating_sub((random.uniform() * 20.0) as u16);
-            CpuSample { softirq, idle: 1000 - softirq, ..CpuSample::default() }
+            CpuSample {
+                softirq,
+                idle: 1000 - softirq,
+                ..CpuSample::default()
+            }
         };
-        CoreWatch { core, role, samples: (0..bins).map(|_| sample()).collect() }
+        CoreWatch {
+            core,
+            role,
+            samples: (0..bins).map(|_| sample()).collect(),
+        }
     };
     let cores = vec![
         core(0, CoreRole::Tester, 1000),
@@ -138,7 +192,9 @@ fn seen(result: &mut TrialResult, capacity: FrameRate, random: &mut SplitMix64) 
         core(2, CoreRole::Dut, busy),
         core(3, CoreRole::Dut, busy / 2),
     ];
-    let kernel_memory = (0..=bins).map(|_| 88_000_000 + (random.uniform() * 100_000.0) as u64).collect();
+    let kernel_memory = (0..=bins)
+        .map(|_| 88_000_000 + (random.uniform() * 100_000.0) as u64)
+        .collect();
     Watch {
         interval_ns: LOSS_BIN_NS,
         cores,

@@ -34,16 +34,27 @@ pub(crate) fn run(source: &str) -> Result<String, Box<dyn Error>> {
     let library = Library::load::<&Path>(&[])?;
     let plan = match sixbench_plan::load(source, &library) {
         Ok(loaded) => loaded.plan,
-        Err(mistakes) => return Err(sixbench_plan::render("the example", source, &mistakes, false).into()),
+        Err(mistakes) => {
+            return Err(sixbench_plan::render("the example", source, &mistakes, false).into());
+        }
     };
     let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(400_000), plan.seed);
     let mut listener = |event: &Event| {
         if let Event::MeasurementEnded { outcome, .. } = event {
-            eprintln!("{}, repetition {}: {} trials", outcome.point, outcome.repetition, outcome.trials);
+            eprintln!(
+                "{}, repetition {}: {} trials",
+                outcome.point, outcome.repetition, outcome.trials
+            );
         }
     };
     let records = perform_with(&plan, &mut device, &mut listener)?;
     let facts = Facts::default();
-    let inputs = ReportInputs { plan: &plan, records: &records, facts: &facts, commands: "", interrupted: false };
+    let inputs = ReportInputs {
+        plan: &plan,
+        records: &records,
+        facts: &facts,
+        commands: "",
+        interrupted: false,
+    };
     Ok(terminal(&inputs, 100, false)?)
 }

@@ -40,12 +40,19 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
             sha256: file.sha256(),
             origin: file.origin,
         };
-        library.files_of(&recipe.name).iter().map(file).collect::<Vec<_>>()
+        library
+            .files_of(&recipe.name)
+            .iter()
+            .map(file)
+            .collect::<Vec<_>>()
     };
     let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
     // Listed once for all machines.
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
-    let of_authority = links.authority.iter().filter_map(AuthorityMachine::ssh_config);
+    let of_authority = links
+        .authority
+        .iter()
+        .filter_map(AuthorityMachine::ssh_config);
     let of_machines = links.machines.iter().filter_map(RemoteMachine::ssh_config);
     for config in of_machines.chain(of_agent).chain(of_authority) {
         let file = of_ssh(config)?;
@@ -54,17 +61,36 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
         }
     }
     let of_agent = links.agent.iter().filter(|agent| agent.has_own_program());
-    files.extend(of_agent.map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())));
-    let of_authority = links.authority.iter().filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
+    files.extend(
+        of_agent
+            .map(|agent| of_program("agent-program", &agent.program, agent.remote.destination())),
+    );
+    let of_authority = links
+        .authority
+        .iter()
+        .filter_map(|machine| Some((machine.program()?.to_str()?, machine.name())));
     files.extend(of_authority.map(|(program, machine)| of_program("authority", program, machine)));
-    files.extend(links.ports.iter().flatten().map(ToString::to_string).filter(|port| names_files(port)).map(of_port));
+    files.extend(
+        links
+            .ports
+            .iter()
+            .flatten()
+            .map(ToString::to_string)
+            .filter(|port| names_files(port))
+            .map(of_port),
+    );
     Ok(files)
 }
 
 /// Represents a program named by a plan, which runs as root on another machine. It cannot be read here, so its name stands for it.
 fn of_program(of: &str, program: &str, machine: &str) -> CodeFile {
     let path = format!("{program} on {machine}");
-    CodeFile { of: of.to_owned(), sha256: sha256(&path), path, origin: CodeOrigin::Plan }
+    CodeFile {
+        of: of.to_owned(),
+        sha256: sha256(&path),
+        path,
+        origin: CodeOrigin::Plan,
+    }
 }
 
 /// Returns true if a port is a DPDK device with options, because these may name files and sockets that some drivers write to.
@@ -73,19 +99,39 @@ fn names_files(port: &str) -> bool {
 }
 
 fn of_port(port: String) -> CodeFile {
-    CodeFile { of: "dpdk".to_owned(), sha256: sha256(&port), path: port, origin: CodeOrigin::Plan }
+    CodeFile {
+        of: "dpdk".to_owned(),
+        sha256: sha256(&port),
+        path: port,
+        origin: CodeOrigin::Plan,
+    }
 }
 
 /// ssh runs what its configuration names, such as a `ProxyCommand`, on this machine. Files that it includes would run without having been agreed to.
 fn of_ssh(config: &SshConfig) -> Result<CodeFile, RunError> {
     let path = config.path().display().to_string();
-    let unread = |error| PlanError(format!("cannot read {}, the `ssh-config` of [testbed]: {error}", visible(&path)));
+    let unread = |error| {
+        PlanError(format!(
+            "cannot read {}, the `ssh-config` of [testbed]: {error}",
+            visible(&path)
+        ))
+    };
     let text = config.text().map_err(unread)?;
     if let Some(line) = text.lines().position(includes) {
         let why = "`Include` names files that are not part of what is agreed to; put their lines in its place";
-        return Err(PlanError(format!("{}:{}: in the `ssh-config` of [testbed], {why}", visible(&path), line + 1)).into());
+        return Err(PlanError(format!(
+            "{}:{}: in the `ssh-config` of [testbed], {why}",
+            visible(&path),
+            line + 1
+        ))
+        .into());
     }
-    Ok(CodeFile { of: SSH.to_owned(), sha256: sha256(text), path, origin: CodeOrigin::Plan })
+    Ok(CodeFile {
+        of: SSH.to_owned(),
+        sha256: sha256(text),
+        path,
+        origin: CodeOrigin::Plan,
+    })
 }
 
 /// Returns whether a line of a configuration of ssh includes files. ssh skips space, `=` and an empty pair of quotes before the keyword, and takes
@@ -93,7 +139,9 @@ fn of_ssh(config: &SshConfig) -> Result<CodeFile, RunError> {
 fn includes(line: &str) -> bool {
     let is_between = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '=' | '\u{feff}');
     let line = line.replace('"', "");
-    line.split(is_between).find(|word| !word.is_empty()).is_some_and(|keyword| keyword.eq_ignore_ascii_case("include"))
+    line.split(is_between)
+        .find(|word| !word.is_empty())
+        .is_some_and(|keyword| keyword.eq_ignore_ascii_case("include"))
 }
 
 /// Refuses files of a plan that are not trusted.
@@ -101,9 +149,14 @@ fn includes(line: &str) -> bool {
 /// # Errors
 /// The untrusted files.
 pub(crate) fn check(files: &[CodeFile], trusted: &Trusted) -> Result<(), RunError> {
-    let is_unknown = |file: &&CodeFile| file.origin == CodeOrigin::Plan && !trusted.contains(&file.sha256);
+    let is_unknown =
+        |file: &&CodeFile| file.origin == CodeOrigin::Plan && !trusted.contains(&file.sha256);
     let unknown: Vec<CodeFile> = files.iter().filter(is_unknown).cloned().collect();
-    if unknown.is_empty() { Ok(()) } else { Err(Untrusted(unknown).into()) }
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(Untrusted(unknown).into())
+    }
 }
 
 /// Returns the digests of the plan's files that may be executed: all of them if `is_given` is true or if the user at `terminal` agrees. `tell`
@@ -118,7 +171,9 @@ pub fn agreed(
     tell: impl Fn(&str),
 ) -> Result<Trusted, RunError> {
     let files = of_plan(plan, links, library)?;
-    let Err(RunError::Untrusted(unknown)) = check(&files, &Trusted::new()) else { return Ok(Trusted::new()) };
+    let Err(RunError::Untrusted(unknown)) = check(&files, &Trusted::new()) else {
+        return Ok(Trusted::new());
+    };
     let is_agreed = match terminal {
         _ if is_given => {
             tell(&unknown.to_string());
@@ -130,14 +185,21 @@ pub fn agreed(
         }
         None => false,
     };
-    if is_agreed { Ok(unknown.0.into_iter().map(|file| file.sha256).collect()) } else { Err(unknown.into()) }
+    if is_agreed {
+        Ok(unknown.0.into_iter().map(|file| file.sha256).collect())
+    } else {
+        Err(unknown.into())
+    }
 }
 
 /// Returns the digests of the files that may be run where somebody has agreed to them before, and this process has read the files again.
 ///
 /// # Errors
 /// Those of [`of_plan`]; files of a plan with other digests.
-pub fn agreed_before((plan, links, library): (&Plan, &Links, &Library), digests: &[String]) -> Result<Trusted, RunError> {
+pub fn agreed_before(
+    (plan, links, library): (&Plan, &Links, &Library),
+    digests: &[String],
+) -> Result<Trusted, RunError> {
     let trusted = Trusted::from_iter(digests.iter().cloned());
     check(&of_plan(plan, links, library)?, &trusted)?;
     Ok(trusted)
@@ -161,12 +223,20 @@ mod tests {
     /// Returns a library with a changed built-in recipe as a file of a plan.
     fn library(changes: &[(&str, &str)], origin: CodeOrigin) -> Library {
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let recipe = library.get("tayga-siit").expect("a recipe").to_files().expect("files").remove(0).1;
+        let recipe = library
+            .get("tayga-siit")
+            .expect("a recipe")
+            .to_files()
+            .expect("files")
+            .remove(0)
+            .1;
         let text = changes.iter().fold(recipe, |text, (from, to)| {
             assert!(text.contains(from), "{from}");
             text.replace(from, to)
         });
-        library.with_texts(vec![("own/x.toml".to_owned(), text)], origin).expect("a recipe")
+        library
+            .with_texts(vec![("own/x.toml".to_owned(), text)], origin)
+            .expect("a recipe")
     }
 
     fn plan(dut: &str) -> Plan {
@@ -174,12 +244,21 @@ mod tests {
         sixbench_plan::parse(&text, &[dut]).expect("a plan").plan
     }
 
-    fn agreed_by(library: &Library, dut: &str, is_given: bool, typed: Option<&str>) -> (Result<Trusted, RunError>, String) {
+    fn agreed_by(
+        library: &Library,
+        dut: &str,
+        is_given: bool,
+        typed: Option<&str>,
+    ) -> (Result<Trusted, RunError>, String) {
         let told = RefCell::new(String::new());
         let mut typed = typed.map(str::as_bytes);
         let terminal = typed.as_mut().map(|typed| typed as &mut dyn BufRead);
-        let trusted =
-            agreed((&plan(dut), &Links::default(), library), is_given, terminal, |text| told.borrow_mut().push_str(text));
+        let trusted = agreed(
+            (&plan(dut), &Links::default(), library),
+            is_given,
+            terminal,
+            |text| told.borrow_mut().push_str(text),
+        );
         (trusted, told.into_inner())
     }
 
@@ -189,17 +268,28 @@ mod tests {
         let digest = library.files_of("x")[0].sha256();
         let (refused, told) = agreed_by(&library, "x", false, None);
         let error = refused.expect_err("refused").to_string();
-        assert!(error.contains(&format!("own/x.toml (of x, SHA-256 {digest})")), "{error}");
+        assert!(
+            error.contains(&format!("own/x.toml (of x, SHA-256 {digest})")),
+            "{error}"
+        );
         assert!(told.is_empty(), "{told}");
         let (trusted, told) = agreed_by(&library, "x", true, None);
         assert_eq!(trusted.expect("agreed"), Trusted::from([digest.clone()]));
         assert!(told.contains(&digest), "{told}");
-        for (typed, is_agreed) in
-            [("y\n", true), ("YES\n", true), ("\n", false), ("", false), ("n\n", false), ("yeah\n", false)]
-        {
+        for (typed, is_agreed) in [
+            ("y\n", true),
+            ("YES\n", true),
+            ("\n", false),
+            ("", false),
+            ("n\n", false),
+            ("yeah\n", false),
+        ] {
             let (trusted, told) = agreed_by(&library, "x", false, Some(typed));
             assert_eq!(trusted.is_ok(), is_agreed, "{typed:?}");
-            assert!(told.contains(&digest) && told.ends_with("run them? [y/N] "), "{told}");
+            assert!(
+                told.contains(&digest) && told.ends_with("run them? [y/N] "),
+                "{told}"
+            );
         }
     }
 
@@ -210,10 +300,18 @@ mod tests {
             library(&[(NAME, "name = \"x\"")], CodeOrigin::CommandLine),
             library(&[(NAME, "name = \"x\"")], CodeOrigin::Plan),
         ] {
-            assert_eq!(agreed_by(&library, "tayga-siit", false, None).0.expect("agreed"), Trusted::new());
+            assert_eq!(
+                agreed_by(&library, "tayga-siit", false, None)
+                    .0
+                    .expect("agreed"),
+                Trusted::new()
+            );
         }
         let library = library(&[(NAME, "name = \"x\"")], CodeOrigin::CommandLine);
-        assert_eq!(agreed_by(&library, "x", false, None).0.expect("agreed"), Trusted::new());
+        assert_eq!(
+            agreed_by(&library, "x", false, None).0.expect("agreed"),
+            Trusted::new()
+        );
     }
 
     #[test]
@@ -224,15 +322,29 @@ mod tests {
         assert!(agreed_by(&replaced, "tayga-siit", false, None).0.is_err());
         // A recipe that builds on it is code of the plan as a whole; a recipe with another name is unaffected.
         let made = "name = \"made\"\ntitle = \"m\"\nbase = \"tayga-siit\"\n".to_owned();
-        let made = replaced.with_texts(vec![("made.toml".to_owned(), made)], CodeOrigin::CommandLine).expect("a recipe");
-        let error = agreed_by(&made, "made", false, None).0.expect_err("refused").to_string();
-        assert!(error.contains("own/x.toml") && !error.contains("made.toml"), "{error}");
+        let made = replaced
+            .with_texts(
+                vec![("made.toml".to_owned(), made)],
+                CodeOrigin::CommandLine,
+            )
+            .expect("a recipe");
+        let error = agreed_by(&made, "made", false, None)
+            .0
+            .expect_err("refused")
+            .to_string();
+        assert!(
+            error.contains("own/x.toml") && !error.contains("made.toml"),
+            "{error}"
+        );
         assert!(agreed_by(&made, "linux-ipv4", false, None).0.is_ok());
     }
 
     #[test]
     fn a_recipe_without_commands_is_data() {
-        let by_hand = [(NAME, "name = \"x\""), ("host = \"netns\"", "host = \"manual\"")];
+        let by_hand = [
+            (NAME, "name = \"x\""),
+            ("host = \"netns\"", "host = \"manual\""),
+        ];
         let library = library(&by_hand, CodeOrigin::Plan);
         assert!(agreed_by(&library, "x", false, None).0.is_ok());
     }
@@ -240,44 +352,84 @@ mod tests {
     #[test]
     fn a_program_that_a_plan_names_for_its_agent_is_code_as_well() {
         let links = |program: &str| {
-            let testbed =
-                format!("[testbed]\nleft = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\nagent-program = \"{program}\"\n");
-            let text = format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n{testbed}");
-            sixbench_plan::parse(&text, &["linux-ipv4"]).expect("a plan").links
+            let testbed = format!(
+                "[testbed]\nleft = \"e0\"\nagent = \"ssh:far\"\nagent-right = \"e1\"\nagent-program = \"{program}\"\n"
+            );
+            let text =
+                format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n{testbed}");
+            sixbench_plan::parse(&text, &["linux-ipv4"])
+                .expect("a plan")
+                .links
         };
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let of = |program: &str| of_plan(&plan("linux-ipv4"), &links(program), &library).expect("files");
+        let of =
+            |program: &str| of_plan(&plan("linux-ipv4"), &links(program), &library).expect("files");
         assert!(check(&of("sixbench"), &Trusted::new()).is_ok());
-        let error = check(&of("/sbin/poweroff"), &Trusted::new()).expect_err("refused").to_string();
-        assert!(error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "), "{error}");
+        let error = check(&of("/sbin/poweroff"), &Trusted::new())
+            .expect_err("refused")
+            .to_string();
+        assert!(
+            error.contains("/sbin/poweroff on far (of agent-program, SHA-256 "),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_device_of_dpdk_with_options_may_write_files_and_needs_a_word() {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let files = |ports: &str| {
-            let links = Links { ports: PortSpec::parse_pair(ports), ..Links::default() };
+            let links = Links {
+                ports: PortSpec::parse_pair(ports),
+                ..Links::default()
+            };
             let of_plan = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
-            of_plan.into_iter().filter(|file| file.of == "dpdk").map(|file| file.path).collect::<Vec<_>>()
+            of_plan
+                .into_iter()
+                .filter(|file| file.of == "dpdk")
+                .map(|file| file.path)
+                .collect::<Vec<_>>()
         };
-        assert_eq!(files("dpdk:net_pcap0,tx_pcap=/etc/x,dpdk:0000:3b:00.0"), ["dpdk:net_pcap0,tx_pcap=/etc/x"]);
+        assert_eq!(
+            files("dpdk:net_pcap0,tx_pcap=/etc/x,dpdk:0000:3b:00.0"),
+            ["dpdk:net_pcap0,tx_pcap=/etc/x"]
+        );
         assert!(files("memif:/run/a,memif:/run/b").is_empty() && files("e0,e1").is_empty());
     }
 
     #[test]
     fn a_configuration_of_ssh_is_code_as_well() {
-        let config = std::env::temp_dir().join(format!("sixbench-ssh-config-{}", std::process::id()));
+        let config =
+            std::env::temp_dir().join(format!("sixbench-ssh-config-{}", std::process::id()));
         std::fs::write(&config, "ProxyCommand touch /x\n").expect("a file");
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let machine = RemoteMachine::new("dut", Some(&SshConfig::new(&config)), ["e0", "e1"].map(str::to_owned));
-        let links = Links { machines: vec![machine], ..Links::default() };
+        let machine = RemoteMachine::new(
+            "dut",
+            Some(&SshConfig::new(&config)),
+            ["e0", "e1"].map(str::to_owned),
+        );
+        let links = Links {
+            machines: vec![machine],
+            ..Links::default()
+        };
         let files = of_plan(&plan("linux-ipv4"), &links, &library).expect("files");
         // What is read is what was agreed to, whatever the file is by then.
         std::fs::write(&config, "ProxyCommand touch /y\n").expect("a file");
-        assert_eq!(of_plan(&plan("linux-ipv4"), &links, &library).expect("files"), files);
+        assert_eq!(
+            of_plan(&plan("linux-ipv4"), &links, &library).expect("files"),
+            files
+        );
         std::fs::remove_file(&config).expect("removed");
-        let told: Vec<_> = files.iter().map(|file| (file.of.as_str(), file.origin)).collect();
-        assert_eq!(told, [("linux-ipv4", CodeOrigin::BuiltIn), ("ssh", CodeOrigin::Plan)]);
+        let told: Vec<_> = files
+            .iter()
+            .map(|file| (file.of.as_str(), file.origin))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("linux-ipv4", CodeOrigin::BuiltIn),
+                ("ssh", CodeOrigin::Plan)
+            ]
+        );
         assert!(check(&files, &Trusted::new()).is_err());
     }
 
@@ -295,25 +447,59 @@ mod tests {
         ] {
             assert!(includes(line), "{line:?}");
         }
-        for line in ["", "# Include /x", "Host include", "IncludeX /x", "HostName=include", "ProxyCommand nc include 1"] {
+        for line in [
+            "",
+            "# Include /x",
+            "Host include",
+            "IncludeX /x",
+            "HostName=include",
+            "ProxyCommand nc include 1",
+        ] {
             assert!(!includes(line), "{line:?}");
         }
-        let path = std::env::temp_dir().join(format!("sixbench-ssh-include-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sixbench-ssh-include-{}", std::process::id()));
         std::fs::write(&path, "Host dut\n  Include /x\n").expect("a file");
-        let error = of_ssh(&SshConfig::new(&path)).expect_err("refused").to_string();
+        let error = of_ssh(&SshConfig::new(&path))
+            .expect_err("refused")
+            .to_string();
         std::fs::remove_file(&path).expect("removed");
-        assert!(error.starts_with(&format!("{}:2: in the `ssh-config` of [testbed], `Include`", path.display())), "{error}");
+        assert!(
+            error.starts_with(&format!(
+                "{}:2: in the `ssh-config` of [testbed], `Include`",
+                path.display()
+            )),
+            "{error}"
+        );
     }
 
     #[test]
     fn no_path_changes_what_the_person_who_is_asked_reads() {
-        for hostile in ["evil\u{1b}[30m", "a\nno commands will be run", "a\u{202e}b", "a\u{2028}b"] {
-            let file = CodeFile { path: hostile.to_owned(), ..of_port(hostile.to_owned()) };
-            let file = CodeFile { of: hostile.to_owned(), ..file };
-            let error = check(&[file], &Trusted::new()).expect_err("refused").to_string();
+        for hostile in [
+            "evil\u{1b}[30m",
+            "a\nno commands will be run",
+            "a\u{202e}b",
+            "a\u{2028}b",
+        ] {
+            let file = CodeFile {
+                path: hostile.to_owned(),
+                ..of_port(hostile.to_owned())
+            };
+            let file = CodeFile {
+                of: hostile.to_owned(),
+                ..file
+            };
+            let error = check(&[file], &Trusted::new())
+                .expect_err("refused")
+                .to_string();
             assert_eq!(error.lines().count(), 2, "{error}");
             assert_eq!(error.matches(&*visible(hostile)).count(), 2, "{error}");
-            assert!(!error.replace('\n', "").contains(sixbench_method::text::is_control), "{error:?}");
+            assert!(
+                !error
+                    .replace('\n', "")
+                    .contains(sixbench_method::text::is_control),
+                "{error:?}"
+            );
         }
     }
 }

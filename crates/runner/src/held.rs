@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_plan::{Loaded, plans};
-use sixbench_testbed::{LOOP_ENDS, Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory, sweep};
+use sixbench_testbed::{
+    LOOP_ENDS, Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory,
+    sweep,
+};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -59,17 +62,35 @@ pub struct TestbedPart {
 impl HeldTestbed {
     /// Returns a description of the testbed, with one line per part.
     pub fn in_words(&self) -> String {
-        let line = |part: &TestbedPart| format!("  {:<12} {}: {}\n", part.name, part.access.location, part.links);
-        let head = format!("test {} of {} is up, held by process {}\n", self.test, self.plan, self.process);
+        let line = |part: &TestbedPart| {
+            format!(
+                "  {:<12} {}: {}\n",
+                part.name, part.access.location, part.links
+            )
+        };
+        let head = format!(
+            "test {} of {} is up, held by process {}\n",
+            self.test, self.plan, self.process
+        );
         let layout = self.layout.iter().map(|sentence| format!("  {sentence}\n"));
-        [head].into_iter().chain(self.parts.iter().map(line)).chain(layout).collect()
+        [head]
+            .into_iter()
+            .chain(self.parts.iter().map(line))
+            .chain(layout)
+            .collect()
     }
 
     /// Returns the process that runs a command in the named part, by default the first.
     fn command(&self, part: Option<&str>, words: &[String]) -> Result<Command, HeldError> {
-        let found = self.parts.iter().find(|known| part.is_none_or(|name| known.name == name));
+        let found = self
+            .parts
+            .iter()
+            .find(|known| part.is_none_or(|name| known.name == name));
         let names = || self.parts.iter().map(|part| part.name.clone()).collect();
-        let unknown = || HeldError::UnknownPart { name: part.unwrap_or_default().to_owned(), names: names() };
+        let unknown = || HeldError::UnknownPart {
+            name: part.unwrap_or_default().to_owned(),
+            names: names(),
+        };
         if self.parts.is_empty() {
             return Err(HeldError::NotReady(self.plan.clone()));
         }
@@ -80,26 +101,40 @@ impl HeldTestbed {
 /// Returns the held testbed of a plan, given the path of the plan's file or the name of a predefined plan.
 fn find(path: &Path) -> Result<HeldTestbed, HeldError> {
     let HolderState { held, is_alive } = holder_of(path)?;
-    if is_alive { Ok(held) } else { Err(HeldError::HolderKilled { plan: held.plan, process: held.process }) }
+    if is_alive {
+        Ok(held)
+    } else {
+        Err(HeldError::HolderKilled {
+            plan: held.plan,
+            process: held.process,
+        })
+    }
 }
 
 /// Returns the state of the holder of a plan's testbed: of one that is alive, if there is one, else of one that was killed.
 fn holder_of(path: &Path) -> Result<HolderState, HeldError> {
     let plan = identity(path);
     let of_plan = holders().filter(|found| found.held.plan == plan);
-    of_plan.max_by_key(|found| found.is_alive).ok_or(HeldError::NotUp(plan))
+    of_plan
+        .max_by_key(|found| found.is_alive)
+        .ok_or(HeldError::NotUp(plan))
 }
 
 /// Returns the states of all holders of this user, also of those that were killed.
 fn holders() -> impl Iterator<Item = HolderState> {
-    holder_directories().into_iter().filter_map(|directory| read(&directory))
+    holder_directories()
+        .into_iter()
+        .filter_map(|directory| read(&directory))
 }
 
 /// Returns the path that identifies a plan, regardless of the working directory.
 fn identity(path: &Path) -> String {
     let file = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     let ready = plans::find(path).filter(|_| !path.exists());
-    ready.map_or_else(|| file.unwrap_or(path.to_owned()).display().to_string(), |plan| plan.name.to_owned())
+    ready.map_or_else(
+        || file.unwrap_or(path.to_owned()).display().to_string(),
+        |plan| plan.name.to_owned(),
+    )
 }
 
 /// What the directory of a holder says of it.
@@ -111,7 +146,10 @@ struct HolderState {
 
 /// Returns the testbed described in the directory of its holder; `None` if the directory is just being made or removed.
 fn read(directory: &Path) -> Option<HolderState> {
-    let is_alive = matches!(File::open(directory.join(LOCK)).ok()?.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
+    let is_alive = matches!(
+        File::open(directory.join(LOCK)).ok()?.try_lock_shared(),
+        Err(fs::TryLockError::WouldBlock)
+    );
     let held = serde_json::from_str(&fs::read_to_string(directory.join(STATE)).ok()?).ok()?;
     Some(HolderState { held, is_alive })
 }
@@ -127,7 +165,10 @@ impl Holder {
         let directory = make_holder_directory()?;
         let lock = File::create(directory.join(LOCK))?;
         lock.lock()?;
-        let holder = Self { directory, _lock: lock };
+        let holder = Self {
+            directory,
+            _lock: lock,
+        };
         holder.write(held).map(|()| holder)
     }
 
@@ -151,7 +192,16 @@ impl Drop for Holder {
 /// The testbed that is already up.
 pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
     match find(path) {
-        Ok(HeldTestbed { plan, test, process, .. }) => Err(HeldError::IsUp { plan, test, process }),
+        Ok(HeldTestbed {
+            plan,
+            test,
+            process,
+            ..
+        }) => Err(HeldError::IsUp {
+            plan,
+            test,
+            process,
+        }),
         Err(_) => Ok(()),
     }
 }
@@ -161,8 +211,16 @@ pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
 /// # Errors
 /// There is no such test, or the tester is on two machines.
 pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
-    let names: Vec<String> = loaded.plan.tests.iter().map(|test| test.name.clone()).collect();
-    let name = test.or(names.first().map(String::as_str)).unwrap_or_default().to_owned();
+    let names: Vec<String> = loaded
+        .plan
+        .tests
+        .iter()
+        .map(|test| test.name.clone())
+        .collect();
+    let name = test
+        .or(names.first().map(String::as_str))
+        .unwrap_or_default()
+        .to_owned();
     loaded.plan.tests.retain(|test| test.name == name);
     if loaded.plan.tests.is_empty() {
         return Err(HeldError::UnknownTest { test: name, names }.into());
@@ -190,12 +248,26 @@ pub fn hold(
     let (plan, test) = (&loaded.plan, &loaded.plan.tests[0]);
     code::check(&code::of_plan(plan, &loaded.links, library)?, trusted)?;
     let stop = stop::install()?;
-    let shell = Shell::new().stopped_by(stop.clone()).waiting_for_other_runs(waits);
+    let shell = Shell::new()
+        .stopped_by(stop.clone())
+        .waiting_for_other_runs(waits);
     sweep(&shell)?;
     let (parts, layout) = (Vec::new(), Vec::new());
-    let mut held = HeldTestbed { plan: identity(path), test: test.name.clone(), process: std::process::id(), parts, layout };
+    let mut held = HeldTestbed {
+        plan: identity(path),
+        test: test.name.clone(),
+        process: std::process::id(),
+        parts,
+        layout,
+    };
     let holder = Holder::new(&held)?;
-    let site = Site { shell, links: &loaded.links, stop, isolation, pcap: None };
+    let site = Site {
+        shell,
+        links: &loaded.links,
+        stop,
+        isolation,
+        pcap: None,
+    };
     let request = session_request(plan, library, test, String::new())?;
     let mut testbed = OpenTestbed::open(&site, &request, plan, test)?;
     held.parts = testbed.parts(&site, request.recipe);
@@ -218,12 +290,27 @@ enum OpenTestbed {
 }
 
 impl OpenTestbed {
-    fn open(site: &Site<'_>, request: &SessionRequest<'_>, plan: &Plan, test: &Test) -> Result<Self, RunError> {
+    fn open(
+        site: &Site<'_>,
+        request: &SessionRequest<'_>,
+        plan: &Plan,
+        test: &Test,
+    ) -> Result<Self, RunError> {
         if !test.measure.needs_hosts() {
-            return Ok(Self::Bare(Box::new(BuiltTestbed::build(site, request, true)?)));
+            return Ok(Self::Bare(Box::new(BuiltTestbed::build(
+                site, request, true,
+            )?)));
         }
-        let job = profile::job(request.recipe, test, request.largest, plan.seed, test.trial_settings(plan))?;
-        Ok(Self::WithHosts(Box::new(Session::open(site, request, job)?)))
+        let job = profile::job(
+            request.recipe,
+            test,
+            request.largest,
+            plan.seed,
+            test.trial_settings(plan),
+        )?;
+        Ok(Self::WithHosts(Box::new(Session::open(
+            site, request, job,
+        )?)))
     }
 
     fn built(&self) -> &BuiltTestbed {
@@ -247,29 +334,57 @@ impl OpenTestbed {
             Self::Bare(_) => None,
         };
         let ends = self.built().links.ends().into_iter();
-        let mut ends: Vec<_> = ends.map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string())).collect();
+        let mut ends: Vec<_> = ends
+            .map(|(namespace, port)| (namespace.map(str::to_owned), port.to_string()))
+            .collect();
         if let Some((left, right)) = hosts {
             [ends[0].0, ends[1].0] = [Some(left), Some(right)];
         }
         // If the authority is on a third machine, the right end is on a separate cable.
-        let right = site.links.authority.as_ref().map_or_else(|| recipe.right.tester.clone(), |_| vec![LOOP_ENDS[0].into()]);
-        let links = [with(&ends[0].1, &recipe.left.tester), with(&ends[1].1, &right)];
+        let right = site.links.authority.as_ref().map_or_else(
+            || recipe.right.tester.clone(),
+            |_| vec![LOOP_ENDS[0].into()],
+        );
+        let links = [
+            with(&ends[0].1, &recipe.left.tester),
+            with(&ends[1].1, &right),
+        ];
         let access = |namespace: &Option<String>| match namespace {
             Some(name) => site.shell.within(name).access(),
             None => site.shell.outside().access(),
         };
-        let part = |name: &str, links: String, access| TestbedPart { name: name.to_owned(), links, access };
+        let part = |name: &str, links: String, access| TestbedPart {
+            name: name.to_owned(),
+            links,
+            access,
+        };
         let [left, right] = [0, 1].map(|end| access(&ends[end].0));
         let tester = match left == right {
             true => vec![part("tester", links.join(", "), left)],
             false => {
                 let [left_links, right_links] = links;
-                vec![part("left", left_links, left), part("right", right_links, right)]
+                vec![
+                    part("left", left_links, left),
+                    part("right", right_links, right),
+                ]
             }
         };
-        let devices = self.built().dut.iter().flat_map(|dut| dut.accesses()).zip(recipe.devices());
+        let devices = self
+            .built()
+            .dut
+            .iter()
+            .flat_map(|dut| dut.accesses())
+            .zip(recipe.devices());
         let device = |((name, access), recipe): ((&str, ShellAccess), &Recipe)| {
-            part(name, [with("left", &recipe.left.dut), with("right", &recipe.right.dut)].join(", "), access)
+            part(
+                name,
+                [
+                    with("left", &recipe.left.dut),
+                    with("right", &recipe.right.dut),
+                ]
+                .join(", "),
+                access,
+            )
         };
         tester.into_iter().chain(devices.map(device)).collect()
     }
@@ -277,7 +392,9 @@ impl OpenTestbed {
 
 /// Returns the name of a port with its addresses.
 fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
-    let addresses = addresses.iter().map(|address| format!(" {}", address.to_string()));
+    let addresses = addresses
+        .iter()
+        .map(|address| format!(" {}", address.to_string()));
     [port.to_owned()].into_iter().chain(addresses).collect()
 }
 
@@ -288,7 +405,9 @@ fn with<A: ToString>(port: &str, addresses: &[A]) -> String {
 /// # Errors
 /// The process ended before; in its words.
 pub fn hold_in_background(agreed: &str, trusted: &Trusted) -> Result<HeldTestbed, RunError> {
-    let words = std::env::args_os().skip(1).filter(|word| word != "--background");
+    let words = std::env::args_os()
+        .skip(1)
+        .filter(|word| word != "--background");
     let digests: Vec<&str> = trusted.iter().map(String::as_str).collect();
     let mut command = Command::new(std::env::current_exe()?);
     command
@@ -306,7 +425,10 @@ pub fn hold_in_background(agreed: &str, trusted: &Trusted) -> Result<HeldTestbed
         }
         if child.try_wait()?.is_some() {
             let mut told = String::new();
-            child.stderr.take().map_or(Ok(0), |mut error| error.read_to_string(&mut told))?;
+            child
+                .stderr
+                .take()
+                .map_or(Ok(0), |mut error| error.read_to_string(&mut told))?;
             let last = told.rsplit("error: ").next().unwrap_or_default().trim_end();
             return Err(HeldError::Ended(last.to_owned()).into());
         }
@@ -345,7 +467,10 @@ pub fn release(path: &Path) -> Result<Released, RunError> {
     if !is_alive {
         return swept(held);
     }
-    let pid = i32::try_from(held.process).ok().and_then(Pid::from_raw).ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;
+    let pid = i32::try_from(held.process)
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| HeldError::NotUp(held.plan.clone()))?;
     kill_process(pid, Signal::TERM).map_err(io::Error::from)?;
     let end = Instant::now() + UNDOING;
     loop {
@@ -353,7 +478,10 @@ pub fn release(path: &Path) -> Result<Released, RunError> {
             Ok(now) if now.held.process != held.process => return Ok(Released::Undone(held)),
             Err(_) => return Ok(Released::Undone(held)),
             // Somebody killed it while it was undoing.
-            Ok(HolderState { held, is_alive: false }) => return swept(held),
+            Ok(HolderState {
+                held,
+                is_alive: false,
+            }) => return swept(held),
             Ok(_) if Instant::now() > end => return Err(HeldError::NotEnded(held.process).into()),
             Ok(_) => std::thread::sleep(PAUSE),
         }

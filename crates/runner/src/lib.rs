@@ -30,8 +30,12 @@ pub use request::{RunRequest, SessionRequest, Site};
 pub use results::dimensioning::dimensioned;
 pub use results::merge::merge;
 pub use results::own_files::OwnFile;
-pub use results::{archive, campaign, collection, follow, history, owner, reporting, schema, sets, store};
-pub use run::feasible::{check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere};
+pub use results::{
+    archive, campaign, collection, follow, history, owner, reporting, schema, sets, store,
+};
+pub use run::feasible::{
+    check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere,
+};
 pub use run::manager::{Ended, perform};
 pub use run::memory::check_trial;
 pub use run::origin::label;

@@ -56,9 +56,21 @@ impl<'a> SessionRequest<'a> {
 
     /// Returns the request for the only testbed of this process.
     pub fn alone(recipe: &'a Recipe, largest: FrameSize) -> Self {
-        let subscribers = recipe.subscribers.as_ref().map_or(1, |section| section.count);
+        let subscribers = recipe
+            .subscribers
+            .as_ref()
+            .map_or(1, |section| section.count);
         let (name, cores) = (String::new(), CoreLimits::default());
-        Self { recipe, name, cores, table_size: None, rss_hash: None, dns: None, subscribers, largest }
+        Self {
+            recipe,
+            name,
+            cores,
+            table_size: None,
+            rss_hash: None,
+            dns: None,
+            subscribers,
+            largest,
+        }
     }
 }
 

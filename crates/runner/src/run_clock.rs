@@ -50,7 +50,11 @@ impl RunClock {
 impl<C: Clocks> RunClock<C> {
     fn with(clocks: C) -> Self {
         let began = (clocks.wall(), clocks.monotonic());
-        Self { clocks, began, ahead: SignedDuration::ZERO }
+        Self {
+            clocks,
+            began,
+            ahead: SignedDuration::ZERO,
+        }
     }
 
     /// Returns the time since the run began.
@@ -60,7 +64,10 @@ impl<C: Clocks> RunClock<C> {
 
     /// Returns the current time: that of the system's clock, unless it was set since the run began.
     pub(crate) fn now(&self) -> Timestamp {
-        self.began.0.saturating_add(self.elapsed()).unwrap_or(self.began.0)
+        self.began
+            .0
+            .saturating_add(self.elapsed())
+            .unwrap_or(self.began.0)
     }
 
     /// Returns a warning if the system's clock was set since the last call, or if the machine slept, during which the monotonic clock stands still.
@@ -71,15 +78,19 @@ impl<C: Clocks> RunClock<C> {
             return None;
         }
         self.ahead = ahead;
-        Some(Warning::ClockSet { step_s: step.as_secs(), noticed: in_facts(self.now()) })
+        Some(Warning::ClockSet {
+            step_s: step.as_secs(),
+            noticed: in_facts(self.now()),
+        })
     }
 
     /// Returns a warning if the run goes on with one whose last trial, at this time, is later than now: the clock was set back in between.
     pub(crate) fn step_since(&self, last: &str) -> Option<Warning> {
         let last: Timestamp = last.parse().ok()?;
         let back = last.duration_since(self.began.0);
-        (back.as_secs() >= LEAST_STEP_S)
-            .then(|| Warning::ClockSetBackBeforeResume { at_least_s: back.as_secs().unsigned_abs() })
+        (back.as_secs() >= LEAST_STEP_S).then(|| Warning::ClockSetBackBeforeResume {
+            at_least_s: back.as_secs().unsigned_abs(),
+        })
     }
 }
 
@@ -106,7 +117,10 @@ mod tests {
 
     impl SetClocks {
         fn new() -> Self {
-            Self { wall_s: Cell::new(0), monotonic_s: Cell::new(1_000) }
+            Self {
+                wall_s: Cell::new(0),
+                monotonic_s: Cell::new(1_000),
+            }
         }
 
         /// Lets this many seconds pass.
@@ -124,7 +138,9 @@ mod tests {
     impl Clocks for SetClocks {
         fn wall(&self) -> Timestamp {
             let start: Timestamp = "2026-11-21T09:00:00Z".parse().expect("a time");
-            start.checked_add(SignedDuration::from_secs(self.wall_s.get())).expect("a time")
+            start
+                .checked_add(SignedDuration::from_secs(self.wall_s.get()))
+                .expect("a time")
         }
 
         fn monotonic(&self) -> Duration {
@@ -140,7 +156,11 @@ mod tests {
             clock.clocks.pass(11);
             clock.clocks.set(by_s);
             clock.clocks.pass(11);
-            assert_eq!(clock.now().duration_since(first), SignedDuration::from_secs(22), "{by_s} s");
+            assert_eq!(
+                clock.now().duration_since(first),
+                SignedDuration::from_secs(22),
+                "{by_s} s"
+            );
             assert_eq!(clock.elapsed(), Duration::from_secs(22), "{by_s} s");
         }
     }
@@ -154,14 +174,19 @@ mod tests {
         clock.clocks.pass(12);
         let said = clock.step().expect("a step").to_string();
         assert!(
-            said.starts_with("the system's clock was set back by 2.0 h during the run, at 2026-11-21T09:00:22Z: "),
+            said.starts_with(
+                "the system's clock was set back by 2.0 h during the run, at 2026-11-21T09:00:22Z: "
+            ),
             "{said}"
         );
         clock.clocks.pass(60);
         assert_eq!(clock.step(), None, "it was told");
         clock.clocks.set(86_400);
         let said = clock.step().expect("another step").to_string();
-        assert!(said.contains("set forward by 24.0 h") && said.contains("or the machine slept"), "{said}");
+        assert!(
+            said.contains("set forward by 24.0 h") && said.contains("or the machine slept"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -176,8 +201,20 @@ mod tests {
     fn a_run_that_is_resumed_before_its_last_trial_says_so() {
         let clock = RunClock::with(SetClocks::new());
         assert_eq!(clock.step_since("2026-11-21T08:59:59Z"), None);
-        assert_eq!(clock.step_since(""), None, "results of an early version have no times");
-        let said = clock.step_since("2026-11-21T11:00:00Z").expect("a step").to_string();
-        assert!(said.starts_with("the system's clock was set back by at least 2.0 h before the run was resumed"), "{said}");
+        assert_eq!(
+            clock.step_since(""),
+            None,
+            "results of an early version have no times"
+        );
+        let said = clock
+            .step_since("2026-11-21T11:00:00Z")
+            .expect("a step")
+            .to_string();
+        assert!(
+            said.starts_with(
+                "the system's clock was set back by at least 2.0 h before the run was resumed"
+            ),
+            "{said}"
+        );
     }
 }

@@ -10,7 +10,15 @@ pub fn version_with_features() -> String {
     let build = env!("SIXBENCH_BUILD");
     let words: Vec<&str> = BACKENDS.iter().map(|backend| backend.word).collect();
     // The dpdk backend is a shared object, which a statically linked program cannot load.
-    let (linked, has_shared) = if cfg!(target_feature = "crt-static") { ("static", false) } else { ("dynamic", true) };
-    let backends = words.into_iter().filter(|word| has_shared || *word != "dpdk").collect::<Vec<_>>().join(", ");
+    let (linked, has_shared) = if cfg!(target_feature = "crt-static") {
+        ("static", false)
+    } else {
+        ("dynamic", true)
+    };
+    let backends = words
+        .into_iter()
+        .filter(|word| has_shared || *word != "dpdk")
+        .collect::<Vec<_>>()
+        .join(", ");
     format!("{VERSION}\nbuilt for {build}, {linked}\nbackends: {backends}")
 }

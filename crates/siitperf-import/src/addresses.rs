@@ -38,12 +38,22 @@ fn replaced(address: IpAddr, from_end: usize, mask: u16, value: u16) -> IpAddr {
 /// Returns the address with the octet that distinguishes the networks set to `number`: the third octet of an IPv4 address, the eighth of an IPv6
 /// address.
 pub(super) fn in_network(address: IpAddr, number: u8) -> IpAddr {
-    replaced(address, if address.is_ipv4() { 8 } else { 64 }, 0xff, number.into())
+    replaced(
+        address,
+        if address.is_ipv4() { 8 } else { 64 },
+        0xff,
+        number.into(),
+    )
 }
 
 /// Returns the address with the 16 bits at octet `offset` replaced by `part`.
 pub(super) fn with_part(address: IpAddr, offset: usize, part: u16) -> IpAddr {
-    replaced(address, usize::from(bits(address).1) - 16 - 8 * offset, 0xffff, part)
+    replaced(
+        address,
+        usize::from(bits(address).1) - 16 - 8 * offset,
+        0xffff,
+        part,
+    )
 }
 
 pub(super) fn last_16_bits(address: IpAddr) -> u16 {
@@ -55,8 +65,12 @@ pub(super) fn last_16_bits(address: IpAddr) -> u16 {
 pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
     let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
     let (own, all) = bits(own);
-    let other = other.map(|other| bits(*other)).filter(|(_, its)| *its == all);
-    let common = other.map_or(0, |(other, _)| (own ^ other).leading_zeros() as u8 - (128 - all));
+    let other = other
+        .map(|other| bits(*other))
+        .filter(|(_, its)| *its == all);
+    let common = other.map_or(0, |(other, _)| {
+        (own ^ other).leading_zeros() as u8 - (128 - all)
+    });
     let length = usual.max(common + 1);
     (length <= longest).then_some(length)
 }

@@ -51,10 +51,19 @@ pub(super) struct DutLink {
 
 impl ImportedDevice {
     /// Returns `None` if something is missing or contradictory; it has then been reported.
-    pub(super) fn of(config: &Config, options: &Options, findings: &mut ImportFindings) -> Option<Self> {
+    pub(super) fn of(
+        config: &Config,
+        options: &Options,
+        findings: &mut ImportFindings,
+    ) -> Option<Self> {
         let foreground = Endpoints::of(config, findings);
-        let background = config.has_background(options).then(|| background(config, options, findings));
-        let (foreground, background) = (foreground?, background.map_or(Some(None), |found| found.map(Some))?);
+        let background = config
+            .has_background(options)
+            .then(|| background(config, options, findings));
+        let (foreground, background) = (
+            foreground?,
+            background.map_or(Some(None), |found| found.map(Some))?,
+        );
         let of_both = |foreground: IpAddr, background: Option<IpAddr>| {
             let mut own = vec![foreground];
             own.extend(background.filter(|address| *address != foreground));
@@ -64,8 +73,12 @@ impl ImportedDevice {
         let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
         Some(Self {
             technology: technology(config),
-            left: DutLink::of(&config.left, &lefts, &rights).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
-            right: DutLink::of(&config.right, &rights, &lefts).map_err(|near| findings.mistake(too_near(config, near))).ok()?,
+            left: DutLink::of(&config.left, &lefts, &rights)
+                .map_err(|near| findings.mistake(too_near(config, near)))
+                .ok()?,
+            right: DutLink::of(&config.right, &rights, &lefts)
+                .map_err(|near| findings.mistake(too_near(config, near)))
+                .ok()?,
             foreground,
             background,
             translation: ImportedTranslation::of(config, foreground),
@@ -80,11 +93,17 @@ struct TooNear(IpAddr, IpAddr);
 impl DutLink {
     /// Returns the link with the tester's addresses `tester`; those on the other link are `others`.
     fn of(side: &SideSettings, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
-        let mut link = Self { dut: Vec::new(), tester: tester.to_vec(), routes: Vec::new() };
+        let mut link = Self {
+            dut: Vec::new(),
+            tester: tester.to_vec(),
+            routes: Vec::new(),
+        };
         for own in tester {
             let other = others.iter().find(|other| other.is_ipv4() == own.is_ipv4());
-            let length = prefix_length(*own, other).ok_or_else(|| TooNear(*own, *other.unwrap_or(own)))?;
-            link.dut.push(format!("{}/{length}", conventional(*own, length)));
+            let length =
+                prefix_length(*own, other).ok_or_else(|| TooNear(*own, *other.unwrap_or(own)))?;
+            link.dut
+                .push(format!("{}/{length}", conventional(*own, length)));
             link.routes.extend(route(side, *own));
         }
         Ok(link)
@@ -94,8 +113,15 @@ impl DutLink {
 impl ImportedState {
     fn of(config: &Config, ends: Endpoints) -> Option<Self> {
         let (initiator, ..) = config.roles()?;
-        let pool = if initiator.letter == 'L' { ends.left.alias } else { ends.right.alias };
-        Some(Self { initiator: initiator.name(), pool })
+        let pool = if initiator.letter == 'L' {
+            ends.left.alias
+        } else {
+            ends.right.alias
+        };
+        Some(Self {
+            initiator: initiator.name(),
+            pool,
+        })
     }
 }
 
@@ -113,11 +139,21 @@ impl ImportedTranslation {
         if !config.translates() {
             return Self::None;
         }
-        let translated = both.into_iter().filter(|(side, _)| !config.is_initiator(side));
+        let translated = both
+            .into_iter()
+            .filter(|(side, _)| !config.is_initiator(side));
         let prefix = |(_, end): (&SideSettings, Endpoint)| embedding(end);
-        match translated.clone().find_map(prefix).filter(|_| config.roles().is_some()) {
+        match translated
+            .clone()
+            .find_map(prefix)
+            .filter(|_| config.roles().is_some())
+        {
             Some(prefix) => Self::Prefix(prefix),
-            None => Self::Explicit(translated.flat_map(|(side, end)| mappings(config, side, end, ends)).collect()),
+            None => Self::Explicit(
+                translated
+                    .flat_map(|(side, end)| mappings(config, side, end, ends))
+                    .collect(),
+            ),
         }
     }
 }
@@ -125,13 +161,19 @@ impl ImportedTranslation {
 /// Returns the /96 prefix that embeds the end's IPv4 address, if its IPv6 address has one.
 fn embedding(end: Endpoint) -> Option<String> {
     match both_versions(end) {
-        (IpAddr::V4(ipv4), IpAddr::V6(ipv6)) if ipv6.to_bits() as u32 == ipv4.to_bits() => Some(prefix(ipv6.into(), 96)),
+        (IpAddr::V4(ipv4), IpAddr::V6(ipv6)) if ipv6.to_bits() as u32 == ipv4.to_bits() => {
+            Some(prefix(ipv6.into(), 96))
+        }
         _ => None,
     }
 }
 
 fn technology(config: &Config) -> &'static str {
-    match (config.roles().is_some(), config.translates(), config.left.version.value) {
+    match (
+        config.roles().is_some(),
+        config.translates(),
+        config.left.version.value,
+    ) {
         (true, true, _) => "nat64",
         (true, false, _) => "nat44",
         (false, true, _) => "siit",
@@ -140,7 +182,11 @@ fn technology(config: &Config) -> &'static str {
     }
 }
 
-fn background(config: &Config, options: &Options, findings: &mut ImportFindings) -> Option<(IpAddr, IpAddr)> {
+fn background(
+    config: &Config,
+    options: &Options,
+    findings: &mut ImportFindings,
+) -> Option<(IpAddr, IpAddr)> {
     let share = options.share();
     let [left, right] = config.sides().map(|side| {
         let key = format!("IPv6-{}-Real", side.letter);
@@ -148,10 +194,17 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
         let address = specified(setting).map(|address| first_network(side, address));
         // On an IPv6 side the foreground needs the address too, so it is reported there.
         if address.is_none() && !config.is_misread(&key) && side.version.value == 4 {
-            let title = format!("{} foreground frames of {}: background traffic needs {key}", share.foreground, share.of);
-            let at = setting.as_ref().map_or(&side.version.span, |unspecified| &unspecified.span);
+            let title = format!(
+                "{} foreground frames of {}: background traffic needs {key}",
+                share.foreground, share.of
+            );
+            let at = setting
+                .as_ref()
+                .map_or(&side.version.span, |unspecified| &unspecified.span);
             let mistake = Diagnostic::new(at.clone(), title);
-            findings.mistake(mistake.help("background traffic is native IPv6 from Real to Real address"));
+            findings.mistake(
+                mistake.help("background traffic is native IPv6 from Real to Real address"),
+            );
         }
         address
     });
@@ -161,7 +214,12 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
 fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
     let version = if one.is_ipv4() { 4 } else { 6 };
     let title = format!("{one} and {other} cannot be in two different networks");
-    let at = config.right.addresses(version).real.as_ref().map_or(&config.right.version.span, |real| &real.span);
+    let at = config
+        .right
+        .addresses(version)
+        .real
+        .as_ref()
+        .map_or(&config.right.version.span, |real| &real.span);
     let help = "the device forwards from one network to another: choose addresses for the two sides that are further apart";
     Diagnostic::new(at.clone(), title).help(help)
 }
@@ -170,10 +228,19 @@ fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
 fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
     let part = &side.part;
     if side.networks.value > 1 {
-        let bits = (side.networks.value - 1).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
-        return Some(prefix(own, if own.is_ipv4() { 24 - bits } else { 64 - bits }));
+        let bits = (side.networks.value - 1)
+            .checked_ilog2()
+            .map_or(0, |bits| bits as u8 + 1);
+        return Some(prefix(
+            own,
+            if own.is_ipv4() { 24 - bits } else { 64 - bits },
+        ));
     }
-    let (offset, min, max) = (part.offset(own.is_ipv4())?, part.min.as_ref()?.value, part.max.as_ref()?.value);
+    let (offset, min, max) = (
+        part.offset(own.is_ipv4())?,
+        part.min.as_ref()?.value,
+        part.max.as_ref()?.value,
+    );
     // The number of leading bits that all values of the variable part have in common.
     let common = ((min ^ max) as u16).leading_zeros();
     let own = with_part(own, offset as usize, min as u16);
@@ -182,23 +249,49 @@ fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
 
 /// Returns the explicit address mappings (RFC 7757) the device must have: one host for each network, or all values of the
 /// variable part.
-fn mappings(config: &Config, side: &SideSettings, end: Endpoint, ends: Endpoints) -> Vec<(String, String)> {
+fn mappings(
+    config: &Config,
+    side: &SideSettings,
+    end: Endpoint,
+    ends: Endpoints,
+) -> Vec<(String, String)> {
     let (ipv4, ipv6) = both_versions(end);
     if has_one_mapping(config, side, ends) {
         return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
     }
-    let in_network = |address, network| if side.networks.value > 1 { in_network(address, network) } else { address };
+    let in_network = |address, network| {
+        if side.networks.value > 1 {
+            in_network(address, network)
+        } else {
+            address
+        }
+    };
     let last = (side.networks.value - 1) as u8;
-    (0..=last).map(|n| (format!("{}/32", in_network(ipv4, n)), format!("{}/128", in_network(ipv6, n)))).collect()
+    (0..=last)
+        .map(|n| {
+            (
+                format!("{}/32", in_network(ipv4, n)),
+                format!("{}/128", in_network(ipv6, n)),
+            )
+        })
+        .collect()
 }
 
 /// Returns the IPv4 and the IPv6 address of an end, assuming that the device translates.
 fn both_versions(end: Endpoint) -> (IpAddr, IpAddr) {
-    if end.real.is_ipv4() { (end.real, end.alias) } else { (end.alias, end.real) }
+    if end.real.is_ipv4() {
+        (end.real, end.alias)
+    } else {
+        (end.alias, end.real)
+    }
 }
 
 /// Returns whether the recipe covers all the addresses that vary on this side, as far as it must specify their translation.
-pub(super) fn translates_all(config: &Config, side: &SideSettings, device: &ImportedDevice) -> bool {
+pub(super) fn translates_all(
+    config: &Config,
+    side: &SideSettings,
+    device: &ImportedDevice,
+) -> bool {
     match device.translation {
         _ if config.is_initiator(side) => true,
         ImportedTranslation::None => true,
@@ -215,9 +308,14 @@ fn varies_at_the_end(side: &SideSettings) -> bool {
 /// Returns whether one mapping applies to all the addresses that vary on this side and to none on the other side: the last 16 bits vary, and are the
 /// same in both versions.
 fn has_one_mapping(config: &Config, side: &SideSettings, ends: Endpoints) -> bool {
-    let (end, other) = if side.letter == 'L' { (ends.left, ends.right) } else { (ends.right, ends.left) };
+    let (end, other) = if side.letter == 'L' {
+        (ends.left, ends.right)
+    } else {
+        (ends.right, ends.left)
+    };
     let ((ipv4, ipv6), (other4, other6)) = (both_versions(end), both_versions(other));
-    let is_apart = prefix(ipv4, 16) != prefix(other4, 16) && prefix(ipv6, 112) != prefix(other6, 112);
+    let is_apart =
+        prefix(ipv4, 16) != prefix(other4, 16) && prefix(ipv6, 112) != prefix(other6, 112);
     config.translates()
         && side.part.vary.value != 0
         && varies_at_the_end(side)

@@ -27,7 +27,11 @@ pub(super) struct Endpoints {
 impl Endpoints {
     /// Returns `None` if addresses are missing, or if it is unclear which are needed; this has then been reported.
     pub(super) fn of(config: &Config, findings: &mut ImportFindings) -> Option<Self> {
-        if config.sides().iter().any(|side| config.is_misread(&side.version.key)) {
+        if config
+            .sides()
+            .iter()
+            .any(|side| config.is_misread(&side.version.key))
+        {
             return None;
         }
         let [left, right] = config.sides().map(|side| real(config, side, findings));
@@ -43,24 +47,48 @@ impl Endpoints {
             if alias != real {
                 tell_first_network(side, alias, findings);
             }
-            Some(Endpoint { real: first_network(side, real), alias: first_network(side, alias) })
+            Some(Endpoint {
+                real: first_network(side, real),
+                alias: first_network(side, alias),
+            })
         };
-        let (left, right) = (end(&config.left, left, aliases[0]), end(&config.right, right, aliases[1]));
-        let ends = Self { left: left?, right: right? };
+        let (left, right) = (
+            end(&config.left, left, aliases[0]),
+            end(&config.right, right, aliases[1]),
+        );
+        let ends = Self {
+            left: left?,
+            right: right?,
+        };
         ends.differ(config, findings).then_some(ends)
     }
 
     /// Returns whether no address is used for both ends, and reports a mistake if one is.
     fn differ(&self, config: &Config, findings: &mut ImportFindings) -> bool {
         let (left, right) = (self.left, self.right);
-        let same =
-            [(left.real, right.real), (left.real, right.alias), (left.alias, right.real)].into_iter().find(|(l, r)| l == r);
+        let same = [
+            (left.real, right.real),
+            (left.real, right.alias),
+            (left.alias, right.real),
+        ]
+        .into_iter()
+        .find(|(l, r)| l == r);
         if let Some((address, _)) = same {
-            let given =
-                [4, 6].map(|version| config.right.addresses(version)).into_iter().flat_map(|a| [&a.real, &a.virt]).flatten();
-            let mut here = given.filter(|setting| first_network(&config.right, setting.value) == address);
-            let span = here.next_back().map_or(&config.right.version.span, |setting| &setting.span).clone();
-            let mistake = Diagnostic::new(span, format!("{address} would be an address of both left and right"));
+            let given = [4, 6]
+                .map(|version| config.right.addresses(version))
+                .into_iter()
+                .flat_map(|a| [&a.real, &a.virt])
+                .flatten();
+            let mut here =
+                given.filter(|setting| first_network(&config.right, setting.value) == address);
+            let span = here
+                .next_back()
+                .map_or(&config.right.version.span, |setting| &setting.span)
+                .clone();
+            let mistake = Diagnostic::new(
+                span,
+                format!("{address} would be an address of both left and right"),
+            );
             findings.mistake(mistake.help("the two ends need different addresses"));
         }
         same.is_none()
@@ -76,7 +104,10 @@ fn real(config: &Config, side: &SideSettings, findings: &mut ImportFindings) -> 
     }
     if let Some(address) = embedded(config, side) {
         let line = config.stateful.line.unwrap_or(0);
-        let text = format!("{key} is not given: {address}, embedded in IPv6-{}-Virt as with a prefix of 96 bits", side.letter);
+        let text = format!(
+            "{key} is not given: {address}, embedded in IPv6-{}-Virt as with a prefix of 96 bits",
+            side.letter
+        );
         findings.note(line, text);
         return Some(address);
     }
@@ -104,7 +135,11 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
             side.name(),
             other.name()
         );
-        let at = if other.version.line.is_some() { &other.version } else { &side.version };
+        let at = if other.version.line.is_some() {
+            &other.version
+        } else {
+            &side.version
+        };
         findings.mistake(missing(setting, at, title).help(help));
     }
     None
@@ -114,9 +149,10 @@ fn alias(config: &Config, side: &SideSettings, findings: &mut ImportFindings) ->
 /// necessary.
 fn missing(setting: &Option<Setting<IpAddr>>, version: &Setting<u32>, title: String) -> Diagnostic {
     match setting {
-        Some(unspecified) => {
-            unspecified.mistake(format!("{title}, but `{}` is not an address that can be used", unspecified.value))
-        }
+        Some(unspecified) => unspecified.mistake(format!(
+            "{title}, but `{}` is not an address that can be used",
+            unspecified.value
+        )),
         None => version.mistake(title),
     }
 }
@@ -141,7 +177,8 @@ fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     }
     let responder = config.other(side);
     let version = responder.version.value;
-    let tester = specified(&responder.addresses(version).real).or_else(|| embedded(config, responder))?;
+    let tester =
+        specified(&responder.addresses(version).real).or_else(|| embedded(config, responder))?;
     let near = specified(&side.addresses(version).real).filter(|_| side.version.value == version);
     // If no length separates the two networks, this is reported elsewhere.
     let length = prefix_length(tester, near.as_ref()).unwrap_or(24);
@@ -150,13 +187,18 @@ fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
 
 /// Returns the address in the first network. siitperf counts networks from 0 regardless of the address in the file; sixbench counts from the recipe's.
 pub(super) fn first_network(side: &SideSettings, address: IpAddr) -> IpAddr {
-    if side.networks.value > 1 { in_network(address, 0) } else { address }
+    if side.networks.value > 1 {
+        in_network(address, 0)
+    } else {
+        address
+    }
 }
 
 fn tell_first_network(side: &SideSettings, address: IpAddr, findings: &mut ImportFindings) {
     let first = first_network(side, address);
     if first != address {
-        let text = format!("siitperf's networks begin with 0, so the recipe has {first} for {address}");
+        let text =
+            format!("siitperf's networks begin with 0, so the recipe has {first} for {address}");
         side.networks.note(findings, text);
     }
 }

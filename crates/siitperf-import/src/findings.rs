@@ -24,6 +24,9 @@ impl ImportFindings {
     }
 
     pub(super) fn note(&mut self, line: usize, text: impl Into<String>) {
-        self.notes.push(Note { line, text: text.into() });
+        self.notes.push(Note {
+            line,
+            text: text.into(),
+        });
     }
 }

@@ -46,14 +46,24 @@ pub struct Imported {
 pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut findings = ImportFindings::default();
     let entries = syntax::read(source, &siitperf::KEYS, &mut findings);
-    let config = Config::read(&mut Reader::new(&entries, source.trim_end().len(), &mut findings));
+    let config = Config::read(&mut Reader::new(
+        &entries,
+        source.trim_end().len(),
+        &mut findings,
+    ));
     checks::check(&config, options, &mut findings);
     stateful::check(&config, options, &mut findings);
     let device = ImportedDevice::of(&config, options, &mut findings);
-    let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else { return Err(findings.mistakes) };
+    let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
+        return Err(findings.mistakes);
+    };
     notes::tell(&config, options, &device, &mut findings);
     let mut notes = findings.notes;
     notes.sort_by_key(|note| note.line);
     let plan = plan::text(path, &config, options, &notes);
-    Ok(Imported { plan, recipe: recipe::text(path, &device), notes })
+    Ok(Imported {
+        plan,
+        recipe: recipe::text(path, &device),
+        notes,
+    })
 }

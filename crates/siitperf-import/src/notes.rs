@@ -7,7 +7,12 @@ use super::phases;
 use super::setting::Setting;
 use super::siitperf::{Config, specified};
 
-pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, findings: &mut ImportFindings) {
+pub(super) fn tell(
+    config: &Config,
+    options: &Options,
+    device: &ImportedDevice,
+    findings: &mut ImportFindings,
+) {
     missing_in_siitperf(config, device, findings);
     for mac in &config.macs {
         let text = if mac.key.ends_with("Tester") {
@@ -23,7 +28,10 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
         promisc.note_on_value(findings, text);
     }
     if let Some(channels) = &config.memory_channels {
-        channels.note(findings, "no counterpart: there is no DPDK whose memory it would describe");
+        channels.note(
+            findings,
+            "no counterpart: there is no DPDK whose memory it would describe",
+        );
     }
     unused_addresses(config, options, findings);
     variable_addresses(config, device, findings);
@@ -33,11 +41,23 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
 
 /// Adds notes on what a plan and a recipe need, but siitperf has elsewhere or not at all.
 fn missing_in_siitperf(config: &Config, device: &ImportedDevice, findings: &mut ImportFindings) {
-    for side in config.sides().iter().filter(|side| side.version.line.is_none()) {
-        findings.note(0, format!("{} is not given: {}, siitperf's default", side.version.key, side.version.value));
+    for side in config
+        .sides()
+        .iter()
+        .filter(|side| side.version.line.is_none())
+    {
+        findings.note(
+            0,
+            format!(
+                "{} is not given: {}, siitperf's default",
+                side.version.key, side.version.value
+            ),
+        );
     }
     findings.note(0, "siitperf takes the ports in DPDK's order: name the interfaces, left and right, in [testbed]");
-    let dut = [&device.left.dut[..], &device.right.dut[..]].concat().join(", ");
+    let dut = [&device.left.dut[..], &device.right.dut[..]]
+        .concat()
+        .join(", ");
     findings.note(
         0,
         format!(
@@ -65,7 +85,9 @@ fn cores(config: &Config, findings: &mut ImportFindings) {
             let earlier = taken.iter().find(|earlier| earlier.value == core.value);
             let text = match earlier {
                 _ if !config.is_used(direction) => format!("not used: {}", direction.active),
-                Some(earlier) => format!("wrong: {earlier} already uses that core; tester-cores in [testbed] lists it once"),
+                Some(earlier) => format!(
+                    "wrong: {earlier} already uses that core; tester-cores in [testbed] lists it once"
+                ),
                 None => "is in tester-cores in [testbed]".to_owned(),
             };
             core.note_on_value(findings, text);
@@ -80,17 +102,29 @@ fn unused_addresses(config: &Config, options: &Options, findings: &mut ImportFin
     for side in config.sides() {
         for version in [4, 6] {
             let addresses = side.addresses(version);
-            let is_own = side.version.value == version || (version == 6 && config.has_background(options));
-            let is_alias = config.translates() && config.other(side).version.value == version && !config.is_initiator(side);
-            let unused = [(&addresses.real, is_own), (&addresses.virt, is_alias)].into_iter().filter(|(_, is_used)| !is_used);
-            for setting in
-                unused.filter(|(setting, _)| specified(setting).is_some()).filter_map(|(setting, _)| setting.as_ref())
+            let is_own =
+                side.version.value == version || (version == 6 && config.has_background(options));
+            let is_alias = config.translates()
+                && config.other(side).version.value == version
+                && !config.is_initiator(side);
+            let unused = [(&addresses.real, is_own), (&addresses.virt, is_alias)]
+                .into_iter()
+                .filter(|(_, is_used)| !is_used);
+            for setting in unused
+                .filter(|(setting, _)| specified(setting).is_some())
+                .filter_map(|(setting, _)| setting.as_ref())
             {
                 let versions = match config.roles() {
-                    Some(_) if config.is_initiator(side) && setting.key.ends_with("Virt") => config.stateful.to_string(),
+                    Some(_) if config.is_initiator(side) && setting.key.ends_with("Virt") => {
+                        config.stateful.to_string()
+                    }
                     _ => format!("{} and {}", config.left.version, config.right.version),
                 };
-                let only = if setting.key == format!("IPv6-{}-Real", side.letter) { " and no background traffic" } else { "" };
+                let only = if setting.key == format!("IPv6-{}-Real", side.letter) {
+                    " and no background traffic"
+                } else {
+                    ""
+                };
                 setting.note(findings, format_args!("not used with {versions}{only}"));
             }
         }
@@ -98,16 +132,25 @@ fn unused_addresses(config: &Config, options: &Options, findings: &mut ImportFin
 }
 
 fn variable_addresses(config: &Config, device: &ImportedDevice, findings: &mut ImportFindings) {
-    for side in config.sides().into_iter().filter(|side| side.part.vary.value != 0) {
+    for side in config
+        .sides()
+        .into_iter()
+        .filter(|side| side.part.vary.value != 0)
+    {
         let vary = &side.part.vary;
-        let text =
-            "siitperf varies addresses for throughput and frame loss rate only; the plan does for latency and PDV as well";
+        let text = "siitperf varies addresses for throughput and frame loss rate only; the plan does for latency and PDV as well";
         vary.note(findings, text);
         let text = "the recipe's `routes` name the addresses: the device must reach them through the tester, by such routes or \
                     by the static ARP and neighbour entries it has for siitperf";
         vary.note(findings, text);
-        if let Some(key) = device.translation.key().filter(|_| !translates_all(config, side, device)) {
-            let text = format!("the recipe's `{key}` has the first address only: the device must translate all of them");
+        if let Some(key) = device
+            .translation
+            .key()
+            .filter(|_| !translates_all(config, side, device))
+        {
+            let text = format!(
+                "the recipe's `{key}` has the first address only: the device must translate all of them"
+            );
             vary.note(findings, text);
         }
     }
@@ -119,7 +162,13 @@ fn background(config: &Config, options: &Options, findings: &mut ImportFindings)
     if options.has_background() && !config.has_background(options) {
         findings
             .note(0, format!("{text}: with IPv6 on both sides background frames are like the others, so all are foreground"));
-    } else if !(u64::from(share.of - share.foreground) * 10_000).is_multiple_of(u64::from(share.of)) {
-        findings.note(0, format!("{text}: the plan has the nearest hundredth of a per cent of background traffic"));
+    } else if !(u64::from(share.of - share.foreground) * 10_000).is_multiple_of(u64::from(share.of))
+    {
+        findings.note(
+            0,
+            format!(
+                "{text}: the plan has the nearest hundredth of a per cent of background traffic"
+            ),
+        );
     }
 }

@@ -74,8 +74,15 @@ pub fn foreground(text: &str) -> Result<Share, String> {
     let wrong = || format!("expected m/n such as 9/10, m not above n, not `{text}`");
     let (m, n) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
-    let share = Share { foreground: number(m)?, of: number(n)? };
-    if share.of == 0 || share.foreground > share.of { Err(wrong()) } else { Ok(share) }
+    let share = Share {
+        foreground: number(m)?,
+        of: number(n)?,
+    };
+    if share.of == 0 || share.foreground > share.of {
+        Err(wrong())
+    } else {
+        Ok(share)
+    }
 }
 
 /// Reads the parameters of phase 1, `N,M,R,T,D`, each within siitperf's limits.
@@ -83,9 +90,19 @@ pub fn foreground(text: &str) -> Result<Share, String> {
 /// # Errors
 /// The text is not five numbers, or one of them is outside its limits.
 pub fn phase_1(text: &str) -> Result<Phase1, String> {
-    let wrong = || format!("expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`");
-    let numbers: Vec<u32> = text.split(',').map(|n| n.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
-    let [frames, state_table, rate, timeout_ms, delay_ms] = numbers[..] else { return Err(wrong()) };
+    let wrong = || {
+        format!(
+            "expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`"
+        )
+    };
+    let numbers: Vec<u32> = text
+        .split(',')
+        .map(|n| n.trim().parse())
+        .collect::<Result<_, _>>()
+        .map_err(|_| wrong())?;
+    let [frames, state_table, rate, timeout_ms, delay_ms] = numbers[..] else {
+        return Err(wrong());
+    };
     let limits = [
         ("N", frames, u32::MAX),
         ("M", state_table, u32::MAX),
@@ -93,9 +110,20 @@ pub fn phase_1(text: &str) -> Result<Phase1, String> {
         ("T", timeout_ms, 2000),
         ("D", delay_ms, 100_000_000),
     ];
-    match limits.iter().find(|(_, number, most)| !(1..=*most).contains(number)) {
-        Some((name, number, most)) => Err(format!("{name} must be between 1 and {most}, not {number}")),
-        None => Ok(Phase1 { frames, state_table, rate, timeout_ms, delay_ms }),
+    match limits
+        .iter()
+        .find(|(_, number, most)| !(1..=*most).contains(number))
+    {
+        Some((name, number, most)) => {
+            Err(format!("{name} must be between 1 and {most}, not {number}"))
+        }
+        None => Ok(Phase1 {
+            frames,
+            state_table,
+            rate,
+            timeout_ms,
+            delay_ms,
+        }),
     }
 }
 
@@ -105,18 +133,42 @@ mod tests {
 
     #[test]
     fn m_of_n_frames_are_foreground_and_never_more_than_all() {
-        assert_eq!(foreground("9/10"), Ok(Share { foreground: 9, of: 10 }));
-        assert_eq!(foreground("0/2"), Ok(Share { foreground: 0, of: 2 }));
+        assert_eq!(
+            foreground("9/10"),
+            Ok(Share {
+                foreground: 9,
+                of: 10
+            })
+        );
+        assert_eq!(
+            foreground("0/2"),
+            Ok(Share {
+                foreground: 0,
+                of: 2
+            })
+        );
         for wrong in ["3/2", "0/0", "9", "9/", "nine/ten"] {
-            assert!(foreground(wrong).unwrap_err().contains("such as 9/10"), "{wrong}");
+            assert!(
+                foreground(wrong).unwrap_err().contains("such as 9/10"),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn phase_1_takes_five_numbers_in_siitperfs_limits() {
-        let typical = Phase1 { frames: 4_000_000, state_table: 4_000_000, rate: 8_000_000, timeout_ms: 500, delay_ms: 1500 };
+        let typical = Phase1 {
+            frames: 4_000_000,
+            state_table: 4_000_000,
+            rate: 8_000_000,
+            timeout_ms: 500,
+            delay_ms: 1500,
+        };
         assert_eq!(phase_1("4000000,4000000,8000000,500,1500"), Ok(typical));
         assert!(phase_1("1,2,3").unwrap_err().contains("five numbers"));
-        assert_eq!(phase_1("1,1,1,2001,1").unwrap_err(), "T must be between 1 and 2000, not 2001");
+        assert_eq!(
+            phase_1("1,1,1,2001,1").unwrap_err(),
+            "T must be between 1 and 2000, not 2001"
+        );
     }
 }

@@ -28,12 +28,20 @@ impl Phases {
         };
         let enumerate = enumeration(config);
         let responder = order(config.responder_tuples.value);
-        Some(Self { connections, phase_1: options.phase_1, enumerate, responder })
+        Some(Self {
+            connections,
+            phase_1: options.phase_1,
+            enumerate,
+            responder,
+        })
     }
 
     /// Returns the keys of a test that searches for the rate of phase 1.
     pub(super) fn of_phase_1(&self) -> String {
-        let mut text = format!("connections = {}\nenumerate = \"{}\"\n", self.connections, self.enumerate);
+        let mut text = format!(
+            "connections = {}\nenumerate = \"{}\"\n",
+            self.connections, self.enumerate
+        );
         if let Some(phase_1) = self.phase_1 {
             text += &format!("phase-1-timeout = \"{}ms\"\n", phase_1.timeout_ms);
             if u64::from(phase_1.state_table) != self.connections {
@@ -47,8 +55,11 @@ impl Phases {
     pub(super) fn of_both(&self) -> String {
         let mut text = self.of_phase_1();
         if let Some(phase_1) = self.phase_1 {
-            text +=
-                &format!("phase-1-rate = {}\nphase-1-delay = \"{}ms\"\n", phase_1.rate, phase_1.delay_ms.max(least(phase_1)));
+            text += &format!(
+                "phase-1-rate = {}\nphase-1-delay = \"{}ms\"\n",
+                phase_1.rate,
+                phase_1.delay_ms.max(least(phase_1))
+            );
         }
         text + &format!("responder-order = \"{}\"\n", self.responder)
     }
@@ -68,12 +79,19 @@ fn enumeration(config: &Config) -> &'static str {
 }
 
 /// Notes the keys of stateful tests that the plan and the recipe do not take over unchanged.
-pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, findings: &mut ImportFindings) {
+pub(super) fn tell(
+    config: &Config,
+    options: &Options,
+    device: &ImportedDevice,
+    findings: &mut ImportFindings,
+) {
     let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
         not_used(config, options, findings);
         return;
     };
-    let Some((_, responder, opens)) = config.roles() else { return };
+    let Some((_, responder, opens)) = config.roles() else {
+        return;
+    };
     let mut tell = |setting: &Setting<u32>, text: String| setting.note_on_value(findings, text);
     tell(
         &config.stateful,
@@ -91,29 +109,51 @@ pub(super) fn tell(config: &Config, options: &Options, device: &ImportedDevice, 
         ),
     );
     tell(&config.stateful, parameters(&phases, options));
-    if enumerations(config).iter().all(|enumerate| enumerate.value == 0) {
-        let text =
-            "without Enumerate-ports or Enumerate-ips phase 1 may open a connection twice; in the plan no two are the same";
+    if enumerations(config)
+        .iter()
+        .all(|enumerate| enumerate.value == 0)
+    {
+        let text = "without Enumerate-ports or Enumerate-ips phase 1 may open a connection twice; in the plan no two are the same";
         tell(&config.stateful, text.to_owned());
     }
     let leaves = config.enumerate_ports.value != 0 && opens.active.value == 1;
-    for ports in [&opens.source, &opens.destination].into_iter().filter(|ports| leaves && ports.vary.value == 0) {
+    for ports in [&opens.source, &opens.destination]
+        .into_iter()
+        .filter(|ports| leaves && ports.vary.value == 0)
+    {
         tell(
             &ports.vary,
             "phase 2 would use connections other than those of phase 1; in the plan it only uses those of phase 1".to_owned(),
         );
     }
-    for answers in config.directions().into_iter().filter(|direction| !config.has_own_ports(direction)) {
-        for ports in [&answers.source, &answers.destination].into_iter().filter(|ports| ports.vary.value != 0) {
-            tell(&ports.vary, "not used: the Responder takes four-tuples from its state table".to_owned());
+    for answers in config
+        .directions()
+        .into_iter()
+        .filter(|direction| !config.has_own_ports(direction))
+    {
+        for ports in [&answers.source, &answers.destination]
+            .into_iter()
+            .filter(|ports| ports.vary.value != 0)
+        {
+            tell(
+                &ports.vary,
+                "not used: the Responder takes four-tuples from its state table".to_owned(),
+            );
         }
     }
-    for side in config.sides().into_iter().filter(|side| side.networks.value > 1) {
+    for side in config
+        .sides()
+        .into_iter()
+        .filter(|side| side.networks.value > 1)
+    {
         let text = "no counterpart: a stateful device is tested with addresses that vary, not with networks";
         tell(&side.networks, text.to_owned());
     }
     if config.is_phase_1_alone() {
-        tell(&config.forward.active, "phase 1 alone: the plan has the connection establishment rate only".to_owned());
+        tell(
+            &config.forward.active,
+            "phase 1 alone: the plan has the connection establishment rate only".to_owned(),
+        );
     }
 }
 
@@ -132,7 +172,10 @@ fn parameters(phases: &Phases, options: &Options) -> String {
             "N = {} frames of phase 1 include the background ones; `connections` is the rest, {connections}",
             phase_1.frames
         ),
-        Some(_) => "N, M, R, T and D are in the plan, but not R and D if R is what the search looks for".to_owned(),
+        Some(_) => {
+            "N, M, R, T and D are in the plan, but not R and D if R is what the search looks for"
+                .to_owned()
+        }
     }
 }
 
@@ -142,6 +185,9 @@ fn not_used(config: &Config, options: &Options, findings: &mut ImportFindings) {
         tuples.note_on_value(findings, format_args!("not used: {}", config.stateful));
     }
     if options.phase_1.is_some() {
-        findings.note(0, format!("N, M, R, T and D: not used: {}", config.stateful));
+        findings.note(
+            0,
+            format!("N, M, R, T and D: not used: {}", config.stateful),
+        );
     }
 }

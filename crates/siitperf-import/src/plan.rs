@@ -3,7 +3,9 @@
 use super::findings::Note;
 use super::options::Options;
 use super::phases::Phases;
-use super::siitperf::{AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order};
+use super::siitperf::{
+    AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order,
+};
 use sixbench_method::lists::each_once;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::text::is_control;
@@ -17,9 +19,14 @@ const FIXED_DESTINATION: u32 = 7;
 const MEASURES: [&str; 4] = ["throughput", "frame-loss-rate", "latency", "pdv"];
 
 pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note]) -> String {
-    let mut text = comment(&format!("What siitperf measures with {path}, imported by sixbench."));
+    let mut text = comment(&format!(
+        "What siitperf measures with {path}, imported by sixbench."
+    ));
     text += "#\n# Notes:\n";
-    text += &notes.iter().map(|note| comment(&told(note))).collect::<String>();
+    text += &notes
+        .iter()
+        .map(|note| comment(&told(note)))
+        .collect::<String>();
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
     text += &trial(options);
     text += &testbed(config);
@@ -27,8 +34,9 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     let phases = Phases::of(config, options);
     if let Some(phases) = &phases {
         let both = repetitions(options) + &traffic(config, options) + &phases.of_phase_1();
-        text +=
-            &format!("\n[[test]]\nname = \"establishment-rate\"\ndut = \"siitperf\"\nmeasure = \"establishment-rate\"\n{both}");
+        text += &format!(
+            "\n[[test]]\nname = \"establishment-rate\"\ndut = \"siitperf\"\nmeasure = \"establishment-rate\"\n{both}"
+        );
     }
     if config.is_phase_1_alone() {
         return text;
@@ -36,7 +44,9 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     let common = common(config, options) + &phases.map_or(String::new(), |phases| phases.of_both());
     for measure in MEASURES {
         let own = of_measure(measure, options);
-        text += &format!("\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{own}{common}");
+        text += &format!(
+            "\n[[test]]\nname = \"{measure}\"\ndut = \"siitperf\"\nmeasure = \"{measure}\"\n{own}{common}"
+        );
     }
     if let Some(timeout) = options.frame_timeout_ns.filter(|timeout| *timeout > 0) {
         text += "\n# siitperf-pdv with a frame timeout.\n";
@@ -47,7 +57,11 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
 }
 
 fn told(note: &Note) -> String {
-    if note.line == 0 { note.text.clone() } else { format!("line {}: {}", note.line, note.text) }
+    if note.line == 0 {
+        note.text.clone()
+    } else {
+        format!("line {}: {}", note.line, note.text)
+    }
 }
 
 /// Returns `text` as a TOML comment, which must not contain control characters.
@@ -66,25 +80,36 @@ fn search(options: &Options) -> String {
         || "# siitperf's scripts have it as `max`; loads above 2M are not tried without it.\n# maximum = \"2M\"\n".to_owned(),
         |maximum| format!("maximum = \"{}\"\n", maximum.0),
     );
-    let width = scripts
-        .error
-        .map(|error| format!("# `e` of the scripts: a rate counts as its share of the maximum.\nwidth = \"{}\"\n", error.0));
+    let width = scripts.error.map(|error| {
+        format!(
+            "# `e` of the scripts: a rate counts as its share of the maximum.\nwidth = \"{}\"\n",
+            error.0
+        )
+    });
     format!("[search]\n{maximum}{}", width.unwrap_or_default())
 }
 
 /// Returns the keys that siitperf's parameters of one measure become, as TOML.
 fn of_measure(measure: &str, options: &Options) -> String {
-    let line = |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!("{key} = {value}\n"));
+    let line = |key: &str, value: Option<String>| {
+        value.map_or(String::new(), |value| format!("{key} = {value}\n"))
+    };
     match measure {
         "latency" => {
-            let delay = options.delay_ns.map(|delay_ns| format!("\"{}\"", show_ns(delay_ns)));
-            line("tag-after", delay) + &line("tagged", options.timestamps.map(|tags| tags.to_string()))
+            let delay = options
+                .delay_ns
+                .map(|delay_ns| format!("\"{}\"", show_ns(delay_ns)));
+            line("tag-after", delay)
+                + &line("tagged", options.timestamps.map(|tags| tags.to_string()))
         }
         "frame-loss-rate" => {
             // siitperf's script goes up; RFC 2544 section 26.3 goes down.
             let of = |[start, end, step]: [FrameRate; 3]| {
                 let (highest, lowest) = (start.max(end).0, start.min(end).0);
-                format!("{{ from = \"{highest}\", to = \"{lowest}\", step = \"{}\" }}", step.0)
+                format!(
+                    "{{ from = \"{highest}\", to = \"{lowest}\", step = \"{}\" }}",
+                    step.0
+                )
             };
             line("rates", options.scripts.rates.map(of))
         }
@@ -93,14 +118,32 @@ fn of_measure(measure: &str, options: &Options) -> String {
 }
 
 fn trial(options: &Options) -> String {
-    let lines = [("duration", options.duration_ns), ("residual", options.timeout_ns), ("rest", options.scripts.rest_ns)];
-    let lines: String = lines.iter().filter_map(|(key, value)| Some(format!("{key} = \"{}\"\n", show_ns((*value)?)))).collect();
-    if lines.is_empty() { lines } else { format!("[trial]\n{lines}\n") }
+    let lines = [
+        ("duration", options.duration_ns),
+        ("residual", options.timeout_ns),
+        ("rest", options.scripts.rest_ns),
+    ];
+    let lines: String = lines
+        .iter()
+        .filter_map(|(key, value)| Some(format!("{key} = \"{}\"\n", show_ns((*value)?))))
+        .collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("[trial]\n{lines}\n")
+    }
 }
 
 fn testbed(config: &Config) -> String {
-    let directions = config.directions().into_iter().filter(|direction| config.is_used(direction));
-    let cores = each_once(directions.flat_map(|direction| &direction.cores).map(|core| core.value));
+    let directions = config
+        .directions()
+        .into_iter()
+        .filter(|direction| config.is_used(direction));
+    let cores = each_once(
+        directions
+            .flat_map(|direction| &direction.cores)
+            .map(|core| core.value),
+    );
     let mut text = "[testbed]\n# The interfaces cabled to the device.\n# left = \"LEFT\"\n# right = \"RIGHT\"\n".to_owned();
     if !cores.is_empty() {
         text += &format!("tester-cores = {cores:?}\n");
@@ -111,7 +154,10 @@ fn testbed(config: &Config) -> String {
 /// Returns the settings common to all tests other than that of the establishment rate, as TOML.
 fn common(config: &Config, options: &Options) -> String {
     let mut text = String::new();
-    text += match config.directions().map(|direction| config.is_used(direction)) {
+    text += match config
+        .directions()
+        .map(|direction| config.is_used(direction))
+    {
         [true, false] => "directions = \"forward\"\n",
         [false, true] => "directions = \"reverse\"\n",
         _ => "directions = \"both\"\n",
@@ -124,7 +170,12 @@ fn common(config: &Config, options: &Options) -> String {
 
 /// Returns `no_exp` of the scripts, which every script has, as TOML.
 fn repetitions(options: &Options) -> String {
-    options.scripts.repetitions.map_or(String::new(), |repetitions| format!("repetitions = {repetitions}\n"))
+    options
+        .scripts
+        .repetitions
+        .map_or(String::new(), |repetitions| {
+            format!("repetitions = {repetitions}\n")
+        })
 }
 
 fn traffic(config: &Config, options: &Options) -> String {
@@ -134,7 +185,10 @@ fn traffic(config: &Config, options: &Options) -> String {
         text += &format!("frame-sizes = {sizes:?}\n");
     }
     // The range of an unused direction may be invalid.
-    for (key, direction) in [("forward-ports", &config.forward), ("reverse-ports", &config.reverse)] {
+    for (key, direction) in [
+        ("forward-ports", &config.forward),
+        ("reverse-ports", &config.reverse),
+    ] {
         if config.has_own_ports(direction) {
             text += &ports(key, direction, config.enumerate_ports.value);
         }
@@ -158,13 +212,25 @@ fn percent(options: &Options) -> String {
 
 /// Returns the plan's line for the ports of a direction. If phase 1 enumerates the ports, it does so regardless of whether they vary in phase 2.
 fn ports(key: &str, direction: &SenderSettings, enumerate: u32) -> String {
-    let vary = |ports: &PortSettings| if enumerate == 0 { ports.vary.value } else { enumerate };
+    let vary = |ports: &PortSettings| {
+        if enumerate == 0 {
+            ports.vary.value
+        } else {
+            enumerate
+        }
+    };
     let range = |ports: &PortSettings, fixed: u32| match vary(ports) {
         0 => format!("{fixed}-{fixed}"),
         _ => format!("{}-{}", ports.min.value, ports.max.value),
     };
-    let (source, destination) = (range(&direction.source, FIXED_SOURCE), range(&direction.destination, FIXED_DESTINATION));
-    let orders = (order(vary(&direction.source)), order(vary(&direction.destination)));
+    let (source, destination) = (
+        range(&direction.source, FIXED_SOURCE),
+        range(&direction.destination, FIXED_DESTINATION),
+    );
+    let orders = (
+        order(vary(&direction.source)),
+        order(vary(&direction.destination)),
+    );
     format!(
         "{key} = {{ source = \"{source}\", destination = \"{destination}\", source-order = \"{}\", destination-order = \"{}\" }}\n",
         orders.0, orders.1
@@ -173,12 +239,19 @@ fn ports(key: &str, direction: &SenderSettings, enumerate: u32) -> String {
 
 fn addresses(side: &SideSettings) -> String {
     let AddressPartSettings { vary, min, max, .. } = &side.part;
-    let (Some(min), Some(max)) = (min, max) else { return String::new() };
+    let (Some(min), Some(max)) = (min, max) else {
+        return String::new();
+    };
     if vary.value == 0 {
         return String::new();
     }
     // The offset of a version that no frame has may be missing or odd.
-    let offset = |is_ipv4, usual| side.part.offset(is_ipv4).filter(|offset| offset % 2 == 0).unwrap_or(usual);
+    let offset = |is_ipv4, usual| {
+        side.part
+            .offset(is_ipv4)
+            .filter(|offset| offset % 2 == 0)
+            .unwrap_or(usual)
+    };
     format!(
         "{}-addresses = {{ range = \"{}-{}\", order = \"{}\", ipv4-offset = {}, ipv6-offset = {} }}\n",
         side.name(),

@@ -5,7 +5,9 @@ use super::plan::{comment, quoted};
 use std::net::IpAddr;
 
 pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
-    let mut text = comment(&format!("The device for which {path} was written, imported by sixbench."));
+    let mut text = comment(&format!(
+        "The device for which {path} was written, imported by sixbench."
+    ));
     text += "name = \"siitperf\"\n";
     text += "title = \"Device of an imported siitperf configuration\"\n";
     text += &format!("technology = \"{}\"\n", device.technology);
@@ -26,11 +28,19 @@ pub(super) fn text(path: &str, device: &ImportedDevice) -> String {
 fn link(name: &str, link: &DutLink) -> String {
     let list = |items: Vec<String>| items.join(", ");
     let dut = list(link.dut.iter().map(|address| quoted(address)).collect());
-    let tester = list(link.tester.iter().map(|address| quoted(&address.to_string())).collect());
+    let tester = list(
+        link.tester
+            .iter()
+            .map(|address| quoted(&address.to_string()))
+            .collect(),
+    );
     let mut text = format!("[{name}]\ndut = [{dut}]\ntester = [{tester}]\n");
     if !link.routes.is_empty() {
         text += "# Through the tester's first address.\n";
-        text += &format!("routes = [{}]\n", list(link.routes.iter().map(|route| quoted(route)).collect()));
+        text += &format!(
+            "routes = [{}]\n",
+            list(link.routes.iter().map(|route| quoted(route)).collect())
+        );
     }
     text + "\n"
 }
@@ -41,7 +51,8 @@ fn ends(side: &str, source: IpAddr, destination: IpAddr) -> String {
 
 fn foreground(device: &ImportedDevice) -> String {
     let (left, right) = (device.foreground.left, device.foreground.right);
-    let mut text = "# One datagram from left to right, as it looks on either link.\n[foreground]\n".to_owned();
+    let mut text =
+        "# One datagram from left to right, as it looks on either link.\n[foreground]\n".to_owned();
     text += &ends("left", left.real, right.alias);
     text += &ends("right", left.alias, right.real);
     text += "# A router or a translator in the kernel lowers the hop limit by 1, one in user space by more: measure it.\n";
@@ -49,10 +60,15 @@ fn foreground(device: &ImportedDevice) -> String {
 }
 
 fn background(device: &ImportedDevice) -> String {
-    device.background.map_or(String::new(), |(source, destination)| {
-        let (left, right) = (ends("left", source, destination), ends("right", source, destination));
-        format!("[background]\n{left}{right}\n")
-    })
+    device
+        .background
+        .map_or(String::new(), |(source, destination)| {
+            let (left, right) = (
+                ends("left", source, destination),
+                ends("right", source, destination),
+            );
+            format!("[background]\n{left}{right}\n")
+        })
 }
 
 fn translation(translation: &ImportedTranslation) -> String {
@@ -61,7 +77,10 @@ fn translation(translation: &ImportedTranslation) -> String {
         ImportedTranslation::None => String::new(),
         ImportedTranslation::Prefix(prefix) => format!("[translation]\nprefix = \"{prefix}\"\n\n"),
         ImportedTranslation::Explicit(pairs) => {
-            format!("[translation]\neam = [\n{}]\n\n", pairs.iter().map(pair).collect::<String>())
+            format!(
+                "[translation]\neam = [\n{}]\n\n",
+                pairs.iter().map(pair).collect::<String>()
+            )
         }
     }
 }

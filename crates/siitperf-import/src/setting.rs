@@ -41,7 +41,10 @@ impl<T> Setting<T> {
 
 impl<T: fmt::Display> Setting<T> {
     pub(super) fn note_on_value(&self, findings: &mut ImportFindings, text: impl fmt::Display) {
-        findings.note(self.line.unwrap_or(0), format!("{} {}: {text}", self.key, self.value));
+        findings.note(
+            self.line.unwrap_or(0),
+            format!("{} {}: {text}", self.key, self.value),
+        );
     }
 }
 
@@ -57,8 +60,18 @@ pub(super) struct Reader<'a, 'f> {
 }
 
 impl<'a, 'f> Reader<'a, 'f> {
-    pub(super) fn new(entries: &'a [ConfigEntry<'a>], end: usize, findings: &'f mut ImportFindings) -> Self {
-        Self { entries, end, findings, asked: Vec::new(), misread: Vec::new() }
+    pub(super) fn new(
+        entries: &'a [ConfigEntry<'a>],
+        end: usize,
+        findings: &'f mut ImportFindings,
+    ) -> Self {
+        Self {
+            entries,
+            end,
+            findings,
+            asked: Vec::new(),
+            misread: Vec::new(),
+        }
     }
 
     pub(super) fn asked(self) -> Vec<String> {
@@ -71,13 +84,25 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     /// Returns the value of `key` as `read` understands it; `None` if the file does not have the key, or if the value is a mistake.
-    pub(super) fn optional<T>(&mut self, key: String, read: impl Fn(&str) -> Result<T, String>) -> Option<Setting<T>> {
+    pub(super) fn optional<T>(
+        &mut self,
+        key: String,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Setting<T>> {
         self.asked.push(key.clone());
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
         match read(entry.value) {
-            Ok(value) => Some(Setting { key, value, line: Some(entry.line), span: entry.span.clone() }),
+            Ok(value) => Some(Setting {
+                key,
+                value,
+                line: Some(entry.line),
+                span: entry.span.clone(),
+            }),
             Err(what) => {
-                self.findings.mistake(Diagnostic::new(entry.span.clone(), format!("`{key}` {what}, not `{}`", entry.value)));
+                self.findings.mistake(Diagnostic::new(
+                    entry.span.clone(),
+                    format!("`{key}` {what}, not `{}`", entry.value),
+                ));
                 self.misread.push(key);
                 None
             }
@@ -85,23 +110,49 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     /// Returns a number within a range, or `default` if the file has none.
-    pub(super) fn number(&mut self, key: String, range: RangeInclusive<u32>, default: u32) -> Setting<u32> {
-        self.optional(key.clone(), |text| number(text, &range)).unwrap_or_else(|| self.default(key, default))
+    pub(super) fn number(
+        &mut self,
+        key: String,
+        range: RangeInclusive<u32>,
+        default: u32,
+    ) -> Setting<u32> {
+        self.optional(key.clone(), |text| number(text, &range))
+            .unwrap_or_else(|| self.default(key, default))
     }
 
     pub(super) fn default<T>(&self, key: String, value: T) -> Setting<T> {
-        Setting { key, value, line: None, span: self.end..self.end }
+        Setting {
+            key,
+            value,
+            line: None,
+            span: self.end..self.end,
+        }
     }
 
     /// Does the same as [`Reader::number`] for a key that has no default in siitperf.
-    pub(super) fn optional_number(&mut self, key: String, range: RangeInclusive<u32>) -> Option<Setting<u32>> {
+    pub(super) fn optional_number(
+        &mut self,
+        key: String,
+        range: RangeInclusive<u32>,
+    ) -> Option<Setting<u32>> {
         self.optional(key, |text| number(text, &range))
     }
 
     /// Returns an address of one family. siitperf's users write the unspecified address to mean that there is none.
-    pub(super) fn address<A: FromStr + Into<IpAddr>>(&mut self, key: String) -> Option<Setting<IpAddr>> {
-        let family = if key.starts_with("IPv4") { "IPv4" } else { "IPv6" };
-        let read = |text: &str| text.parse::<A>().map(Into::into).map_err(|_| format!("must be an {family} address"));
+    pub(super) fn address<A: FromStr + Into<IpAddr>>(
+        &mut self,
+        key: String,
+    ) -> Option<Setting<IpAddr>> {
+        let family = if key.starts_with("IPv4") {
+            "IPv4"
+        } else {
+            "IPv6"
+        };
+        let read = |text: &str| {
+            text.parse::<A>()
+                .map(Into::into)
+                .map_err(|_| format!("must be an {family} address"))
+        };
         self.optional(key, read)
     }
 }
@@ -119,12 +170,15 @@ pub(super) fn address_part(text: &str) -> Result<u32, String> {
         (None, Some(digits)) if !digits.is_empty() => u16::from_str_radix(digits, 8),
         _ => text.parse(),
     };
-    number.map(u32::from).map_err(|_| "must be a number from 0 to 65535 or from 0x0 to 0xffff".to_owned())
+    number
+        .map(u32::from)
+        .map_err(|_| "must be a number from 0 to 65535 or from 0x0 to 0xffff".to_owned())
 }
 
 /// Reads six octets in hexadecimal.
 pub(super) fn mac(text: &str) -> Result<String, String> {
-    let is_octet = |octet: &str| matches!(octet.len(), 1 | 2) && octet.chars().all(|c| c.is_ascii_hexdigit());
+    let is_octet =
+        |octet: &str| matches!(octet.len(), 1 | 2) && octet.chars().all(|c| c.is_ascii_hexdigit());
     if text.split(':').count() == 6 && text.split(':').all(is_octet) {
         Ok(text.to_owned())
     } else {

@@ -53,8 +53,15 @@ impl AddressPartSettings {
     /// Returns the octet at which the variable part begins in addresses of a version. For IPv4 only 2 is possible, and siitperf's paper leaves the key
     /// out.
     pub(super) fn offset(&self, is_ipv4: bool) -> Option<u32> {
-        let given = if is_ipv4 { &self.ipv4_offset } else { &self.ipv6_offset };
-        given.as_ref().map(|offset| offset.value).or(is_ipv4.then_some(2))
+        let given = if is_ipv4 {
+            &self.ipv4_offset
+        } else {
+            &self.ipv6_offset
+        };
+        given
+            .as_ref()
+            .map(|offset| offset.value)
+            .or(is_ipv4.then_some(2))
     }
 }
 
@@ -93,7 +100,10 @@ impl Config {
             enumerate_ports: reader.number("Enumerate-ports".to_owned(), 0..=3, 0),
             enumerate_ips: reader.number("Enumerate-ips".to_owned(), 0..=3, 0),
             responder_tuples: reader.number("Responder-tuples".to_owned(), 0..=3, 0),
-            macs: macs.iter().filter_map(|key| reader.optional((*key).to_owned(), mac)).collect(),
+            macs: macs
+                .iter()
+                .filter_map(|key| reader.optional((*key).to_owned(), mac))
+                .collect(),
             promisc: reader.optional_number("Promisc".to_owned(), 0..=1),
             memory_channels: reader.optional_number("MEM-Channels".to_owned(), 1..=255),
             misread: Vec::new(),
@@ -107,7 +117,11 @@ impl Config {
     }
 
     pub(super) fn other(&self, side: &SideSettings) -> &SideSettings {
-        if side.letter == 'L' { &self.right } else { &self.left }
+        if side.letter == 'L' {
+            &self.right
+        } else {
+            &self.left
+        }
     }
 
     pub(super) fn directions(&self) -> [&SenderSettings; 2] {
@@ -116,7 +130,11 @@ impl Config {
 
     /// Returns whether frames are sent in this direction. In a test of phase 1 alone no direction is active, and the plan has both.
     pub(super) fn is_used(&self, direction: &SenderSettings) -> bool {
-        direction.active.value == 1 || self.directions().iter().all(|direction| direction.active.value == 0)
+        direction.active.value == 1
+            || self
+                .directions()
+                .iter()
+                .all(|direction| direction.active.value == 0)
     }
 
     pub(super) fn translates(&self) -> bool {
@@ -139,12 +157,17 @@ impl Config {
     }
 
     pub(super) fn is_initiator(&self, side: &SideSettings) -> bool {
-        self.roles().is_some_and(|(initiator, ..)| initiator.letter == side.letter)
+        self.roles()
+            .is_some_and(|(initiator, ..)| initiator.letter == side.letter)
     }
 
     /// Returns whether only phase 1 is sent; the measure is then the connection establishment rate.
     pub(super) fn is_phase_1_alone(&self) -> bool {
-        self.roles().is_some() && self.directions().iter().all(|direction| direction.active.value == 0)
+        self.roles().is_some()
+            && self
+                .directions()
+                .iter()
+                .all(|direction| direction.active.value == 0)
     }
 
     /// Returns whether the sender chooses the ports in this direction. A Responder takes them from its state table.
@@ -196,7 +219,11 @@ fn ip_version(text: &str) -> Result<u32, String> {
 }
 
 impl SideAddresses {
-    fn read<A: std::str::FromStr + Into<IpAddr>>(reader: &mut Reader<'_, '_>, version: u32, letter: char) -> Self {
+    fn read<A: std::str::FromStr + Into<IpAddr>>(
+        reader: &mut Reader<'_, '_>,
+        version: u32,
+        letter: char,
+    ) -> Self {
         Self {
             real: reader.address::<A>(format!("IPv{version}-{letter}-Real")),
             virt: reader.address::<A>(format!("IPv{version}-{letter}-Virt")),
@@ -206,7 +233,10 @@ impl SideAddresses {
 
 /// Returns the address, unless it is `::` or `0.0.0.0`, which siitperf's users write to mean that there is none.
 pub(super) fn specified(setting: &Option<Setting<IpAddr>>) -> Option<IpAddr> {
-    setting.as_ref().map(|setting| setting.value).filter(|address| !address.is_unspecified())
+    setting
+        .as_ref()
+        .map(|setting| setting.value)
+        .filter(|address| !address.is_unspecified())
 }
 
 impl SenderSettings {
@@ -215,13 +245,21 @@ impl SenderSettings {
             active: reader.number(name.to_owned(), 0..=1, 1),
             source: PortSettings::read(reader, short, "sport", (1024, 65535)),
             destination: PortSettings::read(reader, short, "dport", (1, 49151)),
-            cores: cores.iter().filter_map(|key| reader.optional_number((*key).to_owned(), 0..=1023)).collect(),
+            cores: cores
+                .iter()
+                .filter_map(|key| reader.optional_number((*key).to_owned(), 0..=1023))
+                .collect(),
         }
     }
 }
 
 impl PortSettings {
-    fn read(reader: &mut Reader<'_, '_>, direction: &str, which: &str, (min, max): (u32, u32)) -> Self {
+    fn read(
+        reader: &mut Reader<'_, '_>,
+        direction: &str,
+        which: &str,
+        (min, max): (u32, u32),
+    ) -> Self {
         let all = 0..=u32::from(u16::MAX);
         Self {
             vary: reader.number(format!("{direction}-var-{which}"), 0..=3, 0),

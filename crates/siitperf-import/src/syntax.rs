@@ -17,7 +17,11 @@ pub(super) struct ConfigEntry<'a> {
 const RENAMED: [(&str, &str); 1] = [("Responder-ports", "Responder-tuples")];
 
 /// Returns every key of `known` that has a value, once, in the order of the file.
-pub(super) fn read<'a>(source: &'a str, known: &[String], findings: &mut ImportFindings) -> Vec<ConfigEntry<'a>> {
+pub(super) fn read<'a>(
+    source: &'a str,
+    known: &[String],
+    findings: &mut ImportFindings,
+) -> Vec<ConfigEntry<'a>> {
     let mut entries: Vec<ConfigEntry<'_>> = Vec::new();
     let mut start = 0;
     for (index, line) in source.split_inclusive('\n').enumerate() {
@@ -49,7 +53,13 @@ impl<'a> Words<'a> {
         let text = line.split('#').next().unwrap_or(line);
         let (key_at, key, rest) = word(text, start);
         let (value_at, value, rest) = word(rest, key_at + key.len());
-        (!key.is_empty()).then_some(Self { key, value, further: rest.trim(), key_at, value_at })
+        (!key.is_empty()).then_some(Self {
+            key,
+            value,
+            further: rest.trim(),
+            key_at,
+            value_at,
+        })
     }
 }
 
@@ -57,32 +67,58 @@ impl<'a> Words<'a> {
 fn word(text: &str, start: usize) -> (usize, &str, &str) {
     let trimmed = text.trim_start();
     let end = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
-    (start + text.len() - trimmed.len(), &trimmed[..end], &trimmed[end..])
+    (
+        start + text.len() - trimmed.len(),
+        &trimmed[..end],
+        &trimmed[end..],
+    )
 }
 
-fn entry<'a>(words: Words<'a>, line: usize, known: &[String], findings: &mut ImportFindings) -> Option<ConfigEntry<'a>> {
+fn entry<'a>(
+    words: Words<'a>,
+    line: usize,
+    known: &[String],
+    findings: &mut ImportFindings,
+) -> Option<ConfigEntry<'a>> {
     let key_span = words.key_at..words.key_at + words.key.len();
-    let key = RENAMED.iter().find(|(old, _)| *old == words.key).map_or(words.key, |(_, present)| present);
+    let key = RENAMED
+        .iter()
+        .find(|(old, _)| *old == words.key)
+        .map_or(words.key, |(_, present)| present);
     if !known.iter().any(|k| k == key) {
         findings.mistake(unknown(key, key_span, known));
         return None;
     }
     if words.value.is_empty() {
-        findings.mistake(Diagnostic::new(key_span, format!("`{}` has no value", words.key)));
+        findings.mistake(Diagnostic::new(
+            key_span,
+            format!("`{}` has no value", words.key),
+        ));
         return None;
     }
     if !words.further.is_empty() {
-        let text = format!("{key}: `{}` after the value is ignored, as siitperf does; `#` begins a comment", words.further);
+        let text = format!(
+            "{key}: `{}` after the value is ignored, as siitperf does; `#` begins a comment",
+            words.further
+        );
         findings.note(line, text);
     }
     let span = words.value_at..words.value_at + words.value.len();
-    Some(ConfigEntry { key, value: words.value, line, span })
+    Some(ConfigEntry {
+        key,
+        value: words.value,
+        line,
+        span,
+    })
 }
 
 fn unknown(key: &str, span: Range<usize>, known: &[String]) -> Diagnostic {
     let mistake = Diagnostic::new(span, format!("unknown key `{key}`"));
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
-    let same_letters = names.iter().find(|name| name.eq_ignore_ascii_case(key)).copied();
+    let same_letters = names
+        .iter()
+        .find(|name| name.eq_ignore_ascii_case(key))
+        .copied();
     match same_letters.or_else(|| nearest(key, &names)) {
         Some(near) => mistake.help(format!("did you mean `{near}`?")),
         None => mistake.help("a line is `key value`, with siitperf's keys; `#` begins a comment"),
@@ -90,6 +126,10 @@ fn unknown(key: &str, span: Range<usize>, known: &[String]) -> Diagnostic {
 }
 
 fn duplicate(earlier: &ConfigEntry<'_>, later: &ConfigEntry<'_>) -> Diagnostic {
-    let title = format!("`{}` is set at line {} and again at line {}", later.key, earlier.line, later.line);
-    Diagnostic::new(later.span.clone(), title).help("siitperf uses the last one; keep the one that is meant")
+    let title = format!(
+        "`{}` is set at line {} and again at line {}",
+        later.key, earlier.line, later.line
+    );
+    Diagnostic::new(later.span.clone(), title)
+        .help("siitperf uses the last one; keep the one that is meant")
 }

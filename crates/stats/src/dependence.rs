@@ -37,7 +37,12 @@ pub fn autocorrelation(samples: &[&[f64]]) -> Option<Autocorrelation> {
     let found: Vec<Lag> = long.filter_map(|sample| Lag::of(sample)).collect();
     let weight: f64 = found.iter().map(|lag| lag.n).sum();
     let mean = |of: fn(&Lag) -> f64| found.iter().map(|lag| lag.n * of(lag)).sum::<f64>() / weight;
-    let deviation = found.iter().map(|lag| lag.n * lag.n * lag.variance()).sum::<f64>().sqrt() / weight;
+    let deviation = found
+        .iter()
+        .map(|lag| lag.n * lag.n * lag.variance())
+        .sum::<f64>()
+        .sqrt()
+        / weight;
     let above_chance = mean(|lag| lag.correlation + 1.0 / lag.n);
     let are_many = found.iter().all(|lag| lag.n >= MANY);
     let is_shown = above_chance > 0.0 && upper_tail(above_chance / deviation) <= SELDOM;
@@ -62,7 +67,10 @@ impl Lag {
         let from_mean: Vec<f64> = ranks.iter().map(|rank| rank - (n + 1.0) / 2.0).collect();
         let squares: f64 = from_mean.iter().map(|d| d * d).sum();
         let products: f64 = from_mean.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        (squares > 0.0).then(|| Self { n, correlation: products / squares })
+        (squares > 0.0).then(|| Self {
+            n,
+            correlation: products / squares,
+        })
     }
 
     fn variance(&self) -> f64 {
@@ -142,7 +150,10 @@ fn rank_of_median(autocorrelation: f64, n: usize) -> usize {
 /// (Sheppard, Philosophical Transactions A 192, 1899).
 fn inflation_of_median(autocorrelation: f64, n: usize) -> f64 {
     let of_signs = |k: usize| autocorrelation.powi(k as i32).asin() * std::f64::consts::FRAC_2_PI;
-    1.0 + 2.0 * (1..n).map(|k| (1.0 - k as f64 / n as f64) * of_signs(k)).sum::<f64>()
+    1.0 + 2.0
+        * (1..n)
+            .map(|k| (1.0 - k as f64 / n as f64) * of_signs(k))
+            .sum::<f64>()
 }
 
 /// Returns the probability that a normal deviate exceeds `z`, which must not be negative.
@@ -178,29 +189,47 @@ mod tests {
     /// Returns the percentage of chains whose interval contains the true median.
     fn held(phi: f64, n: usize, interval: fn(&[f64]) -> Option<(f64, f64)>) -> f64 {
         let mut random = SplitMix64::new(17);
-        let mut holds = || interval(&chain(&mut random, phi, n)).is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high);
+        let mut holds = || {
+            interval(&chain(&mut random, phi, n))
+                .is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
+        };
         (0..4000).filter(|_| holds()).count() as f64 / 40.0
     }
 
     #[test]
     fn the_interval_of_the_median_of_values_that_follow_each_other_holds_it() {
-        let [plain, in_order] = [median_interval_95 as fn(&[f64]) -> _, median_interval_95_in_order];
-        for (n, phi, plain_at_most, least) in
-            [(20, 0.0, 97.0, 95.0), (20, 0.5, 84.0, 94.0), (20, 0.8, 62.0, 91.0), (8, 0.5, 94.0, 96.0)]
-        {
+        let [plain, in_order] = [
+            median_interval_95 as fn(&[f64]) -> _,
+            median_interval_95_in_order,
+        ];
+        for (n, phi, plain_at_most, least) in [
+            (20, 0.0, 97.0, 95.0),
+            (20, 0.5, 84.0, 94.0),
+            (20, 0.8, 62.0, 91.0),
+            (8, 0.5, 94.0, 96.0),
+        ] {
             let (plain, in_order) = (held(phi, n, plain), held(phi, n, in_order));
-            assert!(plain <= plain_at_most && in_order >= least, "{n} {phi}: {plain} {in_order}");
+            assert!(
+                plain <= plain_at_most && in_order >= least,
+                "{n} {phi}: {plain} {in_order}"
+            );
         }
     }
 
     #[test]
     fn the_interval_of_values_in_no_order_is_the_usual_one_and_never_narrower() {
         let alternating = [5.0, 9.0, 6.0, 8.0, 5.5, 8.5, 6.5];
-        assert_eq!(median_interval_95_in_order(&alternating), median_interval_95(&alternating));
+        assert_eq!(
+            median_interval_95_in_order(&alternating),
+            median_interval_95(&alternating)
+        );
         assert_eq!(median_interval_95_in_order(&[7.0; 6]), Some((7.0, 7.0)));
         assert_eq!(median_interval_95_in_order(&alternating[..5]), None);
         // Extended by the range on either side, where even all values together are too few.
-        assert_eq!(median_interval_95_in_order(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Some((-4.0, 11.0)));
+        assert_eq!(
+            median_interval_95_in_order(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            Some((-4.0, 11.0))
+        );
     }
 
     #[test]
@@ -220,28 +249,48 @@ mod tests {
     fn an_autocorrelation_that_is_shown_has_about_its_size() {
         let mut random = SplitMix64::new(12);
         for (phi, n) in [(0.5, 20), (0.5, 50), (0.8, 50)] {
-            let mut found = || autocorrelation(&[&chain(&mut random, phi, n), &chain(&mut random, phi, n)]);
+            let mut found =
+                || autocorrelation(&[&chain(&mut random, phi, n), &chain(&mut random, phi, n)]);
             let all: Vec<Autocorrelation> = (0..500).filter_map(|_| found()).collect();
             assert!(all.len() > 450, "{phi} {n}: {}", all.len());
-            let median = |of: fn(&Autocorrelation) -> f64| median(&all.iter().map(of).collect::<Vec<_>>()).unwrap();
-            let (estimate, allowed) = (median(|found| found.estimate), median(|found| found.allowed));
-            assert!((phi - 0.07..phi + 0.07).contains(&estimate), "{phi} {n}: {estimate}");
-            assert!((phi - 0.02..phi + 0.15).contains(&allowed), "{phi} {n}: {allowed}");
+            let median = |of: fn(&Autocorrelation) -> f64| {
+                median(&all.iter().map(of).collect::<Vec<_>>()).unwrap()
+            };
+            let (estimate, allowed) = (
+                median(|found| found.estimate),
+                median(|found| found.allowed),
+            );
+            assert!(
+                (phi - 0.07..phi + 0.07).contains(&estimate),
+                "{phi} {n}: {estimate}"
+            );
+            assert!(
+                (phi - 0.02..phi + 0.15).contains(&allowed),
+                "{phi} {n}: {allowed}"
+            );
         }
     }
 
     #[test]
     fn a_weak_autocorrelation_of_many_values_is_allowed_for_but_not_shown() {
         let mut random = SplitMix64::new(13);
-        let mut found = || autocorrelation(&[&chain(&mut random, 0.0, 20), &chain(&mut random, 0.0, 20)]);
+        let mut found =
+            || autocorrelation(&[&chain(&mut random, 0.0, 20), &chain(&mut random, 0.0, 20)]);
         let all: Vec<Autocorrelation> = (0..4000).filter_map(|_| found()).collect();
         let shown = all.iter().filter(|found| found.is_shown).count();
-        assert!((1500..2500).contains(&all.len()) && shown <= 60, "{} {shown} of 4000", all.len());
+        assert!(
+            (1500..2500).contains(&all.len()) && shown <= 60,
+            "{} {shown} of 4000",
+            all.len()
+        );
     }
 
     #[test]
     fn few_values_or_equal_ones_show_nothing() {
-        assert_eq!(autocorrelation(&[&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0]]), None);
+        assert_eq!(
+            autocorrelation(&[&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0]]),
+            None
+        );
         assert_eq!(autocorrelation(&[&[7.0; 20], &[7.0; 20]]), None);
         assert_eq!(autocorrelation(&[]), None);
     }

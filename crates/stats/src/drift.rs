@@ -25,8 +25,14 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     let p = probability(values);
     let median = median(values).filter(|&median| p < SIGNIFICANT && median != 0.0)?;
     let pairs = pairs(values.len());
-    let slopes: Vec<f64> = pairs.map(|(i, j)| (values[j] - values[i]) / (j - i) as f64).collect();
-    Some(Drift { slope: super::median(&slopes)? / median.abs(), p, n: values.len() })
+    let slopes: Vec<f64> = pairs
+        .map(|(i, j)| (values[j] - values[i]) / (j - i) as f64)
+        .collect();
+    Some(Drift {
+        slope: super::median(&slopes)? / median.abs(),
+        p,
+        n: values.len(),
+    })
 }
 
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -35,9 +41,15 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Two-sided.
 fn probability(values: &[f64]) -> f64 {
-    let score: i64 = pairs(values.len()).map(|(i, j)| sign(values[i], values[j])).sum();
+    let score: i64 = pairs(values.len())
+        .map(|(i, j)| sign(values[i], values[j]))
+        .sum();
     let ties = ties(values);
-    if values.len() > LARGEST { normal(score, values.len(), &ties) } else { exact(score, &ties) }
+    if values.len() > LARGEST {
+        normal(score, values.len(), &ties)
+    } else {
+        exact(score, &ties)
+    }
 }
 
 fn sign(earlier: f64, later: f64) -> i64 {
@@ -46,7 +58,10 @@ fn sign(earlier: f64, later: f64) -> i64 {
 
 /// Returns how often each value occurs.
 fn ties(values: &[f64]) -> Vec<usize> {
-    sort(values).chunk_by(|a, b| a == b).map(<[f64]>::len).collect()
+    sort(values)
+        .chunk_by(|a, b| a == b)
+        .map(<[f64]>::len)
+        .collect()
 }
 
 /// Every order of the same values is equally likely. One group of equal values after the other is mixed into the row: the inversions
@@ -84,7 +99,13 @@ fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
 
 /// The complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
 pub(super) fn erfc(x: f64) -> f64 {
-    const A: [f64; 5] = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
+    const A: [f64; 5] = [
+        0.254_829_592,
+        -0.284_496_736,
+        1.421_413_741,
+        -1.453_152_027,
+        1.061_405_429,
+    ];
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
     A.iter().rev().fold(0.0, |sum, a| (sum + a) * t) * (-x * x).exp()
 }
@@ -101,11 +122,21 @@ mod tests {
     #[test]
     fn probabilities_are_those_of_kendalls_table() {
         // Rounded to the last place shown.
-        let tabulated =
-            [(4, 6, "0.042"), (6, 13, "0.0083"), (6, 15, "0.0014"), (10, 21, "0.036"), (10, 25, "0.014"), (10, 29, "0.0046")];
+        let tabulated = [
+            (4, 6, "0.042"),
+            (6, 13, "0.0083"),
+            (6, 15, "0.0014"),
+            (10, 21, "0.036"),
+            (10, 25, "0.014"),
+            (10, 29, "0.0046"),
+        ];
         for (n, score, p) in tabulated {
             let places = p.len() - 2;
-            assert_eq!(format!("{:.places$}", one_sided(score, n)), p, "{n} {score}");
+            assert_eq!(
+                format!("{:.places$}", one_sided(score, n)),
+                p,
+                "{n} {score}"
+            );
         }
         assert_eq!(exact(0, &[1; 4]), 1.0);
     }
@@ -133,7 +164,10 @@ mod tests {
     fn a_drift_has_its_slope_per_repetition() {
         let falling: Vec<f64> = (0..9).map(|i| 1_040.0 - 10.0 * f64::from(i)).collect();
         let found = drift(&falling).unwrap();
-        assert!((found.slope + 0.01).abs() < 1e-12 && found.n == 9, "{found:?}");
+        assert!(
+            (found.slope + 0.01).abs() < 1e-12 && found.n == 9,
+            "{found:?}"
+        );
         assert!((found.p / (2.0 / 362_880.0) - 1.0).abs() < 1e-9);
     }
 
@@ -150,7 +184,11 @@ mod tests {
         // Whole values tie, as throughputs do that a search rounds to its width.
         for round in [1.0, 1_000.0] {
             for n in 6..=20 {
-                let mut sample = || (0..n).map(|_| (round * random.gaussian()).round() + 9_000.0).collect::<Vec<_>>();
+                let mut sample = || {
+                    (0..n)
+                        .map(|_| (round * random.gaussian()).round() + 9_000.0)
+                        .collect::<Vec<_>>()
+                };
                 let alarms = (0..1_000).filter(|_| drift(&sample()).is_some()).count();
                 // Of a true 1 % a thousand runs show no more than 1.9 %, 99.7 % of the time.
                 assert!(alarms <= 19, "{n}: {alarms}");
@@ -161,8 +199,14 @@ mod tests {
     #[test]
     fn a_drift_as_large_as_the_noise_is_seen_over_twenty_repetitions() {
         let mut random = SplitMix64::new(6);
-        let mut drifting = || (0..20).map(|i| 1_000.0 + 10.0 * random.gaussian() - 5.0 * f64::from(i)).collect::<Vec<_>>();
-        let seen = (0..500).filter(|_| drift(&drifting()).is_some_and(|drift| drift.slope < 0.0)).count();
+        let mut drifting = || {
+            (0..20)
+                .map(|i| 1_000.0 + 10.0 * random.gaussian() - 5.0 * f64::from(i))
+                .collect::<Vec<_>>()
+        };
+        let seen = (0..500)
+            .filter(|_| drift(&drifting()).is_some_and(|drift| drift.slope < 0.0))
+            .count();
         assert!(seen >= 495, "{seen}");
     }
 }

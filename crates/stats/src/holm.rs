@@ -10,7 +10,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p_values.len()];
     let mut largest: f64 = 0.0;
     for (place, &index) in order.iter().enumerate() {
-        largest = largest.max(p_values[index] * (order.len() - place) as f64).min(1.0);
+        largest = largest
+            .max(p_values[index] * (order.len() - place) as f64)
+            .min(1.0);
         adjusted[index] = largest;
     }
     adjusted
@@ -26,7 +28,13 @@ mod tests {
         assert_eq!(holm(&[0.01, 0.02]), [0.02, 0.02]);
         let adjusted = holm(&[0.04, 0.01, 0.03, 0.005]);
         let expected = [0.06, 0.03, 0.06, 0.02];
-        assert!(adjusted.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{adjusted:?}");
+        assert!(
+            adjusted
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-12),
+            "{adjusted:?}"
+        );
     }
 
     #[test]

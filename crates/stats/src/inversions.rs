@@ -8,7 +8,10 @@ pub(super) const LARGEST: usize = 50;
 pub(super) fn distribution(m: usize, n: usize) -> Vec<f64> {
     let counts = gaussian_binomial(m.min(n), m.max(n));
     let all: i128 = counts.iter().sum();
-    counts.iter().map(|&count| count as f64 / all as f64).collect()
+    counts
+        .iter()
+        .map(|&count| count as f64 / all as f64)
+        .collect()
 }
 
 /// Returns the coefficients of the Gaussian binomial of m + n over m, the product of (1 - q^(n + i)) / (1 - q^i) for i in 1..=m: the number of orders
@@ -41,7 +44,10 @@ mod tests {
     #[test]
     fn fifty_and_fifty_are_counted_exactly() {
         let counts = gaussian_binomial(LARGEST, LARGEST);
-        assert_eq!(counts.iter().sum::<i128>(), 100_891_344_545_564_193_334_812_497_256);
+        assert_eq!(
+            counts.iter().sum::<i128>(),
+            100_891_344_545_564_193_334_812_497_256
+        );
         assert!(counts.iter().eq(counts.iter().rev()));
     }
 }

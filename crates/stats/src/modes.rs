@@ -41,7 +41,10 @@ pub fn modes(values: &[f64]) -> Option<TwoModes> {
     let (low, high) = sorted.split_at(at);
     let scatter = (squares(low, high) / (sorted.len() - 2) as f64).sqrt();
     let gap = high[0] - low[at - 1];
-    let found = TwoModes { low: mode(low)?, high: mode(high)? };
+    let found = TwoModes {
+        low: mode(low)?,
+        high: mode(high)?,
+    };
     let is_clear = gap > clear_gap(sorted.len()) * scatter && ashman(low, high) > ASHMAN;
     let is_apart = found.high.centre - found.low.centre > APART * median(values)?.abs();
     (is_clear && is_apart).then_some(found)
@@ -73,7 +76,10 @@ fn ashman(low: &[f64], high: &[f64]) -> f64 {
 }
 
 fn mode(sorted: &[f64]) -> Option<Mode> {
-    Some(Mode { centre: median_of_sorted(sorted)?, count: sorted.len() })
+    Some(Mode {
+        centre: median_of_sorted(sorted)?,
+        count: sorted.len(),
+    })
 }
 
 #[cfg(test)]
@@ -83,9 +89,17 @@ mod tests {
 
     /// The sample behind Fig. 14 of the SIIT paper: 12 of 20 above 650 kfps, 7 below 460 kfps, one between.
     fn figure_14(random: &mut SplitMix64) -> Vec<f64> {
-        let mut between =
-            |low: f64, high: f64, count| (0..count).map(|_| low + (high - low) * random.uniform()).collect::<Vec<_>>();
-        [between(650.0, 710.0, 12), between(400.0, 460.0, 7), between(460.0, 650.0, 1)].concat()
+        let mut between = |low: f64, high: f64, count| {
+            (0..count)
+                .map(|_| low + (high - low) * random.uniform())
+                .collect::<Vec<_>>()
+        };
+        [
+            between(650.0, 710.0, 12),
+            between(400.0, 460.0, 7),
+            between(460.0, 650.0, 1),
+        ]
+        .concat()
     }
 
     #[test]
@@ -94,8 +108,15 @@ mod tests {
         for _ in 0..1_000 {
             let sample = figure_14(&mut random);
             let found = modes(&sample).unwrap();
-            assert!((400.0..470.0).contains(&found.low.centre) && (640.0..710.0).contains(&found.high.centre), "{found:?}");
-            assert!(matches!((found.low.count, found.high.count), (7, 13) | (8, 12)), "{found:?}");
+            assert!(
+                (400.0..470.0).contains(&found.low.centre)
+                    && (640.0..710.0).contains(&found.high.centre),
+                "{found:?}"
+            );
+            assert!(
+                matches!((found.low.count, found.high.count), (7, 13) | (8, 12)),
+                "{found:?}"
+            );
         }
     }
 
@@ -103,7 +124,11 @@ mod tests {
     fn gaussian_samples_seldom_look_like_two_modes() {
         let mut random = SplitMix64::new(20);
         for n in 6..=20 {
-            let mut sample = || (0..n).map(|_| 1_000.0 * (1.0 + 0.1 * random.gaussian())).collect::<Vec<_>>();
+            let mut sample = || {
+                (0..n)
+                    .map(|_| 1_000.0 * (1.0 + 0.1 * random.gaussian()))
+                    .collect::<Vec<_>>()
+            };
             let alarms = (0..1_000).filter(|_| modes(&sample()).is_some()).count();
             assert!(alarms <= 20, "{n}: {alarms}");
         }
@@ -112,14 +137,32 @@ mod tests {
     #[test]
     fn two_slow_repetitions_of_six_are_a_mode_and_one_is_an_accident() {
         let found = modes(&[700.0, 1_000.0, 1_001.0, 701.0, 999.0, 1_002.0]).unwrap();
-        assert_eq!((found.low, found.high), (Mode { centre: 700.5, count: 2 }, Mode { centre: 1_000.5, count: 4 }));
-        assert_eq!(modes(&[700.0, 1_000.0, 1_001.0, 1_002.0, 999.0, 1_002.0]), None);
+        assert_eq!(
+            (found.low, found.high),
+            (
+                Mode {
+                    centre: 700.5,
+                    count: 2
+                },
+                Mode {
+                    centre: 1_000.5,
+                    count: 4
+                }
+            )
+        );
+        assert_eq!(
+            modes(&[700.0, 1_000.0, 1_001.0, 1_002.0, 999.0, 1_002.0]),
+            None
+        );
     }
 
     #[test]
     fn equal_values_and_two_steps_of_a_search_are_one_mode() {
         assert_eq!(modes(&[5.0; 20]), None);
-        assert_eq!(modes(&[1_000.0, 1_001.0, 1_000.0, 1_001.0, 1_000.0, 1_001.0]), None);
+        assert_eq!(
+            modes(&[1_000.0, 1_001.0, 1_000.0, 1_001.0, 1_000.0, 1_001.0]),
+            None
+        );
         assert_eq!(modes(&[0.0; 20]), None);
         assert!(modes(&[1_000.0, 1_100.0, 1_000.0, 1_100.0, 1_000.0, 1_100.0]).is_some());
     }

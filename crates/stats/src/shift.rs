@@ -48,18 +48,32 @@ pub fn is_significant(p: f64) -> bool {
 /// normal distribution takes the place of the exact one; but no end lies further beyond all ratios of single values than a sample is wide,
 /// however large the inflation: repetitions that follow each other wander over that width while they are measured.
 pub fn shift(a: &[f64], b: &[f64], inflation: f64) -> Option<Shift> {
-    if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
+    if a.iter()
+        .chain(b)
+        .any(|&value| value.is_nan() || value <= 0.0)
+    {
         return None;
     }
     rank(a.len(), b.len(), 1.0)?;
     let ratio = median(b)? / median(a)?;
-    let ratios: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b / a)).collect();
+    let ratios: Vec<f64> = b
+        .iter()
+        .flat_map(|b| a.iter().map(move |a| b / a))
+        .collect();
     let (ratios, walk) = (sort(&ratios), walk(a, b, true));
     let (mut low, mut high) = (ratios[0] / walk, ratios[ratios.len() - 1] * walk);
     if let Some(rank) = rank(a.len(), b.len(), inflation) {
-        (low, high) = (low.max(ratios[rank - 1]), high.min(ratios[ratios.len() - rank]));
+        (low, high) = (
+            low.max(ratios[rank - 1]),
+            high.min(ratios[ratios.len() - rank]),
+        );
     }
-    Some(Shift { ratio, low: low.min(ratio), high: high.max(ratio), n: (a.len(), b.len()) })
+    Some(Shift {
+        ratio,
+        low: low.min(ratio),
+        high: high.max(ratio),
+        n: (a.len(), b.len()),
+    })
 }
 
 /// Returns how far the values of either sample lie apart, the larger of the two: a ratio, or a difference where there are zeroes.
@@ -67,7 +81,11 @@ pub(super) fn walk(a: &[f64], b: &[f64], has_ratios: bool) -> f64 {
     let width = |sample: &[f64]| {
         let highest = sample.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = sample.iter().copied().fold(f64::INFINITY, f64::min);
-        if has_ratios { highest / lowest } else { highest - lowest }
+        if has_ratios {
+            highest / lowest
+        } else {
+            highest - lowest
+        }
     };
     width(a).max(width(b))
 }
@@ -120,15 +138,34 @@ mod tests {
     #[test]
     fn ranks_are_those_of_the_tables_of_mann_and_whitney() {
         // Two-sided 5 %: the largest U that is significant, of which the rank is the next.
-        let tabulated = [(4, 4, 0), (3, 5, 0), (5, 5, 2), (5, 8, 6), (6, 6, 5), (8, 8, 13), (10, 10, 23), (20, 20, 127)];
-        assert!(tabulated.iter().all(|&(m, n, u)| rank(m, n) == Some(u + 1)), "{:?}", tabulated.map(|(m, n, _)| rank(m, n)));
-        assert_eq!((rank(3, 3), rank(2, 7), rank(0, 9), rank(2, 8)), (None, None, None, Some(1)));
+        let tabulated = [
+            (4, 4, 0),
+            (3, 5, 0),
+            (5, 5, 2),
+            (5, 8, 6),
+            (6, 6, 5),
+            (8, 8, 13),
+            (10, 10, 23),
+            (20, 20, 127),
+        ];
+        assert!(
+            tabulated.iter().all(|&(m, n, u)| rank(m, n) == Some(u + 1)),
+            "{:?}",
+            tabulated.map(|(m, n, _)| rank(m, n))
+        );
+        assert_eq!(
+            (rank(3, 3), rank(2, 7), rank(0, 9), rank(2, 8)),
+            (None, None, None, Some(1))
+        );
     }
 
     #[test]
     fn beyond_the_exact_ranks_the_normal_ones_go_on() {
         for (m, n) in [(50, 50), (20, 50), (8, 50)] {
-            assert!(exact_rank(m, n).abs_diff(normal_rank(m as f64, n as f64, 1.0)) <= 1, "{m} {n}");
+            assert!(
+                exact_rank(m, n).abs_diff(normal_rank(m as f64, n as f64, 1.0)) <= 1,
+                "{m} {n}"
+            );
         }
         assert!(rank(51, 51) > rank(50, 50));
     }
@@ -139,7 +176,10 @@ mod tests {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46].map(f64::exp);
         let before = [1.15, 0.88, 0.90, 0.74, 1.21].map(f64::exp);
         let shift = shift(&before, &term).unwrap();
-        assert!((shift.low.ln() + 0.15).abs() < 1e-9 && (shift.high.ln() - 0.76).abs() < 1e-9, "{shift:?}");
+        assert!(
+            (shift.low.ln() + 0.15).abs() < 1e-9 && (shift.high.ln() - 0.76).abs() < 1e-9,
+            "{shift:?}"
+        );
         assert_eq!(shift.n, (5, 10));
     }
 
@@ -157,7 +197,10 @@ mod tests {
     fn three_and_three_are_too_few_and_zero_has_no_logarithm() {
         assert_eq!(shift(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0]), None);
         assert!(shift(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0]).is_some());
-        assert_eq!(shift(&[0.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0]), None);
+        assert_eq!(
+            shift(&[0.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0]),
+            None
+        );
         assert_eq!(shift(&[], &[1.0]), None);
     }
 
@@ -169,9 +212,19 @@ mod tests {
     #[test]
     fn an_inflation_widens_the_interval() {
         let mut random = SplitMix64::new(9);
-        let mut sample = |mean: f64| (0..20).map(|_| mean + 10.0 * random.gaussian()).collect::<Vec<_>>();
+        let mut sample = |mean: f64| {
+            (0..20)
+                .map(|_| mean + 10.0 * random.gaussian())
+                .collect::<Vec<_>>()
+        };
         let (a, b) = (sample(1000.0), sample(1030.0));
-        let (free, wide) = (super::shift(&a, &b, 1.0).unwrap(), super::shift(&a, &b, 2.4).unwrap());
-        assert!(wide.low < free.low && wide.high > free.high && wide.low > 1.0, "{free:?} {wide:?}");
+        let (free, wide) = (
+            super::shift(&a, &b, 1.0).unwrap(),
+            super::shift(&a, &b, 2.4).unwrap(),
+        );
+        assert!(
+            wide.low < free.low && wide.high > free.high && wide.low > 1.0,
+            "{free:?} {wide:?}"
+        );
     }
 }

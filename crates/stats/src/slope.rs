@@ -14,7 +14,10 @@ const WIDE: f64 = 1.13;
 /// It is the Theil-Sen slope over the pairs within the samples, each pair weighted by the distance between its values (Sievers, Journal of the
 /// American Statistical Association 73, 1978), so equal neighbours, which searches on one grid produce, do not hide a drift.
 pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
-    if a.iter().chain(b).any(|&value| value.is_nan() || value <= 0.0) {
+    if a.iter()
+        .chain(b)
+        .any(|&value| value.is_nan() || value <= 0.0)
+    {
         return None;
     }
     let mut slopes: Vec<(f64, f64)> = pairs(a).chain(pairs(b)).collect();
@@ -30,12 +33,21 @@ pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
         let rank = slopes.iter().take_while(is_below).count();
         slopes.get(rank).or(slopes.last()).map(|(slope, _)| *slope)
     };
-    Some(Slope { low: at((weight - error) / 2.0)?, slope: at(weight / 2.0)?, high: at((weight + error) / 2.0)? })
+    Some(Slope {
+        low: at((weight - error) / 2.0)?,
+        slope: at(weight / 2.0)?,
+        high: at((weight + error) / 2.0)?,
+    })
 }
 
 /// Returns the slope of each pair of a sample, and the distance between its values in steps.
 fn pairs(sample: &[f64]) -> impl Iterator<Item = (f64, f64)> {
-    let slope = |i: usize, j: usize| ((sample[j] / sample[i]).ln() / (j - i) as f64, (j - i) as f64);
+    let slope = |i: usize, j: usize| {
+        (
+            (sample[j] / sample[i]).ln() / (j - i) as f64,
+            (j - i) as f64,
+        )
+    };
     (0..sample.len()).flat_map(move |j| (0..j).map(move |i| slope(i, j)))
 }
 
@@ -50,13 +62,20 @@ mod tests {
     use crate::random::SplitMix64;
 
     fn falling(from: f64) -> Vec<f64> {
-        (0..7).map(|i| from * (-0.01 * f64::from(i)).exp()).collect()
+        (0..7)
+            .map(|i| from * (-0.01 * f64::from(i)).exp())
+            .collect()
     }
 
     #[test]
     fn a_straight_line_has_its_slope_and_no_interval() {
         let found = slope_within(&falling(1000.0), &falling(900.0)).unwrap();
-        assert!([found.low, found.slope, found.high].iter().all(|slope| (slope + 0.01).abs() < 1e-12), "{found:?}");
+        assert!(
+            [found.low, found.slope, found.high]
+                .iter()
+                .all(|slope| (slope + 0.01).abs() < 1e-12),
+            "{found:?}"
+        );
         let flat = slope_within(&[7.0; 20], &[7.0; 20]).unwrap();
         assert_eq!((flat.low, flat.slope, flat.high), (0.0, 0.0, 0.0));
     }
@@ -80,9 +99,15 @@ mod tests {
     fn the_interval_holds_the_slope_in_three_of_four_cases() {
         let mut random = SplitMix64::new(31);
         for n in [4, 7, 20] {
-            let mut sample = || (0..n).map(|i| (0.001 * f64::from(i) + 0.01 * random.gaussian()).exp()).collect::<Vec<_>>();
-            let mut holds =
-                || slope_within(&sample(), &sample()).is_some_and(|found| found.low <= 0.001 && 0.001 <= found.high);
+            let mut sample = || {
+                (0..n)
+                    .map(|i| (0.001 * f64::from(i) + 0.01 * random.gaussian()).exp())
+                    .collect::<Vec<_>>()
+            };
+            let mut holds = || {
+                slope_within(&sample(), &sample())
+                    .is_some_and(|found| found.low <= 0.001 && 0.001 <= found.high)
+            };
             let held = (0..2_000).filter(|_| holds()).count();
             assert!((1_380..1_700).contains(&held), "n = {n}: {held} of 2000");
         }

@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn percentiles_of_a_hundred_are_its_values() {
-        assert!((1..=100).all(|p| percentile(&one_to(100), f64::from(p) / 100.0) == Some(f64::from(p))));
+        assert!(
+            (1..=100).all(|p| percentile(&one_to(100), f64::from(p) / 100.0) == Some(f64::from(p)))
+        );
     }
 
     #[test]
@@ -154,8 +156,14 @@ mod tests {
     #[test]
     fn average_and_standard_deviation_are_those_of_the_textbook() {
         let summary = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert_eq!((summary.mean, summary.deviation), (5.0, (32.0f64 / 7.0).sqrt()));
-        assert_eq!(Summary::of(&[3.0]).map(|one| (one.mean, one.deviation)), Some((3.0, 0.0)));
+        assert_eq!(
+            (summary.mean, summary.deviation),
+            (5.0, (32.0f64 / 7.0).sqrt())
+        );
+        assert_eq!(
+            Summary::of(&[3.0]).map(|one| (one.mean, one.deviation)),
+            Some((3.0, 0.0))
+        );
         assert_eq!(Summary::of(&[]), None);
         let large = Summary::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]).unwrap();
         assert_eq!(large.deviation, 1.0);
@@ -163,14 +171,28 @@ mod tests {
 
     #[test]
     fn dispersion_is_the_range_over_the_median() {
-        assert_eq!(Summary::of(&[90.0, 100.0, 120.0]).unwrap().dispersion_percent(), Some(30.0));
+        assert_eq!(
+            Summary::of(&[90.0, 100.0, 120.0])
+                .unwrap()
+                .dispersion_percent(),
+            Some(30.0)
+        );
         assert_eq!(Summary::of(&[0.0]).unwrap().dispersion_percent(), None);
     }
 
     #[test]
     fn the_interval_of_the_median_has_the_tabulated_ranks() {
         let ranks = [5, 6, 8, 9, 12, 20, 30, 100].map(|n| interval_rank(n, 0.05));
-        let tabulated = [None, Some(1), Some(1), Some(2), Some(3), Some(6), Some(10), Some(40)];
+        let tabulated = [
+            None,
+            Some(1),
+            Some(1),
+            Some(2),
+            Some(3),
+            Some(6),
+            Some(10),
+            Some(40),
+        ];
         assert_eq!(ranks, tabulated);
     }
 

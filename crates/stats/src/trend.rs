@@ -29,10 +29,17 @@ pub fn trend(samples: &[f64]) -> Option<Slope> {
     }
     // The remainder is dropped at the beginning, which is closest to the warm-up.
     let kept = &samples[samples.len() - length * BLOCKS..];
-    let means: Vec<f64> = kept.chunks(length).map(|block| block.iter().sum::<f64>() / length as f64).collect();
+    let means: Vec<f64> = kept
+        .chunks(length)
+        .map(|block| block.iter().sum::<f64>() / length as f64)
+        .collect();
     let (slope, error) = line(&means);
     let (slope, error) = (slope / length as f64, STUDENT * error / length as f64);
-    Some(Slope { low: slope - error, slope, high: slope + error })
+    Some(Slope {
+        low: slope - error,
+        slope,
+        high: slope + error,
+    })
 }
 
 /// Returns the slope of the least-squares line through values at steps of one, and its standard error.
@@ -41,12 +48,25 @@ fn line(values: &[f64]) -> (f64, f64) {
     let (middle, mean) = ((n - 1.0) / 2.0, values.iter().sum::<f64>() / n);
     let from_middle = |i: usize| i as f64 - middle;
     let squares: f64 = (0..values.len()).map(|i| from_middle(i).powi(2)).sum();
-    let slope = values.iter().enumerate().map(|(i, value)| from_middle(i) * (value - mean)).sum::<f64>() / squares;
-    let residuals: Vec<f64> = values.iter().enumerate().map(|(i, value)| value - mean - slope * from_middle(i)).collect();
+    let slope = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| from_middle(i) * (value - mean))
+        .sum::<f64>()
+        / squares;
+    let residuals: Vec<f64> = values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value - mean - slope * from_middle(i))
+        .collect();
     let rest: f64 = residuals.iter().map(|r| r * r).sum();
     let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
     // Residuals of independent values about a fitted line have a correlation of about -2/n.
-    let correlation = if rest > 0.0 { (products / rest + 2.0 / n).clamp(0.0, HIGHEST) } else { 0.0 };
+    let correlation = if rest > 0.0 {
+        (products / rest + 2.0 / n).clamp(0.0, HIGHEST)
+    } else {
+        0.0
+    };
     let inflation = (1.0 + correlation) / (1.0 - correlation);
     (slope, (rest / (n - 2.0) / squares * inflation).sqrt())
 }
@@ -68,7 +88,9 @@ mod tests {
 
     /// Returns the share of 400 runs whose interval contains the true slope.
     fn held(leak: f64, memory: f64) -> f64 {
-        let holds = |seed: &u64| trend(&samples(*seed, leak, memory)).is_some_and(|t| t.low <= leak && leak <= t.high);
+        let holds = |seed: &u64| {
+            trend(&samples(*seed, leak, memory)).is_some_and(|t| t.low <= leak && leak <= t.high)
+        };
         (0..400).filter(holds).count() as f64 / 400.0
     }
 
@@ -76,7 +98,10 @@ mod tests {
     fn a_line_has_its_slope_and_no_interval() {
         let straight: Vec<f64> = (0..100).map(|i| 7.0 + 0.5 * f64::from(i)).collect();
         let found = trend(&straight).expect("a trend");
-        assert!((found.slope - 0.5).abs() < 1e-9 && found.high - found.low < 1e-9, "{found:?}");
+        assert!(
+            (found.slope - 0.5).abs() < 1e-9 && found.high - found.low < 1e-9,
+            "{found:?}"
+        );
         let flat = trend(&[5.0; 40]).expect("a trend");
         assert_eq!((flat.low, flat.slope, flat.high), (0.0, 0.0, 0.0));
         assert_eq!(trend(&[5.0; 39]), None);
@@ -86,12 +111,18 @@ mod tests {
     fn the_interval_holds_the_truth_of_a_device_that_leaks_and_of_one_that_does_not() {
         for (leak, memory) in [(0.0, 0.0), (0.01, 0.0), (0.0, 0.9), (0.01, 0.9)] {
             let share = held(leak, memory);
-            assert!((0.9..=1.0).contains(&share), "leak {leak}, memory {memory}: {share}");
+            assert!(
+                (0.9..=1.0).contains(&share),
+                "leak {leak}, memory {memory}: {share}"
+            );
         }
     }
 
     #[test]
     fn a_leak_far_above_the_noise_is_shown() {
-        assert!((0..100).all(|seed| trend(&samples(seed, 0.01, 0.5)).is_some_and(|found| found.low > 0.0)));
+        assert!(
+            (0..100)
+                .all(|seed| trend(&samples(seed, 0.01, 0.5)).is_some_and(|found| found.low > 0.0))
+        );
     }
 }

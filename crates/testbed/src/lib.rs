@@ -30,15 +30,16 @@ pub mod recipe;
 
 pub use availability::{Availability, why_missing};
 pub use dut::{
-    AuthorityMachine, ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock, RealAuthority, RemoteAuthority,
-    RemoteMachine, ServedZone, Subscriber, Zone, check_machines, layout_of_machines,
+    AuthorityMachine, ConnectionTable, Devices, DutOptions, LockAttempt, MachineLock,
+    RealAuthority, RemoteAuthority, RemoteMachine, ServedZone, Subscriber, Zone, check_machines,
+    layout_of_machines,
 };
 pub use exec::{
-    Daemon, ProgramCommand, Remote, RemoteProgram, Shell, ShellAccess, SshConfig, TestbedError, Transcript, command_of, quoted,
-    quoted_path, quoted_word,
+    Daemon, ProgramCommand, Remote, RemoteProgram, Shell, ShellAccess, SshConfig, TestbedError,
+    Transcript, command_of, quoted, quoted_path, quoted_word,
 };
 pub use net::{
-    Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, Sysctls, Topology, existing, holder_directories,
-    interfaces, make_holder_directory, namespace, sweep, topology,
+    Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, Sysctls, Topology,
+    existing, holder_directories, interfaces, make_holder_directory, namespace, sweep, topology,
 };
 pub use recipe::{Library, Recipe};

@@ -6,7 +6,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use sixbench_wire::template::Transport;
-use sixbench_wire::{Description, IpVersion, MacAddress, StampedTime, Template, Variable, checksum, tag};
+use sixbench_wire::{
+    Description, IpVersion, MacAddress, StampedTime, Template, Variable, checksum, tag,
+};
 
 const BATCH: usize = 64;
 const BUFFER: usize = 128;
@@ -16,7 +18,10 @@ const ROUNDS: usize = 7;
 fn main() {
     println!("Mframes/s over {BATCH} buffers of {BUFFER} octets, one time per batch");
     println!("{:<28}{:>10}{:>10}", "", "IPv4 64", "IPv6 84");
-    let templates = [template("198.18.0.2", "198.19.0.2", 60), template("2001:2::2", "2001:2:0:8000::2", 80)];
+    let templates = [
+        template("198.18.0.2", "198.19.0.2", 60),
+        template("2001:2::2", "2001:2:0:8000::2", 80),
+    ];
     // These are only known at run time, as they would be with a plan.
     let (source_port, destination_port) = black_box((4000, 9));
     row("fixed ports", &templates, |sequence, time| Variable {
@@ -49,7 +54,9 @@ fn template(src: &str, dst: &str, frame_octets: usize) -> Template {
 }
 
 fn row(name: &str, templates: &[Template; 2], variable: impl Fn(u64, StampedTime) -> Variable) {
-    let [ipv4, ipv6] = templates.each_ref().map(|template| rate(template, &variable));
+    let [ipv4, ipv6] = templates
+        .each_ref()
+        .map(|template| rate(template, &variable));
     println!("{name:<28}{ipv4:>10.0}{ipv6:>10.0}");
 }
 
@@ -72,21 +79,37 @@ fn rate(template: &Template, variable: impl Fn(u64, StampedTime) -> Variable) ->
         (BATCHES * BATCH as u64) as f64 / start.elapsed().as_secs_f64() / 1e6
     };
     let rate = best(&mut round, f64::max);
-    let last = variable(BATCHES * BATCH as u64 - 1, StampedTime::new((BATCHES - 1) * 1000));
-    assert_eq!(buffers[BATCH - 1][..template.frame_octets()], *template.patched(&last));
+    let last = variable(
+        BATCHES * BATCH as u64 - 1,
+        StampedTime::new((BATCHES - 1) * 1000),
+    );
+    assert_eq!(
+        buffers[BATCH - 1][..template.frame_octets()],
+        *template.patched(&last)
+    );
     rate
 }
 
 fn random_ports(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
     let (source_port, destination_port) = (random as u16 | 1024, (random >> 16) as u16 | 1);
-    Variable { source_port, destination_port, sequence, time, addresses: None, subscriber: None }
+    Variable {
+        source_port,
+        destination_port,
+        sequence,
+        time,
+        addresses: None,
+        subscriber: None,
+    }
 }
 
 fn random_addresses(sequence: u64, time: StampedTime) -> Variable {
     let random = splitmix64(sequence);
     let addresses = Some(((random >> 32) as u32, random as u32));
-    Variable { addresses, ..random_ports(sequence, time) }
+    Variable {
+        addresses,
+        ..random_ports(sequence, time)
+    }
 }
 
 fn splitmix64(sequence: u64) -> u64 {
@@ -100,8 +123,14 @@ fn splitmix64(sequence: u64) -> u64 {
 fn sums() {
     let mut octets = [0; 1500];
     tag::fill_pattern(&mut octets);
-    let sum = best(|| nanoseconds(|| checksum::sum(black_box(&octets)) != 0), f64::min);
-    let whole = best(|| nanoseconds(|| tag::pattern_is_whole(black_box(&octets))), f64::min);
+    let sum = best(
+        || nanoseconds(|| checksum::sum(black_box(&octets)) != 0),
+        f64::min,
+    );
+    let whole = best(
+        || nanoseconds(|| tag::pattern_is_whole(black_box(&octets))),
+        f64::min,
+    );
     println!("1500 octets: checksum {sum:.0} ns, pattern {whole:.0} ns");
 }
 

@@ -43,7 +43,13 @@ impl Arp {
     /// Returns the request "who has `target`?"
     pub fn request(sender_mac: MacAddress, sender: Ipv4Addr, target: Ipv4Addr) -> Self {
         let target_mac = MacAddress::default();
-        Self { operation: Operation::Request, sender_mac, sender, target_mac, target }
+        Self {
+            operation: Operation::Request,
+            sender_mac,
+            sender,
+            target_mac,
+            target,
+        }
     }
 
     /// Returns the reply to this request: "`mac` has the address you asked for".
@@ -64,12 +70,36 @@ impl Arp {
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();
-        must(ether_type == EtherType::ARP, WHAT, "ethertype", ether_type.0, "0x0806")?;
+        must(
+            ether_type == EtherType::ARP,
+            WHAT,
+            "ethertype",
+            ether_type.0,
+            "0x0806",
+        )?;
         let message = ethernet.payload();
         at_least(message, MESSAGE_LEN, WHAT)?;
-        must(message[..2] == ETHERNET_IPV4[..2], WHAT, "hardware type", be16(message, 0), "1")?;
-        must(message[2..4] == ETHERNET_IPV4[2..4], WHAT, "protocol type", be16(message, 2), "0x0800")?;
-        must(message[4..6] == ETHERNET_IPV4[4..], WHAT, "address lengths", be16(message, 4), "0x604")?;
+        must(
+            message[..2] == ETHERNET_IPV4[..2],
+            WHAT,
+            "hardware type",
+            be16(message, 0),
+            "1",
+        )?;
+        must(
+            message[2..4] == ETHERNET_IPV4[2..4],
+            WHAT,
+            "protocol type",
+            be16(message, 2),
+            "0x0800",
+        )?;
+        must(
+            message[4..6] == ETHERNET_IPV4[4..],
+            WHAT,
+            "address lengths",
+            be16(message, 4),
+            "0x604",
+        )?;
         Ok(Self {
             operation: operation(be16(message, 6))?,
             sender_mac: MacAddress(array(message, 8)),
@@ -86,7 +116,12 @@ impl Arp {
             Operation::Reply => self.target_mac,
         };
         let mut frame = [0; FRAME_LEN];
-        EthernetHeader { dst, src: self.sender_mac, ether_type: EtherType::ARP }.emit(&mut frame);
+        EthernetHeader {
+            dst,
+            src: self.sender_mac,
+            ether_type: EtherType::ARP,
+        }
+        .emit(&mut frame);
         let message = &mut frame[ethernet::HEADER_LEN..];
         message[0..6].copy_from_slice(&ETHERNET_IPV4);
         message[6..8].copy_from_slice(&(self.operation as u16).to_be_bytes());
@@ -99,8 +134,18 @@ impl Arp {
 }
 
 fn operation(code: u16) -> Result<Operation, WireError> {
-    must(matches!(code, 1 | 2), WHAT, "operation", code, "1 (request) or 2 (reply)")?;
-    Ok(if code == 1 { Operation::Request } else { Operation::Reply })
+    must(
+        matches!(code, 1 | 2),
+        WHAT,
+        "operation",
+        code,
+        "1 (request) or 2 (reply)",
+    )?;
+    Ok(if code == 1 {
+        Operation::Request
+    } else {
+        Operation::Reply
+    })
 }
 
 impl fmt::Display for Arp {
@@ -123,8 +168,10 @@ mod tests {
     use crate::octets::hex;
 
     /// Between 198.18.0.2 (02:..:02) and 198.18.0.1 (02:..:01), as Linux sent them.
-    const REQUEST: &str = "ffffffffffff02000000000208060001080006040001020000000002c6120002000000000000c6120001";
-    const REPLY: &str = "02000000000202000000000108060001080006040002020000000001c6120001020000000002c6120002";
+    const REQUEST: &str =
+        "ffffffffffff02000000000208060001080006040001020000000002c6120002000000000000c6120001";
+    const REPLY: &str =
+        "02000000000202000000000108060001080006040002020000000001c6120001020000000002c6120002";
     const MAC_1: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
     const MAC_2: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 
@@ -139,7 +186,10 @@ mod tests {
     #[test]
     fn a_captured_request_is_answered_as_linux_answered_it() {
         let request = Arp::parse(&hex(REQUEST)).unwrap();
-        assert_eq!(request.to_string(), "arp who has 198.18.0.1? tell 198.18.0.2");
+        assert_eq!(
+            request.to_string(),
+            "arp who has 198.18.0.1? tell 198.18.0.2"
+        );
         let reply = request.reply(MAC_1);
         assert_eq!(reply.to_string(), "arp 198.18.0.1 is at 02:00:00:00:00:01");
         assert_eq!(reply.to_frame()[..UNPADDED_LEN], hex(REPLY));
@@ -158,11 +208,26 @@ mod tests {
             frame[at] = octet;
             Arp::parse(&frame).unwrap_err().to_string()
         };
-        assert_eq!(broken(13, 0), "arp message: ethertype is 0x800, expected 0x0806");
-        assert_eq!(broken(15, 6), "arp message: hardware type is 0x6, expected 1");
-        assert_eq!(broken(17, 1), "arp message: protocol type is 0x801, expected 0x0800");
-        assert_eq!(broken(18, 8), "arp message: address lengths is 0x804, expected 0x604");
-        assert_eq!(broken(21, 3), "arp message: operation is 0x3, expected 1 (request) or 2 (reply)");
+        assert_eq!(
+            broken(13, 0),
+            "arp message: ethertype is 0x800, expected 0x0806"
+        );
+        assert_eq!(
+            broken(15, 6),
+            "arp message: hardware type is 0x6, expected 1"
+        );
+        assert_eq!(
+            broken(17, 1),
+            "arp message: protocol type is 0x801, expected 0x0800"
+        );
+        assert_eq!(
+            broken(18, 8),
+            "arp message: address lengths is 0x804, expected 0x604"
+        );
+        assert_eq!(
+            broken(21, 3),
+            "arp message: operation is 0x3, expected 1 (request) or 2 (reply)"
+        );
         let short = Arp::parse(&hex(REPLY)[..41]).unwrap_err().to_string();
         assert_eq!(short, "arp message: 27 octets, at least 28 needed");
     }

@@ -92,7 +92,15 @@ mod tests {
     #[test]
     fn only_zero_folds_to_zero() {
         assert_eq!(fold(0), 0);
-        for sum in [0xffff, 0x1_0000, 0x1_fffe, 0xffff_ffff, 0x1_0000_0000, u64::MAX, u64::MAX - 0xffff] {
+        for sum in [
+            0xffff,
+            0x1_0000,
+            0x1_fffe,
+            0xffff_ffff,
+            0x1_0000_0000,
+            u64::MAX,
+            u64::MAX - 0xffff,
+        ] {
             assert_ne!(fold(sum), 0, "{sum:#x}");
             assert_eq!(u64::from(fold(sum)) % 0xffff, sum % 0xffff, "{sum:#x}");
         }

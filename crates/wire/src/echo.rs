@@ -53,10 +53,16 @@ impl<'a> EchoView<'a> {
             IpVersion::V6 => (WHAT_V6, "128 or 129"),
         };
         at_least(octets, HEADER_LEN, what)?;
-        let kind = [EchoKind::Request, EchoKind::Reply].into_iter().find(|kind| kind.message_type(version) == octets[0]);
+        let kind = [EchoKind::Request, EchoKind::Reply]
+            .into_iter()
+            .find(|kind| kind.message_type(version) == octets[0]);
         must(kind.is_some(), what, "type", octets[0], types)?;
         must(octets[1] == 0, what, "code", octets[1], "0")?;
-        Ok(Self { octets, kind: kind.unwrap_or(EchoKind::Reply), version })
+        Ok(Self {
+            octets,
+            kind: kind.unwrap_or(EchoKind::Reply),
+            version,
+        })
     }
 
     /// Returns the kind of the message: request or reply.
@@ -115,9 +121,15 @@ impl EchoHeader {
     /// Returns the header with the checksum over itself, `payload` and the pseudo-header, whose partial sum is
     /// [`checksum::pseudo_header_ipv6`] (RFC 4443 section 2.3); for ICMP, 0.
     pub fn with_checksum(self, pseudo_header: u64, payload: &[u8]) -> Self {
-        let blank = Self { checksum: 0, ..self };
+        let blank = Self {
+            checksum: 0,
+            ..self
+        };
         let header = checksum::sum(&blank.to_octets());
-        Self { checksum: checksum::finish(pseudo_header + header + checksum::sum(payload)), ..blank }
+        Self {
+            checksum: checksum::finish(pseudo_header + header + checksum::sum(payload)),
+            ..blank
+        }
     }
 
     /// Writes the header into the front of `buffer`, of at least [`HEADER_LEN`] octets.
@@ -129,7 +141,8 @@ impl EchoHeader {
     /// Returns the header as one array, so that the send path writes it with one store.
     #[inline]
     pub fn to_octets(&self) -> [u8; HEADER_LEN] {
-        let first = u64::from(self.kind.message_type(self.version)) << 56 | u64::from(self.checksum) << 32;
+        let first =
+            u64::from(self.kind.message_type(self.version)) << 56 | u64::from(self.checksum) << 32;
         (first | u64::from(self.identifier) << 16 | u64::from(self.sequence)).to_be_bytes()
     }
 }
@@ -146,8 +159,16 @@ impl fmt::Display for EchoKind {
 impl fmt::Display for EchoView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, identifier, sequence) = (self.kind(), self.identifier(), self.sequence());
-        let protocol = if self.version == IpVersion::V4 { "icmp" } else { "icmpv6" };
-        write!(f, "{protocol} echo {kind} identifier {identifier} sequence {sequence} payload {}", self.payload().len())
+        let protocol = if self.version == IpVersion::V4 {
+            "icmp"
+        } else {
+            "icmpv6"
+        };
+        write!(
+            f,
+            "{protocol} echo {kind} identifier {identifier} sequence {sequence} payload {}",
+            self.payload().len()
+        )
     }
 }
 
@@ -160,10 +181,8 @@ mod tests {
     use crate::octets::hex;
 
     /// From 2001:2::2 to 2001:2::1 and back, as sent by Linux: nine octets of payload.
-    const QUESTION: &str =
-        "600cb88400113a4020010002000000000000000000000002200100020000000000000000000000018000652f04d2000773697862656e636821";
-    const ANSWER: &str =
-        "60095ee500113a4020010002000000000000000000000001200100020000000000000000000000028100642f04d2000773697862656e636821";
+    const QUESTION: &str = "600cb88400113a4020010002000000000000000000000002200100020000000000000000000000018000652f04d2000773697862656e636821";
+    const ANSWER: &str = "60095ee500113a4020010002000000000000000000000001200100020000000000000000000000028100642f04d2000773697862656e636821";
 
     #[test]
     fn a_captured_question_and_its_answer_are_read_and_their_checksums_are_right() {
@@ -171,7 +190,10 @@ mod tests {
             let octets = hex(digits);
             let ip = Ipv6View::new(&octets).unwrap();
             let echo = EchoView::new(ip.payload(), IpVersion::V6).unwrap();
-            assert_eq!((echo.kind(), echo.identifier(), echo.sequence()), (kind, 1234, 7));
+            assert_eq!(
+                (echo.kind(), echo.identifier(), echo.sequence()),
+                (kind, 1234, 7)
+            );
             assert_eq!(echo.payload(), b"sixbench!");
             assert!(echo.is_checksum_right(ip.pseudo_header()));
             assert!(!echo.is_checksum_right(ip.pseudo_header() + 1));
@@ -182,7 +204,10 @@ mod tests {
     fn an_echo_message_is_displayed_in_one_line() {
         let octets = hex(QUESTION);
         let echo = EchoView::new(&octets[40..], IpVersion::V6).unwrap();
-        assert_eq!(echo.to_string(), "icmpv6 echo request identifier 1234 sequence 7 payload 9");
+        assert_eq!(
+            echo.to_string(),
+            "icmpv6 echo request identifier 1234 sequence 7 payload 9"
+        );
     }
 
     #[test]
@@ -191,21 +216,44 @@ mod tests {
             let octets = hex(digits);
             let pseudo_header = Ipv6View::new(&octets).unwrap().pseudo_header();
             // The checksum field's old value must not count.
-            let header = EchoHeader { kind, version: IpVersion::V6, checksum: 0xbad, identifier: 1234, sequence: 7 };
+            let header = EchoHeader {
+                kind,
+                version: IpVersion::V6,
+                checksum: 0xbad,
+                identifier: 1234,
+                sequence: 7,
+            };
             let mut buffer = [0xff; HEADER_LEN];
-            header.with_checksum(pseudo_header, b"sixbench!").emit(&mut buffer);
+            header
+                .with_checksum(pseudo_header, b"sixbench!")
+                .emit(&mut buffer);
             assert_eq!(buffer, octets[40..48], "{kind}");
         }
     }
 
     #[test]
     fn other_messages_are_refused() {
-        let refused = |octets: &[u8]| EchoView::new(octets, IpVersion::V6).unwrap_err().to_string();
-        assert_eq!(refused(&[128; 7]), "icmpv6 echo message: 7 octets, at least 8 needed");
+        let refused = |octets: &[u8]| {
+            EchoView::new(octets, IpVersion::V6)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            refused(&[128; 7]),
+            "icmpv6 echo message: 7 octets, at least 8 needed"
+        );
         let solicitation = [135, 0, 0, 0, 0, 0, 0, 0];
-        assert_eq!(refused(&solicitation), "icmpv6 echo message: type is 0x87, expected 128 or 129");
-        assert_eq!(refused(&[129, 1, 0, 0, 0, 0, 0, 0]), "icmpv6 echo message: code is 0x1, expected 0");
-        let of_ipv4 = EchoView::new(&[128, 0, 0, 0, 0, 0, 0, 0], IpVersion::V4).unwrap_err().to_string();
+        assert_eq!(
+            refused(&solicitation),
+            "icmpv6 echo message: type is 0x87, expected 128 or 129"
+        );
+        assert_eq!(
+            refused(&[129, 1, 0, 0, 0, 0, 0, 0]),
+            "icmpv6 echo message: code is 0x1, expected 0"
+        );
+        let of_ipv4 = EchoView::new(&[128, 0, 0, 0, 0, 0, 0, 0], IpVersion::V4)
+            .unwrap_err()
+            .to_string();
         assert_eq!(of_ipv4, "icmp echo message: type is 0x80, expected 8 or 0");
     }
 
@@ -215,14 +263,38 @@ mod tests {
 
     #[test]
     fn an_echo_over_ipv4_has_the_types_of_icmp_and_a_checksum_without_pseudo_header() {
-        for (digits, kind) in [(QUESTION_V4, EchoKind::Request), (ANSWER_V4, EchoKind::Reply)] {
+        for (digits, kind) in [
+            (QUESTION_V4, EchoKind::Request),
+            (ANSWER_V4, EchoKind::Reply),
+        ] {
             let octets = hex(digits);
             let echo = EchoView::new(&octets, IpVersion::V4).unwrap();
-            assert_eq!((echo.kind(), echo.version(), echo.identifier(), echo.sequence()), (kind, IpVersion::V4, 1234, 7));
+            assert_eq!(
+                (
+                    echo.kind(),
+                    echo.version(),
+                    echo.identifier(),
+                    echo.sequence()
+                ),
+                (kind, IpVersion::V4, 1234, 7)
+            );
             assert!(echo.is_checksum_right(0));
-            let header = EchoHeader { kind, version: IpVersion::V4, checksum: 0xbad, identifier: 1234, sequence: 7 };
-            assert_eq!(header.with_checksum(0, b"sixbench!").to_octets(), octets[..8], "{kind}");
-            assert_eq!(echo.to_string(), format!("icmp echo {kind} identifier 1234 sequence 7 payload 9"));
+            let header = EchoHeader {
+                kind,
+                version: IpVersion::V4,
+                checksum: 0xbad,
+                identifier: 1234,
+                sequence: 7,
+            };
+            assert_eq!(
+                header.with_checksum(0, b"sixbench!").to_octets(),
+                octets[..8],
+                "{kind}"
+            );
+            assert_eq!(
+                echo.to_string(),
+                format!("icmp echo {kind} identifier 1234 sequence 7 payload 9")
+            );
         }
     }
 

@@ -101,12 +101,18 @@ impl<'a> EthernetView<'a> {
     pub fn untagged(&self) -> Untagged<'a> {
         let (ether_type, payload) = (self.ether_type(), self.payload());
         match ether_type {
-            EtherType::VLAN | EtherType::PROVIDER_VLAN if payload.len() >= VLAN_TAG_LEN => Untagged {
-                vlan: Some(be16(payload, 0) & 0x0fff),
-                ether_type: EtherType(be16(payload, 2)),
-                payload: &payload[VLAN_TAG_LEN..],
+            EtherType::VLAN | EtherType::PROVIDER_VLAN if payload.len() >= VLAN_TAG_LEN => {
+                Untagged {
+                    vlan: Some(be16(payload, 0) & 0x0fff),
+                    ether_type: EtherType(be16(payload, 2)),
+                    payload: &payload[VLAN_TAG_LEN..],
+                }
+            }
+            _ => Untagged {
+                vlan: None,
+                ether_type,
+                payload,
             },
-            _ => Untagged { vlan: None, ether_type, payload },
         }
     }
 }
@@ -149,7 +155,10 @@ mod tests {
     fn a_header_is_read_field_by_field() {
         let frame = hex(&format!("{HEADER}0800abcd"));
         let view = EthernetView::new(&frame).unwrap();
-        assert_eq!(view.to_string(), "02:00:00:00:00:02 > 02:00:00:00:00:01 ipv4 frame 16");
+        assert_eq!(
+            view.to_string(),
+            "02:00:00:00:00:02 > 02:00:00:00:00:01 ipv4 frame 16"
+        );
         assert_eq!(view.payload(), [0xab, 0xcd]);
     }
 
@@ -157,7 +166,11 @@ mod tests {
     fn what_is_emitted_is_what_was_read() {
         let frame = hex(&format!("{HEADER}86dd"));
         let view = EthernetView::new(&frame).unwrap();
-        let header = EthernetHeader { dst: view.dst(), src: view.src(), ether_type: view.ether_type() };
+        let header = EthernetHeader {
+            dst: view.dst(),
+            src: view.src(),
+            ether_type: view.ether_type(),
+        };
         let mut buffer = [0; HEADER_LEN];
         header.emit(&mut buffer);
         assert_eq!(buffer, *frame);
@@ -166,6 +179,9 @@ mod tests {
     #[test]
     fn a_short_frame_is_refused() {
         let error = EthernetView::new(&[0; 13]).unwrap_err();
-        assert_eq!(error.to_string(), "ethernet header: 13 octets, at least 14 needed");
+        assert_eq!(
+            error.to_string(),
+            "ethernet header: 13 octets, at least 14 needed"
+        );
     }
 }

@@ -32,7 +32,13 @@ impl<'a> IcmpErrorView<'a> {
     pub fn new(version: IpVersion, octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
         match version {
-            IpVersion::V4 => must(matches!(octets[0], 3..=5 | 11 | 12), WHAT, "type", octets[0], "3, 4, 5, 11 or 12")?,
+            IpVersion::V4 => must(
+                matches!(octets[0], 3..=5 | 11 | 12),
+                WHAT,
+                "type",
+                octets[0],
+                "3, 4, 5, 11 or 12",
+            )?,
             IpVersion::V6 => must(octets[0] < 128, WHAT, "type", octets[0], "0 to 127")?,
         }
         Ok(Self { version, octets })
@@ -79,7 +85,11 @@ impl<'a> IcmpErrorView<'a> {
 
     /// Returns whether the checksum matches. `pseudo_header` is the partial sum that the IPv6 view returns; ICMP has none.
     pub fn is_checksum_right(&self, pseudo_header: u64) -> bool {
-        let covered = if self.version == IpVersion::V6 { pseudo_header } else { 0 };
+        let covered = if self.version == IpVersion::V6 {
+            pseudo_header
+        } else {
+            0
+        };
         checksum::is_right(covered + checksum::sum(self.octets))
     }
 
@@ -103,7 +113,9 @@ impl<'a> IcmpErrorView<'a> {
                 protocol::IPV6 => (*rest.get(6)?, ipv6::HEADER_LEN),
                 protocol::IPV6_FRAGMENT => (*rest.first()?, FRAGMENT_HEADER_LEN),
                 // An echo has as many octets before its payload as UDP.
-                protocol::UDP | protocol::ICMP | protocol::ICMPV6 => return Tag::read(rest.get(udp::HEADER_LEN..)?),
+                protocol::UDP | protocol::ICMP | protocol::ICMPV6 => {
+                    return Tag::read(rest.get(udp::HEADER_LEN..)?);
+                }
                 _ => return None,
             };
             rest = rest.get(header_len..)?;
@@ -114,10 +126,15 @@ impl<'a> IcmpErrorView<'a> {
 
 impl fmt::Display for IcmpErrorView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = if self.version == IpVersion::V4 { "icmp" } else { "icmpv6" };
+        let name = if self.version == IpVersion::V4 {
+            "icmp"
+        } else {
+            "icmpv6"
+        };
         write!(f, "{name} error type {} code {}", self.kind(), self.code())?;
         self.mtu().map_or(Ok(()), |mtu| write!(f, " mtu {mtu}"))?;
-        self.pointer().map_or(Ok(()), |pointer| write!(f, " pointer {pointer}"))?;
+        self.pointer()
+            .map_or(Ok(()), |pointer| write!(f, " pointer {pointer}"))?;
         write!(f, " quoted {}", self.quoted().len())
     }
 }
@@ -142,23 +159,41 @@ mod tests {
     fn captured(digits: &str) -> (String, bool, Option<Tag>) {
         let octets = hex(digits);
         let (message, pseudo_header) = match octets[0] >> 4 {
-            4 => (IcmpErrorView::new(IpVersion::V4, Ipv4View::new(&octets).unwrap().payload()).unwrap(), 0),
+            4 => (
+                IcmpErrorView::new(IpVersion::V4, Ipv4View::new(&octets).unwrap().payload())
+                    .unwrap(),
+                0,
+            ),
             _ => {
                 let ip = Ipv6View::new(&octets).unwrap();
-                (IcmpErrorView::new(IpVersion::V6, ip.payload()).unwrap(), ip.pseudo_header())
+                (
+                    IcmpErrorView::new(IpVersion::V6, ip.payload()).unwrap(),
+                    ip.pseudo_header(),
+                )
             }
         };
-        (message.to_string(), message.is_checksum_right(pseudo_header), message.quoted_tag())
+        (
+            message.to_string(),
+            message.is_checksum_right(pseudo_header),
+            message.quoted_tag(),
+        )
     }
 
     #[test]
     fn what_linux_answers_is_read_and_names_the_frame_it_quotes() {
-        let frame = Some(Tag { stream: 0, sequence: 7, time_ns: 9 });
+        let frame = Some(Tag {
+            stream: 0,
+            sequence: 7,
+            time_ns: 9,
+        });
         for (digits, words) in [
             (PROHIBITED, "icmpv6 error type 1 code 1 quoted 66"),
             (NO_ROUTE, "icmpv6 error type 1 code 0 quoted 66"),
             (HOP_LIMIT, "icmpv6 error type 3 code 0 quoted 66"),
-            (FRAGMENTATION_NEEDED, "icmp error type 3 code 4 mtu 100 quoted 106"),
+            (
+                FRAGMENTATION_NEEDED,
+                "icmp error type 3 code 4 mtu 100 quoted 106",
+            ),
             (FILTERED, "icmp error type 3 code 13 quoted 46"),
         ] {
             assert_eq!(captured(digits), (words.to_owned(), true, frame), "{words}");
@@ -183,7 +218,12 @@ mod tests {
         }
         let mut of_tcp = octets[40..].to_vec();
         of_tcp[8 + 6] = 6;
-        assert_eq!(IcmpErrorView::new(IpVersion::V6, &of_tcp).unwrap().quoted_tag(), None);
+        assert_eq!(
+            IcmpErrorView::new(IpVersion::V6, &of_tcp)
+                .unwrap()
+                .quoted_tag(),
+            None
+        );
     }
 
     #[test]
@@ -192,23 +232,49 @@ mod tests {
         let mut outer = vec![0x60, 0, 0, 0, 0, 46, protocol::IPV4, 64];
         outer.resize(40, 0);
         let in_tunnel = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &outer, inner].concat();
-        assert!(IcmpErrorView::new(IpVersion::V6, &in_tunnel).unwrap().quoted_tag().is_some());
+        assert!(
+            IcmpErrorView::new(IpVersion::V6, &in_tunnel)
+                .unwrap()
+                .quoted_tag()
+                .is_some()
+        );
         let quoted = &hex(NO_ROUTE)[48..];
         let mut header = quoted[..40].to_vec();
         header[6] = protocol::IPV6_FRAGMENT;
         let fragment = [protocol::UDP, 0, 0, 1, 0, 0, 0, 7];
-        let fragmented = [&[1, 0, 0, 0, 0, 0, 0, 0][..], &header, &fragment, &quoted[40..]].concat();
-        assert!(IcmpErrorView::new(IpVersion::V6, &fragmented).unwrap().quoted_tag().is_some());
+        let fragmented = [
+            &[1, 0, 0, 0, 0, 0, 0, 0][..],
+            &header,
+            &fragment,
+            &quoted[40..],
+        ]
+        .concat();
+        assert!(
+            IcmpErrorView::new(IpVersion::V6, &fragmented)
+                .unwrap()
+                .quoted_tag()
+                .is_some()
+        );
     }
 
     #[test]
     fn messages_that_report_no_error_are_refused() {
-        let refused = |version, octets: &[u8]| IcmpErrorView::new(version, octets).unwrap_err().to_string();
-        assert_eq!(refused(IpVersion::V4, &[3; 7]), "icmp error message: 7 octets, at least 8 needed");
+        let refused =
+            |version, octets: &[u8]| IcmpErrorView::new(version, octets).unwrap_err().to_string();
+        assert_eq!(
+            refused(IpVersion::V4, &[3; 7]),
+            "icmp error message: 7 octets, at least 8 needed"
+        );
         let echo = [8, 0, 0, 0, 0, 0, 0, 0];
-        assert_eq!(refused(IpVersion::V4, &echo), "icmp error message: type is 0x8, expected 3, 4, 5, 11 or 12");
+        assert_eq!(
+            refused(IpVersion::V4, &echo),
+            "icmp error message: type is 0x8, expected 3, 4, 5, 11 or 12"
+        );
         let advertisement = [136, 0, 0, 0, 0, 0, 0, 0];
-        assert_eq!(refused(IpVersion::V6, &advertisement), "icmp error message: type is 0x88, expected 0 to 127");
+        assert_eq!(
+            refused(IpVersion::V6, &advertisement),
+            "icmp error message: type is 0x88, expected 0 to 127"
+        );
     }
 
     proptest! {

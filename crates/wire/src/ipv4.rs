@@ -29,8 +29,20 @@ impl<'a> Ipv4View<'a> {
         let header_len = usize::from(octets[0] & 0x0f) * 4;
         let total_len = usize::from(be16(octets, 2));
         must(octets[0] >> 4 == 4, WHAT, "version", octets[0] >> 4, "4")?;
-        must(header_len >= HEADER_LEN, WHAT, "header length", header_len as u64, "20 octets or more")?;
-        must(total_len >= header_len, WHAT, "total length", total_len as u64, "the header length or more")?;
+        must(
+            header_len >= HEADER_LEN,
+            WHAT,
+            "header length",
+            header_len as u64,
+            "20 octets or more",
+        )?;
+        must(
+            total_len >= header_len,
+            WHAT,
+            "total length",
+            total_len as u64,
+            "the header length or more",
+        )?;
         at_least(octets, total_len, "ipv4 datagram")?;
         Ok(Self(&octets[..total_len]))
     }
@@ -175,7 +187,11 @@ impl Ipv4Header {
 impl fmt::Display for Ipv4View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (src, dst, protocol, ttl) = (self.src(), self.dst(), self.protocol(), self.ttl());
-        write!(f, "{src} > {dst} ipv4 protocol {protocol} ttl {ttl} length {}", self.total_len())?;
+        write!(
+            f,
+            "{src} > {dst} ipv4 protocol {protocol} ttl {ttl} length {}",
+            self.total_len()
+        )?;
         if self.is_fragment() {
             write!(f, " fragment at {}", self.fragment_offset())?;
         }
@@ -191,15 +207,25 @@ mod tests {
     use crate::octets::hex;
 
     /// UDP from 198.18.0.2 port 4000 to 198.18.0.1 port 9, as Linux sent it.
-    const CAPTURED: &str = "450000245fd0400040114ed1c6120002c61200010fa000090010af5a73697862656e6368";
+    const CAPTURED: &str =
+        "450000245fd0400040114ed1c6120002c61200010fa000090010af5a73697862656e6368";
 
     #[test]
     fn a_captured_datagram_is_read_field_by_field() {
         let octets = hex(CAPTURED);
         let view = Ipv4View::new(&octets).unwrap();
-        assert_eq!(view.to_string(), "198.18.0.2 > 198.18.0.1 ipv4 protocol 17 ttl 64 length 36");
-        assert_eq!((view.version(), view.header_len(), view.dscp(), view.ecn()), (4, 20, 0, 0));
-        assert_eq!((view.identification(), view.header_checksum()), (0x5fd0, 0x4ed1));
+        assert_eq!(
+            view.to_string(),
+            "198.18.0.2 > 198.18.0.1 ipv4 protocol 17 ttl 64 length 36"
+        );
+        assert_eq!(
+            (view.version(), view.header_len(), view.dscp(), view.ecn()),
+            (4, 20, 0, 0)
+        );
+        assert_eq!(
+            (view.identification(), view.header_checksum()),
+            (0x5fd0, 0x4ed1)
+        );
         assert!(view.dont_fragment() && !view.more_fragments() && !view.is_fragment());
         assert!(view.is_checksum_right());
         assert_eq!(&view.payload()[8..], b"sixbench");
@@ -264,9 +290,18 @@ mod tests {
             Ipv4View::new(&octets).unwrap_err().to_string()
         };
         assert_eq!(broken(0, 0x65), "ipv4 header: version is 0x6, expected 4");
-        assert_eq!(broken(0, 0x44), "ipv4 header: header length is 0x10, expected 20 octets or more");
-        assert_eq!(broken(3, 19), "ipv4 header: total length is 0x13, expected the header length or more");
-        assert_eq!(broken(3, 37), "ipv4 datagram: 36 octets, at least 37 needed");
+        assert_eq!(
+            broken(0, 0x44),
+            "ipv4 header: header length is 0x10, expected 20 octets or more"
+        );
+        assert_eq!(
+            broken(3, 19),
+            "ipv4 header: total length is 0x13, expected the header length or more"
+        );
+        assert_eq!(
+            broken(3, 37),
+            "ipv4 datagram: 36 octets, at least 37 needed"
+        );
     }
 
     proptest! {

@@ -115,7 +115,11 @@ impl Ipv6Header {
 impl fmt::Display for Ipv6View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (src, dst, next, hops) = (self.src(), self.dst(), self.next_header(), self.hop_limit());
-        write!(f, "{src} > {dst} ipv6 next header {next} hop limit {hops} payload {}", self.payload_len())
+        write!(
+            f,
+            "{src} > {dst} ipv6 next header {next} hop limit {hops} payload {}",
+            self.payload_len()
+        )
     }
 }
 
@@ -127,15 +131,20 @@ mod tests {
     use crate::octets::hex;
 
     /// UDP from 2001:2::2 port 4000 to 2001:2::1 port 9, as Linux sent it.
-    const CAPTURED: &str =
-        "600aeb9f0011114020010002000000000000000000000002200100020000000000000000000000010fa000090011da7773697862656e636821";
+    const CAPTURED: &str = "600aeb9f0011114020010002000000000000000000000002200100020000000000000000000000010fa000090011da7773697862656e636821";
 
     #[test]
     fn a_captured_datagram_is_read_field_by_field() {
         let octets = hex(CAPTURED);
         let view = Ipv6View::new(&octets).unwrap();
-        assert_eq!(view.to_string(), "2001:2::2 > 2001:2::1 ipv6 next header 17 hop limit 64 payload 17");
-        assert_eq!((view.version(), view.traffic_class(), view.flow_label()), (6, 0, 0xaeb9f));
+        assert_eq!(
+            view.to_string(),
+            "2001:2::2 > 2001:2::1 ipv6 next header 17 hop limit 64 payload 17"
+        );
+        assert_eq!(
+            (view.version(), view.traffic_class(), view.flow_label()),
+            (6, 0, 0xaeb9f)
+        );
         assert_eq!(&view.payload()[8..], b"sixbench!");
     }
 

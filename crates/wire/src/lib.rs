@@ -65,7 +65,9 @@ pub mod protocol {
 }
 
 /// The version of the Internet Protocol that a frame carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum IpVersion {
     /// IPv4, RFC 791.
     V4,
@@ -99,38 +101,77 @@ impl std::fmt::Display for IpVersion {
 pub enum WireError {
     /// The octets end before the protocol's header or message does.
     #[error("{what}: {have} octets, at least {need} needed")]
-    Truncated { what: &'static str, need: usize, have: usize },
+    Truncated {
+        what: &'static str,
+        need: usize,
+        have: usize,
+    },
     /// A field holds a value the protocol does not allow.
     #[error("{what}: {field} is {value:#x}, expected {expected}")]
-    Field { what: &'static str, field: &'static str, value: u64, expected: &'static str },
+    Field {
+        what: &'static str,
+        field: &'static str,
+        value: u64,
+        expected: &'static str,
+    },
     /// The octets do not match their checksum.
     #[error("{what}: wrong checksum")]
     Checksum { what: &'static str },
     /// A text does not have the expected form.
     #[error("cannot read `{text}` as {what}: expected {expected}")]
-    Text { what: &'static str, text: String, expected: &'static str },
+    Text {
+        what: &'static str,
+        text: String,
+        expected: &'static str,
+    },
     /// A prefix length that the address family, or RFC 6052 section 2.2, does not allow.
     #[error("prefix length /{len} of {address} is not allowed: expected {expected}")]
-    PrefixLength { address: IpAddr, len: u8, expected: &'static str },
+    PrefixLength {
+        address: IpAddr,
+        len: u8,
+        expected: &'static str,
+    },
     /// A prefix with bits set beyond its length.
     #[error("{address}/{len} has host bits set; did you mean {network}/{len}?")]
-    HostBits { address: IpAddr, len: u8, network: IpAddr },
+    HostBits {
+        address: IpAddr,
+        len: u8,
+        network: IpAddr,
+    },
     /// An RFC 6052 prefix whose bits 64 to 71 are not zero.
-    #[error("{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)")]
+    #[error(
+        "{prefix} cannot embed IPv4 addresses: bits 64 to 71 must be zero (RFC 6052 section 2.2)"
+    )]
     ReservedOctet { prefix: Prefix6 },
     /// An explicit address mapping whose IPv6 suffix is too short for the IPv4 suffix.
-    #[error("mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)")]
+    #[error(
+        "mapping {mapping}: the IPv6 suffix must be at least as long as the IPv4 suffix (RFC 7757)"
+    )]
     SuffixTooShort { mapping: Eam },
     /// Two explicit address mappings claim the same address.
     #[error("mappings {first} and {second} overlap, so that a translation cannot be undone")]
     OverlappingMappings { first: Eam, second: Eam },
     /// Source and destination are of different IP versions.
     #[error("source {source_address} and destination {destination} are of different IP versions")]
-    MixedFamilies { source_address: IpAddr, destination: IpAddr },
+    MixedFamilies {
+        source_address: IpAddr,
+        destination: IpAddr,
+    },
     /// A frame length that the template does not allow.
     #[error("{version} test frame of {octets} octets (without FCS): expected {least} to {most}")]
-    FrameLength { version: IpVersion, octets: usize, least: usize, most: usize },
+    FrameLength {
+        version: IpVersion,
+        octets: usize,
+        least: usize,
+        most: usize,
+    },
     /// Variable 32 bits that do not fit at this octet.
-    #[error("32 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}")]
-    PartOffset { version: IpVersion, offset: usize, most: usize },
+    #[error(
+        "32 bits of an {version} address cannot vary from octet {offset} on: expected an even number up to {most}"
+    )]
+    PartOffset {
+        version: IpVersion,
+        offset: usize,
+        most: usize,
+    },
 }

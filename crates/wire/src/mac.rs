@@ -57,11 +57,14 @@ impl FromStr for MacAddress {
     fn from_str(text: &str) -> Result<Self, WireError> {
         let separator = if text.contains('-') { '-' } else { ':' };
         let octets: Option<Vec<u8>> = text.split(separator).map(octet).collect();
-        octets.and_then(|octets| octets.try_into().ok()).map(Self).ok_or_else(|| WireError::Text {
-            what: "a MAC address",
-            text: text.to_owned(),
-            expected: "six octets such as 02:00:00:00:00:01",
-        })
+        octets
+            .and_then(|octets| octets.try_into().ok())
+            .map(Self)
+            .ok_or_else(|| WireError::Text {
+                what: "a MAC address",
+                text: text.to_owned(),
+                expected: "six octets such as 02:00:00:00:00:01",
+            })
     }
 }
 
@@ -86,16 +89,30 @@ mod tests {
     #[test]
     fn a_station_has_neither_the_address_of_a_group_nor_none() {
         assert!(MacAddress([0, 0, 0, 0, 0, 1]).is_station());
-        for address in [MacAddress::BROADCAST, MacAddress([0x33, 0x33, 0, 0, 0, 1]), MacAddress::default()] {
+        for address in [
+            MacAddress::BROADCAST,
+            MacAddress([0x33, 0x33, 0, 0, 0, 1]),
+            MacAddress::default(),
+        ] {
             assert!(!address.is_station(), "{address}");
         }
     }
 
     #[test]
     fn other_texts_are_refused_with_an_example() {
-        for text in ["", "02:00:00:00:00", "02:00:00:00:00:00:01", "02:00:00:00:00:0g", "+2:00:00:00:00:01", "2:0:0:0:0:1"] {
+        for text in [
+            "",
+            "02:00:00:00:00",
+            "02:00:00:00:00:00:01",
+            "02:00:00:00:00:0g",
+            "+2:00:00:00:00:01",
+            "2:0:0:0:0:1",
+        ] {
             let error = text.parse::<MacAddress>().unwrap_err().to_string();
-            assert!(error.contains("such as 02:00:00:00:00:01"), "{text}: {error}");
+            assert!(
+                error.contains("such as 02:00:00:00:00:01"),
+                "{text}: {error}"
+            );
         }
     }
 }

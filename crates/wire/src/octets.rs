@@ -23,13 +23,20 @@ pub(crate) fn must(
         return Ok(());
     }
     let value = value.into();
-    Err(WireError::Field { what, field, value, expected })
+    Err(WireError::Field {
+        what,
+        field,
+        value,
+        expected,
+    })
 }
 
 /// Returns the `N` octets at `at`; the caller has checked the length.
 #[inline(always)]
 pub(crate) fn array<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
-    *octets[at..].first_chunk().expect("length was checked when the view was made")
+    *octets[at..]
+        .first_chunk()
+        .expect("length was checked when the view was made")
 }
 
 /// Returns the 16-bit big-endian number at `at`; the caller has checked the length.
@@ -47,5 +54,7 @@ pub(crate) fn be32(octets: &[u8], at: usize) -> u32 {
 /// Returns the octets written in a test as hexadecimal digits, as a capture prints them.
 #[cfg(test)]
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
-    (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal digits")).collect()
+    (0..digits.len() / 2)
+        .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).expect("hexadecimal digits"))
+        .collect()
 }

@@ -53,7 +53,11 @@ impl Tag {
         }
         // Octets 2 to 9: half the magic, stream, sequence.
         let middle = u64::from_be_bytes(*octets[2..].first_chunk()?);
-        Some(Self { stream: octets[4], sequence: middle & MAX_SEQUENCE, time_ns: u64::from_be_bytes(*octets.last_chunk()?) })
+        Some(Self {
+            stream: octets[4],
+            sequence: middle & MAX_SEQUENCE,
+            time_ns: u64::from_be_bytes(*octets.last_chunk()?),
+        })
     }
 
     /// Writes the tag into the front of `payload`, of at least [`LEN`] octets. A sequence number above [`MAX_SEQUENCE`] loses its upper bits.
@@ -84,9 +88,21 @@ pub(crate) const fn middle(stream: u8, sequence: u64) -> u64 {
 
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = if self.is_reverse() { "reverse" } else { "forward" };
-        let kind = if self.is_background() { "background" } else { "foreground" };
-        write!(f, "{direction} {kind} frame {} sent at {} ns", self.sequence, self.time_ns)
+        let direction = if self.is_reverse() {
+            "reverse"
+        } else {
+            "forward"
+        };
+        let kind = if self.is_background() {
+            "background"
+        } else {
+            "foreground"
+        };
+        write!(
+            f,
+            "{direction} {kind} frame {} sent at {} ns",
+            self.sequence, self.time_ns
+        )
     }
 }
 
@@ -114,7 +130,9 @@ pub fn fill_pattern(octets: &mut [u8]) {
 /// Returns whether the octets after the tag are as [`fill_pattern`] left them.
 #[inline]
 pub fn pattern_is_whole(octets: &[u8]) -> bool {
-    octets.chunks(PATTERN_LEN).all(|chunk| chunk == &PATTERN[..chunk.len()])
+    octets
+        .chunks(PATTERN_LEN)
+        .all(|chunk| chunk == &PATTERN[..chunk.len()])
 }
 
 #[cfg(test)]
@@ -126,7 +144,11 @@ mod tests {
 
     #[test]
     fn a_tag_is_laid_out_as_documented() {
-        let tag = Tag { stream: 3, sequence: 0x01_0203_0405, time_ns: 0x1112_1314_1516_1718 };
+        let tag = Tag {
+            stream: 3,
+            sequence: 0x01_0203_0405,
+            time_ns: 0x1112_1314_1516_1718,
+        };
         let mut octets = [0; LEN];
         tag.emit(&mut octets);
         assert_eq!(octets, *hex("366263680301020304051112131415161718"));
@@ -136,7 +158,11 @@ mod tests {
 
     #[test]
     fn a_tag_is_displayed_in_the_words_of_the_report() {
-        let tag = Tag { stream: REVERSE, sequence: 7, time_ns: 9 };
+        let tag = Tag {
+            stream: REVERSE,
+            sequence: 7,
+            time_ns: 9,
+        };
         assert_eq!(tag.to_string(), "reverse foreground frame 7 sent at 9 ns");
     }
 

@@ -23,7 +23,13 @@ impl<'a> UdpView<'a> {
     pub fn new(octets: &'a [u8]) -> Result<Self, WireError> {
         at_least(octets, HEADER_LEN, WHAT)?;
         let length = be16(octets, 4);
-        must(usize::from(length) >= HEADER_LEN, WHAT, "length", length, "8 octets or more")?;
+        must(
+            usize::from(length) >= HEADER_LEN,
+            WHAT,
+            "length",
+            length,
+            "8 octets or more",
+        )?;
         at_least(octets, usize::from(length), "udp datagram")?;
         Ok(Self(&octets[..usize::from(length)]))
     }
@@ -104,9 +110,9 @@ mod tests {
     use crate::{Ipv4View, Ipv6View};
 
     /// As sent by Linux over IPv4 and IPv6.
-    const OVER_IPV4: &str = "450000245fd0400040114ed1c6120002c61200010fa000090010af5a73697862656e6368";
-    const OVER_IPV6: &str =
-        "600aeb9f0011114020010002000000000000000000000002200100020000000000000000000000010fa000090011da7773697862656e636821";
+    const OVER_IPV4: &str =
+        "450000245fd0400040114ed1c6120002c61200010fa000090010af5a73697862656e6368";
+    const OVER_IPV6: &str = "600aeb9f0011114020010002000000000000000000000002200100020000000000000000000000010fa000090011da7773697862656e636821";
 
     #[test]
     fn a_datagram_captured_over_ipv4_is_read_and_its_checksum_is_right() {
@@ -130,13 +136,24 @@ mod tests {
 
     #[test]
     fn no_checksum_is_no_right_checksum() {
-        let udp = UdpHeader { source_port: 1, destination_port: 2, length: 8, checksum: 0 }.to_octets();
+        let udp = UdpHeader {
+            source_port: 1,
+            destination_port: 2,
+            length: 8,
+            checksum: 0,
+        }
+        .to_octets();
         assert!(!UdpView::new(&udp).unwrap().is_checksum_right(0xfff4));
     }
 
     #[test]
     fn what_is_emitted_is_what_was_captured() {
-        let header = UdpHeader { source_port: 4000, destination_port: 9, length: 16, checksum: 0xaf5a };
+        let header = UdpHeader {
+            source_port: 4000,
+            destination_port: 9,
+            length: 16,
+            checksum: 0xaf5a,
+        };
         let mut buffer = [0xff; HEADER_LEN];
         header.emit(&mut buffer);
         assert_eq!(buffer, hex(OVER_IPV4)[20..28]);
@@ -146,8 +163,14 @@ mod tests {
     fn lengths_that_cannot_be_are_refused() {
         let refused = |octets: &[u8]| UdpView::new(octets).unwrap_err().to_string();
         assert_eq!(refused(&[0; 7]), "udp header: 7 octets, at least 8 needed");
-        assert_eq!(refused(&[0, 1, 0, 2, 0, 7, 0, 0]), "udp header: length is 0x7, expected 8 octets or more");
-        assert_eq!(refused(&[0, 1, 0, 2, 0, 9, 0, 0]), "udp datagram: 8 octets, at least 9 needed");
+        assert_eq!(
+            refused(&[0, 1, 0, 2, 0, 7, 0, 0]),
+            "udp header: length is 0x7, expected 8 octets or more"
+        );
+        assert_eq!(
+            refused(&[0, 1, 0, 2, 0, 9, 0, 0]),
+            "udp datagram: 8 octets, at least 9 needed"
+        );
     }
 
     proptest! {

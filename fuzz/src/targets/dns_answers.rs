@@ -19,8 +19,12 @@ thread_local! {
 
 fn judges() -> [AnswerJudge; 3] {
     let domain = Domain::new("dns64perf.test").expect("a domain");
-    [(Some(EXPECTED), DnsRole::Dns64), (Some(EXPECTED), DnsRole::Authority), (None, DnsRole::Authority)]
-        .map(|(expected, role)| AnswerJudge::new(&domain, ADDRESS, expected, role))
+    [
+        (Some(EXPECTED), DnsRole::Dns64),
+        (Some(EXPECTED), DnsRole::Authority),
+        (None, DnsRole::Authority),
+    ]
+    .map(|(expected, role)| AnswerJudge::new(&domain, ADDRESS, expected, role))
 }
 
 /// The first octet selects the expected answer, and whether the right answer is changed or the rest is the message.
@@ -66,18 +70,48 @@ fn check(judge: &AnswerJudge, message: &[u8], nth: usize) {
 }
 
 fn check_packet(packet: &Packet<'_>, nth: usize) {
-    assert!(packet.has_flags(PacketFlag::RESPONSE) && !packet.has_flags(PacketFlag::TRUNCATION), "a whole response");
-    assert!(packet.has_flags(PacketFlag::RECURSION_DESIRED), "recursion was desired");
-    let needed = if nth == 0 { PacketFlag::RECURSION_AVAILABLE } else { PacketFlag::AUTHORITATIVE_ANSWER };
-    assert!(packet.has_flags(needed), "a server of this kind has a flag of its own");
-    assert_eq!((packet.opcode(), packet.rcode()), (OPCODE::StandardQuery, RCODE::NoError));
-    let [question] = &packet.questions[..] else { panic!("{} questions", packet.questions.len()) };
-    assert!(question.qname.to_string().eq_ignore_ascii_case(NAME), "another name: {}", question.qname);
-    assert!(matches!((question.qtype, question.qclass), (QTYPE::TYPE(TYPE::AAAA), QCLASS::CLASS(simple_dns::CLASS::IN))));
+    assert!(
+        packet.has_flags(PacketFlag::RESPONSE) && !packet.has_flags(PacketFlag::TRUNCATION),
+        "a whole response"
+    );
+    assert!(
+        packet.has_flags(PacketFlag::RECURSION_DESIRED),
+        "recursion was desired"
+    );
+    let needed = if nth == 0 {
+        PacketFlag::RECURSION_AVAILABLE
+    } else {
+        PacketFlag::AUTHORITATIVE_ANSWER
+    };
+    assert!(
+        packet.has_flags(needed),
+        "a server of this kind has a flag of its own"
+    );
+    assert_eq!(
+        (packet.opcode(), packet.rcode()),
+        (OPCODE::StandardQuery, RCODE::NoError)
+    );
+    let [question] = &packet.questions[..] else {
+        panic!("{} questions", packet.questions.len())
+    };
+    assert!(
+        question.qname.to_string().eq_ignore_ascii_case(NAME),
+        "another name: {}",
+        question.qname
+    );
+    assert!(matches!(
+        (question.qtype, question.qclass),
+        (
+            QTYPE::TYPE(TYPE::AAAA),
+            QCLASS::CLASS(simple_dns::CLASS::IN)
+        )
+    ));
     match &packet.answers[..] {
         [] => assert_eq!(nth, 2, "no address"),
         [record] => {
-            let RData::AAAA(found) = &record.rdata else { panic!("no address") };
+            let RData::AAAA(found) = &record.rdata else {
+                panic!("no address")
+            };
             assert_eq!((nth < 2, Ipv6Addr::from(found.address)), (true, EXPECTED));
             assert!(record.ttl <= 3600 && record.name.to_string().eq_ignore_ascii_case(NAME));
         }

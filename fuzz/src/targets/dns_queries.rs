@@ -12,8 +12,15 @@ use std::sync::{Arc, LazyLock};
 
 static ANSWERER: LazyLock<Answerer> = LazyLock::new(|| {
     let domain = Domain::new("dns64perf.test").expect("a domain");
-    let zone = AddressZone { domain, population: NamePopulation { with_aaaa: 50 }, ttl_s: 3600 };
-    Answerer::new(Arc::new(zone), &[IpAddr::from([192, 0, 2, 53]), IpAddr::from([0xfd; 16])])
+    let zone = AddressZone {
+        domain,
+        population: NamePopulation { with_aaaa: 50 },
+        ttl_s: 3600,
+    };
+    Answerer::new(
+        Arc::new(zone),
+        &[IpAddr::from([192, 0, 2, 53]), IpAddr::from([0xfd; 16])],
+    )
 });
 
 /// A query for an AAAA record with an OPT record.
@@ -35,18 +42,29 @@ pub(crate) fn run(octets: &[u8]) {
 fn check(query: &[u8]) {
     let answer = answer_both_ways(&ANSWERER, query);
     if answer.is_empty() {
-        assert!(query.len() < 12 || query[2] & 0x80 != 0, "a query without an answer");
+        assert!(
+            query.len() < 12 || query[2] & 0x80 != 0,
+            "a query without an answer"
+        );
         return;
     }
     assert_eq!(answer[..2], query[..2], "the answer to another query");
     let packet = match Packet::parse(&answer) {
         Ok(packet) => packet,
         // A question is copied, even if its type or class is unknown.
-        Err(SimpleDnsError::InvalidQType(_) | SimpleDnsError::InvalidQClass(_) | SimpleDnsError::InvalidClass(_)) => return,
+        Err(
+            SimpleDnsError::InvalidQType(_)
+            | SimpleDnsError::InvalidQClass(_)
+            | SimpleDnsError::InvalidClass(_),
+        ) => return,
         Err(error) => panic!("another library cannot read the answer {answer:02x?}: {error:?}"),
     };
     assert!(packet.has_flags(PacketFlag::RESPONSE));
-    assert!(packet.answers.len() <= 1 && packet.name_servers.len() <= 1 && packet.additional_records.is_empty());
+    assert!(
+        packet.answers.len() <= 1
+            && packet.name_servers.len() <= 1
+            && packet.additional_records.is_empty()
+    );
 }
 
 /// Takes the octets of a connection in pieces, each preceded by its length.
@@ -54,8 +72,16 @@ pub(crate) fn run_stream(octets: &[u8]) {
     let pieces = || Input(octets).pieces();
     let answers = answers_over_tcp(&ANSWERER, pieces());
     let whole: Vec<u8> = pieces().flatten().copied().collect();
-    assert_eq!(answers, answers_over_tcp(&ANSWERER, std::iter::once(&whole[..])), "pieces matter");
-    assert_eq!(answers, one_by_one(&whole), "the answers over TCP are not those over UDP");
+    assert_eq!(
+        answers,
+        answers_over_tcp(&ANSWERER, std::iter::once(&whole[..])),
+        "pieces matter"
+    );
+    assert_eq!(
+        answers,
+        one_by_one(&whole),
+        "the answers over TCP are not those over UDP"
+    );
 }
 
 /// Returns the answers to the messages of a connection (RFC 1035 section 4.2.2), each with its length.
@@ -63,7 +89,9 @@ fn one_by_one(mut octets: &[u8]) -> Vec<u8> {
     let mut answers = Vec::new();
     while let [high, low, rest @ ..] = octets {
         let length = usize::from(u16::from_be_bytes([*high, *low]));
-        let Some((query, after)) = rest.split_at_checked(length) else { break };
+        let Some((query, after)) = rest.split_at_checked(length) else {
+            break;
+        };
         let answer = answer_both_ways(&ANSWERER, query);
         if !answer.is_empty() {
             answers.extend_from_slice(&(answer.len() as u16).to_be_bytes());

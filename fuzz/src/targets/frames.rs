@@ -27,17 +27,27 @@ thread_local! {
 /// Returns the receivers of every recipe in every variant.
 fn judges() -> Vec<FrameJudge> {
     let library = Library::load::<&Path>(&[]).expect("the recipes of sixbench");
-    let jobs = library.iter().flat_map(|recipe| VARIANTS.map(|variant| (recipe, plan(recipe, variant, &library))));
-    jobs.flat_map(|(recipe, plan)| plan.map(|plan| of(recipe, &plan)).unwrap_or_default()).collect()
+    let jobs = library
+        .iter()
+        .flat_map(|recipe| VARIANTS.map(|variant| (recipe, plan(recipe, variant, &library))));
+    jobs.flat_map(|(recipe, plan)| plan.map(|plan| of(recipe, &plan)).unwrap_or_default())
+        .collect()
 }
 
 fn plan(recipe: &Recipe, variant: &str, library: &Library) -> Option<Plan> {
-    let measure = if recipe.state.is_some() { "connections = 64\nestablishment-rate = \"1000\"\n" } else { "" };
+    let measure = if recipe.state.is_some() {
+        "connections = 64\nestablishment-rate = \"1000\"\n"
+    } else {
+        ""
+    };
     let name = &recipe.name;
     let text = |more: &str| {
-        format!("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"{name}\"\nmeasure = \"throughput\"\n{variant}{more}")
+        format!(
+            "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"{name}\"\nmeasure = \"throughput\"\n{variant}{more}"
+        )
     };
-    let loaded = sixbench_plan::load(&text(measure), library).or_else(|_| sixbench_plan::load(&text(""), library));
+    let loaded = sixbench_plan::load(&text(measure), library)
+        .or_else(|_| sixbench_plan::load(&text(""), library));
     loaded.ok().map(|loaded| loaded.plan)
 }
 
@@ -59,7 +69,9 @@ pub(crate) fn run(octets: &[u8]) {
         if how & 1 == 0 {
             return check(judge, input.0);
         }
-        let mut frame = judge.frame(u64::from(how >> 2) % FRAMES, input.u64()).into_vec();
+        let mut frame = judge
+            .frame(u64::from(how >> 2) % FRAMES, input.u64())
+            .into_vec();
         input.change(&mut frame);
         if how & 2 != 0 {
             super::checksums::mend(&mut frame);
@@ -70,9 +82,18 @@ pub(crate) fn run(octets: &[u8]) {
 
 fn check(judge: &mut FrameJudge, frame: &[u8]) {
     if let Some(right) = judge.judge(frame) {
-        assert_eq!(frame.len(), right.expected.len(), "a right frame has another length");
-        if let Some(at) = (0..frame.len()).find(|&at| frame[at] != right.expected[at] && !is_free(&right, frame, at)) {
-            panic!("octet {at} of a right frame is {:#04x}, and not {:#04x}", frame[at], right.expected[at]);
+        assert_eq!(
+            frame.len(),
+            right.expected.len(),
+            "a right frame has another length"
+        );
+        if let Some(at) = (0..frame.len())
+            .find(|&at| frame[at] != right.expected[at] && !is_free(&right, frame, at))
+        {
+            panic!(
+                "octet {at} of a right frame is {:#04x}, and not {:#04x}",
+                frame[at], right.expected[at]
+            );
         }
         check_header(&frame[ETHERNET..]);
         let inner = inner_at(frame);
@@ -84,7 +105,11 @@ const ETHERNET: usize = 14;
 
 /// Returns the offset of the innermost datagram.
 fn inner_at(frame: &[u8]) -> usize {
-    match (frame[ETHERNET] >> 4, frame[ETHERNET + 6], frame[ETHERNET + 9]) {
+    match (
+        frame[ETHERNET] >> 4,
+        frame[ETHERNET + 6],
+        frame[ETHERNET + 9],
+    ) {
         (6, 4, _) => ETHERNET + 40,
         (4, _, 41) => ETHERNET + 20,
         _ => ETHERNET,
@@ -103,7 +128,8 @@ fn is_free(right: &RightFrame, frame: &[u8], at: usize) -> bool {
                 || (at == header + 6 && differs == 0x40)
                 || (header + 10..header + 12).contains(&at))
     };
-    let of_label = at == ETHERNET + 1 && differs < 0x10 || (ETHERNET + 2..ETHERNET + 4).contains(&at);
+    let of_label =
+        at == ETHERNET + 1 && differs < 0x10 || (ETHERNET + 2..ETHERNET + 4).contains(&at);
     (at < 12 && !right.knows_peer)
         || (is_encapsulated && of_ipv4(ETHERNET))
         || (is_encapsulated && frame[ETHERNET] >> 4 == 6 && of_label)
@@ -112,8 +138,13 @@ fn is_free(right: &RightFrame, frame: &[u8], at: usize) -> bool {
 
 fn check_header(datagram: &[u8]) {
     if datagram[0] >> 4 == 4 {
-        let header = Ipv4HeaderSlice::from_slice(datagram).expect("a right frame has an IPv4 header that others can read");
-        assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum(), "the checksum of a right frame");
+        let header = Ipv4HeaderSlice::from_slice(datagram)
+            .expect("a right frame has an IPv4 header that others can read");
+        assert_eq!(
+            header.header_checksum(),
+            header.to_header().calc_header_checksum(),
+            "the checksum of a right frame"
+        );
     }
 }
 
@@ -127,7 +158,10 @@ mod tests {
         assert!(judges.len() > 500, "{}", judges.len());
         for (nth, judge) in judges.iter_mut().enumerate() {
             let frame = judge.frame(5, 1_000_000_000);
-            assert!(judge.judge(&frame).is_some(), "receiver {nth}: {frame:02x?}");
+            assert!(
+                judge.judge(&frame).is_some(),
+                "receiver {nth}: {frame:02x?}"
+            );
             check(judge, &frame);
         }
     }
@@ -135,9 +169,14 @@ mod tests {
     #[test]
     fn what_a_device_may_not_choose_of_a_right_frame_is_seen() {
         let mut judges = judges();
-        let judge = judges.iter_mut().find(|judge| judge.frame(0, 0)[12..14] == [8, 0]).expect("IPv4");
+        let judge = judges
+            .iter_mut()
+            .find(|judge| judge.frame(0, 0)[12..14] == [8, 0])
+            .expect("IPv4");
         let frame = judge.frame(5, 1_000_000_000);
         let right = judge.judge(&frame).expect("a right frame");
-        assert!(!is_free(&right, &frame, ETHERNET + 12) && !is_free(&right, &frame, frame.len() - 1));
+        assert!(
+            !is_free(&right, &frame, ETHERNET + 12) && !is_free(&right, &frame, frame.len() - 1)
+        );
     }
 }

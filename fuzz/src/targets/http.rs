@@ -17,7 +17,11 @@ pub(crate) fn run(octets: &[u8]) {
         true => message = input.0.to_vec(),
         false => input.change(&mut message),
     }
-    if how & 1 == 0 { check_request(&message, cuts) } else { check_response(key, &message, cuts) }
+    if how & 1 == 0 {
+        check_request(&message, cuts)
+    } else {
+        check_response(key, &message, cuts)
+    }
 }
 
 /// Divides a message into pieces of different lengths.
@@ -38,19 +42,33 @@ fn check_request(message: &[u8], cuts: [u8; 4]) {
     }
     if let Some((key, closes)) = read {
         let text = std::str::from_utf8(message).expect("a request is text");
-        assert!(text.to_ascii_lowercase().starts_with(&format!("get /{key:016x} http/1.1\r\n")), "another key: {text:?}");
-        assert!(!closes || text.to_ascii_lowercase().contains("close"), "it does not say that it closes");
+        assert!(
+            text.to_ascii_lowercase()
+                .starts_with(&format!("get /{key:016x} http/1.1\r\n")),
+            "another key: {text:?}"
+        );
+        assert!(
+            !closes || text.to_ascii_lowercase().contains("close"),
+            "it does not say that it closes"
+        );
     }
 }
 
 fn check_response(key: u64, message: &[u8], cuts: [u8; 4]) {
     let read = is_right_response(key, OBJECT, std::iter::once(message));
     if message.len() < 1024 {
-        assert_eq!(is_right_response(key, OBJECT, pieces(message, cuts)), read, "pieces matter");
+        assert_eq!(
+            is_right_response(key, OBJECT, pieces(message, cuts)),
+            read,
+            "pieces matter"
+        );
     }
     if read == Some(true) {
         let (_, right) = http_exchange(key, false, OBJECT);
         let object = &right[right.len() - OBJECT as usize..];
-        assert!(message.starts_with(b"HTTP/1.1 200 ") && message.ends_with(object), "another object");
+        assert!(
+            message.starts_with(b"HTTP/1.1 200 ") && message.ends_with(object),
+            "another object"
+        );
     }
 }

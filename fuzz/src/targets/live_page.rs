@@ -11,7 +11,13 @@ const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) fn run(octets: &[u8]) {
     let mut input = Input(octets);
     let how = input.octet();
-    let is_given = |bit: u8, right: &str, own: &[u8]| if how & bit == 0 { right.as_bytes().to_vec() } else { own.to_vec() };
+    let is_given = |bit: u8, right: &str, own: &[u8]| {
+        if how & bit == 0 {
+            right.as_bytes().to_vec()
+        } else {
+            own.to_vec()
+        }
+    };
     let method = is_given(1, "GET", input.piece());
     let mut uri = is_given(2, &format!("/{TOKEN}/report.html?t={TOKEN}"), input.piece());
     let host = is_given(4, "127.0.0.1:8219", input.piece());
@@ -26,12 +32,19 @@ pub(crate) fn run(octets: &[u8]) {
 }
 
 fn check(method: &[u8], uri: &[u8], host: &[u8], authorization: &[u8]) {
-    let has_token = |text: &[u8]| text.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
-    assert!(method == b"GET" && (has_token(uri) || has_token(authorization)), "admitted without the token");
+    let has_token = |text: &[u8]| {
+        text.windows(TOKEN.len())
+            .any(|window| window == TOKEN.as_bytes())
+    };
+    assert!(
+        method == b"GET" && (has_token(uri) || has_token(authorization)),
+        "admitted without the token"
+    );
     let host = String::from_utf8_lossy(host).to_ascii_lowercase();
     let is_address = |c: char| c.is_ascii_hexdigit() || "[]:.".contains(c);
     assert!(
-        host.starts_with("localhost") || host.trim_start_matches("localhost").chars().all(is_address),
+        host.starts_with("localhost")
+            || host.trim_start_matches("localhost").chars().all(is_address),
         "by the name {host}"
     );
 }
@@ -39,7 +52,10 @@ fn check(method: &[u8], uri: &[u8], host: &[u8], authorization: &[u8]) {
 fn check_file(name: &str) {
     if is_served(name) {
         let parts: Vec<_> = Path::new(name).components().collect();
-        assert!(matches!(parts[..], [Component::Normal(part)] if part == name), "out of the directory: {name:?}");
+        assert!(
+            matches!(parts[..], [Component::Normal(part)] if part == name),
+            "out of the directory: {name:?}"
+        );
         assert!(!name.starts_with('.'), "a file that is hidden: {name:?}");
     }
 }

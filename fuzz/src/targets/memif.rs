@@ -24,13 +24,21 @@ pub(crate) fn run_rings(octets: &[u8]) {
     let mut input = Input(octets);
     MEMORY.with(|memory| {
         memory.write(0, &[0; 1024]);
-        let Some(mut halves) = begin(memory, &mut input) else { return };
+        let Some(mut halves) = begin(memory, &mut input) else {
+            return;
+        };
         while !input.0.is_empty() {
             let how = input.octet();
-            let at = if how & 1 == 0 { usize::from(input.octet()) * 2 } else { input.below(REGION_OCTETS) };
+            let at = if how & 1 == 0 {
+                usize::from(input.octet()) * 2
+            } else {
+                input.below(REGION_OCTETS)
+            };
             memory.write(at, input.piece());
             if how & 6 == 0 {
-                let Ok(frames) = memif_turn(&mut halves, &[0x55; 60]) else { return };
+                let Ok(frames) = memif_turn(&mut halves, &[0x55; 60]) else {
+                    return;
+                };
                 assert!(frames.iter().all(|frame| frame.len() <= MOST_OCTETS));
             }
         }
@@ -44,7 +52,13 @@ fn begin(memory: &MemifMemory, input: &mut Input<'_>) -> Option<Halves> {
     }
     let places = match how & 2 == 0 {
         true => [(0, 0, 3), (0, 256, 3)],
-        false => [(); 2].map(|()| (u16::from(input.octet()), u32::from_be_bytes(input.array()), input.octet())),
+        false => [(); 2].map(|()| {
+            (
+                u16::from(input.octet()),
+                u32::from_be_bytes(input.array()),
+                input.octet(),
+            )
+        }),
     };
     for (_, offset, _) in places {
         memory.write(offset as usize, &0x03E3_1F20u32.to_ne_bytes());

@@ -21,12 +21,21 @@ use sixbench_plan::Diagnostic;
 /// Checks that mistakes can be displayed: each has a position in the file.
 fn check_mistakes(source: &str, mistakes: &[Diagnostic]) {
     assert!(!mistakes.is_empty(), "refused without a reason");
-    assert!(mistakes.iter().all(|mistake| mistake.span.start <= mistake.span.end && !mistake.title.is_empty()), "{mistakes:?}");
+    assert!(
+        mistakes
+            .iter()
+            .all(|mistake| mistake.span.start <= mistake.span.end && !mistake.title.is_empty()),
+        "{mistakes:?}"
+    );
     if is_sampled(source) {
         // Displaying all mistakes takes longer than finding them, so usually only a few are displayed, from anywhere among them.
         let first = source.len() / 16 % mistakes.len();
         let few = &mistakes[first..mistakes.len().min(first + 4)];
-        let shown = if source.len().is_multiple_of(256) { mistakes } else { few };
+        let shown = if source.len().is_multiple_of(256) {
+            mistakes
+        } else {
+            few
+        };
         assert!(sixbench_plan::render("a file", source, shown, false).contains("error"));
     }
 }

@@ -23,7 +23,9 @@ pub(crate) fn run(octets: &[u8]) {
         0 => return check(input.0),
         1 => Arp::request(PEER, DUT_4, TESTER_4).to_frame().to_vec(),
         2 => Solicitation::multicast(PEER, DUT_6, TESTER_6).to_frame(),
-        _ => Solicitation::multicast(PEER, DUT_6, TESTER_6).advertise(OWN).to_frame(),
+        _ => Solicitation::multicast(PEER, DUT_6, TESTER_6)
+            .advertise(OWN)
+            .to_frame(),
     };
     input.change(&mut frame);
     if how & 0x80 == 0 {
@@ -33,8 +35,16 @@ pub(crate) fn run(octets: &[u8]) {
 }
 
 fn check(frame: &[u8]) {
-    let neighbours =
-        [Neighbours { tester: TESTER_4.into(), dut: DUT_4.into() }, Neighbours { tester: TESTER_6.into(), dut: DUT_6.into() }];
+    let neighbours = [
+        Neighbours {
+            tester: TESTER_4.into(),
+            dut: DUT_4.into(),
+        },
+        Neighbours {
+            tester: TESTER_6.into(),
+            dut: DUT_6.into(),
+        },
+    ];
     let (answers, is_message) = neighbour_answers(OWN, &neighbours, frame);
     assert!(answers.len() <= 1 && (is_message || answers.is_empty()));
     if let Ok(arp) = Arp::parse(frame)
@@ -51,8 +61,11 @@ fn check_answer(answer: &[u8]) {
     let ethernet = EthernetView::new(answer).expect("an answer is a frame");
     assert_eq!(ethernet.src(), OWN);
     let told = match (Arp::parse(answer), NdpMessage::parse(answer)) {
-        (Ok(arp), _) => (arp.operation == Operation::Reply).then_some((IpAddr::V4(arp.sender), Some(arp.sender_mac))),
-        (_, Ok(NdpMessage::Advertisement(message))) => Some((IpAddr::V6(message.target), message.target_mac)),
+        (Ok(arp), _) => (arp.operation == Operation::Reply)
+            .then_some((IpAddr::V4(arp.sender), Some(arp.sender_mac))),
+        (_, Ok(NdpMessage::Advertisement(message))) => {
+            Some((IpAddr::V6(message.target), message.target_mac))
+        }
         (_, read) => panic!("an answer that nobody takes: {read:?}"),
     };
     let (address, mac) = told.expect("an answer is no question");

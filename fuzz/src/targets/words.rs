@@ -28,26 +28,45 @@ fn check_quoted(text: &str) {
     let words: Vec<String> = text.split('\0').map(str::to_owned).collect();
     let line = quoted(&words);
     // Control characters but line ends are printed by a command that the shell runs, which shlex does not.
-    assert!(!line.contains(|letter| is_control(letter) && letter != '\n'), "{line:?}");
+    assert!(
+        !line.contains(|letter| is_control(letter) && letter != '\n'),
+        "{line:?}"
+    );
     if text.split('\0').any(|word| word.contains(is_control)) {
         return;
     }
     assert_eq!(shlex::split(&line).as_ref(), Some(&words), "{line}");
     // A command line quoted within another one, as for ssh.
-    assert_eq!(shlex::split(&quoted(std::slice::from_ref(&line))), Some(vec![line]));
+    assert_eq!(
+        shlex::split(&quoted(std::slice::from_ref(&line))),
+        Some(vec![line])
+    );
 }
 
 fn check_names(text: &str) {
-    let rules: [(NameRule, &str); 5] = [(RECIPE, ""), (TEST, ""), (RESOLVED_TEST, ""), (INTERFACE, ""), (HOST, "[]%")];
+    let rules: [(NameRule, &str); 5] = [
+        (RECIPE, ""),
+        (TEST, ""),
+        (RESOLVED_TEST, ""),
+        (INTERFACE, ""),
+        (HOST, "[]%"),
+    ];
     for (rule, quoted_signs) in rules {
         match rule.check(text) {
             Ok(()) => {
-                let is_plain = quoted(&[text.to_owned()]) == text || text.contains(|c| quoted_signs.contains(c));
+                let is_plain = quoted(&[text.to_owned()]) == text
+                    || text.contains(|c| quoted_signs.contains(c));
                 assert!(
-                    is_plain && !text.is_empty() && !text.starts_with(['-', '.']) && !text.contains(['/', '\n', ' ', '$', '`'])
+                    is_plain
+                        && !text.is_empty()
+                        && !text.starts_with(['-', '.'])
+                        && !text.contains(['/', '\n', ' ', '$', '`'])
                 );
             }
-            Err(words) => assert!(words.contains("expected") && !words.contains(is_control), "{words}"),
+            Err(words) => assert!(
+                words.contains("expected") && !words.contains(is_control),
+                "{words}"
+            ),
         }
     }
     if check_title(text).is_ok() {
@@ -55,7 +74,11 @@ fn check_names(text: &str) {
     }
     assert!(!visible(text).contains(is_control));
     if let Ok(domain) = checked_domain(text) {
-        assert_eq!(quoted(std::slice::from_ref(&domain)), domain, "a domain goes into configuration files");
+        assert_eq!(
+            quoted(std::slice::from_ref(&domain)),
+            domain,
+            "a domain goes into configuration files"
+        );
     }
     PortSpec::parse(text);
 }
@@ -66,8 +89,17 @@ fn check_values(text: &str) {
     is_same::<Prefix6>(text);
     is_same::<Prefix6052>(text);
     is_same::<Names>(text);
-    for number in [units::percent, units::octets, units::share, units::factor, units::signed_ns] {
-        assert!(number(text).is_ok_and(f64::is_finite) || number(text).is_err(), "{text}");
+    for number in [
+        units::percent,
+        units::octets,
+        units::share,
+        units::factor,
+        units::signed_ns,
+    ] {
+        assert!(
+            number(text).is_ok_and(f64::is_finite) || number(text).is_err(),
+            "{text}"
+        );
     }
     if let Ok(ns) = units::duration_ns(text) {
         assert!(!units::show_ns(ns).is_empty());
@@ -78,18 +110,45 @@ fn check_values(text: &str) {
     if let Ok((first, last)) = units::range(text) {
         assert!(first <= last, "{text}");
     }
-    let numbers = [units::bit_rate, units::bits_per_second, units::dns_timeout, units::connections, units::frames];
+    let numbers = [
+        units::bit_rate,
+        units::bits_per_second,
+        units::dns_timeout,
+        units::connections,
+        units::frames,
+    ];
     for number in numbers {
-        assert!(number(text).map_or_else(|error| error.contains(text), |_| true), "{text}");
+        assert!(
+            number(text).map_or_else(|error| error.contains(text), |_| true),
+            "{text}"
+        );
     }
-    let shares = [units::loss(text).map(drop), units::background(text).map(drop), units::whole_percent(text).map(drop)];
-    let others = [units::frame_size(text).map(drop), units::ttl_s(text).map(drop)];
-    assert!(shares.iter().chain(&others).flat_map(|read| read.as_ref().err()).all(|error| !error.is_empty()), "{text}");
+    let shares = [
+        units::loss(text).map(drop),
+        units::background(text).map(drop),
+        units::whole_percent(text).map(drop),
+    ];
+    let others = [
+        units::frame_size(text).map(drop),
+        units::ttl_s(text).map(drop),
+    ];
+    assert!(
+        shares
+            .iter()
+            .chain(&others)
+            .flat_map(|read| read.as_ref().err())
+            .all(|error| !error.is_empty()),
+        "{text}"
+    );
 }
 
 /// Checks that a parsed value is unchanged after it is written and parsed again.
 fn is_same<T: FromStr<Err: std::fmt::Debug> + Display + PartialEq + std::fmt::Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
-        assert_eq!(value.to_string().parse::<T>().as_ref().ok(), Some(&value), "{text}");
+        assert_eq!(
+            value.to_string().parse::<T>().as_ref().ok(),
+            Some(&value),
+            "{text}"
+        );
     }
 }

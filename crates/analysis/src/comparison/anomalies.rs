@@ -21,24 +21,60 @@ impl<'a> Comparison<'a> {
     /// but lost are not noted, because the loss tells them.
     #[must_use]
     pub fn with_anomalies(mut self, records: [&[&[TrialRecord]]; 2]) -> Self {
-        let tests = self.points.chunk_by(|one, other| one.a.name == other.a.name && one.b.name == other.b.name);
-        self.anomalies = tests.flat_map(|points| one_sided(points, records)).collect();
+        let tests = self
+            .points
+            .chunk_by(|one, other| one.a.name == other.a.name && one.b.name == other.b.name);
+        self.anomalies = tests
+            .flat_map(|points| one_sided(points, records))
+            .collect();
         self
     }
 }
 
 /// Returns the anomalies of the points of one test.
-fn one_sided<'a>(points: &[PointComparison<'a>], [of_a, of_b]: [&[&[TrialRecord]]; 2]) -> Vec<OneSidedAnomaly<'a>> {
-    let Some(PointComparison { a, b, .. }) = points.first() else { return Vec::new() };
+fn one_sided<'a>(
+    points: &[PointComparison<'a>],
+    [of_a, of_b]: [&[&[TrialRecord]]; 2],
+) -> Vec<OneSidedAnomaly<'a>> {
+    let Some(PointComparison { a, b, .. }) = points.first() else {
+        return Vec::new();
+    };
     let of = |test: &Test, runs: &[&[TrialRecord]]| {
         let is_of_test = |record: &&TrialRecord| record.point.test == test.name;
-        let is_compared = |record: &&TrialRecord| points.iter().any(|point| point.frame_size == record.point.frame_size);
-        shares(runs.iter().copied().flatten().filter(|record| is_of_test(record) && is_compared(record)))
+        let is_compared = |record: &&TrialRecord| {
+            points
+                .iter()
+                .any(|point| point.frame_size == record.point.frame_size)
+        };
+        shares(
+            runs.iter()
+                .copied()
+                .flatten()
+                .filter(|record| is_of_test(record) && is_compared(record)),
+        )
     };
     let (in_a, in_b) = (of(a, of_a), of(b, of_b));
-    let alone = |which, test: &&'a Test, frames: Vec<AnomalyShare>, others: &[AnomalyShare]| -> Vec<OneSidedAnomaly<'a>> {
-        let is_alone = |one: &AnomalyShare| !one.kind.is_plain_loss() && others.iter().all(|other| other.kind != one.kind);
-        frames.into_iter().filter(is_alone).map(|frames| OneSidedAnomaly { which, test, frames }).collect()
+    let alone = |which,
+                 test: &&'a Test,
+                 frames: Vec<AnomalyShare>,
+                 others: &[AnomalyShare]|
+     -> Vec<OneSidedAnomaly<'a>> {
+        let is_alone = |one: &AnomalyShare| {
+            !one.kind.is_plain_loss() && others.iter().all(|other| other.kind != one.kind)
+        };
+        frames
+            .into_iter()
+            .filter(is_alone)
+            .map(|frames| OneSidedAnomaly {
+                which,
+                test,
+                frames,
+            })
+            .collect()
     };
-    [alone(Which::A, a, in_a.clone(), &in_b), alone(Which::B, b, in_b, &in_a)].concat()
+    [
+        alone(Which::A, a, in_a.clone(), &in_b),
+        alone(Which::B, b, in_b, &in_a),
+    ]
+    .concat()
 }

@@ -1,7 +1,9 @@
 //! Doubts about a comparison that arise from the order of the repetitions: they may be autocorrelated, or the machine may have drifted.
 
 use super::samples::Sample;
-use sixbench_stats::{Autocorrelation, ComparisonTerms, Slope, autocorrelation, inflation, slope_within};
+use sixbench_stats::{
+    Autocorrelation, ComparisonTerms, Slope, autocorrelation, inflation, slope_within,
+};
 use std::collections::BTreeMap;
 
 /// The order in which the repetitions of A and B were made.
@@ -27,28 +29,60 @@ impl Doubt {
     pub(super) fn of(of_a: &Sample, of_b: &Sample, tolerance: f64, order: RunOrder) -> Self {
         let (a, b) = (of_a.values.values(), of_b.values.values());
         let steps = (of_a.step(), of_b.step());
-        let slope = if order == RunOrder::InTurns { None } else { slope_within(a, b) };
+        let slope = if order == RunOrder::InTurns {
+            None
+        } else {
+            slope_within(a, b)
+        };
         let correlation = match order {
             // An influence on both is not a difference: only changes of their ratio count.
             RunOrder::InTurns => autocorrelation(&[&ratios(of_a, of_b)]),
             // A drift is allowed for separately.
-            RunOrder::AFirst | RunOrder::BFirst => autocorrelation(&[&without(slope, a), &without(slope, b)]),
+            RunOrder::AFirst | RunOrder::BFirst => {
+                autocorrelation(&[&without(slope, a), &without(slope, b)])
+            }
         };
-        let (down, up) = slope.map_or((0.0, 0.0), |slope| drift(slope, steps, a.len() + b.len(), order));
-        let inflation = inflation(correlation.map_or(0.0, |found| found.allowed), a.len(), b.len());
-        let plain = ComparisonTerms { steps, ..ComparisonTerms::plain(of_a.subject.is_higher_better(), tolerance) };
-        Self { terms: ComparisonTerms { inflation, up, down, ..plain }, autocorrelation: correlation }
+        let (down, up) = slope.map_or((0.0, 0.0), |slope| {
+            drift(slope, steps, a.len() + b.len(), order)
+        });
+        let inflation = inflation(
+            correlation.map_or(0.0, |found| found.allowed),
+            a.len(),
+            b.len(),
+        );
+        let plain = ComparisonTerms {
+            steps,
+            ..ComparisonTerms::plain(of_a.subject.is_higher_better(), tolerance)
+        };
+        Self {
+            terms: ComparisonTerms {
+                inflation,
+                up,
+                down,
+                ..plain
+            },
+            autocorrelation: correlation,
+        }
     }
 
     /// Returns the terms without the doubts, as if the repetitions were independent of each other and of their order.
     pub(super) fn plain(&self) -> ComparisonTerms {
-        ComparisonTerms { inflation: 1.0, up: 0.0, down: 0.0, ..self.terms }
+        ComparisonTerms {
+            inflation: 1.0,
+            up: 0.0,
+            down: 0.0,
+            ..self.terms
+        }
     }
 
     /// Returns the share by which a drift of the machine may have made B higher, or else lower, than A; `None` if no drift can have, as when they
     /// took turns.
     pub(super) fn drift(&self, is_higher: bool) -> Option<f64> {
-        let drift = if is_higher { self.terms.up } else { self.terms.down };
+        let drift = if is_higher {
+            self.terms.up
+        } else {
+            self.terms.down
+        };
         (drift != 0.0).then(|| drift.exp() - 1.0)
     }
 }
@@ -58,14 +92,29 @@ impl Doubt {
 fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
     let (of_a, of_b) = (a.values.values(), b.values.values());
     let has_ratios = of_a.iter().chain(of_b).all(|value| *value > 0.0);
-    let of_b: BTreeMap<u32, f64> = b.repetitions.iter().copied().zip(of_b.iter().copied()).collect();
-    let pairs = a.repetitions.iter().zip(of_a).filter_map(|(repetition, a)| Some((a, of_b.get(repetition)?)));
-    pairs.map(|(a, b)| if has_ratios { b / a } else { b - a }).collect()
+    let of_b: BTreeMap<u32, f64> = b
+        .repetitions
+        .iter()
+        .copied()
+        .zip(of_b.iter().copied())
+        .collect();
+    let pairs = a
+        .repetitions
+        .iter()
+        .zip(of_a)
+        .filter_map(|(repetition, a)| Some((a, of_b.get(repetition)?)));
+    pairs
+        .map(|(a, b)| if has_ratios { b / a } else { b - a })
+        .collect()
 }
 
 fn without(slope: Option<Slope>, values: &[f64]) -> Vec<f64> {
     let slope = slope.map_or(0.0, |slope| slope.slope);
-    values.iter().enumerate().map(|(i, value)| value * (-slope * i as f64).exp()).collect()
+    values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value * (-slope * i as f64).exp())
+        .collect()
 }
 
 /// Returns the logarithms of the smallest and the largest factor by which a steady drift makes B differ from A: over the distance from the middle of
@@ -77,5 +126,8 @@ fn drift(slope: Slope, steps: (f64, f64), repetitions: usize, order: RunOrder) -
         RunOrder::BFirst => (-slope.high, -slope.low),
         RunOrder::InTurns | RunOrder::AFirst => (slope.low, slope.high),
     };
-    ((low * way).min(0.0) - hidden, (high * way).max(0.0) + hidden)
+    (
+        (low * way).min(0.0) - hidden,
+        (high * way).max(0.0) + hidden,
+    )
 }

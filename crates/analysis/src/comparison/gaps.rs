@@ -39,10 +39,19 @@ pub enum Missing {
     Point(String),
     /// A run ended before it had all repetitions of a point; `planned` is their number in the plan, at least.
     #[error("{side} was interrupted: it has {} of {point}", repetitions(*made, *planned))]
-    Repetitions { side: String, point: String, made: usize, planned: u32 },
+    Repetitions {
+        side: String,
+        point: String,
+        made: usize,
+        planned: u32,
+    },
     /// The repetitions did not come to this quantity.
     #[error("{side} has no result for {subject}, of {point}")]
-    Quantity { side: Which, point: String, subject: Subject },
+    Quantity {
+        side: Which,
+        point: String,
+        subject: Subject,
+    },
     /// Both have results, but none in common.
     #[error("A and B have no quantity of {0} in common")]
     Everything(String),
@@ -60,7 +69,11 @@ fn no_test(test: &str, other: Option<&str>) -> String {
 }
 
 fn repetitions(made: usize, planned: u32) -> String {
-    if made == 0 { "no repetition".to_owned() } else { format!("{made} of {planned} repetitions") }
+    if made == 0 {
+        "no repetition".to_owned()
+    } else {
+        format!("{made} of {planned} repetitions")
+    }
 }
 
 impl Serialize for Missing {
@@ -99,14 +112,31 @@ pub(super) struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn new(side: &Compared<'a>, test: &'a Test, size: FrameSize, unit: ComparedUnit) -> Self {
-        let is_of_point = |outcome: &&Outcome| outcome.point.test == test.name && outcome.point.frame_size == size;
-        let runs: Vec<Vec<&Outcome>> = side.runs.iter().map(|run| run.iter().filter(is_of_point).collect()).collect();
+    pub(super) fn new(
+        side: &Compared<'a>,
+        test: &'a Test,
+        size: FrameSize,
+        unit: ComparedUnit,
+    ) -> Self {
+        let is_of_point = |outcome: &&Outcome| {
+            outcome.point.test == test.name && outcome.point.frame_size == size
+        };
+        let runs: Vec<Vec<&Outcome>> = side
+            .runs
+            .iter()
+            .map(|run| run.iter().filter(is_of_point).collect())
+            .collect();
         let samples = match unit {
             ComparedUnit::Repetitions => samples(test, &runs.concat()),
             ComparedUnit::Runs => of_runs(test, &runs),
         };
-        Self { which: side.which, test, size, runs, samples }
+        Self {
+            which: side.which,
+            test,
+            size,
+            runs,
+            samples,
+        }
     }
 
     pub(super) fn label(&self) -> String {
@@ -118,23 +148,45 @@ impl<'a> Measured<'a> {
         self.runs.iter().zip(1..).filter_map(|(run, number)| {
             let made: Vec<Outcome> = run.iter().map(|outcome| (*outcome).clone()).collect();
             let planned = self.test.repetitions.least().max(made.len() as u32 + 1);
-            let side = if self.runs.len() == 1 { self.which.to_string() } else { format!("run {number} of {}", self.which) };
-            let missing = Missing::Repetitions { side, point: self.label(), made: made.len(), planned };
+            let side = if self.runs.len() == 1 {
+                self.which.to_string()
+            } else {
+                format!("run {number} of {}", self.which)
+            };
+            let missing = Missing::Repetitions {
+                side,
+                point: self.label(),
+                made: made.len(),
+                planned,
+            };
             replay::wants_more(self.test, &made).then_some(missing)
         })
     }
 
     pub(super) fn unfit(&self) -> Option<Unfit> {
         let outcomes = || self.runs.iter().flatten();
-        let unfit = outcomes().filter(|outcome| outcome.is_unfit(&self.test.measure)).count();
-        (unfit > 0).then(|| Unfit { side: self.which, point: self.label(), unfit, made: outcomes().count() })
+        let unfit = outcomes()
+            .filter(|outcome| outcome.is_unfit(&self.test.measure))
+            .count();
+        (unfit > 0).then(|| Unfit {
+            side: self.which,
+            point: self.label(),
+            unfit,
+            made: outcomes().count(),
+        })
     }
 
     pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {
-        let absent = other.samples.iter().filter(|(key, _)| !self.samples.contains_key(key));
+        let absent = other
+            .samples
+            .iter()
+            .filter(|(key, _)| !self.samples.contains_key(key));
         let absent = absent.filter(|(key, _)| !is_below_the_scan(self.test, key, &self.samples));
-        let missing =
-            |(_, sample): (_, &Sample)| Missing::Quantity { side: self.which, point: self.label(), subject: sample.subject };
+        let missing = |(_, sample): (_, &Sample)| Missing::Quantity {
+            side: self.which,
+            point: self.label(),
+            subject: sample.subject,
+        };
         absent.map(missing).collect()
     }
 }

@@ -26,7 +26,9 @@ use serde::Serialize;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
-use sixbench_stats::{Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p};
+use sixbench_stats::{
+    Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p,
+};
 
 /// One side of a comparison: tests of a plan, and what was measured of them.
 #[derive(Clone, Debug)]
@@ -172,9 +174,21 @@ impl Comparison<'_> {
 
     /// The most serious of what was found.
     pub fn gate(&self) -> Gate {
-        let of_rows = self.rows().map(|row| row.finding.gate()).max().unwrap_or_default();
-        let missing = if self.missing.is_empty() { Gate::Passed } else { Gate::Missing };
-        let unfit = if self.unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
+        let of_rows = self
+            .rows()
+            .map(|row| row.finding.gate())
+            .max()
+            .unwrap_or_default();
+        let missing = if self.missing.is_empty() {
+            Gate::Passed
+        } else {
+            Gate::Missing
+        };
+        let unfit = if self.unfit.is_empty() {
+            Gate::Passed
+        } else {
+            Gate::TesterUnfit
+        };
         of_rows.max(missing).max(unfit)
     }
 }
@@ -189,55 +203,113 @@ impl Comparison<'_> {
 ///
 /// Repetitions that depend on those before them, and drifts where A and B did not take turns (`order`), are allowed for where six repetitions
 /// or more show them; what they may explain is inconclusive.
-pub fn compare<'a>(a: &Compared<'a>, b: &Compared<'a>, tolerance: f64, order: RunOrder) -> Option<Comparison<'a>> {
+pub fn compare<'a>(
+    a: &Compared<'a>,
+    b: &Compared<'a>,
+    tolerance: f64,
+    order: RunOrder,
+) -> Option<Comparison<'a>> {
     let (couples, mut missing) = couples(a, b);
     if couples.is_empty() {
         return None;
     }
-    let unit = if a.runs.len().max(b.runs.len()) > 1 { ComparedUnit::Runs } else { ComparedUnit::Repetitions };
+    let unit = if a.runs.len().max(b.runs.len()) > 1 {
+        ComparedUnit::Runs
+    } else {
+        ComparedUnit::Repetitions
+    };
     let mut measured = Vec::new();
     for (x, y) in couples {
-        let (common, only_a): (Vec<_>, Vec<_>) = x.frame_sizes.iter().partition(|size| y.frame_sizes.contains(size));
-        missing.extend(only_a.into_iter().map(|&size| Missing::Point(x.label(size))));
-        measured.extend(common.into_iter().map(|&size| (Measured::new(a, x, size, unit), Measured::new(b, y, size, unit))));
+        let (common, only_a): (Vec<_>, Vec<_>) = x
+            .frame_sizes
+            .iter()
+            .partition(|size| y.frame_sizes.contains(size));
+        missing.extend(
+            only_a
+                .into_iter()
+                .map(|&size| Missing::Point(x.label(size))),
+        );
+        measured.extend(common.into_iter().map(|&size| {
+            (
+                Measured::new(a, x, size, unit),
+                Measured::new(b, y, size, unit),
+            )
+        }));
     }
     let mut candidates = Vec::new();
     for (point, (a, b)) in measured.iter().enumerate() {
-        let common = a.samples.iter().filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
-        candidates.extend(common.filter_map(|(a, b)| Candidate::new(point, (a, b), tolerance, order)));
+        let common = a
+            .samples
+            .iter()
+            .filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
+        candidates
+            .extend(common.filter_map(|(a, b)| Candidate::new(point, (a, b), tolerance, order)));
     }
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
     for (index, (a, b)) in measured.iter().enumerate() {
-        let of_point = std::iter::from_fn(|| rows.next_if(|(_, candidate)| candidate.point == index).map(|(row, _)| row));
+        let of_point = std::iter::from_fn(|| {
+            rows.next_if(|(_, candidate)| candidate.point == index)
+                .map(|(row, _)| row)
+        });
         let rows: Vec<ComparisonRow> = of_point.collect();
         let (lacking, not_fit) = gaps_of(a, b, &rows);
         missing.extend(lacking);
         unfit.extend(not_fit);
-        points.push(PointComparison { a: a.test, b: b.test, frame_size: a.size, rows });
+        points.push(PointComparison {
+            a: a.test,
+            b: b.test,
+            frame_size: a.size,
+            rows,
+        });
     }
-    Some(Comparison { unit, points, missing, unfit, reference: None, anomalies: Vec::new() })
+    Some(Comparison {
+        unit,
+        points,
+        missing,
+        unfit,
+        reference: None,
+        anomalies: Vec::new(),
+    })
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
     let (mut couples, mut missing) = (Vec::new(), Vec::new());
     for &test in &a.tests {
-        let like = b.tests.iter().copied().find(|other| are_single || other.name == test.name);
+        let like = b
+            .tests
+            .iter()
+            .copied()
+            .find(|other| are_single || other.name == test.name);
         match like {
             Some(other) if test.asks_the_same_as(other) => couples.push((test, other)),
-            other => missing.push(Missing::Test { test: test.name.clone(), other: other.map(|other| other.name.clone()) }),
+            other => missing.push(Missing::Test {
+                test: test.name.clone(),
+                other: other.map(|other| other.name.clone()),
+            }),
         }
     }
     (couples, missing)
 }
 
-fn gaps_of(a: &Measured<'_>, b: &Measured<'_>, rows: &[ComparisonRow]) -> (Vec<Missing>, Vec<Unfit>) {
+fn gaps_of(
+    a: &Measured<'_>,
+    b: &Measured<'_>,
+    rows: &[ComparisonRow],
+) -> (Vec<Missing>, Vec<Unfit>) {
     let interrupted: Vec<Missing> = a.interruptions().chain(b.interruptions()).collect();
     let is_interrupted = !interrupted.is_empty();
     let lacking = b.lacks(a);
-    let is_short = rows.is_empty() || rows.iter().any(|row| matches!(row.finding, ComparisonFinding::TooFewRepetitions { .. }));
-    let unfit: Vec<Unfit> = [a.unfit(), b.unfit()].into_iter().flatten().filter(|_| is_short || !lacking.is_empty()).collect();
+    let is_short = rows.is_empty()
+        || rows
+            .iter()
+            .any(|row| matches!(row.finding, ComparisonFinding::TooFewRepetitions { .. }));
+    let unfit: Vec<Unfit> = [a.unfit(), b.unfit()]
+        .into_iter()
+        .flatten()
+        .filter(|_| is_short || !lacking.is_empty())
+        .collect();
     let mut missing = interrupted;
     // An interruption, or a tester that was not fit, explains what is not there.
     if !is_interrupted && unfit.is_empty() {
@@ -263,12 +335,32 @@ struct Candidate<'s> {
 }
 
 impl<'s> Candidate<'s> {
-    fn new(point: usize, (a, b): (&'s Sample, &'s Sample), tolerance: f64, order: RunOrder) -> Option<Self> {
+    fn new(
+        point: usize,
+        (a, b): (&'s Sample, &'s Sample),
+        tolerance: f64,
+        order: RunOrder,
+    ) -> Option<Self> {
         let doubt = Doubt::of(a, b, tolerance, order);
         let plain = rank_test(a, b, &doubt.plain())?;
-        let test = if doubt.terms == doubt.plain() { plain } else { rank_test(a, b, &doubt.terms)? };
-        let summaries = (Summary::of(a.values.values())?, Summary::of(b.values.values())?);
-        Some(Self { point, a, b, summaries, doubt, plain, test })
+        let test = if doubt.terms == doubt.plain() {
+            plain
+        } else {
+            rank_test(a, b, &doubt.terms)?
+        };
+        let summaries = (
+            Summary::of(a.values.values())?,
+            Summary::of(b.values.values())?,
+        );
+        Some(Self {
+            point,
+            a,
+            b,
+            summaries,
+            doubt,
+            plain,
+            test,
+        })
     }
 
     fn row(&self, p_value: f64, finding: ComparisonFinding) -> ComparisonRow {
@@ -284,7 +376,10 @@ impl<'s> Candidate<'s> {
             shift: Censored::shift(&self.a.values, &self.b.values, &self.doubt.terms),
             p_value,
             autocorrelation: self.doubt.autocorrelation.map(|found| found.estimate),
-            is_autocorrelation_shown: self.doubt.autocorrelation.is_some_and(|found| found.is_shown),
+            is_autocorrelation_shown: self
+                .doubt
+                .autocorrelation
+                .is_some_and(|found| found.is_shown),
             drift: self.doubt.drift(self.plain.claim().0),
             finding,
         }
@@ -292,7 +387,11 @@ impl<'s> Candidate<'s> {
 
     fn shown(&self) -> ComparisonFinding {
         let (is_higher, _) = self.test.claim();
-        if is_higher == self.a.subject.is_higher_better() { ComparisonFinding::Better } else { ComparisonFinding::Worse }
+        if is_higher == self.a.subject.is_higher_better() {
+            ComparisonFinding::Better
+        } else {
+            ComparisonFinding::Worse
+        }
     }
 
     /// Returns whether an allowance makes this row show less. An allowance for other rows does so, too, through the number of
@@ -303,9 +402,17 @@ impl<'s> Candidate<'s> {
 
     /// Returns the reason why these repetitions do not show what independent ones would.
     fn doubtful(&self) -> ComparisonFinding {
-        let without_order = ComparisonTerms { inflation: 1.0, ..self.doubt.terms };
-        let is_drift = rank_test(self.a, self.b, &without_order).is_some_and(|test| test.claim() != self.plain.claim());
-        if is_drift { ComparisonFinding::Drifting } else { ComparisonFinding::Dependent }
+        let without_order = ComparisonTerms {
+            inflation: 1.0,
+            ..self.doubt.terms
+        };
+        let is_drift = rank_test(self.a, self.b, &without_order)
+            .is_some_and(|test| test.claim() != self.plain.claim());
+        if is_drift {
+            ComparisonFinding::Drifting
+        } else {
+            ComparisonFinding::Dependent
+        }
     }
 }
 
@@ -316,10 +423,16 @@ fn rank_test(a: &Sample, b: &Sample, terms: &ComparisonTerms) -> Option<Censored
 /// Judges all rows at once. Rows whose samples are too small for any difference are not tests, and cost the others nothing: that depends on
 /// their sizes alone.
 fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
-    let (plain, adjusted) = (adjusted(candidates, |c| &c.plain), adjusted(candidates, |c| &c.test));
+    let (plain, adjusted) = (
+        adjusted(candidates, |c| &c.plain),
+        adjusted(candidates, |c| &c.test),
+    );
     let is_shown = |p: &Option<f64>| p.is_some_and(is_significant);
     // The level that the first row that is not shown was held against is that of all that are not.
-    let left = adjusted.iter().filter(|p| !is_shown(p) && p.is_some()).count();
+    let left = adjusted
+        .iter()
+        .filter(|p| !is_shown(p) && p.is_some())
+        .count();
     let needed = needed(adjusted.iter().filter(|p| !is_shown(p)).count());
     let can_show = |test: &CensoredTest| is_significant(test.least() * left as f64);
     let finding = |candidate: &Candidate<'_>, plain: &Option<f64>, p: &Option<f64>| match p {
@@ -331,18 +444,34 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
         _ => ComparisonFinding::TooFewRepetitions { needed },
     };
     let judged = candidates.iter().zip(plain.iter().zip(&adjusted));
-    judged.map(|(candidate, (plain, p))| candidate.row(p.unwrap_or(1.0), finding(candidate, plain, p))).collect()
+    judged
+        .map(|(candidate, (plain, p))| {
+            candidate.row(p.unwrap_or(1.0), finding(candidate, plain, p))
+        })
+        .collect()
 }
 
 /// The p-values of one of the tests of each row, adjusted for their number; `None` for rows that are not tests.
-fn adjusted<'s>(candidates: &[Candidate<'s>], test: for<'c> fn(&'c Candidate<'s>) -> &'c CensoredTest) -> Vec<Option<f64>> {
+fn adjusted<'s>(
+    candidates: &[Candidate<'s>],
+    test: for<'c> fn(&'c Candidate<'s>) -> &'c CensoredTest,
+) -> Vec<Option<f64>> {
     let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least());
-    let p_values: Vec<f64> = candidates.iter().filter(can_show).map(|candidate| test(candidate).claim().1).collect();
+    let p_values: Vec<f64> = candidates
+        .iter()
+        .filter(can_show)
+        .map(|candidate| test(candidate).claim().1)
+        .collect();
     let mut adjusted = holm(&p_values).into_iter();
-    candidates.iter().map(|candidate| can_show(&candidate).then(|| adjusted.next()).flatten()).collect()
+    candidates
+        .iter()
+        .map(|candidate| can_show(&candidate).then(|| adjusted.next()).flatten())
+        .collect()
 }
 
 /// The fewest repetitions of A and of B that can show a difference in one of so many rows.
 fn needed(rows: usize) -> usize {
-    (1..1000).find(|&n| least_p(n, n) * rows.max(1) as f64 <= LEVEL).unwrap_or(1000)
+    (1..1000)
+        .find(|&n| least_p(n, n) * rows.max(1) as f64 <= LEVEL)
+        .unwrap_or(1000)
 }

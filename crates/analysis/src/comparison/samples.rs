@@ -25,7 +25,13 @@ pub(crate) struct Sample {
 
 impl Sample {
     fn new(subject: Subject) -> Self {
-        Self { subject, values: Censored::default(), repetitions: Vec::new(), ceilings: Vec::new(), runs: Vec::new() }
+        Self {
+            subject,
+            values: Censored::default(),
+            repetitions: Vec::new(),
+            ceilings: Vec::new(),
+            runs: Vec::new(),
+        }
     }
 
     fn push(&mut self, repetition: u32, value: CensoredValue, ceiling: f64) {
@@ -37,14 +43,25 @@ impl Sample {
     /// Returns the factor by which the true rate may exceed the rate found because searches are rounded to one grid: a step of the grid if at least
     /// half of them ended at one or two loads; otherwise 1, since noise of more than a step, and different starts, average the rounding out.
     pub(super) fn step(&self) -> f64 {
-        let mut found: Vec<(f64, f64)> = self.values.values().iter().copied().zip(self.ceilings.iter().copied()).collect();
+        let mut found: Vec<(f64, f64)> = self
+            .values
+            .values()
+            .iter()
+            .copied()
+            .zip(self.ceilings.iter().copied())
+            .collect();
         found.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let mut loads: Vec<&[(f64, f64)]> =
-            found.chunk_by(|one, other| one.0 == other.0).filter(|load| load.len() > 1).collect();
+        let mut loads: Vec<&[(f64, f64)]> = found
+            .chunk_by(|one, other| one.0 == other.0)
+            .filter(|load| load.len() > 1)
+            .collect();
         loads.sort_by_key(|load| std::cmp::Reverse(load.len()));
         let often: Vec<&(f64, f64)> = loads.into_iter().take(2).flatten().collect();
         let is_grid = 2 * often.len() >= found.len();
-        let steps = often.iter().filter(|_| is_grid).map(|(value, ceiling)| ceiling / value);
+        let steps = often
+            .iter()
+            .filter(|_| is_grid)
+            .map(|(value, ceiling)| ceiling / value);
         steps.filter(|step| step.is_finite()).fold(1.0, f64::max)
     }
 }
@@ -52,13 +69,21 @@ impl Sample {
 pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
     let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     let mut add = |repetition, key, subject, value, ceiling| {
-        samples.entry(key).or_insert_with(|| Sample::new(subject)).push(repetition, value, ceiling);
+        samples
+            .entry(key)
+            .or_insert_with(|| Sample::new(subject))
+            .push(repetition, value, ceiling);
     };
     for outcome in outcomes {
         // The rate that a later stage is measured at is not a result in itself.
-        let found = outcome.brackets.iter().filter(|_| test.measure.is_searched_rate());
+        let found = outcome
+            .brackets
+            .iter()
+            .filter(|_| test.measure.is_searched_rate());
         for bracket in found {
-            let Some(rate) = bracket.known() else { continue };
+            let Some(rate) = bracket.known() else {
+                continue;
+            };
             add(
                 outcome.repetition,
                 (bracket.goal.0.to_bits(), None),
@@ -68,19 +93,41 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             );
         }
         // The numbers of connections held on the way to a capacity are steps of a search, not samples.
-        for value in outcome.values.iter().filter(|value| value.quantity != Quantity::ConnectionsHeld) {
+        for value in outcome
+            .values
+            .iter()
+            .filter(|value| value.quantity != Quantity::ConnectionsHeld)
+        {
             let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
-            let key = (u64::MAX, Some((value.quantity, value.direction, load.map_or(0, |load| load.0))));
+            let key = (
+                u64::MAX,
+                Some((
+                    value.quantity,
+                    value.direction,
+                    load.map_or(0, |load| load.0),
+                )),
+            );
             let subject = Subject::Value(value.quantity, value.direction, load);
-            add(outcome.repetition, key, subject, value.censored(), value.value);
+            add(
+                outcome.repetition,
+                key,
+                subject,
+                value.censored(),
+                value.value,
+            );
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried become samples.
     if test.measure.ends_when_lossless() {
-        let made = outcomes.iter().filter(|outcome| !outcome.values.is_empty()).count();
+        let made = outcomes
+            .iter()
+            .filter(|outcome| !outcome.values.is_empty())
+            .count();
         samples.retain(|_, sample| sample.repetitions.len() == made);
     }
-    samples.values_mut().for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
+    samples
+        .values_mut()
+        .for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
     samples
 }
 
@@ -89,10 +136,27 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
     let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
     for (outcomes, number) in runs.iter().zip(1..) {
         for (key, of_run) in samples(test, outcomes) {
-            let (Some(value), Some(ceiling)) = (median(of_run.values.values()), median(&of_run.ceilings)) else { continue };
-            let sample = all.entry(key).or_insert_with(|| Sample::new(of_run.subject));
-            let (is_at_least, is_at_most) = (of_run.values.is_median_open(), of_run.values.is_median_at_most());
-            sample.push(number, CensoredValue { value, is_at_least, is_at_most }, ceiling);
+            let (Some(value), Some(ceiling)) =
+                (median(of_run.values.values()), median(&of_run.ceilings))
+            else {
+                continue;
+            };
+            let sample = all
+                .entry(key)
+                .or_insert_with(|| Sample::new(of_run.subject));
+            let (is_at_least, is_at_most) = (
+                of_run.values.is_median_open(),
+                of_run.values.is_median_at_most(),
+            );
+            sample.push(
+                number,
+                CensoredValue {
+                    value,
+                    is_at_least,
+                    is_at_most,
+                },
+                ceiling,
+            );
             sample.runs.push(of_run.values.values().to_vec());
         }
     }
@@ -110,8 +174,19 @@ pub(crate) fn samples_of(test: &Test, outcomes: &[&Outcome]) -> impl Iterator<It
 
 /// Returns whether the other side, which has these samples, ended its scan above the load of this one because nothing was
 /// lost there.
-pub(super) fn is_below_the_scan(test: &Test, key: &SampleKey, other: &BTreeMap<SampleKey, Sample>) -> bool {
-    let load = |key: &SampleKey| key.1.filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate).map(|(_, _, load)| load);
+pub(super) fn is_below_the_scan(
+    test: &Test,
+    key: &SampleKey,
+    other: &BTreeMap<SampleKey, Sample>,
+) -> bool {
+    let load = |key: &SampleKey| {
+        key.1
+            .filter(|(quantity, ..)| *quantity == Quantity::FrameLossRate)
+            .map(|(_, _, load)| load)
+    };
     let lowest = other.keys().filter_map(load).min();
-    test.measure.ends_when_lossless() && load(key).zip(lowest).is_some_and(|(load, lowest)| load < lowest)
+    test.measure.ends_when_lossless()
+        && load(key)
+            .zip(lowest)
+            .is_some_and(|(load, lowest)| load < lowest)
 }

@@ -50,7 +50,10 @@ impl Reference {
 }
 
 fn is_shown(finding: ComparisonFinding) -> bool {
-    matches!(finding, ComparisonFinding::Better | ComparisonFinding::Worse)
+    matches!(
+        finding,
+        ComparisonFinding::Better | ComparisonFinding::Worse
+    )
 }
 
 impl Comparison<'_> {
@@ -69,12 +72,16 @@ impl Comparison<'_> {
 fn weighed(row: &ComparisonRow, reference: Option<&Reference>) -> ComparisonFinding {
     let reference = reference.filter(|reference| reference.shift.is_some());
     match (row.finding, reference) {
-        (ComparisonFinding::NoDifferenceShown, Some(reference)) if reference.is_changed => ComparisonFinding::MachineChanged,
+        (ComparisonFinding::NoDifferenceShown, Some(reference)) if reference.is_changed => {
+            ComparisonFinding::MachineChanged
+        }
         (finding, _) if !is_shown(finding) => finding,
         (finding, None) if is_beyond_sessions(row) => finding,
         (_, None) => ComparisonFinding::NotInTurns,
         (_, Some(reference)) if reference.is_changed => ComparisonFinding::MachineChanged,
-        (_, Some(reference)) if !reference.is_exceeded_by(row) => ComparisonFinding::WithinReference,
+        (_, Some(reference)) if !reference.is_exceeded_by(row) => {
+            ComparisonFinding::WithinReference
+        }
         (finding, Some(_)) => finding,
     }
 }
@@ -83,5 +90,6 @@ fn weighed(row: &ComparisonRow, reference: Option<&Reference>) -> ComparisonFind
 /// slower may have lost the first frames.
 fn is_beyond_sessions(row: &ComparisonRow) -> bool {
     let least = 1.0 - SESSIONS_DIFFER;
-    row.shift.is_some_and(|shift| shift.high < least || shift.low > 1.0 / least)
+    row.shift
+        .is_some_and(|shift| shift.high < least || shift.low > 1.0 / least)
 }

@@ -70,12 +70,22 @@ impl fmt::Display for Subject {
             Self::Rate(LossRatio::ZERO) => f.write_str("Throughput"),
             Self::Rate(goal) => write!(f, "Rate at {goal} loss or less"),
             Self::ConnectionRate(LossRatio::ZERO) => f.write_str("Connection establishment rate"),
-            Self::ConnectionRate(goal) => write!(f, "Connection establishment rate at {goal} loss or less"),
-            Self::QueryRate(LossRatio::ZERO) => f.write_str("Rate of queries answered correctly and in time"),
+            Self::ConnectionRate(goal) => {
+                write!(f, "Connection establishment rate at {goal} loss or less")
+            }
+            Self::QueryRate(LossRatio::ZERO) => {
+                f.write_str("Rate of queries answered correctly and in time")
+            }
             Self::QueryRate(goal) => write!(f, "Rate of queries at {goal} loss or less"),
-            Self::Value(quantity, ..) if quantity.unit() == Unit::Connections => f.write_str(quantity.title()),
-            Self::Value(quantity, direction, None) => write!(f, "{}, {direction}", quantity.title()),
-            Self::Value(quantity, direction, Some(load)) => write!(f, "{}, {direction}, at {load}", quantity.title()),
+            Self::Value(quantity, ..) if quantity.unit() == Unit::Connections => {
+                f.write_str(quantity.title())
+            }
+            Self::Value(quantity, direction, None) => {
+                write!(f, "{}, {direction}", quantity.title())
+            }
+            Self::Value(quantity, direction, Some(load)) => {
+                write!(f, "{}, {direction}, at {load}", quantity.title())
+            }
         }
     }
 }
@@ -92,15 +102,31 @@ mod tests {
             let subject = Subject::rate(measure, LossRatio::ZERO);
             (subject.to_string(), subject.noun().unwrap(), subject.unit())
         };
-        let tcp = Tcp { object_octets: 64, time_limit_ns: 1, close: Close::Reset, server_ports: (80, 80) };
-        let connections = ("Connection establishment rate".to_owned(), Noun::Connections, "connections/s");
-        assert_eq!(rate(&Measure::Throughput), ("Throughput".to_owned(), Noun::Frames, "frames/s"));
+        let tcp = Tcp {
+            object_octets: 64,
+            time_limit_ns: 1,
+            close: Close::Reset,
+            server_ports: (80, 80),
+        };
+        let connections = (
+            "Connection establishment rate".to_owned(),
+            Noun::Connections,
+            "connections/s",
+        );
+        assert_eq!(
+            rate(&Measure::Throughput),
+            ("Throughput".to_owned(), Noun::Frames, "frames/s")
+        );
         assert_eq!(rate(&Measure::EstablishmentRate), connections);
         assert_eq!(rate(&Measure::TcpEstablishmentRate(tcp)), connections);
         let (title, noun, unit) = rate(&Measure::Dns(DnsTest::required(DnsRole::Dns64)));
         assert_eq!(
             (title.as_str(), noun, unit),
-            ("Rate of queries answered correctly and in time", Noun::Queries, "queries/s")
+            (
+                "Rate of queries answered correctly and in time",
+                Noun::Queries,
+                "queries/s"
+            )
         );
     }
 
@@ -111,7 +137,13 @@ mod tests {
             (subject.unit(), subject.noun())
         };
         assert_eq!(of(Quantity::TypicalLatency), ("ns", None));
-        assert_eq!(of(Quantity::TableCapacity), ("connections", Some(Noun::Connections)));
-        assert_eq!(of(Quantity::BackToBackFrames), ("frames", Some(Noun::Frames)));
+        assert_eq!(
+            of(Quantity::TableCapacity),
+            ("connections", Some(Noun::Connections))
+        );
+        assert_eq!(
+            of(Quantity::BackToBackFrames),
+            ("frames", Some(Noun::Frames))
+        );
     }
 }

@@ -31,24 +31,50 @@ pub enum PlanningCaveat {
 }
 
 impl PlanningCaveats {
-    pub(super) fn of(devices: &[TestedDevice<'_>], records: &[TrialRecord], facts: &Facts, trust: Option<Trust>) -> Self {
-        let tests: BTreeSet<&str> = devices.iter().flat_map(TestedDevice::tests).map(|test| test.name.as_str()).collect();
-        let of_gateways = records.iter().filter(|record| tests.contains(record.point.test.as_str()));
+    pub(super) fn of(
+        devices: &[TestedDevice<'_>],
+        records: &[TrialRecord],
+        facts: &Facts,
+        trust: Option<Trust>,
+    ) -> Self {
+        let tests: BTreeSet<&str> = devices
+            .iter()
+            .flat_map(TestedDevice::tests)
+            .map(|test| test.name.as_str())
+            .collect();
+        let of_gateways = records
+            .iter()
+            .filter(|record| tests.contains(record.point.test.as_str()));
         Self {
             trust,
-            shortest_trial_ns: of_gateways.map(|record| record.result.spec.duration_ns).min(),
-            links: devices.iter().filter_map(|device| facts.duts.get(device.dut)).map(|dut| dut.link_kind()).collect(),
+            shortest_trial_ns: of_gateways
+                .map(|record| record.result.spec.duration_ns)
+                .min(),
+            links: devices
+                .iter()
+                .filter_map(|device| facts.duts.get(device.dut))
+                .map(|dut| dut.link_kind())
+                .collect(),
         }
     }
 
     /// Returns each reason not to plan with the numbers; none if they are fit for it.
     pub fn reasons(&self) -> Vec<PlanningCaveat> {
-        let is_low = self.trust.as_ref().is_some_and(|trust| trust.level == TrustLevel::Low);
-        let short = self.shortest_trial_ns.filter(|duration| *duration < LEAST_TRIAL_NS);
-        let are_virtual = self.links.contains(&LinkKind::Virtual) || self.links.contains(&LinkKind::SharedMemory);
+        let is_low = self
+            .trust
+            .as_ref()
+            .is_some_and(|trust| trust.level == TrustLevel::Low);
+        let short = self
+            .shortest_trial_ns
+            .filter(|duration| *duration < LEAST_TRIAL_NS);
+        let are_virtual =
+            self.links.contains(&LinkKind::Virtual) || self.links.contains(&LinkKind::SharedMemory);
         let low = is_low.then_some(PlanningCaveat::LowTrust);
         let links = are_virtual.then_some(PlanningCaveat::VirtualLinks);
-        low.into_iter().chain(short.map(PlanningCaveat::ShortTrials)).chain(links).collect()
+        low.into_iter()
+            .chain(short.map(PlanningCaveat::ShortTrials))
+            .chain(links)
+            .collect()
     }
 }
 
@@ -58,17 +84,34 @@ mod tests {
 
     #[test]
     fn low_trust_short_trials_and_virtual_links_each_speak_against_planning() {
-        let trust = |level| Some(Trust { level, reasons: Vec::new() });
+        let trust = |level| {
+            Some(Trust {
+                level,
+                reasons: Vec::new(),
+            })
+        };
         let of = |level, shortest_trial_ns, link| {
-            let caveats =
-                PlanningCaveats { trust: trust(level), shortest_trial_ns: Some(shortest_trial_ns), links: [link].into() };
+            let caveats = PlanningCaveats {
+                trust: trust(level),
+                shortest_trial_ns: Some(shortest_trial_ns),
+                links: [link].into(),
+            };
             caveats.reasons()
         };
         let (second, wires) = (1_000_000_000, LinkKind::Interfaces);
         assert_eq!(of(TrustLevel::Fair, 10 * second, wires), []);
-        assert_eq!(of(TrustLevel::Low, 10 * second, wires), [PlanningCaveat::LowTrust]);
-        assert_eq!(of(TrustLevel::High, second, wires), [PlanningCaveat::ShortTrials(second)]);
-        assert_eq!(of(TrustLevel::High, 60 * second, LinkKind::SharedMemory), [PlanningCaveat::VirtualLinks]);
+        assert_eq!(
+            of(TrustLevel::Low, 10 * second, wires),
+            [PlanningCaveat::LowTrust]
+        );
+        assert_eq!(
+            of(TrustLevel::High, second, wires),
+            [PlanningCaveat::ShortTrials(second)]
+        );
+        assert_eq!(
+            of(TrustLevel::High, 60 * second, LinkKind::SharedMemory),
+            [PlanningCaveat::VirtualLinks]
+        );
         assert_eq!(of(TrustLevel::Low, second, LinkKind::Virtual).len(), 3);
     }
 }

@@ -56,18 +56,27 @@ impl<'a> TestedDevice<'a> {
 
     /// Returns the tests that measure its capacity.
     pub fn tests(&self) -> impl Iterator<Item = &'a Test> + '_ {
-        self.throughput.iter().chain(&self.establishment).chain(&self.capacity).copied()
+        self.throughput
+            .iter()
+            .chain(&self.establishment)
+            .chain(&self.capacity)
+            .copied()
     }
 
     /// Returns whether any of its tests uses connections. Otherwise the device counts as stateless.
     pub fn is_stateful(&self) -> bool {
         let has_connections = |test: &&Test| test.stateful.is_some();
-        !self.establishment.is_empty() || !self.capacity.is_empty() || self.throughput.iter().any(has_connections)
+        !self.establishment.is_empty()
+            || !self.capacity.is_empty()
+            || self.throughput.iter().any(has_connections)
     }
 
     /// Returns the frame sizes at which its throughput is measured.
     pub fn sizes(&self) -> BTreeSet<FrameSize> {
-        self.throughput.iter().flat_map(|test| test.frame_sizes.iter().copied()).collect()
+        self.throughput
+            .iter()
+            .flat_map(|test| test.frame_sizes.iter().copied())
+            .collect()
     }
 }
 

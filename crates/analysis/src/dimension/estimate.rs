@@ -19,13 +19,25 @@ impl Estimate {
     /// Returns the median of repetitions, or `None` if there are none.
     pub(super) fn of(repetitions: &[f64], is_at_least: bool) -> Option<Self> {
         let summary = sixbench_stats::Summary::of(repetitions)?;
-        let (low, high) = sixbench_stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
-        Some(Self { low, value: summary.median, high, n: summary.n, is_at_least })
+        let (low, high) =
+            sixbench_stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
+        Some(Self {
+            low,
+            value: summary.median,
+            high,
+            n: summary.n,
+            is_at_least,
+        })
     }
 
     /// Returns the result of applying a non-decreasing function.
     pub(super) fn map(self, of: impl Fn(f64) -> f64) -> Self {
-        Self { low: of(self.low), value: of(self.value), high: of(self.high), ..self }
+        Self {
+            low: of(self.low),
+            value: of(self.value),
+            high: of(self.high),
+            ..self
+        }
     }
 
     /// Returns the result of applying a function that is non-decreasing in both values.
@@ -46,10 +58,14 @@ mod tests {
 
     #[test]
     fn six_repetitions_have_an_interval_and_fewer_their_range() {
-        let six = Estimate::of(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false).expect("an estimate");
+        let six = Estimate::of(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false)
+            .expect("an estimate");
         assert_eq!((six.low, six.value, six.high, six.n), (2.0, 5.0, 8.0, 9));
         let three = Estimate::of(&[5.0, 1.0, 2.0], true).expect("an estimate");
-        assert_eq!((three.low, three.value, three.high, three.is_at_least), (1.0, 2.0, 5.0, true));
+        assert_eq!(
+            (three.low, three.value, three.high, three.is_at_least),
+            (1.0, 2.0, 5.0, true)
+        );
         assert_eq!(Estimate::of(&[], false), None);
     }
 }

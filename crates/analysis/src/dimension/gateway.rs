@@ -3,7 +3,15 @@
 use sixbench_method::record::PathFacts;
 
 /// The technologies, by their titles, with which subscribers share the IPv4 addresses of a gateway.
-const SHARING: [&str; 7] = ["stateful NAT44", "stateful NAT64", "464XLAT", "MAP-T", "MAP-E", "lw4o6", "DS-Lite"];
+const SHARING: [&str; 7] = [
+    "stateful NAT44",
+    "stateful NAT64",
+    "464XLAT",
+    "MAP-T",
+    "MAP-E",
+    "lw4o6",
+    "DS-Lite",
+];
 
 /// A device without a number of subscribers, although its throughput or connections were measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +37,32 @@ mod tests {
 
     #[test]
     fn routers_wires_and_stateless_translators_share_no_address() {
-        assert!(SHARING.iter().all(|technology| shares_addresses(technology, None)));
-        for other in ["IPv4 router", "IPv6 router", "SIIT", "stateful NAT66", "464XLAT CLAT", "6rd", "wire", "DNS64 server", ""]
-        {
+        assert!(
+            SHARING
+                .iter()
+                .all(|technology| shares_addresses(technology, None))
+        );
+        for other in [
+            "IPv4 router",
+            "IPv6 router",
+            "SIIT",
+            "stateful NAT66",
+            "464XLAT CLAT",
+            "6rd",
+            "wire",
+            "DNS64 server",
+            "",
+        ] {
             assert!(!shares_addresses(other, None), "{other}");
         }
     }
 
     #[test]
     fn a_customer_edge_is_not_a_gateway_and_a_border_relay_is() {
-        let to = |is_ipv4, overhead| PathFacts { right: LinkFacts { is_ipv4, overhead }, ..PathFacts::default() };
+        let to = |is_ipv4, overhead| PathFacts {
+            right: LinkFacts { is_ipv4, overhead },
+            ..PathFacts::default()
+        };
         assert!(shares_addresses("MAP-T", Some(&to(true, 0))));
         assert!(!shares_addresses("MAP-T", Some(&to(false, 0))));
         assert!(!shares_addresses("MAP-E", Some(&to(true, 40))));

@@ -66,7 +66,11 @@ impl Dimensioning<'_> {
             return None;
         }
         let alone = self.limits.first().map(|limit| limit.subscribers)?;
-        Some(self.together.filter(|together| together.value < alone.value).unwrap_or(alone))
+        Some(
+            self.together
+                .filter(|together| together.value < alone.value)
+                .unwrap_or(alone),
+        )
     }
 
     /// Returns the number of public IPv4 addresses that this many subscribers need if each connection has its own port.
@@ -87,12 +91,29 @@ pub fn dimension<'a>(
 ) -> SubscriberEstimates<'a> {
     let points = planned_points(plan, records, outcomes, facts);
     let (gateways, others) = divided(plan, |dut| {
-        facts.duts.get(dut).map(|facts| (facts.technology.clone(), shares_addresses(&facts.technology, facts.path.as_ref())))
+        facts.duts.get(dut).map(|facts| {
+            (
+                facts.technology.clone(),
+                shares_addresses(&facts.technology, facts.path.as_ref()),
+            )
+        })
     });
-    let caveats = PlanningCaveats::of(&gateways, records, facts, trust(plan, facts, records, outcomes, &points));
-    let run = MeasuredRun { traffic, points: &points, outcomes };
+    let caveats = PlanningCaveats::of(
+        &gateways,
+        records,
+        facts,
+        trust(plan, facts, records, outcomes, &points),
+    );
+    let run = MeasuredRun {
+        traffic,
+        points: &points,
+        outcomes,
+    };
     SubscriberEstimates {
-        gateways: gateways.into_iter().map(|device| run.dimension(device)).collect(),
+        gateways: gateways
+            .into_iter()
+            .map(|device| run.dimension(device))
+            .collect(),
         left_out: others,
         caveats,
     }
@@ -111,7 +132,10 @@ pub fn divided<'a>(
             gateways.push(device);
             continue;
         }
-        let other = LeftOutDevice { dut: device.dut.to_owned(), technology: known.map(|(technology, _)| technology) };
+        let other = LeftOutDevice {
+            dut: device.dut.to_owned(),
+            technology: known.map(|(technology, _)| technology),
+        };
         if !others.contains(&other) {
             others.push(other);
         }

@@ -19,7 +19,15 @@ pub struct Assumed<T> {
 pub struct Imix(Vec<(FrameSize, u32)>);
 
 /// The letters of RFC 6985 section 3 with their frame sizes in octets. RFC 8219 section 5.1.1 replaces 64 by 84 for IPv6 frames.
-const GENOME: [(char, u16); 7] = [('a', 84), ('b', 128), ('c', 256), ('d', 512), ('e', 1024), ('f', 1280), ('g', 1518)];
+const GENOME: [(char, u16); 7] = [
+    ('a', 84),
+    ('b', 128),
+    ('c', 256),
+    ('d', 512),
+    ('e', 1024),
+    ('f', 1280),
+    ('g', 1518),
+];
 
 impl Imix {
     /// Reads a mix: sizes with their shares, `84:7, 594:4, 1518:1`, or the letters of RFC 6985, `aaafg`.
@@ -27,7 +35,11 @@ impl Imix {
     /// # Errors
     /// The text is neither; the error says what was expected.
     pub fn read(text: &str) -> Result<Self, String> {
-        let frames = if text.contains(':') { sizes(text)? } else { letters(text)? };
+        let frames = if text.contains(':') {
+            sizes(text)?
+        } else {
+            letters(text)?
+        };
         let mut shares = BTreeMap::new();
         for (size, share) in frames {
             let sum: &mut u32 = shares.entry(size).or_default();
@@ -39,33 +51,52 @@ impl Imix {
     /// Returns each size with its share of the frames, 0..=1.
     pub fn shares(&self) -> impl Iterator<Item = (FrameSize, f64)> + '_ {
         let all: f64 = self.0.iter().map(|(_, share)| f64::from(*share)).sum();
-        self.0.iter().map(move |&(size, share)| (size, f64::from(share) / all))
+        self.0
+            .iter()
+            .map(move |&(size, share)| (size, f64::from(share) / all))
     }
 
     /// Returns the share of the mix's octets, 0..=1, that is in frames of the sizes for which `is_of` is true.
     pub fn octet_share(&self, is_of: impl Fn(FrameSize) -> bool) -> f64 {
-        let octets = self.shares().filter(|(size, _)| is_of(*size)).map(|(size, share)| f64::from(size.0) * share);
+        let octets = self
+            .shares()
+            .filter(|(size, _)| is_of(*size))
+            .map(|(size, share)| f64::from(size.0) * share);
         octets.sum::<f64>() / self.mean_octets()
     }
 
     /// Returns the mean frame size, in octets with FCS.
     pub fn mean_octets(&self) -> f64 {
-        self.shares().map(|(size, share)| f64::from(size.0) * share).sum()
+        self.shares()
+            .map(|(size, share)| f64::from(size.0) * share)
+            .sum()
     }
 }
 
 fn sizes(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
-    let wrong = |part: &str| format!("expected sizes with their shares such as `84:7, 594:4, 1518:1`, not `{part}`");
+    let wrong = |part: &str| {
+        format!("expected sizes with their shares such as `84:7, 594:4, 1518:1`, not `{part}`")
+    };
     let each = text.split(',').map(|part| {
         let (size, share) = part.split_once(':').ok_or_else(|| wrong(part))?;
-        let share = share.trim().parse().ok().filter(|share| (1..=1_000_000).contains(share)).ok_or_else(|| wrong(part))?;
+        let share = share
+            .trim()
+            .parse()
+            .ok()
+            .filter(|share| (1..=1_000_000).contains(share))
+            .ok_or_else(|| wrong(part))?;
         Ok((units::frame_size(size)?, share))
     });
     each.collect()
 }
 
 fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
-    let size = |letter| GENOME.iter().find(|(known, _)| *known == letter).map(|(_, octets)| (FrameSize(*octets), 1));
+    let size = |letter| {
+        GENOME
+            .iter()
+            .find(|(known, _)| *known == letter)
+            .map(|(_, octets)| (FrameSize(*octets), 1))
+    };
     let frames: Option<Vec<(FrameSize, u32)>> = text.trim().chars().map(size).collect();
     frames.filter(|frames| !frames.is_empty()).ok_or_else(|| {
         format!("expected sizes with their shares such as `84:7, 594:4, 1518:1`, or letters a to g of RFC 6985, not `{text}`")
@@ -74,8 +105,17 @@ fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
 
 impl fmt::Display for Imix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self.0.iter().map(|(size, share)| format!("{size}:{share}")).collect();
-        write!(f, "{} (mean {:.1} octets)", parts.join(", "), self.mean_octets())
+        let parts: Vec<String> = self
+            .0
+            .iter()
+            .map(|(size, share)| format!("{size}:{share}"))
+            .collect();
+        write!(
+            f,
+            "{} (mean {:.1} octets)",
+            parts.join(", "),
+            self.mean_octets()
+        )
     }
 }
 
@@ -139,7 +179,8 @@ pub struct SubscriberLoad {
 impl SubscriberTraffic {
     /// Returns the load of one subscriber on the device: without native IPv6, and with the growth over the planned years.
     pub fn load(&self) -> SubscriberLoad {
-        let factor = (1.0 - self.native_ipv6.value) * (1.0 + self.growth.value).powf(self.years.value);
+        let factor =
+            (1.0 - self.native_ipv6.value) * (1.0 + self.growth.value).powf(self.years.value);
         let frames = |bits: u64, imix: &Imix| bits as f64 / (8.0 * imix.mean_octets()) * factor;
         SubscriberLoad {
             downstream_frames: frames(self.downstream.value, &self.downstream_imix.value),
@@ -151,22 +192,66 @@ impl SubscriberTraffic {
 
     /// Returns every figure with its source, in the order of the file.
     pub fn assumptions(&self) -> Vec<PrintedAssumption> {
-        let of = |key, value: String, source: &str| PrintedAssumption { key, value, source: source.to_owned() };
+        let of = |key, value: String, source: &str| PrintedAssumption {
+            key,
+            value,
+            source: source.to_owned(),
+        };
         let bits = |bits: u64| format!("{} kbit/s", bits as f64 / 1e3);
         let percent = |ratio: f64| format!("{} %", round(ratio * 100.0));
         vec![
-            of("downstream", bits(self.downstream.value), &self.downstream.source),
+            of(
+                "downstream",
+                bits(self.downstream.value),
+                &self.downstream.source,
+            ),
             of("upstream", bits(self.upstream.value), &self.upstream.source),
-            of("downstream-imix", self.downstream_imix.value.to_string(), &self.downstream_imix.source),
-            of("upstream-imix", self.upstream_imix.value.to_string(), &self.upstream_imix.source),
-            of("new-connections", format!("{} /s", round(self.new_connections.value)), &self.new_connections.source),
-            of("connection-lifetime", format!("{} s", round(self.connection_lifetime.value)), &self.connection_lifetime.source),
-            of("held-connections", round(self.held_connections.value).to_string(), &self.held_connections.source),
-            of("native-ipv6", percent(self.native_ipv6.value), &self.native_ipv6.source),
-            of("growth", format!("{} per year", percent(self.growth.value)), &self.growth.source),
-            of("years", round(self.years.value).to_string(), &self.years.source),
+            of(
+                "downstream-imix",
+                self.downstream_imix.value.to_string(),
+                &self.downstream_imix.source,
+            ),
+            of(
+                "upstream-imix",
+                self.upstream_imix.value.to_string(),
+                &self.upstream_imix.source,
+            ),
+            of(
+                "new-connections",
+                format!("{} /s", round(self.new_connections.value)),
+                &self.new_connections.source,
+            ),
+            of(
+                "connection-lifetime",
+                format!("{} s", round(self.connection_lifetime.value)),
+                &self.connection_lifetime.source,
+            ),
+            of(
+                "held-connections",
+                round(self.held_connections.value).to_string(),
+                &self.held_connections.source,
+            ),
+            of(
+                "native-ipv6",
+                percent(self.native_ipv6.value),
+                &self.native_ipv6.source,
+            ),
+            of(
+                "growth",
+                format!("{} per year", percent(self.growth.value)),
+                &self.growth.source,
+            ),
+            of(
+                "years",
+                round(self.years.value).to_string(),
+                &self.years.source,
+            ),
             of("reserve", percent(self.reserve.value), &self.reserve.source),
-            of("shared-processor", self.shared_processor.value.to_string(), &self.shared_processor.source),
+            of(
+                "shared-processor",
+                self.shared_processor.value.to_string(),
+                &self.shared_processor.source,
+            ),
         ]
     }
 }
@@ -181,7 +266,10 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::dimension) fn assumed<T>(value: T) -> Assumed<T> {
-        Assumed { value, source: "a test".to_owned() }
+        Assumed {
+            value,
+            source: "a test".to_owned(),
+        }
     }
 
     /// Returns a profile of 800 kbit/s down and 80 kbit/s up in frames of 100 octets: 1,000 and 100 frames/s. Half of it is native, and there is no
@@ -209,15 +297,31 @@ pub(super) mod tests {
     #[test]
     fn the_simple_imix_has_a_mean_of_373_octets() {
         let imix = Imix::read("84:7, 594:4, 1518:1").expect("a mix");
-        assert_eq!(imix.mean_octets(), (84.0 * 7.0 + 594.0 * 4.0 + 1518.0) / 12.0);
+        assert_eq!(
+            imix.mean_octets(),
+            (84.0 * 7.0 + 594.0 * 4.0 + 1518.0) / 12.0
+        );
         assert_eq!(imix.to_string(), "84:7, 594:4, 1518:1 (mean 373.5 octets)");
-        assert_eq!(Imix::read("1518:1,84:3,594:4,84B:4"), Ok(imix), "the order does not matter, and equal sizes add up");
+        assert_eq!(
+            Imix::read("1518:1,84:3,594:4,84B:4"),
+            Ok(imix),
+            "the order does not matter, and equal sizes add up"
+        );
     }
 
     #[test]
     fn letters_are_those_of_rfc_6985_with_84_in_place_of_64() {
         assert_eq!(Imix::read("aaafg"), Imix::read("84:3, 1280:1, 1518:1"));
-        for mistaken in ["", "aaz", "84", "84:", "84:0", "84:x", "64:7, 594:4", "84:7,,"] {
+        for mistaken in [
+            "",
+            "aaz",
+            "84",
+            "84:",
+            "84:0",
+            "84:x",
+            "64:7, 594:4",
+            "84:7,,",
+        ] {
             assert!(Imix::read(mistaken).is_err(), "{mistaken}");
         }
         assert!(Imix::read("64:7").unwrap_err().contains("84 replaces 64"));
@@ -225,19 +329,44 @@ pub(super) mod tests {
 
     #[test]
     fn a_subscriber_asks_for_the_translated_share_after_the_growth() {
-        let now =
-            SubscriberLoad { downstream_frames: 500.0, upstream_frames: 50.0, new_connections: 1.0, held_connections: 100.0 };
+        let now = SubscriberLoad {
+            downstream_frames: 500.0,
+            upstream_frames: 50.0,
+            new_connections: 1.0,
+            held_connections: 100.0,
+        };
         assert_eq!(plain().load(), now);
-        let grown = SubscriberTraffic { growth: assumed(0.1), years: assumed(2.0), ..plain() }.load();
-        assert!((grown.downstream_frames - 605.0).abs() < 1e-9 && (grown.held_connections - 121.0).abs() < 1e-9, "{grown:?}");
+        let grown = SubscriberTraffic {
+            growth: assumed(0.1),
+            years: assumed(2.0),
+            ..plain()
+        }
+        .load();
+        assert!(
+            (grown.downstream_frames - 605.0).abs() < 1e-9
+                && (grown.held_connections - 121.0).abs() < 1e-9,
+            "{grown:?}"
+        );
     }
 
     #[test]
     fn every_figure_is_printed_with_its_source() {
         let printed = plain().assumptions();
         assert_eq!(printed.len(), 12);
-        assert!(printed.iter().all(|assumption| assumption.source == "a test"));
-        let value = |key| printed.iter().find(|one| one.key == key).map(|one| one.value.as_str());
-        assert_eq!([value("downstream"), value("native-ipv6"), value("years")], [Some("800 kbit/s"), Some("50 %"), Some("0")]);
+        assert!(
+            printed
+                .iter()
+                .all(|assumption| assumption.source == "a test")
+        );
+        let value = |key| {
+            printed
+                .iter()
+                .find(|one| one.key == key)
+                .map(|one| one.value.as_str())
+        };
+        assert_eq!(
+            [value("downstream"), value("native-ipv6"), value("years")],
+            [Some("800 kbit/s"), Some("50 %"), Some("0")]
+        );
     }
 }

@@ -56,7 +56,9 @@ pub struct Fit {
 }
 
 /// The reason why no law was fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error,
+)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 // The message over each variant says what its fields are.
 #[allow(missing_docs)]
@@ -78,23 +80,39 @@ pub(super) type Parameters = [f64; 3];
 /// # Errors
 /// Where the steps are too few to tell the law from any other, or a median is not positive.
 pub fn fit(law: Law, repetitions: &[CoreRepetitions]) -> Result<Fit, NoFit> {
-    let measured: Vec<&CoreRepetitions> = repetitions.iter().filter(|step| !step.values.is_empty()).collect();
+    let measured: Vec<&CoreRepetitions> = repetitions
+        .iter()
+        .filter(|step| !step.values.is_empty())
+        .collect();
     let points = medians(&measured);
     let mut cores: Vec<u32> = measured.iter().map(|step| step.cores.get()).collect();
     cores.sort_unstable();
     cores.dedup();
     if cores.len() < law.needed_steps() {
-        return Err(NoFit::TooFewSteps { law, steps: cores.len() });
+        return Err(NoFit::TooFewSteps {
+            law,
+            steps: cores.len(),
+        });
     }
-    if let Some((step, _)) = measured.iter().zip(&points).find(|(_, (_, rate))| *rate <= 0.0) {
-        return Err(NoFit::NoRate { cores: step.cores.get() });
+    if let Some((step, _)) = measured
+        .iter()
+        .zip(&points)
+        .find(|(_, (_, rate))| *rate <= 0.0)
+    {
+        return Err(NoFit::NoRate {
+            cores: step.cores.get(),
+        });
     }
     let parameters = parameters(law, &points);
     Ok(Fit {
         residual: (squares(&parameters, &points) / points.len() as f64).sqrt(),
         steps: cores.len(),
         most_cores: cores.last().copied().unwrap_or(0),
-        repetitions: measured.iter().map(|step| step.values.len()).min().unwrap_or(0),
+        repetitions: measured
+            .iter()
+            .map(|step| step.values.len())
+            .min()
+            .unwrap_or(0),
         interval: interval::of(law, &measured),
         ..Fit::of(law, parameters)
     })
@@ -102,19 +120,33 @@ pub fn fit(law: Law, repetitions: &[CoreRepetitions]) -> Result<Fit, NoFit> {
 
 /// Cores and the median rate of each step.
 pub(super) fn medians(steps: &[&CoreRepetitions]) -> Vec<(f64, f64)> {
-    steps.iter().filter_map(|step| Some((f64::from(step.cores.get()), median(&step.values)?))).collect()
+    steps
+        .iter()
+        .filter_map(|step| Some((f64::from(step.cores.get()), median(&step.values)?)))
+        .collect()
 }
 
 impl Fit {
     /// Returns the fit with these parameters; how well they fit is not yet known.
     pub(super) fn of(law: Law, [a, b, c]: Parameters) -> Self {
         let (lambda, sigma, kappa) = (1.0 / a, b / a, c / a);
-        Self { law, lambda, sigma, kappa, residual: 0.0, steps: 0, most_cores: 0, repetitions: 0, interval: None }
+        Self {
+            law,
+            lambda,
+            sigma,
+            kappa,
+            residual: 0.0,
+            steps: 0,
+            most_cores: 0,
+            repetitions: 0,
+            interval: None,
+        }
     }
 
     /// The rate with so many cores by this law, in the unit of the values.
     pub fn at(&self, cores: f64) -> f64 {
-        self.lambda * cores / (1.0 + self.sigma * (cores - 1.0) + self.kappa * cores * (cores - 1.0))
+        self.lambda * cores
+            / (1.0 + self.sigma * (cores - 1.0) + self.kappa * cores * (cores - 1.0))
     }
 
     /// The cores at which the rate is highest, n* = sqrt((1 - σ) / κ), at least 1. `None` where it rises for ever.
@@ -141,8 +173,13 @@ pub(super) fn parameters(law: Law, points: &[(f64, f64)]) -> Parameters {
     if is_allowed(&best) {
         return best;
     }
-    let allowed = fewer.iter().map(|free| descend(free, points)).filter(is_allowed);
-    allowed.min_by(|a, b| squares(a, points).total_cmp(&squares(b, points))).unwrap_or(best)
+    let allowed = fewer
+        .iter()
+        .map(|free| descend(free, points))
+        .filter(is_allowed);
+    allowed
+        .min_by(|a, b| squares(a, points).total_cmp(&squares(b, points)))
+        .unwrap_or(best)
 }
 
 fn is_allowed(parameters: &Parameters) -> bool {
@@ -154,10 +191,16 @@ fn descend(free: &[usize], points: &[(f64, f64)]) -> Parameters {
     const MOST_STEPS: usize = 60;
     /// A step that gains a smaller part than this is the last.
     const GAIN: f64 = 1e-12;
-    let Some(mut found) = linear(free, points) else { return [f64::NAN; 3] };
+    let Some(mut found) = linear(free, points) else {
+        return [f64::NAN; 3];
+    };
     for _ in 0..MOST_STEPS {
-        let Some(step) = newton(free, &found, points) else { break };
-        let Some(next) = shortened(&found, &step, points) else { break };
+        let Some(step) = newton(free, &found, points) else {
+            break;
+        };
+        let Some(next) = shortened(&found, &step, points) else {
+            break;
+        };
         let is_last = squares(&next, points) > squares(&found, points) * (1.0 - GAIN);
         found = next;
         if is_last {
@@ -175,7 +218,9 @@ fn shortened(from: &Parameters, step: &Parameters, points: &[(f64, f64)]) -> Opt
         let part = 0.5f64.powi(halvings);
         [0, 1, 2].map(|i| from[i] + part * step[i])
     };
-    (0..HALVINGS).map(after).find(|to| squares(to, points) < here)
+    (0..HALVINGS)
+        .map(after)
+        .find(|to| squares(to, points) < here)
 }
 
 /// Returns the parameters for which 1 = (X / n) (a + b (n - 1) + c n (n - 1)) holds best with the medians for X.
@@ -188,7 +233,10 @@ fn linear(free: &[usize], points: &[(f64, f64)]) -> Option<Parameters> {
 fn newton(free: &[usize], at: &Parameters, points: &[(f64, f64)]) -> Option<Parameters> {
     let row = |(n, rate): &(f64, f64)| {
         let fitted = n / denominator(at, *n);
-        (basis(*n).map(|term| term * fitted * fitted / (n * rate)), fitted / rate - 1.0)
+        (
+            basis(*n).map(|term| term * fitted * fitted / (n * rate)),
+            fitted / rate - 1.0,
+        )
     };
     least_squares(free, points.iter().map(row))
 }
@@ -198,7 +246,11 @@ fn basis(n: f64) -> Parameters {
 }
 
 fn denominator(parameters: &Parameters, n: f64) -> f64 {
-    basis(n).iter().zip(parameters).map(|(term, parameter)| term * parameter).sum()
+    basis(n)
+        .iter()
+        .zip(parameters)
+        .map(|(term, parameter)| term * parameter)
+        .sum()
 }
 
 /// The sum of the squared relative residuals; not a number where the law has a pole among the steps.

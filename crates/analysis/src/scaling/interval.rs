@@ -41,18 +41,31 @@ pub struct PeakInterval {
 
 /// Returns the intervals of the fit; `None` where a step has too few repetitions.
 pub(super) fn of(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
-    if steps.iter().any(|step| step.values.len() < LEAST_REPETITIONS) {
+    if steps
+        .iter()
+        .any(|step| step.values.len() < LEAST_REPETITIONS)
+    {
         return None;
     }
     let mut random = SplitMix64::new(SEED);
-    let fits: Vec<Fit> = (0..DRAWS).filter_map(|_| drawn(law, steps, &mut random)).collect();
+    let fits: Vec<Fit> = (0..DRAWS)
+        .filter_map(|_| drawn(law, steps, &mut random))
+        .collect();
     let ends = |of: fn(&Fit) -> f64| {
         let values: Vec<f64> = fits.iter().map(of).collect();
         Some((percentile(&values, 0.025)?, percentile(&values, 0.975)?))
     };
     let (low, high) = ends(|fit| fit.peak().unwrap_or(f64::INFINITY))?;
-    let peak = low.is_finite().then_some(PeakInterval { low, high: high.is_finite().then_some(high) });
-    Some(Interval { lambda: ends(|fit| fit.lambda)?, sigma: ends(|fit| fit.sigma)?, kappa: ends(|fit| fit.kappa)?, peak })
+    let peak = low.is_finite().then_some(PeakInterval {
+        low,
+        high: high.is_finite().then_some(high),
+    });
+    Some(Interval {
+        lambda: ends(|fit| fit.lambda)?,
+        sigma: ends(|fit| fit.sigma)?,
+        kappa: ends(|fit| fit.kappa)?,
+        peak,
+    })
 }
 
 /// A fit to as many repetitions of each step as there are, each any of them. `None` where a median is 0 then.
@@ -64,5 +77,8 @@ fn drawn(law: Law, steps: &[&CoreRepetitions], random: &mut SplitMix64) -> Optio
     };
     let again: Vec<CoreRepetitions> = steps.iter().map(again).collect();
     let points = medians(&again.iter().collect::<Vec<_>>());
-    points.iter().all(|(_, rate)| *rate > 0.0).then(|| Fit::of(law, parameters(law, &points)))
+    points
+        .iter()
+        .all(|(_, rate)| *rate > 0.0)
+        .then(|| Fit::of(law, parameters(law, &points)))
 }

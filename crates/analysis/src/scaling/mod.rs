@@ -46,14 +46,23 @@ pub struct ScalingStep {
 
 /// The steps by ascending cores. Those without a repetition are left out.
 pub fn steps(repetitions: &[CoreRepetitions]) -> Vec<ScalingStep> {
-    let mut measured: Vec<(NonZeroU32, Summary)> =
-        repetitions.iter().filter_map(|step| Some((step.cores, Summary::of(&step.values)?))).collect();
+    let mut measured: Vec<(NonZeroU32, Summary)> = repetitions
+        .iter()
+        .filter_map(|step| Some((step.cores, Summary::of(&step.values)?)))
+        .collect();
     measured.sort_by_key(|(cores, _)| *cores);
-    let one = measured.iter().find(|(cores, _)| cores.get() == 1).map(|(_, summary)| summary.median);
-    let fewest = measured.first().map(|(cores, summary)| per_core(*cores, summary.median));
+    let one = measured
+        .iter()
+        .find(|(cores, _)| cores.get() == 1)
+        .map(|(_, summary)| summary.median);
+    let fewest = measured
+        .first()
+        .map(|(cores, summary)| per_core(*cores, summary.median));
     let step = |(index, &(cores, summary)): (usize, &(NonZeroU32, Summary))| {
         let previous = index.checked_sub(1).map(|before| measured[before].1.median);
-        let over = |base: Option<f64>, value: f64| base.filter(|&base| base > 0.0).map(|base| value / base);
+        let over = |base: Option<f64>, value: f64| {
+            base.filter(|&base| base > 0.0).map(|base| value / base)
+        };
         ScalingStep {
             cores,
             summary,

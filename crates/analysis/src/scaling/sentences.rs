@@ -27,50 +27,91 @@ impl Fit {
     pub fn words(&self, unit: &str, rate: &dyn Fn(f64) -> String) -> String {
         let interval = self.interval.as_ref();
         let mut parameters = vec![
-            format!("λ {}{}{unit} with one core", rate(self.lambda), ends(interval.map(|i| i.lambda), rate)),
+            format!(
+                "λ {}{}{unit} with one core",
+                rate(self.lambda),
+                ends(interval.map(|i| i.lambda), rate)
+            ),
             parameter("contention σ", self.sigma, interval.map(|i| i.sigma), 4),
         ];
         if self.law == Law::Universal {
-            parameters.push(parameter("coherency κ", self.kappa, interval.map(|i| i.kappa), 5));
+            parameters.push(parameter(
+                "coherency κ",
+                self.kappa,
+                interval.map(|i| i.kappa),
+                5,
+            ));
         }
-        [format!("{}: {}", self.law, parameters.join(", ")), self.outlook(), self.distance()]
-            .into_iter()
-            .chain(self.reservation())
-            .collect::<Vec<_>>()
-            .join("; ")
+        [
+            format!("{}: {}", self.law, parameters.join(", ")),
+            self.outlook(),
+            self.distance(),
+        ]
+        .into_iter()
+        .chain(self.reservation())
+        .collect::<Vec<_>>()
+        .join("; ")
     }
 
     fn outlook(&self) -> String {
         match (self.peak(), self.most()) {
             (Some(peak), Some(most)) => {
-                let between = self.interval.and_then(|i| i.peak).map(|peak| peak.to_string()).unwrap_or_default();
+                let between = self
+                    .interval
+                    .and_then(|i| i.peak)
+                    .map(|peak| peak.to_string())
+                    .unwrap_or_default();
                 let is_beyond = peak > f64::from(self.most_cores);
-                let beyond = if is_beyond { format!(", beyond the {} measured", self.most_cores) } else { String::new() };
-                format!("highest with {peak:.1} cores{between}{beyond}, {:.1} times λ there", most / self.lambda)
+                let beyond = if is_beyond {
+                    format!(", beyond the {} measured", self.most_cores)
+                } else {
+                    String::new()
+                };
+                format!(
+                    "highest with {peak:.1} cores{between}{beyond}, {:.1} times λ there",
+                    most / self.lambda
+                )
             }
-            (_, Some(most)) => format!("at most {:.1} times λ, however many cores there are", most / self.lambda),
+            (_, Some(most)) => format!(
+                "at most {:.1} times λ, however many cores there are",
+                most / self.lambda
+            ),
             (_, None) => "nothing limits it in these steps".to_owned(),
         }
     }
 
     fn distance(&self) -> String {
-        let poor = if self.residual > POOR { ", so this law does not describe the device" } else { "" };
-        format!("the medians lie {:.1} % off (root mean square){poor}", self.residual * 100.0)
+        let poor = if self.residual > POOR {
+            ", so this law does not describe the device"
+        } else {
+            ""
+        };
+        format!(
+            "the medians lie {:.1} % off (root mean square){poor}",
+            self.residual * 100.0
+        )
     }
 
     fn reservation(&self) -> Option<String> {
         let few = self.repetitions;
-        let words = format!("no interval, because a step has fewer than {LEAST_REPETITIONS} repetitions ({few})");
+        let words = format!(
+            "no interval, because a step has fewer than {LEAST_REPETITIONS} repetitions ({few})"
+        );
         self.interval.is_none().then_some(words)
     }
 }
 
 fn parameter(name: &str, value: f64, interval: Option<(f64, f64)>, decimals: usize) -> String {
-    format!("{name} {value:.decimals$}{}", ends(interval, &|end| format!("{end:.decimals$}")))
+    format!(
+        "{name} {value:.decimals$}{}",
+        ends(interval, &|end| format!("{end:.decimals$}"))
+    )
 }
 
 fn ends(interval: Option<(f64, f64)>, number: &dyn Fn(f64) -> String) -> String {
-    interval.map_or(String::new(), |(low, high)| format!(" [{}-{}]", number(low), number(high)))
+    interval.map_or(String::new(), |(low, high)| {
+        format!(" [{}-{}]", number(low), number(high))
+    })
 }
 
 impl fmt::Display for PeakInterval {

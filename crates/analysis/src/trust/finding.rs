@@ -175,7 +175,10 @@ impl DisturbedTrials {
             (self.lost, "lost frames"),
             (self.invalid, "invalid"),
         ];
-        let words = fates.iter().filter(|(trials, _)| *trials > 0).map(|(trials, fate)| format!("{trials} {fate}"));
+        let words = fates
+            .iter()
+            .filter(|(trials, _)| *trials > 0)
+            .map(|(trials, fate)| format!("{trials} {fate}"));
         format!(": {}", words.collect::<Vec<_>>().join(", "))
     }
 }
@@ -232,38 +235,91 @@ impl Display for TrustFinding {
             Self::DisturbedTrials(found) => found.fmt(f),
             Self::DisturbedSearches(found) => found.fmt(f),
             Self::DisturbedResults { points, example } => {
-                let verb = if *points == 1 { "is a lower bound" } else { "are lower bounds" };
-                write!(f, "{} {verb} because of a disturbance, such as {example}", counted(*points as u64, "more result"))
+                let verb = if *points == 1 {
+                    "is a lower bound"
+                } else {
+                    "are lower bounds"
+                };
+                write!(
+                    f,
+                    "{} {verb} because of a disturbance, such as {example}",
+                    counted(*points as u64, "more result")
+                )
             }
-            Self::WithoutResult { points, of, example } => {
-                let verbs = if *points == 1 { "was tried and has" } else { "were tried and have" };
-                write!(f, "{} {verbs} no result, such as {example}", part_of(*points, *of, "point"))
+            Self::WithoutResult {
+                points,
+                of,
+                example,
+            } => {
+                let verbs = if *points == 1 {
+                    "was tried and has"
+                } else {
+                    "were tried and have"
+                };
+                write!(
+                    f,
+                    "{} {verbs} no result, such as {example}",
+                    part_of(*points, *of, "point")
+                )
             }
             Self::Spread(spread) => spread.fmt(f),
-            Self::SpreadOfZero { quantities, example } => {
+            Self::SpreadOfZero {
+                quantities,
+                example,
+            } => {
                 let number = counted(*quantities as u64, "quantity");
-                write!(f, "the repetitions of {number} differ around a median of zero, such as {example}")
+                write!(
+                    f,
+                    "the repetitions of {number} differ around a median of zero, such as {example}"
+                )
             }
             Self::SingleRepetition { points, of } => {
                 let have = if *points == 1 { "has" } else { "have" };
-                write!(f, "{} {have} a single repetition, which shows no spread", part_of(*points, *of, "point"))
+                write!(
+                    f,
+                    "{} {have} a single repetition, which shows no spread",
+                    part_of(*points, *of, "point")
+                )
             }
-            Self::MissingValues { example, with_value, of, .. } => {
+            Self::MissingValues {
+                example,
+                with_value,
+                of,
+                ..
+            } => {
                 write!(
                     f,
                     "some repetitions lack a result, such as {example}, with one in {}",
                     part_of(*with_value, *of, "repetition")
                 )
             }
-            Self::NothingToJudge => f.write_str("no result was repeated, so the spread is not known"),
-            Self::Unsteady { drifting, bimodal, of } => {
+            Self::NothingToJudge => {
+                f.write_str("no result was repeated, so the spread is not known")
+            }
+            Self::Unsteady {
+                drifting,
+                bimodal,
+                of,
+            } => {
                 let drift = if *drifting == 1 { "drifts" } else { "drift" };
                 let have = if *bimodal == 1 { "has" } else { "have" };
-                let bimodal = if *bimodal == 0 { "none".to_owned() } else { bimodal.to_string() };
-                write!(f, "{} {drift}, and {bimodal} {have} two modes", part_of(*drifting, *of, "point"))
+                let bimodal = if *bimodal == 0 {
+                    "none".to_owned()
+                } else {
+                    bimodal.to_string()
+                };
+                write!(
+                    f,
+                    "{} {drift}, and {bimodal} {have} two modes",
+                    part_of(*drifting, *of, "point")
+                )
             }
             Self::LastLosses { momentary, of } => {
-                write!(f, "the loss that ended the search fell within one moment in {}", part_of(*momentary, *of, "search"))
+                write!(
+                    f,
+                    "the loss that ended the search fell within one moment in {}",
+                    part_of(*momentary, *of, "search")
+                )
             }
             Self::MovedCores { least_ns, most_ns } => write!(
                 f,
@@ -271,10 +327,17 @@ impl Display for TrustFinding {
                  them, and rates change"
             ),
             Self::Headroom { times, device } => {
-                write!(f, "the tester's self-test certified {times:.1} times the rate measured of {device}")
+                write!(
+                    f,
+                    "the tester's self-test certified {times:.1} times the rate measured of {device}"
+                )
             }
             Self::FullProcessors { full, of } => {
-                write!(f, "the device's processors were full in {} that the device ended", part_of(*full, *of, "search"))
+                write!(
+                    f,
+                    "the device's processors were full in {} that the device ended",
+                    part_of(*full, *of, "search")
+                )
             }
         }
     }
@@ -284,15 +347,27 @@ impl Display for DisturbedTrials {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let (disturbed, share) = (self.disturbed(), self.percent());
         let trials = part_of(disturbed, self.trials, "trial");
-        let share = if disturbed == 0 { String::new() } else { format!(" ({share:.0} %)") };
+        let share = if disturbed == 0 {
+            String::new()
+        } else {
+            format!(" ({share:.0} %)")
+        };
         write!(f, "other work disturbed {trials}{share}{}", self.fates())?;
         if self.fell_short > 0 {
             let were = if self.fell_short == 1 { "was" } else { "were" };
-            write!(f, ", and {} {were} invalid because the tester fell short", self.fell_short)?;
+            write!(
+                f,
+                ", and {} {were} invalid because the tester fell short",
+                self.fell_short
+            )?;
         }
         if let Some(longest) = self.longest.as_ref().filter(|_| disturbed > 0) {
             let seconds = show_seconds(longest.waited_ms.div_ceil(1000));
-            write!(f, "; the run waited longest for {} ({seconds})", longest.words())?;
+            write!(
+                f,
+                "; the run waited longest for {} ({seconds})",
+                longest.words()
+            )?;
         }
         Ok(())
     }
@@ -300,9 +375,19 @@ impl Display for DisturbedTrials {
 
 impl Display for DisturbedSearches {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Self { disturbed, searches, point, at_point, of_point } = self;
+        let Self {
+            disturbed,
+            searches,
+            point,
+            at_point,
+            of_point,
+        } = self;
         let searches = part_of(*disturbed, *searches, "search");
-        let those = if *disturbed == 1 { "its result is a lower bound" } else { "their results are lower bounds" };
+        let those = if *disturbed == 1 {
+            "its result is a lower bound"
+        } else {
+            "their results are lower bounds"
+        };
         write!(f, "a disturbance ended {searches}, so {those}")?;
         if at_point < disturbed {
             write!(f, " ({at_point} of {of_point} at {point})")?;
@@ -315,10 +400,28 @@ impl Display for DisturbedSearches {
 
 impl Display for Spread {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Self { percent, point, quantity, load, is_loss, n } = self;
-        let median = if *is_loss { "the median, or of ten percentage points" } else { "the median" };
-        let quantity = if quantity.is_empty() { String::new() } else { format!(", {quantity}") };
+        let Self {
+            percent,
+            point,
+            quantity,
+            load,
+            is_loss,
+            n,
+        } = self;
+        let median = if *is_loss {
+            "the median, or of ten percentage points"
+        } else {
+            "the median"
+        };
+        let quantity = if quantity.is_empty() {
+            String::new()
+        } else {
+            format!(", {quantity}")
+        };
         let load = load.map_or_else(String::new, |load| format!(" at {load}"));
-        write!(f, "the repetitions of a point spread by up to {percent:.0} % of {median} ({point}{quantity}{load}, n = {n})")
+        write!(
+            f,
+            "the repetitions of a point spread by up to {percent:.0} % of {median} ({point}{quantity}{load}, n = {n})"
+        )
     }
 }

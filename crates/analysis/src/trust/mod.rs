@@ -107,7 +107,12 @@ pub const RULES: [TrustRule; 11] = [
         low: "any",
         judge: disturbed_results,
     },
-    TrustRule { subject: "points that were tried and have no result", fair: "", low: "any", judge: without_result },
+    TrustRule {
+        subject: "points that were tried and have no result",
+        fair: "",
+        low: "any",
+        judge: without_result,
+    },
     TrustRule {
         subject: "spread of the repetitions of every quantity on the first screen (highest less lowest, by the median; of a loss by the \
                   median or ten percentage points, whichever is more)",
@@ -121,7 +126,12 @@ pub const RULES: [TrustRule; 11] = [
         low: "",
         judge: repetitions,
     },
-    TrustRule { subject: "repetitions that drift or fall into two modes", fair: "any", low: "", judge: unsteady },
+    TrustRule {
+        subject: "repetitions that drift or fall into two modes",
+        fair: "any",
+        low: "",
+        judge: unsteady,
+    },
     TrustRule {
         subject: "searches whose last loss stood in one moment",
         fair: "more than 20 % of them",
@@ -140,7 +150,12 @@ pub const RULES: [TrustRule; 11] = [
         low: "",
         judge: headroom,
     },
-    TrustRule { subject: "processors of the device at the limit", fair: "", low: "", judge: full_processors },
+    TrustRule {
+        subject: "processors of the device at the limit",
+        fair: "",
+        low: "",
+        judge: full_processors,
+    },
 ];
 
 /// What the rules look at.
@@ -166,11 +181,28 @@ pub fn trust(
     if records.is_empty() {
         return None;
     }
-    let goals = plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(plan))).collect();
-    let evidence = Evidence { plan, facts, records, outcomes, by_point: by_outcome_point(outcomes), goals, planned };
-    let mut reasons: Vec<TrustReason> = RULES.iter().flat_map(|rule| (rule.judge)(&evidence)).collect();
+    let goals = plan
+        .tests
+        .iter()
+        .map(|test| (test.name.as_str(), test.first_goal(plan)))
+        .collect();
+    let evidence = Evidence {
+        plan,
+        facts,
+        records,
+        outcomes,
+        by_point: by_outcome_point(outcomes),
+        goals,
+        planned,
+    };
+    let mut reasons: Vec<TrustReason> = RULES
+        .iter()
+        .flat_map(|rule| (rule.judge)(&evidence))
+        .collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level));
-    let level = reasons.first().map_or(TrustLevel::High, |worst| worst.level);
+    let level = reasons
+        .first()
+        .map_or(TrustLevel::High, |worst| worst.level);
     Some(Trust { level, reasons })
 }
 
@@ -185,47 +217,74 @@ impl Trust {
 
     /// Returns whether a result was measured once, so that nothing is known of its spread.
     pub fn has_single_repetition(&self) -> bool {
-        self.reasons.iter().any(|reason| matches!(reason.found, TrustFinding::SingleRepetition { .. }))
+        self.reasons
+            .iter()
+            .any(|reason| matches!(reason.found, TrustFinding::SingleRepetition { .. }))
     }
 }
 
 impl Evidence<'_> {
     /// Returns the first loss goal of the test of a point, zero loss for a point of no test of the plan.
     fn goal_at(&self, point: &Point) -> LossRatio {
-        self.goals.get(point.test.as_str()).copied().unwrap_or(LossRatio::ZERO)
+        self.goals
+            .get(point.test.as_str())
+            .copied()
+            .unwrap_or(LossRatio::ZERO)
     }
 
     /// The points that have outcomes, each with the headline values of its repetitions.
     fn samples(&self) -> impl Iterator<Item = (Point, Vec<f64>)> {
         // Of a rate that is repeated, passing or not is the result, and no spread.
-        let measured = self.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
+        let measured = self
+            .plan
+            .tests
+            .iter()
+            .filter(|test| !test.measure.repeats_a_rate());
         let points = measured.flat_map(|test| test.points().map(move |point| (test, point)));
         points.filter_map(|(test, point)| {
             let of_point = self.by_point.get(&point).into_iter().flatten();
-            let values: Vec<f64> = of_point.filter_map(|outcome| outcome.headline(&test.measure)).collect();
+            let values: Vec<f64> = of_point
+                .filter_map(|outcome| outcome.headline(&test.measure))
+                .collect();
             (!values.is_empty()).then_some((point, values))
         })
     }
 
     /// The repetitions but for those of a rate that others have found: these have searched for nothing.
     fn searches(&self) -> impl Iterator<Item = &Outcome> {
-        let repeating: BTreeSet<&str> =
-            self.plan.tests.iter().filter(|test| test.measure.repeats_a_rate()).map(|test| test.name.as_str()).collect();
-        self.outcomes.iter().filter(move |outcome| outcome.load.is_none() || !repeating.contains(outcome.point.test.as_str()))
+        let repeating: BTreeSet<&str> = self
+            .plan
+            .tests
+            .iter()
+            .filter(|test| test.measure.repeats_a_rate())
+            .map(|test| test.name.as_str())
+            .collect();
+        self.outcomes.iter().filter(move |outcome| {
+            outcome.load.is_none() || !repeating.contains(outcome.point.test.as_str())
+        })
     }
 
     /// The searches for the first goal, each with its point.
     fn limits(&self) -> Vec<(&Point, Limit)> {
-        self.searches().filter_map(|outcome| Some((&outcome.point, outcome.brackets.first()?.limit))).collect()
+        self.searches()
+            .filter_map(|outcome| Some((&outcome.point, outcome.brackets.first()?.limit)))
+            .collect()
     }
 }
 
 fn reason(level: TrustLevel, found: TrustFinding) -> TrustReason {
-    TrustReason { level, text: found.to_string(), found }
+    TrustReason {
+        level,
+        text: found.to_string(),
+        found,
+    }
 }
 
 fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let mut counts = DisturbedTrials { trials: evidence.records.len(), ..DisturbedTrials::default() };
+    let mut counts = DisturbedTrials {
+        trials: evidence.records.len(),
+        ..DisturbedTrials::default()
+    };
     for record in evidence.records {
         let verdict = record.result.verdict(evidence.goal_at(&record.point));
         match (disturbed(record, verdict), verdict) {
@@ -238,19 +297,39 @@ fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         }
     }
     counts.worst = worst_point(evidence);
-    counts.longest = evidence.facts.disturbers.iter().max_by_key(|disturber| disturber.waited_ms).cloned();
+    counts.longest = evidence
+        .facts
+        .disturbers
+        .iter()
+        .max_by_key(|disturber| disturber.waited_ms)
+        .cloned();
     let of_run = TrustLevel::of(counts.percent(), [10.0, 30.0]);
-    let of_point = counts.worst.as_ref().map_or(TrustLevel::High, |worst| TrustLevel::of(worst.percent(), [20.0, 50.0]));
-    vec![reason(of_run.max(of_point), TrustFinding::DisturbedTrials(counts))]
+    let of_point = counts.worst.as_ref().map_or(TrustLevel::High, |worst| {
+        TrustLevel::of(worst.percent(), [20.0, 50.0])
+    });
+    vec![reason(
+        of_run.max(of_point),
+        TrustFinding::DisturbedTrials(counts),
+    )]
 }
 
 /// Returns the point with the largest share of disturbed trials, of those that were not made again.
 fn worst_point(evidence: &Evidence<'_>) -> Option<DisturbedPoint> {
     let of_point = |(point, records): (&Point, Vec<&TrialRecord>)| {
-        let decide: Vec<_> = records.into_iter().filter(|record| !record.result.was_made_again()).collect();
+        let decide: Vec<_> = records
+            .into_iter()
+            .filter(|record| !record.result.was_made_again())
+            .collect();
         let goal = evidence.goal_at(point);
-        let count = decide.iter().filter(|record| disturbed(record, record.result.verdict(goal))).count();
-        (count > 0).then(|| DisturbedPoint { point: point.clone(), disturbed: count, trials: decide.len() })
+        let count = decide
+            .iter()
+            .filter(|record| disturbed(record, record.result.verdict(goal)))
+            .count();
+        (count > 0).then(|| DisturbedPoint {
+            point: point.clone(),
+            disturbed: count,
+            trials: decide.len(),
+        })
     };
     let found = by_point(evidence.records).into_iter().filter_map(of_point);
     found.max_by(|a, b| a.percent().total_cmp(&b.percent()))
@@ -258,8 +337,11 @@ fn worst_point(evidence: &Evidence<'_>) -> Option<DisturbedPoint> {
 
 fn disturbed_searches(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let limits = evidence.limits();
-    let disturbed: Vec<&Point> =
-        limits.iter().filter(|(_, limit)| *limit == Limit::Disturbed).map(|(point, _)| *point).collect();
+    let disturbed: Vec<&Point> = limits
+        .iter()
+        .filter(|(_, limit)| *limit == Limit::Disturbed)
+        .map(|(point, _)| *point)
+        .collect();
     let count = |point: &Point| DisturbedSearches {
         disturbed: disturbed.len(),
         searches: limits.len(),
@@ -268,54 +350,93 @@ fn disturbed_searches(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         of_point: limits.iter().filter(|(other, _)| *other == point).count(),
     };
     let counts = || disturbed.iter().copied().map(count);
-    let Some(found) = counts().find(DisturbedSearches::is_most_of_point).or_else(|| counts().next()) else {
+    let Some(found) = counts()
+        .find(DisturbedSearches::is_most_of_point)
+        .or_else(|| counts().next())
+    else {
         return Vec::new();
     };
-    let level = if found.is_most_of_point() { TrustLevel::Low } else { TrustLevel::Fair };
+    let level = if found.is_most_of_point() {
+        TrustLevel::Low
+    } else {
+        TrustLevel::Fair
+    };
     vec![reason(level, TrustFinding::DisturbedSearches(found))]
 }
 
 /// Results of other kinds than searches, of which the status says that a disturbance made them lower bounds.
 fn disturbed_results(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let searches: BTreeSet<&Point> =
-        evidence.limits().into_iter().filter(|(_, limit)| *limit == Limit::Disturbed).map(|(point, _)| point).collect();
+    let searches: BTreeSet<&Point> = evidence
+        .limits()
+        .into_iter()
+        .filter(|(_, limit)| *limit == Limit::Disturbed)
+        .map(|(point, _)| point)
+        .collect();
     let is_disturbed = |planned: &&PlannedPoint<'_>| {
         matches!(&planned.status, PointStatus::AtLeast(open) if open.is_of_a_disturbance())
             && !searches.contains(&planned.point)
     };
     let found: Vec<&PlannedPoint<'_>> = evidence.planned.iter().filter(is_disturbed).collect();
-    let finding =
-        |first: &&PlannedPoint<'_>| TrustFinding::DisturbedResults { points: found.len(), example: first.point.clone() };
-    found.first().map(|first| reason(TrustLevel::Low, finding(first))).into_iter().collect()
+    let finding = |first: &&PlannedPoint<'_>| TrustFinding::DisturbedResults {
+        points: found.len(),
+        example: first.point.clone(),
+    };
+    found
+        .first()
+        .map(|first| reason(TrustLevel::Low, finding(first)))
+        .into_iter()
+        .collect()
 }
 
 fn without_result(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let missing = || evidence.planned.iter().filter(|planned| matches!(planned.status, PointStatus::NoResult(_)));
+    let missing = || {
+        evidence
+            .planned
+            .iter()
+            .filter(|planned| matches!(planned.status, PointStatus::NoResult(_)))
+    };
     let finding = |first: &PlannedPoint<'_>| TrustFinding::WithoutResult {
         points: missing().count(),
         of: evidence.planned.len(),
         example: first.point.clone(),
     };
-    missing().next().map(|first| reason(TrustLevel::Low, finding(first))).into_iter().collect()
+    missing()
+        .next()
+        .map(|first| reason(TrustLevel::Low, finding(first)))
+        .into_iter()
+        .collect()
 }
 
 fn spread(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let samples = evidence.judged();
-    let spreads = samples.iter().filter_map(|sample| Some((sample.spread_percent()?, sample)));
-    let worst = spreads.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(percent, sample)| {
-        let spread = Spread {
-            percent,
-            point: sample.point.clone(),
-            quantity: sample.quantity.clone(),
-            load: sample.load,
-            is_loss: sample.is_loss(),
-            n: sample.values.len(),
-        };
-        reason(TrustLevel::of(percent, [10.0, 30.0]), TrustFinding::Spread(spread))
-    });
-    let around_zero: Vec<&JudgedSample> = samples.iter().filter(|sample| sample.is_spread_around_zero()).collect();
+    let spreads = samples
+        .iter()
+        .filter_map(|sample| Some((sample.spread_percent()?, sample)));
+    let worst = spreads
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(percent, sample)| {
+            let spread = Spread {
+                percent,
+                point: sample.point.clone(),
+                quantity: sample.quantity.clone(),
+                load: sample.load,
+                is_loss: sample.is_loss(),
+                n: sample.values.len(),
+            };
+            reason(
+                TrustLevel::of(percent, [10.0, 30.0]),
+                TrustFinding::Spread(spread),
+            )
+        });
+    let around_zero: Vec<&JudgedSample> = samples
+        .iter()
+        .filter(|sample| sample.is_spread_around_zero())
+        .collect();
     let around_zero = around_zero.first().map(|first| {
-        let found = TrustFinding::SpreadOfZero { quantities: around_zero.len(), example: first.words() };
+        let found = TrustFinding::SpreadOfZero {
+            quantities: around_zero.len(),
+            example: first.words(),
+        };
         reason(TrustLevel::Fair, found)
     });
     worst.into_iter().chain(around_zero).collect()
@@ -327,80 +448,174 @@ fn repetitions(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         return vec![reason(TrustLevel::Fair, TrustFinding::NothingToJudge)];
     }
     let due = || samples.iter().filter(|sample| sample.is_due);
-    let points = |samples: &mut dyn Iterator<Item = &JudgedSample>| samples.map(|s| &s.point).collect::<BTreeSet<_>>().len();
+    let points = |samples: &mut dyn Iterator<Item = &JudgedSample>| {
+        samples.map(|s| &s.point).collect::<BTreeSet<_>>().len()
+    };
     let single = points(&mut samples.iter().filter(|sample| sample.values.len() == 1));
-    let single = (single > 0).then(|| TrustFinding::SingleRepetition { points: single, of: points(&mut samples.iter()) });
+    let single = (single > 0).then(|| TrustFinding::SingleRepetition {
+        points: single,
+        of: points(&mut samples.iter()),
+    });
     let lacking = |sample: &&JudgedSample| sample.repetitions.saturating_sub(sample.values.len());
-    let worst = due().filter(|sample| lacking(sample) > 0).max_by_key(lacking);
+    let worst = due()
+        .filter(|sample| lacking(sample) > 0)
+        .max_by_key(lacking);
     let missing = worst.map(|sample| TrustFinding::MissingValues {
         quantities: due().filter(|sample| lacking(sample) > 0).count(),
         example: sample.words(),
         with_value: sample.values.len(),
         of: sample.repetitions,
     });
-    single.into_iter().chain(missing).map(|found| reason(TrustLevel::Fair, found)).collect()
+    single
+        .into_iter()
+        .chain(missing)
+        .map(|found| reason(TrustLevel::Fair, found))
+        .collect()
 }
 
 fn unsteady(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let samples: Vec<(Point, Vec<f64>)> = evidence.samples().collect();
-    let drifting = samples.iter().filter(|(_, values)| drift(values).is_some()).count();
-    let bimodal = samples.iter().filter(|(_, values)| modes(values).is_some()).count();
+    let drifting = samples
+        .iter()
+        .filter(|(_, values)| drift(values).is_some())
+        .count();
+    let bimodal = samples
+        .iter()
+        .filter(|(_, values)| modes(values).is_some())
+        .count();
     if drifting + bimodal == 0 {
         return Vec::new();
     }
-    vec![reason(TrustLevel::Fair, TrustFinding::Unsteady { drifting, bimodal, of: samples.len() })]
+    vec![reason(
+        TrustLevel::Fair,
+        TrustFinding::Unsteady {
+            drifting,
+            bimodal,
+            of: samples.len(),
+        },
+    )]
 }
 
 fn last_losses(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let last: Vec<bool> = evidence.searches().filter_map(|outcome| outcome.signs.is_last_loss_an_accident).collect();
+    let last: Vec<bool> = evidence
+        .searches()
+        .filter_map(|outcome| outcome.signs.is_last_loss_an_accident)
+        .collect();
     if last.is_empty() {
         return Vec::new();
     }
-    let momentary = last.iter().filter(|is_an_accident| **is_an_accident).count();
+    let momentary = last
+        .iter()
+        .filter(|is_an_accident| **is_an_accident)
+        .count();
     let share = percent(momentary, last.len());
-    let level = if share > 20.0 { TrustLevel::Fair } else { TrustLevel::High };
-    vec![reason(level, TrustFinding::LastLosses { momentary, of: last.len() })]
+    let level = if share > 20.0 {
+        TrustLevel::Fair
+    } else {
+        TrustLevel::High
+    };
+    vec![reason(
+        level,
+        TrustFinding::LastLosses {
+            momentary,
+            of: last.len(),
+        },
+    )]
 }
 
 fn moved_cores(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let trips = || evidence.records.iter().filter_map(|record| record.watch.as_deref()).flat_map(|watch| &watch.round_trips_ns);
+    let trips = || {
+        evidence
+            .records
+            .iter()
+            .filter_map(|record| record.watch.as_deref())
+            .flat_map(|watch| &watch.round_trips_ns)
+    };
     // A single look may have been interrupted.
     let sorted = {
         let mut sorted: Vec<u64> = trips().copied().collect();
         sorted.sort_unstable();
         sorted
     };
-    let (Some(least), Some(most)) = (sorted.get(sorted.len() / 20), sorted.get(sorted.len() * 19 / 20)) else {
+    let (Some(least), Some(most)) = (
+        sorted.get(sorted.len() / 20),
+        sorted.get(sorted.len() * 19 / 20),
+    ) else {
         return Vec::new();
     };
     if *most <= 2 * least {
         return Vec::new();
     }
-    vec![reason(TrustLevel::Fair, TrustFinding::MovedCores { least_ns: *least, most_ns: *most })]
+    vec![reason(
+        TrustLevel::Fair,
+        TrustFinding::MovedCores {
+            least_ns: *least,
+            most_ns: *most,
+        },
+    )]
 }
 
 fn headroom(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let of_dut = |(name, facts): (&String, &sixbench_method::record::DutFacts)| {
         let certified = facts.certificates.last()?.rate;
-        let tests: Vec<&str> =
-            evidence.plan.tests.iter().filter(|test| test.dut == *name).map(|test| test.name.as_str()).collect();
-        let samples = evidence.samples().filter(|(point, _)| tests.contains(&point.test.as_str()));
-        let most = samples.filter_map(|(_, values)| median(&values)).fold(0.0, f64::max);
+        let tests: Vec<&str> = evidence
+            .plan
+            .tests
+            .iter()
+            .filter(|test| test.dut == *name)
+            .map(|test| test.name.as_str())
+            .collect();
+        let samples = evidence
+            .samples()
+            .filter(|(point, _)| tests.contains(&point.test.as_str()));
+        let most = samples
+            .filter_map(|(_, values)| median(&values))
+            .fold(0.0, f64::max);
         (most > 0.0).then(|| (certified as f64 / most, name.clone()))
     };
-    let least = evidence.facts.duts.iter().filter_map(of_dut).min_by(|a, b| a.0.total_cmp(&b.0));
+    let least = evidence
+        .facts
+        .duts
+        .iter()
+        .filter_map(of_dut)
+        .min_by(|a, b| a.0.total_cmp(&b.0));
     let finding = |(times, device): (f64, String)| {
-        let level = if times < 1.5 { TrustLevel::Fair } else { TrustLevel::High };
+        let level = if times < 1.5 {
+            TrustLevel::Fair
+        } else {
+            TrustLevel::High
+        };
         reason(level, TrustFinding::Headroom { times, device })
     };
     least.map(finding).into_iter().collect()
 }
 
 fn full_processors(evidence: &Evidence<'_>) -> Vec<TrustReason> {
-    let ended = evidence.searches().filter(|o| o.brackets.first().is_some_and(|bracket| bracket.limit == Limit::Dut));
+    let ended = evidence.searches().filter(|o| {
+        o.brackets
+            .first()
+            .is_some_and(|bracket| bracket.limit == Limit::Dut)
+    });
     let causes: Vec<Option<Cause>> = ended.map(|outcome| outcome.signs.cause).collect();
-    let is_full = |cause: &&Option<Cause>| matches!(cause, Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores));
+    let is_full = |cause: &&Option<Cause>| {
+        matches!(
+            cause,
+            Some(Cause::OneCoreSoftirq | Cause::OneProcess | Cause::AllCores)
+        )
+    };
     let full = causes.iter().filter(is_full).count();
-    let found = || reason(TrustLevel::High, TrustFinding::FullProcessors { full, of: causes.len() });
-    if causes.is_empty() { Vec::new() } else { vec![found()] }
+    let found = || {
+        reason(
+            TrustLevel::High,
+            TrustFinding::FullProcessors {
+                full,
+                of: causes.len(),
+            },
+        )
+    };
+    if causes.is_empty() {
+        Vec::new()
+    } else {
+        vec![found()]
+    }
 }

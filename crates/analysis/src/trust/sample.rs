@@ -108,8 +108,14 @@ impl JudgedSample {
 
     /// Returns its name for sentences: `lat/84, Worst-case latency`.
     pub(super) fn words(&self) -> String {
-        let quantity = if self.quantity.is_empty() { String::new() } else { format!(", {}", self.quantity) };
-        let load = self.load.map_or_else(String::new, |load| format!(" at {load}"));
+        let quantity = if self.quantity.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", self.quantity)
+        };
+        let load = self
+            .load
+            .map_or_else(String::new, |load| format!(" at {load}"));
         format!("{}{quantity}{load}", self.point)
     }
 }
@@ -118,16 +124,25 @@ impl Evidence<'_> {
     /// Returns every quantity that is judged, in the order of the plan.
     pub(super) fn judged(&self) -> Vec<JudgedSample> {
         // Of a rate that is repeated, passing or not is the result, and no spread.
-        let tests = self.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
+        let tests = self
+            .plan
+            .tests
+            .iter()
+            .filter(|test| !test.measure.repeats_a_rate());
         let points = tests.flat_map(|test| test.points().map(move |point| (test, point)));
-        points.flat_map(|(test, point)| self.judged_at(test, &point)).collect()
+        points
+            .flat_map(|(test, point)| self.judged_at(test, &point))
+            .collect()
     }
 
     fn judged_at(&self, test: &Test, point: &Point) -> Vec<JudgedSample> {
         let outcomes = self.by_point.get(point).map_or(&[][..], Vec::as_slice);
         if test.measure.is_searched_rate() {
             let goals = test.loss_goals(self.plan).iter().enumerate();
-            goals.map(|(i, goal)| searched(point, outcomes, i, *goal)).filter(|sample| !sample.values.is_empty()).collect()
+            goals
+                .map(|(i, goal)| searched(point, outcomes, i, *goal))
+                .filter(|sample| !sample.values.is_empty())
+                .collect()
         } else {
             measured(test, point, outcomes)
         }
@@ -136,10 +151,17 @@ impl Evidence<'_> {
 
 /// Returns the results of the searches for one loss goal. A search in which even the lowest load did not pass counts as zero, as in the tables.
 fn searched(point: &Point, outcomes: &[&Outcome], index: usize, goal: LossRatio) -> JudgedSample {
-    let values = outcomes.iter().filter_map(|outcome| Some(outcome.brackets.get(index)?.value()?.value)).collect();
+    let values = outcomes
+        .iter()
+        .filter_map(|outcome| Some(outcome.brackets.get(index)?.value()?.value))
+        .collect();
     JudgedSample {
         point: point.clone(),
-        quantity: if index == 0 { String::new() } else { format!("rate with at most {goal} loss") },
+        quantity: if index == 0 {
+            String::new()
+        } else {
+            format!("rate with at most {goal} loss")
+        },
         load: None,
         is_due: true,
         values,

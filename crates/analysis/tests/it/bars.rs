@@ -33,7 +33,12 @@ use std::fmt::Write;
 
 const RUNS: u64 = 100;
 const RUNS_OF_A_DEVICE: u64 = 50;
-const SIZES: [FrameSize; 4] = [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512)];
+const SIZES: [FrameSize; 4] = [
+    FrameSize(84),
+    FrameSize(128),
+    FrameSize(256),
+    FrameSize(512),
+];
 const WIDTHS: [f64; 2] = [0.02, 0.005];
 const NOISES: [f64; 5] = [0.0005, 0.002, 0.005, 0.01, NOISY];
 /// The noise at which devices 3 % apart must be told apart.
@@ -43,7 +48,14 @@ const NOISY: f64 = 0.02;
 type DeviceRow = (&'static str, Behaviour, f64);
 
 const STEADY: DeviceRow = ("steady", Behaviour::HardLimit, 0.0);
-const TWO_MODES: DeviceRow = ("two modes", Behaviour::Bimodal { often: 0.08, at: 0.7 }, 0.0);
+const TWO_MODES: DeviceRow = (
+    "two modes",
+    Behaviour::Bimodal {
+        often: 0.08,
+        at: 0.7,
+    },
+    0.0,
+);
 /// It loses 2.5 % in the five hours that 20 repetitions of A and of B take from dithered starts.
 const DRIFTING: DeviceRow = ("drifting", Behaviour::HardLimit, -0.005);
 
@@ -52,12 +64,23 @@ type SearchRow = (&'static str, RepetitionStart, SearchMethod);
 
 const SEARCHES: [SearchRow; 3] = [
     ("cold binary", RepetitionStart::Cold, SearchMethod::Binary),
-    ("dithered binary", RepetitionStart::Dithered, SearchMethod::Binary),
-    ("dithered mlrsearch", RepetitionStart::Dithered, SearchMethod::Mlrsearch),
+    (
+        "dithered binary",
+        RepetitionStart::Dithered,
+        SearchMethod::Binary,
+    ),
+    (
+        "dithered mlrsearch",
+        RepetitionStart::Dithered,
+        SearchMethod::Mlrsearch,
+    ),
 ];
 
 fn runs() -> u64 {
-    std::env::var("SIXBENCH_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
+    std::env::var("SIXBENCH_RUNS")
+        .ok()
+        .and_then(|runs| runs.parse().ok())
+        .unwrap_or(RUNS)
 }
 
 /// The device and the plan of a row of the table.
@@ -78,11 +101,18 @@ impl Scenario {
     ) -> Self {
         let mut plan = plan(method, &[0.0]);
         (plan.search.start, plan.search.width) = (start, width);
-        Self { plan, behaviour, drift, noise }
+        Self {
+            plan,
+            behaviour,
+            drift,
+            noise,
+        }
     }
 
     fn dut(&self, capacity: u64, seed: u64) -> SimulatedDut {
-        SimulatedDut::new(self.behaviour, FrameRate(capacity), seed).with_noise(self.noise).with_drift(self.drift)
+        SimulatedDut::new(self.behaviour, FrameRate(capacity), seed)
+            .with_noise(self.noise)
+            .with_drift(self.drift)
     }
 }
 
@@ -99,17 +129,32 @@ struct Pair<'s> {
 impl Pair<'_> {
     /// Returns the outcomes of A and of B. Both share the machine's time, so that it influences them alike.
     fn measure(&self, capacity: u64, random: &mut SplitMix64) -> [Vec<Outcome>; 2] {
-        let plan = Plan { seed: random.next_u64(), ..self.scenario.plan.clone() };
+        let plan = Plan {
+            seed: random.next_u64(),
+            ..self.scenario.plan.clone()
+        };
         let tests = self.tests(&plan);
-        let mut duts = [1.0, self.factor].map(|factor| self.scenario.dut((capacity as f64 * factor) as u64, random.next_u64()));
+        let mut duts = [1.0, self.factor].map(|factor| {
+            self.scenario
+                .dut((capacity as f64 * factor) as u64, random.next_u64())
+        });
         let mut outcomes = [Vec::new(), Vec::new()];
         let mut now_ns = 0;
         for side in self.turns() {
             for &size in self.sizes {
-                let earlier: Vec<Outcome> =
-                    outcomes[side].iter().filter(|o: &&Outcome| o.point.frame_size == size).cloned().collect();
+                let earlier: Vec<Outcome> = outcomes[side]
+                    .iter()
+                    .filter(|o: &&Outcome| o.point.frame_size == size)
+                    .cloned()
+                    .collect();
                 duts[side].wait_until(now_ns);
-                outcomes[side].push(repetition_of(&plan, &tests[side], size, &earlier, &mut duts[side]));
+                outcomes[side].push(repetition_of(
+                    &plan,
+                    &tests[side],
+                    size,
+                    &earlier,
+                    &mut duts[side],
+                ));
                 now_ns = duts[side].elapsed_ns();
             }
         }
@@ -118,13 +163,24 @@ impl Pair<'_> {
 
     /// Returns the tests of both sides. Tests of one run have their own names, and with them their own starts; those of two runs of one plan do not.
     fn tests(&self, plan: &Plan) -> [Test; 2] {
-        let test = |name: &str| Test { name: name.to_owned(), ..self.test(plan) };
-        if self.order == RunOrder::InTurns { [test("a"), test("b")] } else { [test("a"), test("a")] }
+        let test = |name: &str| Test {
+            name: name.to_owned(),
+            ..self.test(plan)
+        };
+        if self.order == RunOrder::InTurns {
+            [test("a"), test("b")]
+        } else {
+            [test("a"), test("a")]
+        }
     }
 
     fn test(&self, plan: &Plan) -> Test {
         let repetitions = Repetition::Fixed(self.repetitions);
-        Test { frame_sizes: self.sizes.to_vec(), repetitions, ..plan.tests[0].clone() }
+        Test {
+            frame_sizes: self.sizes.to_vec(),
+            repetitions,
+            ..plan.tests[0].clone()
+        }
     }
 
     /// Returns the side of each turn, 0 or 1.
@@ -134,22 +190,47 @@ impl Pair<'_> {
     }
 
     /// Returns the finding of each row, and the 95 % interval of the first.
-    fn compare(&self, [mut a, mut b]: [Vec<Outcome>; 2]) -> (Vec<ComparisonFinding>, Option<(f64, f64)>) {
-        let test = Test { name: "compared".to_owned(), ..self.test(&self.scenario.plan) };
-        a.iter_mut().chain(&mut b).for_each(|outcome| outcome.point.test.clone_from(&test.name));
-        let side = |which, outcomes| Compared { which, tests: vec![&test], runs: vec![outcomes] };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, self.order).expect("the same test");
-        let interval = compared.rows().next().and_then(|row| row.shift).map(|shift| (shift.low, shift.high));
+    fn compare(
+        &self,
+        [mut a, mut b]: [Vec<Outcome>; 2],
+    ) -> (Vec<ComparisonFinding>, Option<(f64, f64)>) {
+        let test = Test {
+            name: "compared".to_owned(),
+            ..self.test(&self.scenario.plan)
+        };
+        a.iter_mut()
+            .chain(&mut b)
+            .for_each(|outcome| outcome.point.test.clone_from(&test.name));
+        let side = |which, outcomes| Compared {
+            which,
+            tests: vec![&test],
+            runs: vec![outcomes],
+        };
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, self.order)
+            .expect("the same test");
+        let interval = compared
+            .rows()
+            .next()
+            .and_then(|row| row.shift)
+            .map(|shift| (shift.low, shift.high));
         (compared.rows().map(|row| row.finding).collect(), interval)
     }
 }
 
 fn is_different(findings: &[ComparisonFinding]) -> bool {
-    findings.iter().any(|finding| matches!(finding, ComparisonFinding::Better | ComparisonFinding::Worse))
+    findings.iter().any(|finding| {
+        matches!(
+            finding,
+            ComparisonFinding::Better | ComparisonFinding::Worse
+        )
+    })
 }
 
 fn rates(outcomes: &[Outcome]) -> Vec<f64> {
-    outcomes.iter().map(|outcome| outcome.throughput().map_or(0.0, |rate| rate.0 as f64)).collect()
+    outcomes
+        .iter()
+        .map(|outcome| outcome.throughput().map_or(0.0, |rate| rate.0 as f64))
+        .collect()
 }
 
 fn any_capacity(random: &mut SplitMix64) -> u64 {
@@ -184,7 +265,9 @@ struct Counts {
 
 /// Returns the number of repetitions after which the median is known.
 fn stop(rates: &[f64]) -> usize {
-    (1..=rates.len()).find(|&n| Repetition::ADAPTIVE.is_enough(&rates[..n])).unwrap_or(rates.len())
+    (1..=rates.len())
+        .find(|&n| Repetition::ADAPTIVE.is_enough(&rates[..n]))
+        .unwrap_or(rates.len())
 }
 
 fn holds(interval: Option<(f64, f64)>, truth: f64) -> u64 {
@@ -193,7 +276,16 @@ fn holds(interval: Option<(f64, f64)>, truth: f64) -> u64 {
 
 /// Adds the intervals of all runs on one device.
 fn add_intervals(counts: &mut Counts, runs: &[Vec<f64>]) {
-    let truth = |n: usize| median(&runs.iter().flat_map(|rates| &rates[..n]).copied().collect::<Vec<_>>()).expect("rates");
+    let truth = |n: usize| {
+        median(
+            &runs
+                .iter()
+                .flat_map(|rates| &rates[..n])
+                .copied()
+                .collect::<Vec<_>>(),
+        )
+        .expect("rates")
+    };
     let truths: Vec<f64> = (1..=20).map(truth).collect();
     for rates in runs {
         let n = stop(rates);
@@ -204,12 +296,25 @@ fn add_intervals(counts: &mut Counts, runs: &[Vec<f64>]) {
 }
 
 fn count(scenario: &Scenario) -> Counts {
-    let pair = |order, sizes, repetitions, factor| Pair { scenario, order, sizes, repetitions, factor };
+    let pair = |order, sizes, repetitions, factor| Pair {
+        scenario,
+        order,
+        sizes,
+        repetitions,
+        factor,
+    };
     let twenty = pair(RunOrder::InTurns, &SIZES[..1], 20, 1.0);
     let four = pair(RunOrder::InTurns, &SIZES[..], 7, 1.0);
     let after = pair(RunOrder::AFirst, &SIZES[..1], 7, 1.0);
-    let apart = [RunOrder::InTurns, RunOrder::AFirst].map(|order| pair(order, &SIZES[..1], 10, 1.03));
-    let (mut counts, mut random) = (Counts { runs: runs(), ..Counts::default() }, SplitMix64::new(7));
+    let apart =
+        [RunOrder::InTurns, RunOrder::AFirst].map(|order| pair(order, &SIZES[..1], 10, 1.03));
+    let (mut counts, mut random) = (
+        Counts {
+            runs: runs(),
+            ..Counts::default()
+        },
+        SplitMix64::new(7),
+    );
     for first in (0..counts.runs).step_by(RUNS_OF_A_DEVICE as usize) {
         let (capacity, mut of_device) = (any_capacity(&mut random), Vec::new());
         for _ in first..counts.runs.min(first + RUNS_OF_A_DEVICE) {
@@ -218,13 +323,18 @@ fn count(scenario: &Scenario) -> Counts {
             let (findings, interval) = twenty.compare(outcomes);
             counts.twenty_different += u64::from(is_different(&findings));
             counts.of_ratio += holds(interval, 1.0);
-            let mut different = |pair: &Pair<'_>| u64::from(is_different(&pair.compare(pair.measure(capacity, &mut random)).0));
+            let mut different = |pair: &Pair<'_>| {
+                u64::from(is_different(
+                    &pair.compare(pair.measure(capacity, &mut random)).0,
+                ))
+            };
             counts.four_different += different(&four);
             counts.after_different += different(&after);
             if scenario.noise == NOISY {
                 counts.apart[0] += different(&apart[0]);
                 let outcomes = apart[1].measure(capacity, &mut random);
-                counts.apart_by_line += u64::from(is_apart_by_line(&rates(&outcomes[0]), &rates(&outcomes[1])));
+                counts.apart_by_line +=
+                    u64::from(is_apart_by_line(&rates(&outcomes[0]), &rates(&outcomes[1])));
                 counts.apart[1] += u64::from(is_different(&apart[1].compare(outcomes).0));
             }
         }
@@ -248,7 +358,11 @@ fn is_apart_by_line(a: &[f64], b: &[f64]) -> bool {
         let mean = mean(sample);
         for (i, rate) in sample.iter().enumerate() {
             let (time, value) = (from_middle(i), rate.ln() - mean);
-            (of_times, products, squares) = (of_times + time * time, products + time * value, squares + value * value);
+            (of_times, products, squares) = (
+                of_times + time * time,
+                products + time * value,
+                squares + value * value,
+            );
         }
     }
     let slope = products / of_times;
@@ -272,9 +386,13 @@ impl Distribution {
         // Makes rates that were not found unlikely rather than impossible.
         const UNSEEN: f64 = 0.3;
         let mut counts = vec![UNSEEN; ((Self::TO - Self::FROM) / Self::STEP) as usize + 1];
-        rates.iter().for_each(|rate| counts[Self::place(*rate)] += 1.0);
+        rates
+            .iter()
+            .for_each(|rate| counts[Self::place(*rate)] += 1.0);
         let all: f64 = counts.iter().sum();
-        Self { logarithms: counts.iter().map(|count| (count / all).ln()).collect() }
+        Self {
+            logarithms: counts.iter().map(|count| (count / all).ln()).collect(),
+        }
     }
 
     fn place(rate: f64) -> usize {
@@ -292,33 +410,63 @@ impl Distribution {
 fn told_apart_at_best(scenario: &Scenario, random: &mut SplitMix64) -> f64 {
     const CAPACITIES: [u64; 3] = [1_000_000, 1_015_000, 1_030_000];
     let mut many = |capacity: u64| -> Vec<f64> {
-        let pair = Pair { scenario, order: RunOrder::InTurns, sizes: &SIZES[..1], repetitions: 10, factor: 1.0 };
-        (0..runs()).flat_map(|_| pair.measure(capacity, random).map(|outcomes| rates(&outcomes)).concat()).collect()
+        let pair = Pair {
+            scenario,
+            order: RunOrder::InTurns,
+            sizes: &SIZES[..1],
+            repetitions: 10,
+            factor: 1.0,
+        };
+        (0..runs())
+            .flat_map(|_| {
+                pair.measure(capacity, random)
+                    .map(|outcomes| rates(&outcomes))
+                    .concat()
+            })
+            .collect()
     };
     let known = CAPACITIES.map(|capacity| Distribution::of(&many(capacity)));
     let found = CAPACITIES.map(many);
     let mut draw = |of: usize| -> Vec<f64> {
         let found = &found[of];
-        (0..10).map(|_| found[(random.next_u64() % found.len() as u64) as usize]).collect()
+        (0..10)
+            .map(|_| found[(random.next_u64() % found.len() as u64) as usize])
+            .collect()
     };
     let likelier = |rates: &[f64], than: usize| -> f64 {
-        rates.iter().map(|rate| known[than].logarithm(*rate) - known[1].logarithm(*rate)).sum()
+        rates
+            .iter()
+            .map(|rate| known[than].logarithm(*rate) - known[1].logarithm(*rate))
+            .sum()
     };
     let draws = 20 * runs() as usize;
-    let mut of =
-        |a: usize, b: usize| -> Vec<f64> { (0..draws).map(|_| likelier(&draw(a), 0) + likelier(&draw(b), 2)).collect() };
+    let mut of = |a: usize, b: usize| -> Vec<f64> {
+        (0..draws)
+            .map(|_| likelier(&draw(a), 0) + likelier(&draw(b), 2))
+            .collect()
+    };
     let (mut alike, apart) = (of(1, 1), of(0, 2));
     alike.sort_by(f64::total_cmp);
     let critical = alike[draws * 39 / 40];
-    apart.iter().filter(|likelihood| **likelihood > critical).count() as f64 / draws as f64
+    apart
+        .iter()
+        .filter(|likelihood| **likelihood > critical)
+        .count() as f64
+        / draws as f64
 }
 
 const HEAD: &str = "search              width  noise | median: n=20  adaptive (n) | ratio n=20 | A/A: n=20  4 rows  A first | 3 %: in turns  best  A first  line";
 
 fn line(search: &str, width: f64, noise: f64, counts: &Counts) -> String {
     let percent = |count: u64| 100.0 * count as f64 / counts.runs as f64;
-    let [twenty, adaptive, ratio] = [counts.of_twenty, counts.of_adaptive, counts.of_ratio].map(percent);
-    let [one, four, after] = [counts.twenty_different, counts.four_different, counts.after_different].map(percent);
+    let [twenty, adaptive, ratio] =
+        [counts.of_twenty, counts.of_adaptive, counts.of_ratio].map(percent);
+    let [one, four, after] = [
+        counts.twenty_different,
+        counts.four_different,
+        counts.after_different,
+    ]
+    .map(percent);
     let n = counts.adaptive_repetitions as f64 / counts.runs as f64;
     let [in_turns, a_first] = counts.apart.map(percent);
     let (best, by_line) = (100.0 * counts.best, percent(counts.apart_by_line));
@@ -341,9 +489,15 @@ struct Rows {
 
 impl Rows {
     fn of(device: DeviceRow) -> Self {
-        let (mut text, mut rows) = (format!("{}, {} runs; per cent\n{HEAD}\n", device.0, runs()), Vec::new());
+        let (mut text, mut rows) = (
+            format!("{}, {} runs; per cent\n{HEAD}\n", device.0, runs()),
+            Vec::new(),
+        );
         for search in SEARCHES {
-            for (width, noise) in WIDTHS.into_iter().flat_map(|width| NOISES.map(|noise| (width, noise))) {
+            for (width, noise) in WIDTHS
+                .into_iter()
+                .flat_map(|width| NOISES.map(|noise| (width, noise)))
+            {
                 let counts = count(&Scenario::new(search, device, width, noise));
                 writeln!(text, "{}", line(search.0, width, noise, &counts)).unwrap();
                 rows.push((search, width, counts));
@@ -355,34 +509,64 @@ impl Rows {
     /// Requires that events with a probability of 95 % occur as often as chance allows, in each row and in all rows together.
     fn hold(&self, of: fn(&Counts) -> u64, name: &str) {
         let counts = || self.rows.iter().map(|(.., counts)| of(counts));
-        assert!(counts().all(|count| count >= least_that_hold(runs())), "{name}\n{}", self.text);
+        assert!(
+            counts().all(|count| count >= least_that_hold(runs())),
+            "{name}\n{}",
+            self.text
+        );
         let all = runs() * self.rows.len() as u64;
-        assert!(counts().sum::<u64>() >= least_that_hold(all), "{name}, all rows\n{}", self.text);
+        assert!(
+            counts().sum::<u64>() >= least_that_hold(all),
+            "{name}, all rows\n{}",
+            self.text
+        );
     }
 
     fn clear_the_bars_of_intervals_and_equal_devices(&self) {
         self.hold(|counts| counts.of_twenty, "median of 20");
         self.hold(|counts| counts.of_adaptive, "median, adaptive");
         self.hold(|counts| counts.of_ratio, "ratio of 20");
-        self.hold(|counts| counts.runs - counts.twenty_different, "equal, 20 repetitions");
-        self.hold(|counts| counts.runs - counts.four_different, "equal, four rows");
-        self.hold(|counts| counts.runs - counts.after_different, "equal, A first");
+        self.hold(
+            |counts| counts.runs - counts.twenty_different,
+            "equal, 20 repetitions",
+        );
+        self.hold(
+            |counts| counts.runs - counts.four_different,
+            "equal, four rows",
+        );
+        self.hold(
+            |counts| counts.runs - counts.after_different,
+            "equal, A first",
+        );
     }
 
     /// Requires that A and B are told apart in turns in at least this share of the runs of each row with much noise, or of those in which the best
     /// test does, whichever is less. If A was measured first, they must be told apart in about as many runs as by a straight line, except with cold
     /// searches: their grid hides a drift of a step.
     fn tell_apart(&self, least: f64, of_best: f64) {
-        let noisy: Vec<_> = self.rows.iter().filter(|(.., counts)| counts.best > 0.0).collect();
+        let noisy: Vec<_> = self
+            .rows
+            .iter()
+            .filter(|(.., counts)| counts.best > 0.0)
+            .collect();
         assert_eq!(noisy.len(), SEARCHES.len() * WIDTHS.len());
         // Three standard deviations of chance.
         let chance = 1.2 / (runs() as f64).sqrt();
         for ((_, start, _), _, counts) in noisy {
             let share = |count: u64| count as f64 / runs() as f64;
-            let ([in_turns, a_first], by_line) = (counts.apart.map(share), share(counts.apart_by_line));
-            assert!(in_turns >= least.min(of_best * counts.best) - chance, "told apart: {in_turns}\n{}", self.text);
+            let ([in_turns, a_first], by_line) =
+                (counts.apart.map(share), share(counts.apart_by_line));
+            assert!(
+                in_turns >= least.min(of_best * counts.best) - chance,
+                "told apart: {in_turns}\n{}",
+                self.text
+            );
             let is_on_a_grid = *start == RepetitionStart::Cold;
-            assert!(is_on_a_grid || a_first >= by_line - 0.2 - chance, "told apart, A first: {a_first}\n{}", self.text);
+            assert!(
+                is_on_a_grid || a_first >= by_line - 0.2 - chance,
+                "told apart, A first: {a_first}\n{}",
+                self.text
+            );
         }
     }
 

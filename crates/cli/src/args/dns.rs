@@ -107,9 +107,13 @@ pub(crate) struct AuthorityArgs {
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| "expected an IPv6 or IPv4 address such as 2001:db8::1 (names are not resolved)".to_owned())
+    text.parse().map_err(|_| {
+        "expected an IPv6 or IPv4 address such as 2001:db8::1 (names are not resolved)".to_owned()
+    })
 }
 
 fn socket_address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "expected an address and a port such as [::1]:5300 or 127.0.0.1:5300".to_owned())
+    text.parse().map_err(|_| {
+        "expected an address and a port such as [::1]:5300 or 127.0.0.1:5300".to_owned()
+    })
 }

@@ -200,31 +200,62 @@ impl Command {
             (path, FileUse::Write)
         }
         let paths = match self {
-            Self::Plan(PlanArgs { plan, .. }) | Self::Check { plan, .. } | Self::Dimension { of: plan, .. } => vec![read(plan)],
+            Self::Plan(PlanArgs { plan, .. })
+            | Self::Check { plan, .. }
+            | Self::Dimension { of: plan, .. } => vec![read(plan)],
             Self::Report { results, .. } => results.iter().map(|path| write(path)).collect(),
-            Self::Live { results: path, .. } | Self::Export { results: path, .. } | Self::Init { plan: path } => {
+            Self::Live { results: path, .. }
+            | Self::Export { results: path, .. }
+            | Self::Init { plan: path } => {
                 vec![write(path)]
             }
-            Self::Merge { results, output } => iter::once(write(output)).chain(results.iter().map(|path| read(path))).collect(),
+            Self::Merge { results, output } => iter::once(write(output))
+                .chain(results.iter().map(|path| read(path)))
+                .collect(),
             Self::Import(import) => vec![write(&import.output)],
-            Self::History { folder, output, .. } => vec![write(output.as_ref().unwrap_or(folder)), read(folder)],
+            Self::History { folder, output, .. } => {
+                vec![write(output.as_ref().unwrap_or(folder)), read(folder)]
+            }
             Self::Archive { results, output } => {
-                vec![write(output.as_deref().unwrap_or(results.parent().unwrap_or(results))), read(results)]
+                vec![
+                    write(
+                        output
+                            .as_deref()
+                            .unwrap_or(results.parent().unwrap_or(results)),
+                    ),
+                    read(results),
+                ]
             }
             Self::Man { dir: Some(path) } => vec![write(path)],
             Self::Compare(compare) if Path::new(&compare.a).is_dir() => {
                 let sides = [&compare.a, &compare.b].map(|side| read(Path::new(side)));
-                compare.page.iter().map(|page| write(page)).chain(sides).collect()
+                compare
+                    .page
+                    .iter()
+                    .map(|page| write(page))
+                    .chain(sides)
+                    .collect()
             }
-            Self::Schema { .. } | Self::List(_) | Self::Explain { .. } | Self::Man { dir: None } | Self::Completions { .. } => {
-                Vec::new()
-            }
-            Self::Quickstart(_) | Self::Run(_) | Self::Trial(_) | Self::Selftest(_) | Self::Compare(_) | Self::Dns64(_) => {
+            Self::Schema { .. }
+            | Self::List(_)
+            | Self::Explain { .. }
+            | Self::Man { dir: None }
+            | Self::Completions { .. } => Vec::new(),
+            Self::Quickstart(_)
+            | Self::Run(_)
+            | Self::Trial(_)
+            | Self::Selftest(_)
+            | Self::Compare(_)
+            | Self::Dns64(_) => {
                 return None;
             }
             // It gives root up when it listens.
             Self::Authority(_) => return None,
-            Self::Doctor | Self::Lab { .. } | Self::Sweep | Self::Testbed { .. } | Self::Agent { .. } => return None,
+            Self::Doctor
+            | Self::Lab { .. }
+            | Self::Sweep
+            | Self::Testbed { .. }
+            | Self::Agent { .. } => return None,
         };
         Some(paths)
     }
@@ -263,7 +294,13 @@ pub(crate) struct TestbedUp {
     #[arg(long)]
     pub(crate) background: bool,
     /// The SHA-256 of the files of the plan that may be run, and of no others: those that the user agreed to in the process that started this one
-    #[arg(long, hide = true, value_name = "DIGESTS", value_delimiter = ',', require_equals = true)]
+    #[arg(
+        long,
+        hide = true,
+        value_name = "DIGESTS",
+        value_delimiter = ',',
+        require_equals = true
+    )]
     pub(crate) agreed: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) waiting: WaitOption,
@@ -476,19 +513,31 @@ pub(crate) struct Compare {
 }
 
 fn page_address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).unwrap_or(DEFAULT_ADDRESS.port());
-    text.parse().map_err(|_| format!("expected an address and a port; for this machine alone, type 127.0.0.1:{port}"))
+    let port = text
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse::<u16>().ok())
+        .unwrap_or(DEFAULT_ADDRESS.port());
+    text.parse().map_err(|_| {
+        format!("expected an address and a port; for this machine alone, type 127.0.0.1:{port}")
+    })
 }
 
 /// Returns the arguments with `--live ADDRESS:PORT` as `--live=ADDRESS:PORT`. A word without a port is not `--live`'s value: it may be the plan.
 pub(crate) fn with_joined_address(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     for argument in arguments {
-        let has_port = |text: &str| text.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
+        let has_port = |text: &str| {
+            text.rsplit(':')
+                .next()
+                .is_some_and(|port| port.parse::<u16>().is_ok())
+        };
         // Behind `--` are the words of another program.
         let is_ours = joined.iter().all(|word| word != "--");
         match joined.last_mut() {
-            Some(last) if is_ours && last == "--live" && argument.to_str().is_some_and(has_port) => {
+            Some(last)
+                if is_ours && last == "--live" && argument.to_str().is_some_and(has_port) =>
+            {
                 last.push("=");
                 last.push(argument);
             }

@@ -8,6 +8,11 @@ use std::time::Duration;
 /// Serves the machine that started this process, over standard input and output, until the input ends.
 pub(crate) fn agent(silence_ns: u64) -> Result<Exit, Failed> {
     let stop = stop::install()?;
-    agent::serve(io::stdin(), io::stdout(), Duration::from_nanos(silence_ns), &stop)?;
+    agent::serve(
+        io::stdin(),
+        io::stdout(),
+        Duration::from_nanos(silence_ns),
+        &stop,
+    )?;
     Ok(Exit::Done)
 }

@@ -8,7 +8,10 @@ use std::path::Path;
 /// Packs a results directory, and prints the archive's name and checksum in the format of `sha256sum`.
 pub(crate) fn archive(results: &Path, file: Option<&Path>) -> Result<Exit, Failed> {
     let failed = |error| match error {
-        ArchiveError::Store(error) => Failed { exit: Exit::Usage, ..error.into() },
+        ArchiveError::Store(error) => Failed {
+            exit: Exit::Usage,
+            ..error.into()
+        },
         error => Failed::new(Exit::Usage, error),
     };
     let (path, sum) = archive::write(results, file).map_err(failed)?;

@@ -17,17 +17,27 @@ use std::thread::available_parallelism;
 
 /// Serves until it is interrupted, or writes the zone file.
 pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> {
-    let population = NamePopulation { with_aaaa: arguments.with_aaaa };
-    let zone = AddressZone { domain: arguments.domain, population, ttl_s: arguments.ttl_s };
+    let population = NamePopulation {
+        with_aaaa: arguments.with_aaaa,
+    };
+    let zone = AddressZone {
+        domain: arguments.domain,
+        population,
+        ttl_s: arguments.ttl_s,
+    };
     if let Some(names) = arguments.zone_file {
         give_up_root(&[])?;
         return write(&zone, names);
     }
-    let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let threads = arguments
+        .threads
+        .or_else(|| available_parallelism().ok())
+        .map_or(1, NonZeroUsize::get);
     let stop = stop::install()?;
     let zone = Arc::new(zone);
     let listen = isolation(arguments.force).admit(arguments.listen)?;
-    let service = Service::bind(&listen, &zone, threads).map_err(|error| Failed::new(Exit::Testbed, error))?;
+    let service = Service::bind(&listen, &zone, threads)
+        .map_err(|error| Failed::new(Exit::Testbed, error))?;
     tell!("{}", introduction(&service, &zone));
     // The sockets are open, and nothing has been read from them.
     give_up_root(&[])?;
@@ -38,7 +48,9 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
 
 fn introduction(service: &Service, zone: &AddressZone) -> String {
     let listening: Vec<String> = service.local().iter().map(ToString::to_string).collect();
-    let AddressZone { domain, population, .. } = zone;
+    let AddressZone {
+        domain, population, ..
+    } = zone;
     format!(
         "{domain}: listening on {} over UDP and TCP; {} % of the names have an AAAA record; press Ctrl-C to stop",
         listening.join(", "),
@@ -47,8 +59,18 @@ fn introduction(service: &Service, zone: &AddressZone) -> String {
 }
 
 fn in_words(counts: &AuthorityCounts) -> String {
-    let AuthorityCounts { aaaa, a, other, malformed, over_tcp, overruns, .. } = counts;
-    format!("queries: {aaaa} AAAA, {a} A, {other} other, of these {over_tcp} over TCP; malformed {malformed}, lost {overruns}")
+    let AuthorityCounts {
+        aaaa,
+        a,
+        other,
+        malformed,
+        over_tcp,
+        overruns,
+        ..
+    } = counts;
+    format!(
+        "queries: {aaaa} AAAA, {a} A, {other} other, of these {over_tcp} over TCP; malformed {malformed}, lost {overruns}"
+    )
 }
 
 /// Writes the zone file to stdout, which is open: it needs no right of root.
@@ -64,7 +86,17 @@ mod tests {
 
     #[test]
     fn counts_are_told_in_a_line() {
-        let counts = AuthorityCounts { aaaa: 7, a: 5, other: 1, over_tcp: 2, overruns: 3, ..AuthorityCounts::default() };
-        assert_eq!(in_words(&counts), "queries: 7 AAAA, 5 A, 1 other, of these 2 over TCP; malformed 0, lost 3");
+        let counts = AuthorityCounts {
+            aaaa: 7,
+            a: 5,
+            other: 1,
+            over_tcp: 2,
+            overruns: 3,
+            ..AuthorityCounts::default()
+        };
+        assert_eq!(
+            in_words(&counts),
+            "queries: 7 AAAA, 5 A, 1 other, of these 2 over TCP; malformed 0, lost 3"
+        );
     }
 }

@@ -23,17 +23,33 @@ use std::path::{Path, PathBuf};
 /// Compares two sides and prints the result, which also determines the exit code: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
     // Before hours of measuring.
-    arguments.page.iter().try_for_each(|page| OwnFile::of_comparison(page).check(page))?;
+    arguments
+        .page
+        .iter()
+        .try_for_each(|page| OwnFile::of_comparison(page).check(page))?;
     let paths = [&arguments.a, &arguments.b].map(Path::new);
     match paths.map(is_set) {
         [true, true] => {
-            let sets = TwoSets::read(paths, arguments.reference.as_deref()).map_err(Failed::usage)?;
+            let sets =
+                TwoSets::read(paths, arguments.reference.as_deref()).map_err(Failed::usage)?;
             check_different(paths)?;
             let names = [arguments.a.clone(), arguments.b.clone()];
-            conclude(sets.compare(arguments.margin), names, &sets.warnings, &arguments.page, arguments)
+            conclude(
+                sets.compare(arguments.margin),
+                names,
+                &sets.warnings,
+                &arguments.page,
+                arguments,
+            )
         }
         // A name with a slash is a path, because no device name has one.
-        [false, false] if ![&arguments.a, &arguments.b].iter().any(|name| name.contains('/')) => of_a_run(arguments),
+        [false, false]
+            if ![&arguments.a, &arguments.b]
+                .iter()
+                .any(|name| name.contains('/')) =>
+        {
+            of_a_run(arguments)
+        }
         [false, has_b] if has_b || arguments.a.contains('/') => Err(no_results(&arguments.a)),
         _ => Err(no_results(&arguments.b)),
     }
@@ -42,7 +58,10 @@ pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
 /// Refuses to compare a directory with itself, by whatever paths it was named.
 fn check_different(paths: [&Path; 2]) -> Result<(), Failed> {
     match paths.map(Path::canonicalize) {
-        [Ok(a), Ok(b)] if a == b => Err(Failed::usage(format!("A and B are the same directory: {}", a.display()))),
+        [Ok(a), Ok(b)] if a == b => Err(Failed::usage(format!(
+            "A and B are the same directory: {}",
+            a.display()
+        ))),
         _ => Ok(()),
     }
 }
@@ -67,19 +86,29 @@ fn conclude(
     })?;
     let exit = Exit::from(compared.gate());
     let explanation = exit.because(reason(&compared, " (sixbench doctor shows the cause)"));
-    let words = ComparisonWords { names: &names, explanation: &explanation, warnings, margin: arguments.margin };
+    let words = ComparisonWords {
+        names: &names,
+        explanation: &explanation,
+        warnings,
+        margin: arguments.margin,
+    };
     for page in pages {
         write_comparison(page, &compared, &words)?;
     }
     if arguments.output.json {
         let mut told = json(&compared, &names, warnings);
-        (told["exit_code"], told["explanation"]) = (Value::from(exit as u8), Value::from(explanation));
+        (told["exit_code"], told["explanation"]) =
+            (Value::from(exit as u8), Value::from(explanation));
         output::line(told)?;
         return Ok(exit);
     }
     warnings.iter().for_each(|warning| tell!("{warning}"));
-    output::print(table(&compared, &names, columns()).unwrap_or_else(|| describe(&compared, &names)))?;
-    pages.iter().try_for_each(|page| output::line(format_args!("page: {}", page.display())))?;
+    output::print(
+        table(&compared, &names, columns()).unwrap_or_else(|| describe(&compared, &names)),
+    )?;
+    pages
+        .iter()
+        .try_for_each(|page| output::line(format_args!("page: {}", page.display())))?;
     output::line(explanation)?;
     Ok(exit)
 }
@@ -88,28 +117,64 @@ fn conclude(
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     check_joined_alike(&loaded, &library)?;
-    let permission = Permission::of(arguments.force, arguments.further.trust_recipes, (&loaded, &library))?;
-    let results = run::measure((loaded, &source, Selection::default()), &library, &arguments.output, &permission)?;
-    if !matches!(results.exit, Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing) {
-        let text = format!("nothing to compare: the run did not finish; its results are in {}", results.directory.display());
+    let permission = Permission::of(
+        arguments.force,
+        arguments.further.trust_recipes,
+        (&loaded, &library),
+    )?;
+    let results = run::measure(
+        (loaded, &source, Selection::default()),
+        &library,
+        &arguments.output,
+        &permission,
+    )?;
+    if !matches!(
+        results.exit,
+        Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing
+    ) {
+        let text = format!(
+            "nothing to compare: the run did not finish; its results are in {}",
+            results.directory.display()
+        );
         return Err(Failed::new(results.exit, anyhow::anyhow!(text)));
     }
     let stored = load(&results.directory)?;
     let outcomes = replay::outcomes(&stored.plan, &stored.records);
-    let side = |which, index: usize| Compared { which, tests: vec![&stored.plan.tests[index]], runs: vec![&outcomes] };
-    let compared = comparison::compare(&side(Which::A, 0), &side(Which::B, 1), arguments.margin, RunOrder::InTurns);
+    let side = |which, index: usize| Compared {
+        which,
+        tests: vec![&stored.plan.tests[index]],
+        runs: vec![&outcomes],
+    };
+    let compared = comparison::compare(
+        &side(Which::A, 0),
+        &side(Which::B, 1),
+        arguments.margin,
+        RunOrder::InTurns,
+    );
     let records = [&stored.records[..]];
     let compared = compared.map(|compared| compared.with_anomalies([&records, &records]));
-    let pages = [vec![results.directory.join("comparison.html")], arguments.page.clone()].concat();
+    let pages = [
+        vec![results.directory.join("comparison.html")],
+        arguments.page.clone(),
+    ]
+    .concat();
     conclude(compared, Default::default(), &[], &pages, arguments)
 }
 
 /// Refuses two devices of which one alone would share memory with the tester: what that saves would count as the device's.
 fn check_joined_alike(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
-    let group = |test: &Test| library.get(&test.dut).map(|recipe| recipe.host.links().group());
+    let group = |test: &Test| {
+        library
+            .get(&test.dut)
+            .map(|recipe| recipe.host.links().group())
+    };
     match (&loaded.links.ports, &loaded.plan.tests[..]) {
         (None, [a, b]) if group(a) != group(b) => {
-            let in_memory = if group(a) == Some(LinkKind::SharedMemory) { &a.dut } else { &b.dut };
+            let in_memory = if group(a) == Some(LinkKind::SharedMemory) {
+                &a.dut
+            } else {
+                &b.dut
+            };
             Err(Failed::usage(format!(
                 "{} and {} cannot be compared: {in_memory} shares memory with the tester, so that no frame passes a kernel, and the other is at veth pairs; \
                  compare devices that are joined alike (sixbench list duts)",
@@ -123,7 +188,12 @@ fn check_joined_alike(loaded: &Loaded, library: &Library) -> Result<(), Failed> 
 /// Returns the plan of the comparison and its source: two tests of a plan file, or a plan written for two devices.
 fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
     if let Some(path) = &arguments.plan {
-        let super::PlanFile { source, mut loaded, library, .. } = super::read_plan(path, &arguments.further.recipes)?;
+        let super::PlanFile {
+            source,
+            mut loaded,
+            library,
+            ..
+        } = super::read_plan(path, &arguments.further.recipes)?;
         loaded.plan.tests = [&arguments.a, &arguments.b]
             .map(|name| plans::test_named(&loaded.plan, name).map_err(Failed::usage))
             .into_iter()
@@ -134,11 +204,19 @@ fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Faile
         return Ok((source, loaded, library));
     }
     let library = library(&arguments.further.recipes)?;
-    let source = plans::of_two([&arguments.a, &arguments.b], &arguments.measure, arguments.size);
+    let source = plans::of_two(
+        [&arguments.a, &arguments.b],
+        &arguments.measure,
+        arguments.size,
+    );
     let mut loaded = parse_plan("compare", &source, &library)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);
     if let Some(repetitions) = arguments.repetitions {
-        loaded.plan.tests.iter_mut().for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
+        loaded
+            .plan
+            .tests
+            .iter_mut()
+            .for_each(|test| test.repetitions = Repetition::Fixed(repetitions));
     }
     Ok((source, loaded, library))
 }
@@ -161,11 +239,22 @@ mod tests {
     fn devices_in_shared_memory_are_not_measured_beside_those_at_veth_pairs() {
         let refused = |a: &str, b: &str| {
             let (_, loaded, library) = plan_of(&args::Compare::of(a, b)).expect("a plan");
-            check_joined_alike(&loaded, &library).err().map(|failed| failed.error.to_string())
+            check_joined_alike(&loaded, &library)
+                .err()
+                .map(|failed| failed.error.to_string())
         };
         let why = refused("linux-ipv4", "testpmd-io").expect("refused");
-        assert!(why.starts_with("linux-ipv4 and testpmd-io cannot be compared: testpmd-io shares memory"), "{why}");
-        assert!(refused("vpp-ipv4", "linux-ipv4").expect("refused").contains(": vpp-ipv4 shares memory"));
+        assert!(
+            why.starts_with(
+                "linux-ipv4 and testpmd-io cannot be compared: testpmd-io shares memory"
+            ),
+            "{why}"
+        );
+        assert!(
+            refused("vpp-ipv4", "linux-ipv4")
+                .expect("refused")
+                .contains(": vpp-ipv4 shares memory")
+        );
         assert_eq!(refused("vpp-ipv4", "testpmd-io"), None);
         assert_eq!(refused("linux-ipv4", "linux-ipv6"), None);
     }
@@ -175,7 +264,8 @@ mod tests {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let again = here.join("src/..");
         assert!(
-            check_different([here, &again]).is_err_and(|failed| failed.error.to_string().starts_with("A and B are the same"))
+            check_different([here, &again])
+                .is_err_and(|failed| failed.error.to_string().starts_with("A and B are the same"))
         );
         assert!(check_different([here, &here.join("src")]).is_ok());
     }

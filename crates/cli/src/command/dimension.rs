@@ -16,14 +16,22 @@ pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, F
     let (text, values) = if of.is_dir() {
         dimensioned(of, &traffic, columns())?
     } else {
-        let PlanFile { loaded, library, .. } = read_plan(of, &[])?;
+        let PlanFile {
+            loaded, library, ..
+        } = read_plan(of, &[])?;
         let technology = |dut: &str| {
             let recipe = library.get(dut)?;
             let title = recipe.technology.title();
-            Some((title.to_owned(), shares_addresses(title, recipe.path_facts().as_ref())))
+            Some((
+                title.to_owned(),
+                shares_addresses(title, recipe.path_facts().as_ref()),
+            ))
         };
         let (devices, others) = divided(&loaded.plan, technology);
-        (coverage(&traffic, &devices, &others, columns()), coverage_json(&traffic, &loaded.plan.name, &devices, &others))
+        (
+            coverage(&traffic, &devices, &others, columns()),
+            coverage_json(&traffic, &loaded.plan.name, &devices, &others),
+        )
     };
     if json {
         output::line(values)?
@@ -40,7 +48,9 @@ fn read_traffic(path: &Path) -> Result<SubscriberTraffic, Failed> {
         (Ok(source), _) => source,
         (Err(_), Some(ready)) => ready.text.to_owned(),
         (Err(error), None) => {
-            return Err(Failed::usage(format!("cannot read the traffic profile {name}: {error} (sixbench list traffic)")));
+            return Err(Failed::usage(format!(
+                "cannot read the traffic profile {name}: {error} (sixbench list traffic)"
+            )));
         }
     };
     traffic_profile::read(&source).map_err(|mistakes| refused(&name, &source, &mistakes))

@@ -12,7 +12,13 @@ use std::time::Instant;
 /// Builds, shows or removes the lab.
 pub(crate) fn lab(arguments: Arguments) -> Result<Exit, Failed> {
     match arguments {
-        Arguments::Build { dir, jool, vpp } => build(BuildOrder { cache: cache(dir), jool }, vpp.as_deref()),
+        Arguments::Build { dir, jool, vpp } => build(
+            BuildOrder {
+                cache: cache(dir),
+                jool,
+            },
+            vpp.as_deref(),
+        ),
         Arguments::List { dir } => list(&cache(dir)),
         Arguments::Clean { dir } => clean(&cache(dir)),
     }
@@ -28,25 +34,40 @@ const CAUTION: &str = "note: the lab's machines have root access to this machine
 
 fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
     // The steps run in other directories, so the path must be absolute.
-    let order = BuildOrder { cache: std::path::absolute(&order.cache)?, ..order };
+    let order = BuildOrder {
+        cache: std::path::absolute(&order.cache)?,
+        ..order
+    };
     // The build starts by installing packages, so check first whether it can succeed.
     for (option, path) in [("--jool", order.jool.as_deref()), ("--vpp", vpp)] {
         if let Some(path) = path.filter(|path| !path.exists()).map(Path::display) {
-            let text = format!("{option} {path}: there is no such directory or archive; nothing was installed");
+            let text = format!(
+                "{option} {path}: there is no such directory or archive; nothing was installed"
+            );
             return Err(Failed::usage(text));
         }
     }
     let start = Instant::now();
     let built = match vpp {
-        Some(source) => lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory),
+        Some(source) => {
+            lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory)
+        }
         None => {
             tell!("{CAUTION}");
             lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
         }
     };
     let built = built.map_err(refused)?;
-    let size = lab::list(&order.cache).into_iter().find(|entry| entry.path == built).map_or(0, |entry| entry.size);
-    tell!("{}, {}, {:.1} s", built.display(), megabytes(size), start.elapsed().as_secs_f64());
+    let size = lab::list(&order.cache)
+        .into_iter()
+        .find(|entry| entry.path == built)
+        .map_or(0, |entry| entry.size);
+    tell!(
+        "{}, {}, {:.1} s",
+        built.display(),
+        megabytes(size),
+        start.elapsed().as_secs_f64()
+    );
     Ok(Exit::Done)
 }
 
@@ -80,9 +101,14 @@ fn waits() {
 fn list(cache: &Path) -> Result<Exit, Failed> {
     let entries = lab::list(cache);
     if entries.is_empty() {
-        output::line(format_args!("no kernel lab in {} (sixbench lab build)", cache.display()))?;
+        output::line(format_args!(
+            "no kernel lab in {} (sixbench lab build)",
+            cache.display()
+        ))?;
     }
-    entries.iter().try_for_each(|entry| output::line(describe(entry)))?;
+    entries
+        .iter()
+        .try_for_each(|entry| output::line(describe(entry)))?;
     Ok(Exit::Done)
 }
 
@@ -90,7 +116,11 @@ fn describe(entry: &CachedLab) -> String {
     let (path, size) = (entry.path.display(), megabytes(entry.size));
     match &entry.contents {
         Some(contents) => {
-            let outdated = if entry.is_current { "" } else { " (built for other versions than those installed: not used)" };
+            let outdated = if entry.is_current {
+                ""
+            } else {
+                " (built for other versions than those installed: not used)"
+            };
             format!("{contents}, {size}: {path}{outdated}")
         }
         None => format!("unfinished, {size}: {path} (sixbench lab build continues it)"),
@@ -102,7 +132,13 @@ fn clean(cache: &Path) -> Result<Exit, Failed> {
     if removed.is_empty() {
         output::line(format_args!("no kernel lab in {}", cache.display()))?;
     }
-    let tell = |entry: &CachedLab| output::line(format_args!("removed {} ({})", entry.path.display(), megabytes(entry.size)));
+    let tell = |entry: &CachedLab| {
+        output::line(format_args!(
+            "removed {} ({})",
+            entry.path.display(),
+            megabytes(entry.size)
+        ))
+    };
     removed.iter().try_for_each(tell)?;
     Ok(Exit::Done)
 }
@@ -118,11 +154,33 @@ mod tests {
     #[test]
     fn a_lab_is_described_in_a_line() {
         let contents = Some("Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool)".to_owned());
-        let whole = CachedLab { path: "/c/linux-1".into(), contents, size: 2_500_000, is_current: true };
-        assert_eq!(describe(&whole), "Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool), 2.5 MB: /c/linux-1");
-        let outdated = CachedLab { is_current: false, ..whole.clone() };
-        assert!(describe(&outdated).ends_with("not used)"), "{}", describe(&outdated));
-        let half = CachedLab { contents: None, ..whole };
-        assert!(describe(&half).starts_with("unfinished, 2.5 MB: "), "{}", describe(&half));
+        let whole = CachedLab {
+            path: "/c/linux-1".into(),
+            contents,
+            size: 2_500_000,
+            is_current: true,
+        };
+        assert_eq!(
+            describe(&whole),
+            "Linux 6.1.176, Jool 4.1.9-1 (jool_common, jool), 2.5 MB: /c/linux-1"
+        );
+        let outdated = CachedLab {
+            is_current: false,
+            ..whole.clone()
+        };
+        assert!(
+            describe(&outdated).ends_with("not used)"),
+            "{}",
+            describe(&outdated)
+        );
+        let half = CachedLab {
+            contents: None,
+            ..whole
+        };
+        assert!(
+            describe(&half).starts_with("unfinished, 2.5 MB: "),
+            "{}",
+            describe(&half)
+        );
     }
 }

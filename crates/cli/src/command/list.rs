@@ -23,11 +23,17 @@ struct Row {
 impl Row {
     fn new(name: impl Into<String>, summary: &str) -> Self {
         let name = name.into();
-        Self { json: json!({ "name": name, "summary": summary }), cells: vec![name, summary.to_owned()], heading: None }
+        Self {
+            json: json!({ "name": name, "summary": summary }),
+            cells: vec![name, summary.to_owned()],
+            heading: None,
+        }
     }
 
     fn has(&self, word: &str) -> bool {
-        self.cells.iter().any(|cell| cell.to_lowercase().contains(&word.to_lowercase()))
+        self.cells
+            .iter()
+            .any(|cell| cell.to_lowercase().contains(&word.to_lowercase()))
     }
 }
 
@@ -57,13 +63,21 @@ pub(super) fn devices(library: &Library, width: usize) -> String {
 fn rows(arguments: &ListArgs) -> Result<Vec<Row>, Failed> {
     let technology = arguments.technology.as_deref();
     if technology.is_some() && arguments.what != Listed::Duts {
-        return Err(Failed::usage("`--technology` chooses devices: sixbench list duts --technology NAME"));
+        return Err(Failed::usage(
+            "`--technology` chooses devices: sixbench list duts --technology NAME",
+        ));
     }
     Ok(match arguments.what {
         Listed::Duts => known_technology(&library(&[])?, technology)?,
-        Listed::Measures => Measure::infos().map(|info| Row::new(info.term.name, info.summary)).collect(),
-        Listed::Traffic => traffic_profile::ready().map(|profile| Row::new(profile.path(), profile.summary())).collect(),
-        Listed::Plans => plans::ready().map(|plan| Row::new(plan.path(), plan.summary())).collect(),
+        Listed::Measures => Measure::infos()
+            .map(|info| Row::new(info.term.name, info.summary))
+            .collect(),
+        Listed::Traffic => traffic_profile::ready()
+            .map(|profile| Row::new(profile.path(), profile.summary()))
+            .collect(),
+        Listed::Plans => plans::ready()
+            .map(|plan| Row::new(plan.path(), plan.summary()))
+            .collect(),
     })
 }
 
@@ -74,23 +88,39 @@ fn known_technology(library: &Library, technology: Option<&str>) -> Result<Vec<R
         let mut known: Vec<String> = library.iter().map(technology_word).collect();
         known.sort_unstable();
         known.dedup();
-        return Err(Failed::usage(format!("no device is of the technology `{technology}`; there are {}", known.join(", "))));
+        return Err(Failed::usage(format!(
+            "no device is of the technology `{technology}`; there are {}",
+            known.join(", ")
+        )));
     }
     Ok(rows)
 }
 
 fn duts(library: &Library, technology: Option<&str>) -> Vec<Row> {
-    let chosen = library.iter().filter(|recipe| technology.is_none_or(|word| technology_word(recipe) == word));
-    let mut found: Vec<(Availability, &Recipe)> = chosen.map(|recipe| (Availability::here(recipe), recipe)).collect();
+    let chosen = library
+        .iter()
+        .filter(|recipe| technology.is_none_or(|word| technology_word(recipe) == word));
+    let mut found: Vec<(Availability, &Recipe)> = chosen
+        .map(|recipe| (Availability::here(recipe), recipe))
+        .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    found.iter().map(|(availability, recipe)| dut(availability, recipe)).collect()
+    found
+        .iter()
+        .map(|(availability, recipe)| dut(availability, recipe))
+        .collect()
 }
 
 fn dut(availability: &Availability, recipe: &Recipe) -> Row {
-    let fix = availability.fix().map_or_else(String::new, |fix| format!("; {fix}"));
+    let fix = availability
+        .fix()
+        .map_or_else(String::new, |fix| format!("; {fix}"));
     let title = recipe.honest_title();
     Row {
-        cells: vec![recipe.name.clone(), recipe.technology.title().to_owned(), title + &fix],
+        cells: vec![
+            recipe.name.clone(),
+            recipe.technology.title().to_owned(),
+            title + &fix,
+        ],
         heading: Some(availability.heading()),
         json: json!({
             "name": recipe.name, "technology": recipe.technology, "title": recipe.title, "untested": recipe.untested,
@@ -101,7 +131,10 @@ fn dut(availability: &Availability, recipe: &Recipe) -> Row {
 
 /// Returns the word for the technology in a recipe.
 fn technology_word(recipe: &Recipe) -> String {
-    json!(recipe.technology).as_str().unwrap_or_default().to_owned()
+    json!(recipe.technology)
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Returns rows as a table. Rows with the same heading follow each other, below it and their number.
@@ -118,7 +151,9 @@ fn table(rows: &[Row], width: usize) -> String {
 
 fn without_rows(word: &str, names: &[String]) -> Failed {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let hint = nearest(word, &names)
-        .map_or_else(|| "without a word, all are listed".to_owned(), |near| format!("did you mean `{near}`?"));
+    let hint = nearest(word, &names).map_or_else(
+        || "without a word, all are listed".to_owned(),
+        |near| format!("did you mean `{near}`?"),
+    );
     Failed::usage(format!("`{word}` occurs nowhere in this list; {hint}"))
 }

@@ -12,7 +12,10 @@ use std::path::Path;
 /// Shows a results directory until it is interrupted.
 pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> {
     let stop = stop::install()?;
-    let usage = |error: StoreError| Failed { exit: Exit::Usage, ..error.into() };
+    let usage = |error: StoreError| Failed {
+        exit: Exit::Usage,
+        ..error.into()
+    };
     let results = &folder(results).map_err(usage)?;
     let (page, stored) = page(address, results, Vec::new())?;
     tell!("Ctrl-C ends the page and no run");
@@ -21,13 +24,29 @@ pub(crate) fn live(results: &Path, address: SocketAddr) -> Result<Exit, Failed> 
 }
 
 /// Begins to serve the page of a results directory, and says where it is.
-pub(super) fn page(address: SocketAddr, results: &Folder, cores: Vec<u32>) -> Result<(LivePage, Stored), Failed> {
-    let stored = load_from(results).map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
+pub(super) fn page(
+    address: SocketAddr,
+    results: &Folder,
+    cores: Vec<u32>,
+) -> Result<(LivePage, Stored), Failed> {
+    let stored = load_from(results).map_err(|error| Failed {
+        exit: Exit::Usage,
+        ..error.into()
+    })?;
     let token = live_token(results)?;
     let (plan, records) = (stored.plan.clone(), stored.records.clone());
-    let run = LiveRun { plan, records, directory: results.clone(), token, cores };
+    let run = LiveRun {
+        plan,
+        records,
+        directory: results.clone(),
+        token,
+        cores,
+    };
     let page = LivePage::open(address, run).map_err(|error| {
-        Failed::new(Exit::Usage, anyhow::anyhow!("{error}; choose another ADDRESS:PORT, or end that program"))
+        Failed::new(
+            Exit::Usage,
+            anyhow::anyhow!("{error}; choose another ADDRESS:PORT, or end that program"),
+        )
     })?;
     tell!("live page: {}", page.url());
     Ok((page, stored))

@@ -52,12 +52,20 @@ pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
 
 /// Returns the built-in recipes, those in the directories that the plan names, and those in the directories named on the command line.
 fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed> {
-    if let Some(missing) = of_plan.iter().chain(named).find(|directory| !directory.is_dir()) {
+    if let Some(missing) = of_plan
+        .iter()
+        .chain(named)
+        .find(|directory| !directory.is_dir())
+    {
         let name = missing.display();
         let what = "name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)";
-        return Err(Failed::usage(format!("cannot read the recipes in {name}: there is no such directory; {what}")));
+        return Err(Failed::usage(format!(
+            "cannot read the recipes in {name}: there is no such directory; {what}"
+        )));
     }
-    let add = |library: Library, directory: &PathBuf| library.with_directory(directory, CodeOrigin::CommandLine);
+    let add = |library: Library, directory: &PathBuf| {
+        library.with_directory(directory, CodeOrigin::CommandLine)
+    };
     let library = Library::load(of_plan).and_then(|library| named.iter().try_fold(library, add));
     library.map_err(|error| Failed::new(Exit::Usage, error))
 }
@@ -73,12 +81,25 @@ pub(crate) struct Permission {
 impl Permission {
     /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan. A plan whose traffic
     /// must not leave is refused here already: no socket is opened for it, not even to ask another machine whether it is free.
-    pub(crate) fn of(force: bool, is_trusted: bool, (loaded, library): (&Loaded, &Library)) -> Result<Self, Failed> {
+    pub(crate) fn of(
+        force: bool,
+        is_trusted: bool,
+        (loaded, library): (&Loaded, &Library),
+    ) -> Result<Self, Failed> {
         sixbench_runner::check_traffic(&loaded.plan, library, isolation(force))?;
         let mut input = std::io::stdin().lock();
-        let terminal = (input.is_terminal() && std::io::stderr().is_terminal()).then_some(&mut input as &mut dyn BufRead);
-        let trusted = code::agreed((&loaded.plan, &loaded.links, library), is_trusted, terminal, |text| tell!("{text}"))?;
-        Ok(Self { isolation: isolation(force), trusted })
+        let terminal = (input.is_terminal() && std::io::stderr().is_terminal())
+            .then_some(&mut input as &mut dyn BufRead);
+        let trusted = code::agreed(
+            (&loaded.plan, &loaded.links, library),
+            is_trusted,
+            terminal,
+            |text| tell!("{text}"),
+        )?;
+        Ok(Self {
+            isolation: isolation(force),
+            trusted,
+        })
     }
 }
 
@@ -103,29 +124,54 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
         },
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let of_plan: Vec<PathBuf> = sixbench_plan::recipe_directories(&source).iter().map(|name| folder.join(name)).collect();
+    let of_plan: Vec<PathBuf> = sixbench_plan::recipe_directories(&source)
+        .iter()
+        .map(|name| folder.join(name))
+        .collect();
     if let Some(missing) = of_plan.iter().find(|directory| !directory.is_dir()) {
-        return Err(refused(&name, &source, &[plan_text::missing_recipes(&source, missing)]));
+        return Err(refused(
+            &name,
+            &source,
+            &[plan_text::missing_recipes(&source, missing)],
+        ));
     }
     let library = library_of(&of_plan, recipes)?;
     let loaded = parse_plan(&name, &source, &library)?;
     plan_text::check_tests(&name, &source, &loaded, &library)?;
-    Ok(PlanFile { name, source, loaded, library })
+    Ok(PlanFile {
+        name,
+        source,
+        loaded,
+        library,
+    })
 }
 
 /// Reads a plan that comes with sixbench, and tells the user that it was not read from a file.
 fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Failed> {
-    tell!("note: there is no file {}; using {} as it comes with sixbench", path.display(), ready.path());
+    tell!(
+        "note: there is no file {}; using {} as it comes with sixbench",
+        path.display(),
+        ready.path()
+    );
     let broken = |error| Failed::new(Exit::Usage, error);
     let mut library = library(&[])?;
     if !sixbench_plan::recipe_directories(ready.text).is_empty() {
-        library = library.with_texts(plans::devices(), CodeOrigin::BuiltIn).map_err(broken)?;
+        library = library
+            .with_texts(plans::devices(), CodeOrigin::BuiltIn)
+            .map_err(broken)?;
     }
     for directory in recipes {
-        library = library.with_directory(directory, CodeOrigin::CommandLine).map_err(broken)?;
+        library = library
+            .with_directory(directory, CodeOrigin::CommandLine)
+            .map_err(broken)?;
     }
     let loaded = parse_plan(&ready.path(), ready.text, &library)?;
-    Ok(PlanFile { name: ready.path(), source: ready.text.to_owned(), loaded, library })
+    Ok(PlanFile {
+        name: ready.path(),
+        source: ready.text.to_owned(),
+        loaded,
+        library,
+    })
 }
 
 /// Returns the error for a path at which there is no plan, with a suggestion of the plan that was probably meant.
@@ -133,20 +179,27 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
     let name = path.display();
     let hint = if path.join("resolved.toml").exists() {
         let (again, resume) = (hints::run(&path.join("resolved.toml")), hints::resume(path));
-        format!("; it is a results directory: repeat its run with {again}, or continue it with {resume}")
+        format!(
+            "; it is a results directory: repeat its run with {again}, or continue it with {resume}"
+        )
     } else if error.kind() == ErrorKind::IsADirectory {
         "; a plan is a TOML file: name one, or write one with sixbench init NAME.toml".to_owned()
     } else {
-        let word = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if library(&[]).is_ok_and(|library| path == Path::new(word) && library.get(word).is_some()) {
+        let word = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
+        if library(&[]).is_ok_and(|library| path == Path::new(word) && library.get(word).is_some())
+        {
             return Failed::usage(format!(
                 "{name} is a device, not a plan: measure it once with `sixbench trial {word} --rate 10k`, or write a plan with `sixbench init`"
             ));
         }
         let names: Vec<&str> = plans::ready().map(|plan| plan.name).collect();
-        sixbench_plan::nearest(word, &names).map_or("; ready plans: sixbench list plans".to_owned(), |near| {
-            format!("; did you mean `{near}`? (sixbench list plans)")
-        })
+        sixbench_plan::nearest(word, &names)
+            .map_or("; ready plans: sixbench list plans".to_owned(), |near| {
+                format!("; did you mean `{near}`? (sixbench list plans)")
+            })
     };
     Failed::usage(format!("cannot read the plan {name}: {error}{hint}"))
 }
@@ -158,7 +211,10 @@ pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<
 
 /// Applies the profile of the command line, if there is one, to a plan, and notes which settings of the plan file it overrides.
 pub(crate) fn follow(profile: Option<Profile>, plan: &mut Plan, source: &str) {
-    profile.and_then(|profile| apply_profile(plan, source, profile)).into_iter().for_each(|text| tell!("note: {text}"));
+    profile
+        .and_then(|profile| apply_profile(plan, source, profile))
+        .into_iter()
+        .for_each(|text| tell!("note: {text}"));
 }
 
 /// Returns the recipe with the name given on the command line.
@@ -167,7 +223,9 @@ pub(crate) fn find_recipe<'l>(library: &'l Library, name: &str) -> Result<&'l Re
     library.get(name).ok_or_else(|| {
         let names = library.names();
         let hint = sixbench_plan::nearest(name, &names)
-            .map_or("`sixbench list duts` lists all".to_owned(), |near| format!("did you mean `{near}`?"));
+            .map_or("`sixbench list duts` lists all".to_owned(), |near| {
+                format!("did you mean `{near}`?")
+            });
         let unknown = RunError::UnknownRecipe(name.to_owned());
         Failed::usage(format!("{unknown}{}; {hint}", advice(&unknown)))
     })
@@ -178,14 +236,25 @@ pub(crate) fn refused(name: &str, source: &str, mistakes: &[Diagnostic]) -> Fail
     let color = has_color() && std::io::stderr().is_terminal();
     let advised: Vec<Diagnostic> = mistakes.iter().cloned().map(with_advice).collect();
     output::tell_colored(&(sixbench_plan::render(name, source, &advised, color) + "\n\n"));
-    let count = if mistakes.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
+    let count = if mistakes.len() == 1 {
+        "a mistake".to_owned()
+    } else {
+        format!("{} mistakes", mistakes.len())
+    };
     Failed::usage(format!("{name} has {count}; nothing was touched"))
 }
 
 /// Adds to a mistake that lists recipes the command that lists them.
 fn with_advice(mistake: Diagnostic) -> Diagnostic {
-    let command = if mistake.lists_recipes { " (sixbench list duts)" } else { "" };
-    Diagnostic { title: mistake.title + command, ..mistake }
+    let command = if mistake.lists_recipes {
+        " (sixbench list duts)"
+    } else {
+        ""
+    };
+    Diagnostic {
+        title: mistake.title + command,
+        ..mistake
+    }
 }
 
 /// Takes the locks on everything a command measures with. If it is to wait for another run, says for which. `name` is that of the plan or of the
@@ -196,11 +265,23 @@ pub(crate) fn locked(
     directory: Option<&Path>,
     waiting: &WaitOption,
 ) -> Result<ResourceLocks, Failed> {
-    let (stop, request) = (stop::install()?, LockRequest { links, name, directory, waits: waiting.wait });
+    let (stop, request) = (
+        stop::install()?,
+        LockRequest {
+            links,
+            name,
+            directory,
+            waits: waiting.wait,
+        },
+    );
     Ok(locks::lock(&request, &stop, |text| tell!("{text}"))?)
 }
 
 /// Returns whether the environment is known to be isolated: `--force` declares it so.
 pub(crate) fn isolation(force: bool) -> Isolation {
-    if force { Isolation::Declared } else { Isolation::Unknown }
+    if force {
+        Isolation::Declared
+    } else {
+        Isolation::Unknown
+    }
 }

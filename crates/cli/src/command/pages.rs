@@ -11,7 +11,9 @@ use std::path::Path;
 
 /// Returns the commands without the commit in the version, so that a page is the same for all builds of a version.
 fn commands() -> Command {
-    Arguments::command().version(env!("CARGO_PKG_VERSION")).long_version(None)
+    Arguments::command()
+        .version(env!("CARGO_PKG_VERSION"))
+        .long_version(None)
 }
 
 /// Writes the manual pages of all commands to a directory, or prints the page of `sixbench` itself.
@@ -22,11 +24,22 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<Exit, Failed> {
             let mut commands = commands().disable_help_subcommand(true);
             commands.build();
             let pages = pages(&commands);
-            pages.iter().try_for_each(|page| OwnFile::Manual.check(&directory.join(page.get_filename())))?;
-            let write = |()| pages.iter().try_for_each(|page| page.generate_to(directory).map(drop));
-            std::fs::create_dir_all(directory).and_then(write).map_err(|error| {
-                Failed::usage(format!("cannot write to {}: {error}; choose another directory", directory.display()))
-            })?;
+            pages
+                .iter()
+                .try_for_each(|page| OwnFile::Manual.check(&directory.join(page.get_filename())))?;
+            let write = |()| {
+                pages
+                    .iter()
+                    .try_for_each(|page| page.generate_to(directory).map(drop))
+            };
+            std::fs::create_dir_all(directory)
+                .and_then(write)
+                .map_err(|error| {
+                    Failed::usage(format!(
+                        "cannot write to {}: {error}; choose another directory",
+                        directory.display()
+                    ))
+                })?;
         }
     }
     Ok(Exit::Done)
@@ -34,8 +47,13 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<Exit, Failed> {
 
 /// Returns the pages of a command and of all below it that are not hidden.
 fn pages(command: &Command) -> Vec<Man> {
-    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
-    below.flat_map(pages).chain([Man::new(command.clone())]).collect()
+    let below = command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    below
+        .flat_map(pages)
+        .chain([Man::new(command.clone())])
+        .collect()
 }
 
 /// Prints the completions for a shell.

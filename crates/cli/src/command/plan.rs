@@ -18,14 +18,22 @@ use std::path::{Path, PathBuf};
 /// Asks for the details of a plan on standard input, and writes the plan if it can be read back.
 pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     if path.exists() {
-        return Err(Failed::usage(format_args!("{} exists already; name another: sixbench init NAME.toml", path.display())));
+        return Err(Failed::usage(format_args!(
+            "{} exists already; name another: sixbench init NAME.toml",
+            path.display()
+        )));
     }
     let library = super::library(&[])?;
     let text = wizard::ask(&library, std::io::stdin().lock(), Terminal);
     let text = text.map_err(Failed::usage)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
-    output::line(format_args!("{} is good; next: {}, {}", path.display(), hints::plan(path), hints::run(path)))?;
+    output::line(format_args!(
+        "{} is good; next: {}, {}",
+        path.display(),
+        hints::plan(path),
+        hints::run(path)
+    ))?;
     Ok(Exit::Done)
 }
 
@@ -42,7 +50,10 @@ impl wizard::Screen for Terminal {
     }
 
     fn show(&mut self, rows: &[[&str; 2]]) {
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| row.map(str::to_owned).to_vec())
+            .collect();
         self.tell(&aligned(&rows, 2, columns()));
     }
 
@@ -53,20 +64,38 @@ impl wizard::Screen for Terminal {
 
 /// Validates a plan file.
 pub(crate) fn check(path: &Path, recipes: &[PathBuf]) -> Result<Exit, Failed> {
-    let PlanFile { name, source, loaded, .. } = read_plan(path, recipes)?;
+    let PlanFile {
+        name,
+        source,
+        loaded,
+        ..
+    } = read_plan(path, recipes)?;
     let here = mistakes_here(&source, &loaded);
     if !here.is_empty() {
         return Err(refused(&name, &source, &here));
     }
-    let points: usize = loaded.plan.tests.iter().map(|test| test.frame_sizes.len()).sum();
-    let (tests, points) = (counted(loaded.plan.tests.len() as u64, "test"), counted(points as u64, "point"));
+    let points: usize = loaded
+        .plan
+        .tests
+        .iter()
+        .map(|test| test.frame_sizes.len())
+        .sum();
+    let (tests, points) = (
+        counted(loaded.plan.tests.len() as u64, "test"),
+        counted(points as u64, "point"),
+    );
     output::line(format_args!("{name}: good ({tests}, {points})"))?;
     Ok(Exit::Done)
 }
 
 /// Shows hours, trials, compliance and tests, or the commands of the testbed.
 pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
-    let PlanFile { source, mut loaded, library, .. } = read_plan(&arguments.plan, &arguments.recipes)?;
+    let PlanFile {
+        source,
+        mut loaded,
+        library,
+        ..
+    } = read_plan(&arguments.plan, &arguments.recipes)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);
     if arguments.shell {
         output::print(rehearsed(&loaded, &library)?)?;
@@ -77,18 +106,27 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         return Ok(Exit::Done);
     }
     // The plan may be for another machine than the one on which its cost is looked at.
-    mistakes_here(&source, &loaded).iter().for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
+    mistakes_here(&source, &loaded)
+        .iter()
+        .for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
     let clauses = match (arguments.all, arguments.clauses) {
         (true, _) => ShownClauses::All,
         (false, true) => ShownClauses::NotMet,
         (false, false) => ShownClauses::Counts,
     };
-    let sections: Vec<String> = description::describe(&loaded.plan, clauses).iter().map(shown).collect();
+    let sections: Vec<String> = description::describe(&loaded.plan, clauses)
+        .iter()
+        .map(shown)
+        .collect();
     output::print(sections.join("\n"))?;
     Ok(Exit::Done)
 }
 
 fn shown(section: &DescriptionPart) -> String {
-    let heading = if section.heading.is_empty() { String::new() } else { wrapped(&section.heading, list_columns()) };
+    let heading = if section.heading.is_empty() {
+        String::new()
+    } else {
+        wrapped(&section.heading, list_columns())
+    };
     heading + &aligned(&section.rows, 2, list_columns())
 }

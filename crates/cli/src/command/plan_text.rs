@@ -15,7 +15,10 @@ use std::path::Path;
 pub(super) fn decoded(name: &str, octets: Vec<u8>) -> Result<String, Failed> {
     let named = |encoding: &str| format!("save it as UTF-8: iconv -f {encoding} -t UTF-8 {name}");
     if octets.starts_with(&[0xff, 0xfe]) || octets.starts_with(&[0xfe, 0xff]) {
-        return Err(Failed::usage(format!("cannot read the plan {name}: it is in UTF-16; {}", named("UTF-16"))));
+        return Err(Failed::usage(format!(
+            "cannot read the plan {name}: it is in UTF-16; {}",
+            named("UTF-16")
+        )));
     }
     String::from_utf8(octets).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
@@ -24,18 +27,31 @@ pub(super) fn decoded(name: &str, octets: Vec<u8>) -> Result<String, Failed> {
         // The text up to the place is the same, and the octet is shown as a replacement character.
         let span = place..place + char::REPLACEMENT_CHARACTER.len_utf8();
         let title = format!("a plan is in UTF-8, in which 0x{octet:02x} is no letter");
-        refused(name, &shown, &[Diagnostic::new(span, title).help(named("LATIN1"))])
+        refused(
+            name,
+            &shown,
+            &[Diagnostic::new(span, title).help(named("LATIN1"))],
+        )
     })
 }
 
 /// Refuses a plan whose tests do not fit their recipes, at the lines of these tests.
-pub(super) fn check_tests(name: &str, source: &str, loaded: &Loaded, library: &Library) -> Result<(), Failed> {
+pub(super) fn check_tests(
+    name: &str,
+    source: &str,
+    loaded: &Loaded,
+    library: &Library,
+) -> Result<(), Failed> {
     // Whether the traffic may go where it would go is decided when the plan is run, where the user can force it.
     match check_traffic(&loaded.plan, library, Isolation::Declared) {
         Err(RunError::Plan(mistakes)) => {
             let text = mistakes.to_string();
-            let placed: Option<Vec<Diagnostic>> = text.lines().map(|line| at_its_test(source, line)).collect();
-            Err(placed.map_or_else(|| RunError::Plan(mistakes).into(), |placed| refused(name, source, &placed)))
+            let placed: Option<Vec<Diagnostic>> =
+                text.lines().map(|line| at_its_test(source, line)).collect();
+            Err(placed.map_or_else(
+                || RunError::Plan(mistakes).into(),
+                |placed| refused(name, source, &placed),
+            ))
         }
         checked => Ok(checked?),
     }
@@ -44,15 +60,27 @@ pub(super) fn check_tests(name: &str, source: &str, loaded: &Loaded, library: &L
 /// Returns a mistake about a test, `test NAME: ...`, at the key that it names, or at the device of the test.
 fn at_its_test(source: &str, mistake: &str) -> Option<Diagnostic> {
     let (test, _) = mistake.strip_prefix("test ")?.split_once(": ")?;
-    let keys = mistake.split('`').skip(1).step_by(2).chain(mistake.split(' ').filter(|word| *word == "measure")).chain(["dut"]);
-    let span = keys.into_iter().find_map(|key| span_in(source, &["test", test, key]))?;
+    let keys = mistake
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .chain(mistake.split(' ').filter(|word| *word == "measure"))
+        .chain(["dut"]);
+    let span = keys
+        .into_iter()
+        .find_map(|key| span_in(source, &["test", test, key]))?;
     Some(Diagnostic::new(span, mistake))
 }
 
 /// Returns the mistakes in what a plan names of this machine.
 pub(super) fn mistakes_here(source: &str, loaded: &Loaded) -> Vec<Diagnostic> {
-    let placed = |(key, text): (&str, String)| Diagnostic::new(span_in(source, &["testbed", key]).unwrap_or(0..0), text);
-    check_named_here(&loaded.links).into_iter().map(placed).collect()
+    let placed = |(key, text): (&str, String)| {
+        Diagnostic::new(span_in(source, &["testbed", key]).unwrap_or(0..0), text)
+    };
+    check_named_here(&loaded.links)
+        .into_iter()
+        .map(placed)
+        .collect()
 }
 
 /// Returns the mistake of a directory of recipes that a plan names and that is not there.

@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Result<Exit, Failed> {
     for directory in directories {
         let (report, summary) = reporting::again(directory, style, columns(), stdout_color())
-            .map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
+            .map_err(|error| Failed {
+                exit: Exit::Usage,
+                ..error.into()
+            })?;
         output::print_colored(summary.trim_end())?;
         output::line(format_args!("\nreport: {}", report.display()))?;
     }
@@ -22,7 +25,10 @@ pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Resu
 
 /// Writes the results of a run in further formats, and prints the path of each file.
 pub(crate) fn export(directory: &Path, formats: &[ExportFormat]) -> Result<Exit, Failed> {
-    let written = reporting::export(directory, formats).map_err(|error| Failed { exit: Exit::Usage, ..error.into() })?;
+    let written = reporting::export(directory, formats).map_err(|error| Failed {
+        exit: Exit::Usage,
+        ..error.into()
+    })?;
     for path in written {
         output::line(format_args!("{}", path.display()))?;
     }

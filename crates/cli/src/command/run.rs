@@ -1,6 +1,8 @@
 //! `sixbench run` and `sixbench quickstart`.
 
-use super::{Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color};
+use super::{
+    Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color,
+};
 use crate::args;
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::hints;
@@ -17,7 +19,9 @@ use sixbench_plan::{Links, Loaded, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
 use sixbench_runner::reporting::{self, ReportInputs};
-use sixbench_runner::store::{Store, StoreError, Stored, begun, check_new, kept_recipes, load_from, source_of};
+use sixbench_runner::store::{
+    Store, StoreError, Stored, begun, check_new, kept_recipes, load_from, source_of,
+};
 use sixbench_runner::{Ended, RunError, RunRequest, Site, perform, spare_cores, stop};
 use sixbench_testbed::{Library, Shell, doctor, sweep};
 use std::collections::BTreeSet;
@@ -33,23 +37,50 @@ pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start((loaded, plan.text, Selection::default()), &library, &arguments.output, (false, false))
+    start(
+        (loaded, plan.text, Selection::default()),
+        &library,
+        &arguments.output,
+        (false, false),
+    )
 }
 
 /// Runs a plan file, or continues an interrupted run.
 pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     let options = (arguments.force, arguments.further.trust_recipes);
     if let Some(directory) = &arguments.resume {
-        return resume(directory, &library(&arguments.further.recipes)?, &arguments.output, options);
+        return resume(
+            directory,
+            &library(&arguments.further.recipes)?,
+            &arguments.output,
+            options,
+        );
     }
-    let path = arguments.plan.as_deref().ok_or_else(|| Failed::usage("a plan file is needed"))?;
-    let PlanFile { source, mut loaded, library, .. } = read_plan(path, &arguments.further.recipes)?;
+    let path = arguments
+        .plan
+        .as_deref()
+        .ok_or_else(|| Failed::usage("a plan file is needed"))?;
+    let PlanFile {
+        source,
+        mut loaded,
+        library,
+        ..
+    } = read_plan(path, &arguments.further.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     follow(arguments.profile, &mut loaded.plan, &source);
     // Select before tests are left out, because which ones are depends on the machine.
-    let selection = campaign::selection(&loaded.plan, arguments.shard, arguments.measurements.as_deref())?;
+    let selection = campaign::selection(
+        &loaded.plan,
+        arguments.shard,
+        arguments.measurements.as_deref(),
+    )?;
     tell_left_out(&mut loaded, &library);
-    start((loaded, &source, selection), &library, &arguments.output, options)
+    start(
+        (loaded, &source, selection),
+        &library,
+        &arguments.output,
+        options,
+    )
 }
 
 fn tell_left_out(loaded: &mut Loaded, library: &Library) {
@@ -64,7 +95,10 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     let names: Vec<String> = plan.tests.iter().map(|test| test.name.clone()).collect();
     plan.retain_tests(|test| plans::is_matched(pattern, &test.name));
     if plan.tests.is_empty() {
-        return Err(Failed::usage(format!("no test matches `{pattern}`; the plan has: {}", names.join(", "))));
+        return Err(Failed::usage(format!(
+            "no test matches `{pattern}`; the plan has: {}",
+            names.join(", ")
+        )));
     }
     Ok(())
 }
@@ -109,14 +143,27 @@ pub(crate) fn measure(
     output: &args::Output,
     permission: &Permission,
 ) -> Result<RunResults, Failed> {
-    let directory = output.output.clone().unwrap_or_else(|| new_directory(&loaded.plan.name));
+    let directory = output
+        .output
+        .clone()
+        .unwrap_or_else(|| new_directory(&loaded.plan.name));
     // A run must not wait for hours only to find out that the directory exists.
     check_new(&directory)?;
-    let _locks = locked(&loaded.links, &loaded.plan.name, Some(&directory), &output.waiting)?;
+    let _locks = locked(
+        &loaded.links,
+        &loaded.plan.name,
+        Some(&directory),
+        &output.waiting,
+    )?;
     sixbench_runner::find_link_rate(&mut loaded);
     sixbench_runner::check(&loaded, library, permission.isolation)?;
     let mut store = Store::create(&directory, &loaded.plan, source, &selection)?;
-    let named = |test: &Test| [Some(test.dut.clone()), test.measure.dns().and_then(|dns| dns.authority.clone())];
+    let named = |test: &Test| {
+        [
+            Some(test.dut.clone()),
+            test.measure.dns().and_then(|dns| dns.authority.clone()),
+        ]
+    };
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
     store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
     let request = |site| RunRequest {
@@ -133,7 +180,12 @@ pub(crate) fn measure(
         records: Vec::new(),
         earlier: None,
     };
-    go((&loaded.plan, &loaded.links, permission.isolation), request, &mut store, output)
+    go(
+        (&loaded.plan, &loaded.links, permission.isolation),
+        request,
+        &mut store,
+        output,
+    )
 }
 
 /// Returns the directory `results/<plan>-<date>-<time>`; such names sort by time.
@@ -152,16 +204,39 @@ fn resume(
     let folder = begun(directory)?;
     let links = links_of(&source_of(&folder)?);
     // The recipes as they were when the run began take precedence over any of the same name.
-    let library = library.clone().with_texts(kept_recipes(&folder)?, CodeOrigin::Plan);
+    let library = library
+        .clone()
+        .with_texts(kept_recipes(&folder)?, CodeOrigin::Plan);
     let library = &library.map_err(|error| Failed::new(Exit::Usage, error))?;
-    let loaded = Loaded { plan: load_from(&folder)?.plan, links: links.clone(), left_out: Vec::new() };
-    let Permission { isolation, trusted } = Permission::of(force, trust_recipes, (&loaded, library))?;
-    let (mut store, Stored { plan, records, is_torn, facts, commands }) = Store::reopen(folder)?;
+    let loaded = Loaded {
+        plan: load_from(&folder)?.plan,
+        links: links.clone(),
+        left_out: Vec::new(),
+    };
+    let Permission { isolation, trusted } =
+        Permission::of(force, trust_recipes, (&loaded, library))?;
+    let (
+        mut store,
+        Stored {
+            plan,
+            records,
+            is_torn,
+            facts,
+            commands,
+        },
+    ) = Store::reopen(folder)?;
     let _locks = locked(&links, &plan.name, Some(directory), &output.waiting)?;
     sixbench_runner::check(&loaded, library, isolation)?;
     if !output.json {
-        let torn = if is_torn { " (the last line was incomplete, so its trial is repeated)" } else { "" };
-        tell!("continuing after {}{torn}", counted(records.len() as u64, "trial"));
+        let torn = if is_torn {
+            " (the last line was incomplete, so its trial is repeated)"
+        } else {
+            ""
+        };
+        tell!(
+            "continuing after {}{torn}",
+            counted(records.len() as u64, "trial")
+        );
     }
     let earlier = Some((facts, commands));
     let (queries, labels) = (output.queries, &output.labels[..]);
@@ -190,15 +265,31 @@ fn go<'a>(
     output: &args::Output,
 ) -> Result<RunResults, Failed> {
     let (stop, json) = (stop::install()?, output.json);
-    let page = output.live.map(|address| live::page(address, store.folder(), spare_cores(links)));
-    let feed = page.as_ref().and_then(|page| page.as_ref().ok()).map(|(page, _)| page.feed());
+    let page = output
+        .live
+        .map(|address| live::page(address, store.folder(), spare_cores(links)));
+    let feed = page
+        .as_ref()
+        .and_then(|page| page.as_ref().ok())
+        .map(|(page, _)| page.feed());
     let mut view = view::open(if json { Choice::Json } else { Choice::People }, feed);
     if let Some(Err(error)) = &page {
-        view.show(&Event::Warning { text: format!("{}; the run goes on without it", error.error) });
+        view.show(&Event::Warning {
+            text: format!("{}; the run goes on without it", error.error),
+        });
     }
-    let shell = Shell::new().stopped_by(stop.clone()).told_to(view.listener()).waiting_for_other_runs(output.waiting.wait);
+    let shell = Shell::new()
+        .stopped_by(stop.clone())
+        .told_to(view.listener())
+        .waiting_for_other_runs(output.waiting.wait);
     let swept = sweep(&shell)?;
-    let site = Site { shell: shell.clone(), links, stop, isolation, pcap: None };
+    let site = Site {
+        shell: shell.clone(),
+        links,
+        stop,
+        isolation,
+        pcap: None,
+    };
     for name in swept {
         let text = format!("removed {name}, left by a killed run");
         view.show(&Event::Warning { text });
@@ -206,24 +297,56 @@ fn go<'a>(
     let ended = perform(request(site), store, &mut |event| view.show(event))?;
     let mut told = view.close();
     drop(view);
-    let EndOfRun { lines, exit, reason } = end_of_run(plan, &ended);
+    let EndOfRun {
+        lines,
+        exit,
+        reason,
+    } = end_of_run(plan, &ended);
     // If nothing was measured there is no summary; the error is then the only output.
     let are_in_place = !ended.error.as_ref().is_some_and(is_displaced);
     if !json && !ended.records.is_empty() {
-        let conformance = if are_in_place { not_conformant(plan, store.directory()) } else { String::new() };
+        let conformance = if are_in_place {
+            not_conformant(plan, store.directory())
+        } else {
+            String::new()
+        };
         if are_in_place {
-            told = told.and(output::line(files(ended.report.as_deref(), store.directory())));
+            told = told.and(output::line(files(
+                ended.report.as_deref(),
+                store.directory(),
+            )));
         }
-        told = told.and(output::print_colored(&(summary(plan, &ended).trim_end().to_owned() + "\n")));
+        told = told.and(output::print_colored(
+            &(summary(plan, &ended).trim_end().to_owned() + "\n"),
+        ));
         told = told.and(output::print(lines + &conformance));
     }
     if let Some(error) = &ended.error {
-        tell!("{}: {}", if exit == Exit::Interrupted { "stopped" } else { "error" }, advised(error));
+        tell!(
+            "{}: {}",
+            if exit == Exit::Interrupted {
+                "stopped"
+            } else {
+                "error"
+            },
+            advised(error)
+        );
         if are_in_place {
-            tell!("{}", what_is_left(ended.records.len(), ended.report.as_deref(), store.directory()));
+            tell!(
+                "{}",
+                what_is_left(
+                    ended.records.len(),
+                    ended.report.as_deref(),
+                    store.directory()
+                )
+            );
         }
     }
-    let results = RunResults { directory: store.directory().to_owned(), exit, reason };
+    let results = RunResults {
+        directory: store.directory().to_owned(),
+        exit,
+        reason,
+    };
     match (told, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {
@@ -236,7 +359,10 @@ fn go<'a>(
 
 /// Returns true if the results were removed or moved while the run wrote to them, so that nothing is at their path.
 fn is_displaced(error: &RunError) -> bool {
-    matches!(error.root(), RunError::Store(StoreError::Removed(_) | StoreError::Moved { .. }))
+    matches!(
+        error.root(),
+        RunError::Store(StoreError::Removed(_) | StoreError::Moved { .. })
+    )
 }
 
 /// The outcome of a run, for the terminal.
@@ -253,27 +379,68 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
     if let Some(error) = &ended.error {
         let exit = of_run(error);
         let was_built = exit == Exit::Testbed && !ended.records.is_empty();
-        let reason = if was_built { exit.because("device or testbed failed after the first trial") } else { exit.in_words() };
-        return EndOfRun { lines: missed(plan, &ended.records), exit, reason: Some(reason) };
+        let reason = if was_built {
+            exit.because("device or testbed failed after the first trial")
+        } else {
+            exit.in_words()
+        };
+        return EndOfRun {
+            lines: missed(plan, &ended.records),
+            exit,
+            reason: Some(reason),
+        };
     }
-    let RunVerdict { lines, verdict, reason } =
-        judge(plan, &ended.records, &ended.facts, "; sixbench doctor shows what disturbs it");
+    let RunVerdict {
+        lines,
+        verdict,
+        reason,
+    } = judge(
+        plan,
+        &ended.records,
+        &ended.facts,
+        "; sixbench doctor shows what disturbs it",
+    );
     let exit = Exit::from(verdict);
-    EndOfRun { lines, exit, reason: reason.map(|reason| exit.because(reason)) }
+    EndOfRun {
+        lines,
+        exit,
+        reason: reason.map(|reason| exit.because(reason)),
+    }
 }
 
 /// Returns the tables of the run for the terminal.
 fn summary(plan: &Plan, ended: &Ended) -> String {
-    let Ended { records, facts, commands, error, .. } = ended;
-    let inputs = ReportInputs { plan, records, facts, commands, interrupted: error.is_some() };
-    reporting::terminal(&inputs, view::columns(), stdout_color()).unwrap_or_else(|error| format!("no summary: {error}\n"))
+    let Ended {
+        records,
+        facts,
+        commands,
+        error,
+        ..
+    } = ended;
+    let inputs = ReportInputs {
+        plan,
+        records,
+        facts,
+        commands,
+        interrupted: error.is_some(),
+    };
+    reporting::terminal(&inputs, view::columns(), stdout_color())
+        .unwrap_or_else(|error| format!("no summary: {error}\n"))
 }
 
 /// Returns the files that people want, a line each.
 fn files(report: Option<&Path>, directory: &Path) -> String {
     let of = |(word, path): (&str, PathBuf)| format!("{word:<7} {}\n", path.display());
-    let others = [("numbers", directory.join("results.csv")), ("trials", directory.join("trials.jsonl"))];
-    report.map(|report| ("report", report.to_owned())).into_iter().chain(others).map(of).collect()
+    let others = [
+        ("numbers", directory.join("results.csv")),
+        ("trials", directory.join("trials.jsonl")),
+    ];
+    report
+        .map(|report| ("report", report.to_owned()))
+        .into_iter()
+        .chain(others)
+        .map(of)
+        .collect()
 }
 
 /// Returns a description of what a run that ended early has left behind, and of how to continue it.
@@ -281,12 +448,18 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
     let (report_again, resume) = (hints::report(directory), hints::resume(directory));
     let directory = directory.display();
     let kept = match trials {
-        0 => format!("nothing was measured; the plan and the commands that were run are in {directory}"),
+        0 => format!(
+            "nothing was measured; the plan and the commands that were run are in {directory}"
+        ),
         1 => format!("one trial is kept in {directory}/trials.jsonl"),
         trials => format!("{trials} trials are kept in {directory}/trials.jsonl"),
     };
     let lost = || format!("\nthe report could not be written; write it with: {report_again}");
-    let report = if report.is_none() && trials > 0 { lost() } else { String::new() };
+    let report = if report.is_none() && trials > 0 {
+        lost()
+    } else {
+        String::new()
+    };
     format!("{kept}{report}\ncontinue with: {resume}")
 }
 
@@ -314,9 +487,16 @@ mod tests {
     #[test]
     fn the_quickstarts_plan_is_good() {
         let library = library(&[]).expect("recipes");
-        let text = plans::find(Path::new("quickstart")).expect("a ready plan").text;
+        let text = plans::find(Path::new("quickstart"))
+            .expect("a ready plan")
+            .text;
         let loaded = parse_plan("quickstart", text, &library).expect("a plan");
-        let (optional, always): (Vec<_>, Vec<_>) = loaded.plan.tests.iter().partition(|test| test.optional);
-        assert_eq!((optional.len(), always.len()), (4, 5), "what needs the lab, a build by hand or DPDK may be missing");
+        let (optional, always): (Vec<_>, Vec<_>) =
+            loaded.plan.tests.iter().partition(|test| test.optional);
+        assert_eq!(
+            (optional.len(), always.len()),
+            (4, 5),
+            "what needs the lab, a build by hand or DPDK may be missing"
+        );
     }
 }

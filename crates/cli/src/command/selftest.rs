@@ -32,7 +32,12 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     if let Some(queues) = arguments.queues {
         check_root("")?;
-        figures.extend(selftest::over_queues(arguments.io, arguments.size, queues, &stop::install()?)?);
+        figures.extend(selftest::over_queues(
+            arguments.io,
+            arguments.size,
+            queues,
+            &stop::install()?,
+        )?);
     }
     if is_all {
         let stop = stop::install()?;
@@ -43,7 +48,9 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
-    selftest::table(&figures).into_iter().try_for_each(output::line)?;
+    selftest::table(&figures)
+        .into_iter()
+        .try_for_each(output::line)?;
     output::line(selftest::ceiling()?)?;
     Ok(Exit::Done)
 }
@@ -51,7 +58,10 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
 /// Returns the interfaces that the self-test takes for itself.
 fn links(arguments: &args::Selftest) -> Links {
     match &arguments.between[..] {
-        [left, right] => Links { ports: Some([left, right].map(|end| PortSpec::parse(end))), ..Links::default() },
+        [left, right] => Links {
+            ports: Some([left, right].map(|end| PortSpec::parse(end))),
+            ..Links::default()
+        },
         _ => Links::default(),
     }
 }
@@ -75,7 +85,9 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
         output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
-    output::line("a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial")?;
+    output::line(
+        "a built-in delay line between the tester's ports, over veth; values are those of the quietest valid trial",
+    )?;
     rows.iter().try_for_each(output::line)?;
     Ok(Exit::Done)
 }
@@ -86,21 +98,31 @@ fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
     if between.is_some() {
         check_root(", or leave out --between")?;
     }
-    let of = selftest::QueryLoop { duration_ns: arguments.duration_ns, times: arguments.times, between };
+    let of = selftest::QueryLoop {
+        duration_ns: arguments.duration_ns,
+        times: arguments.times,
+        between,
+    };
     let figures = selftest::queries(&of, &stop::install()?)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&figures).map_err(anyhow::Error::from)?)?;
         return Ok(Exit::Done);
     }
-    output::line("time of sending the queries of one second, milliseconds, 11 trials, and the real frequency, queries/s")?;
+    output::line(
+        "time of sending the queries of one second, milliseconds, 11 trials, and the real frequency, queries/s",
+    )?;
     output::line(selftest::SENDING_COLUMNS)?;
     figures.sending.iter().try_for_each(output::line)?;
-    selftest::table(&figures.looped).into_iter().try_for_each(output::line)?;
+    selftest::table(&figures.looped)
+        .into_iter()
+        .try_for_each(output::line)?;
     output::line(match of.between {
         None => {
             "over loopback the kernel hands on many queries as one buffer (segmentation offload); between two interfaces: --between"
         }
-        Some(_) => "queries and answers crossed the interfaces; `ethtool -S` counts them independently",
+        Some(_) => {
+            "queries and answers crossed the interfaces; `ethtool -S` counts them independently"
+        }
     })?;
     Ok(Exit::Done)
 }

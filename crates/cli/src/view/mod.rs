@@ -34,7 +34,9 @@ pub(crate) enum Choice {
 pub(crate) fn open(choice: Choice, page: Option<LiveFeed>) -> SharedView {
     let view: Box<dyn View + Send> = match choice {
         Choice::Json => Box::new(json::Json::default()),
-        Choice::People if std::io::stderr().is_terminal() && has_color() => Box::new(progress::ProgressView::new()),
+        Choice::People if std::io::stderr().is_terminal() && has_color() => {
+            Box::new(progress::ProgressView::new())
+        }
         Choice::People => Box::new(plain::Plain::default()),
     };
     SharedView(Arc::new(Mutex::new(view)), page)
@@ -48,9 +50,15 @@ impl SharedView {
     pub(crate) fn listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
         let (view, page) = (Arc::downgrade(&self.0), self.1.clone());
         move |text| {
-            let event = Event::Waiting { text: text.to_owned() };
+            let event = Event::Waiting {
+                text: text.to_owned(),
+            };
             page.iter().for_each(|page| page.note(&event));
-            view.upgrade().iter().for_each(|view| view.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+            view.upgrade().iter().for_each(|view| {
+                view.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .show(&event)
+            });
         }
     }
 }
@@ -58,11 +66,17 @@ impl SharedView {
 impl View for SharedView {
     fn show(&mut self, event: &Event) {
         self.1.iter().for_each(|page| page.note(event));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).show(event);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .show(event);
     }
 
     fn close(&mut self) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).close()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .close()
     }
 }
 
@@ -82,14 +96,23 @@ pub(crate) fn columns() -> usize {
     if IS_PLAIN.load(Ordering::Relaxed) {
         return SENTENCES;
     }
-    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    named.or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0))).unwrap_or(100)
+    let named = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
+    named
+        .or_else(|| Some(usize::from(terminal_size::terminal_size()?.0.0)))
+        .unwrap_or(100)
 }
 
 /// Returns the width of a list on standard output: unlimited where a program reads it and `COLUMNS` is not set, so that each row is one line.
 pub(crate) fn list_columns() -> usize {
-    let is_read_by_people = std::io::stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
-    if is_read_by_people || IS_PLAIN.load(Ordering::Relaxed) { columns() } else { usize::MAX }
+    let is_read_by_people =
+        std::io::stdout().is_terminal() || std::env::var_os("COLUMNS").is_some();
+    if is_read_by_people || IS_PLAIN.load(Ordering::Relaxed) {
+        columns()
+    } else {
+        usize::MAX
+    }
 }
 
 /// Returns whether the user wants colours and bars (no-color.org).

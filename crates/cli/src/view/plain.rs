@@ -27,15 +27,25 @@ impl View for Plain {
     fn show(&mut self, event: &Event) {
         match event {
             Event::RunStarted { estimate_s, .. } => self.told_s = *estimate_s,
-            Event::Progress { elapsed_s, remaining_s } if !self.is_news(elapsed_s + remaining_s) => return,
+            Event::Progress {
+                elapsed_s,
+                remaining_s,
+            } if !self.is_news(elapsed_s + remaining_s) => return,
             _ => {}
         }
         // A trial gets one line, when it has ended.
-        if matches!(event, Event::TrialStarted { .. } | Event::MeasurementStarted { .. }) {
+        if matches!(
+            event,
+            Event::TrialStarted { .. } | Event::MeasurementStarted { .. }
+        ) {
             return;
         }
         if let Some(text) = words::event(event) {
-            let indent = if matches!(event, Event::TrialEnded { .. }) { "  " } else { "" };
+            let indent = if matches!(event, Event::TrialEnded { .. }) {
+                "  "
+            } else {
+                ""
+            };
             tell!("{indent}{text}");
         }
     }
@@ -48,7 +58,10 @@ mod tests {
     #[test]
     fn the_rest_is_told_when_the_whole_is_a_quarter_off() {
         let mut plain = Plain { told_s: 100 };
-        assert_eq!([110, 125, 126, 140, 170].map(|whole_s| plain.is_news(whole_s)), [false, false, true, false, true]);
+        assert_eq!(
+            [110, 125, 126, 140, 170].map(|whole_s| plain.is_news(whole_s)),
+            [false, false, true, false, true]
+        );
         assert!(plain.is_news(100), "also when it gets shorter");
     }
 }

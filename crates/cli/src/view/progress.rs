@@ -20,10 +20,17 @@ pub(crate) struct ProgressView {
 impl ProgressView {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent} %, {prefix}\n  now   {msg}");
+        let style =
+            ProgressStyle::with_template("{bar:24.cyan/dim} {percent} %, {prefix}\n  now   {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar, measurements: [0, 0], narrowing: Narrowing::default(), now: String::new(), last: String::new() }
+        Self {
+            bar,
+            measurements: [0, 0],
+            narrowing: Narrowing::default(),
+            now: String::new(),
+            last: String::new(),
+        }
     }
 
     /// Shows the progress of the run by time, since measurements take very different times.
@@ -33,11 +40,16 @@ impl ProgressView {
         let [ended, all] = self.measurements;
         let end = jiff::Zoned::now() + jiff::SignedDuration::from_secs(remaining_s as i64);
         let left = words::left(remaining_s);
-        self.bar.set_prefix(format!("{ended} of {}, {left}, until {}", counted(all, "measurement"), end.strftime("%H:%M")));
+        self.bar.set_prefix(format!(
+            "{ended} of {}, {left}, until {}",
+            counted(all, "measurement"),
+            end.strftime("%H:%M")
+        ));
     }
 
     fn refresh(&self) {
-        self.bar.set_message(format!("{}\n  last  {}", self.now, self.last));
+        self.bar
+            .set_message(format!("{}\n  last  {}", self.now, self.last));
     }
 }
 
@@ -46,12 +58,19 @@ impl View for ProgressView {
         let text = visible_lines(&words::event(event).unwrap_or_default()).into_owned();
         self.narrowing.note(event);
         match event {
-            Event::RunStarted { measurements, estimate_s, .. } => {
+            Event::RunStarted {
+                measurements,
+                estimate_s,
+                ..
+            } => {
                 self.bar.println(text);
                 self.measurements[1] = *measurements;
                 self.progress(0, *estimate_s);
             }
-            Event::Progress { elapsed_s, remaining_s } => self.progress(*elapsed_s, *remaining_s),
+            Event::Progress {
+                elapsed_s,
+                remaining_s,
+            } => self.progress(*elapsed_s, *remaining_s),
             Event::TrialStarted { .. } => self.now = format!("{text}; {}", self.narrowing.words()),
             Event::MeasurementStarted { .. } => self.now = text,
             Event::TrialEnded { .. } => self.last = text,
@@ -59,7 +78,10 @@ impl View for ProgressView {
                 self.bar.println(text);
                 self.measurements[0] += 1;
             }
-            Event::DutReady { .. } | Event::SelfTested { .. } | Event::Waiting { .. } | Event::Warning { .. } => {
+            Event::DutReady { .. }
+            | Event::SelfTested { .. }
+            | Event::Waiting { .. }
+            | Event::Warning { .. } => {
                 self.bar.println(text);
             }
             // Any later update would draw the bar again.

@@ -8,16 +8,29 @@ use std::process::{Command, Output};
 fn doctor_after(commands: &str) -> Output {
     let line = format!("{commands}; exec \"$0\" doctor");
     let mut command = with_environment(Command::new("unshare"));
-    command.args(["--mount", "--propagation", "private", "sh", "-ec", &line, env!("CARGO_BIN_EXE_sixbench")]);
+    command.args([
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-ec",
+        &line,
+        env!("CARGO_BIN_EXE_sixbench"),
+    ]);
     command.output().expect("unshare (needs root)")
 }
 
 /// Returns the line of the finding about a testbed, and the one that cures it.
 fn found(output: &Output) -> (String, String) {
     let (words, errors) = (text(&output.stdout), text(&output.stderr));
-    let mut lines = words.lines().skip_while(|line| !line.contains("testbed can be built"));
+    let mut lines = words
+        .lines()
+        .skip_while(|line| !line.contains("testbed can be built"));
     let finding = lines.next().unwrap_or_else(|| panic!("{words}{errors}"));
-    (finding.to_owned(), lines.next().unwrap_or_default().to_owned())
+    (
+        finding.to_owned(),
+        lines.next().unwrap_or_default().to_owned(),
+    )
 }
 
 #[test]
@@ -25,24 +38,52 @@ fn where_a_run_works_a_small_testbed_was_built_and_removed() {
     let _guard = ONE_AT_A_TIME.lock();
     let output = doctor_after("true");
     let (finding, _) = found(&output);
-    assert!(finding.starts_with("ok       a testbed can be built"), "{finding}");
-    let left = std::fs::read_dir("/run/netns").into_iter().flatten().filter_map(Result::ok);
-    assert!(left.map(|entry| entry.file_name()).all(|name| !name.to_string_lossy().contains("-probe-")));
+    assert!(
+        finding.starts_with("ok       a testbed can be built"),
+        "{finding}"
+    );
+    let left = std::fs::read_dir("/run/netns")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    assert!(
+        left.map(|entry| entry.file_name())
+            .all(|name| !name.to_string_lossy().contains("-probe-"))
+    );
 }
 
 #[test]
 fn what_cannot_be_written_to_is_named_with_its_cure() {
     let _guard = ONE_AT_A_TIME.lock();
-    let read_only = |path: &str| format!("mount --bind {path} {path} && mount -o remount,bind,ro {path}");
+    let read_only =
+        |path: &str| format!("mount --bind {path} {path} && mount -o remount,bind,ro {path}");
     for (commands, named, cure) in [
-        (read_only("/proc/sys"), "/proc/sys is mounted read-only (sysctls of the device)", "--privileged"),
-        (read_only("/tmp"), "/tmp is mounted read-only (files of the device)", "--tmpfs /tmp:exec"),
-        ("mount -t tmpfs -o ro none /run".to_owned(), "/run is mounted read-only", "--tmpfs /run"),
+        (
+            read_only("/proc/sys"),
+            "/proc/sys is mounted read-only (sysctls of the device)",
+            "--privileged",
+        ),
+        (
+            read_only("/tmp"),
+            "/tmp is mounted read-only (files of the device)",
+            "--tmpfs /tmp:exec",
+        ),
+        (
+            "mount -t tmpfs -o ro none /run".to_owned(),
+            "/run is mounted read-only",
+            "--tmpfs /run",
+        ),
     ] {
         let output = doctor_after(&commands);
         let (finding, fix) = found(&output);
-        assert!(finding.starts_with("BLOCKER  no testbed can be built: ") && finding.contains(named), "{commands}: {finding}");
-        assert!(fix.trim_start().starts_with("fix: ") && fix.contains(cure), "{commands}: {fix}");
+        assert!(
+            finding.starts_with("BLOCKER  no testbed can be built: ") && finding.contains(named),
+            "{commands}: {finding}"
+        );
+        assert!(
+            fix.trim_start().starts_with("fix: ") && fix.contains(cure),
+            "{commands}: {fix}"
+        );
         assert_eq!(output.status.code(), Some(3), "{commands}");
     }
 }
@@ -51,10 +92,20 @@ fn what_cannot_be_written_to_is_named_with_its_cure() {
 fn root_of_a_user_namespace_is_not_taken_for_root() {
     let _guard = ONE_AT_A_TIME.lock();
     let mut command = with_environment(Command::new("unshare"));
-    let output =
-        command.args(["--user", "--map-root-user", env!("CARGO_BIN_EXE_sixbench"), "doctor"]).output().expect("unshare");
+    let output = command
+        .args([
+            "--user",
+            "--map-root-user",
+            env!("CARGO_BIN_EXE_sixbench"),
+            "doctor",
+        ])
+        .output()
+        .expect("unshare");
     let (finding, fix) = found(&output);
     assert!(text(&output.stdout).starts_with("warning  running as root of a user namespace only"));
-    assert!(finding.starts_with("BLOCKER") && finding.contains("this is root of a user namespace only"), "{finding}");
+    assert!(
+        finding.starts_with("BLOCKER") && finding.contains("this is root of a user namespace only"),
+        "{finding}"
+    );
     assert!(fix.contains("outside of the user namespace"), "{fix}");
 }

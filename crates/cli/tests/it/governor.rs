@@ -2,7 +2,9 @@
 //! fail, they do not skip.
 
 use crate::common::plans::{self, KERNEL};
-use crate::common::{ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until, with_environment};
+use crate::common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, facts, signal, text, wait_until, with_environment,
+};
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -23,15 +25,24 @@ struct FakeCores(Child);
 impl FakeCores {
     fn build() -> Self {
         let words = ["--mount", "--propagation", "slave", "sh", "-c", FILES];
-        let mut holder = Command::new("unshare").args(words).stdin(Stdio::null()).spawn().expect("unshare (needs root)");
+        let mut holder = Command::new("unshare")
+            .args(words)
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("unshare (needs root)");
         let ready = format!("/proc/{}/root/sys/devices/system/cpu/ready", holder.id());
-        wait_until(&mut holder, "files of cores", || fs::exists(&ready).unwrap_or_default());
+        wait_until(&mut holder, "files of cores", || {
+            fs::exists(&ready).unwrap_or_default()
+        });
         Self(holder)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = with_environment(Command::new("nsenter"));
-        command.arg(format!("--mount=/proc/{}/ns/mnt", self.0.id())).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
+        command
+            .arg(format!("--mount=/proc/{}/ns/mnt", self.0.id()))
+            .arg(env!("CARGO_BIN_EXE_sixbench"))
+            .args(arguments);
         command.stdin(Stdio::null());
         command
     }
@@ -41,16 +52,22 @@ impl FakeCores {
     }
 
     fn folder(&self, core: u32) -> String {
-        format!("/proc/{}/root/sys/devices/system/cpu/cpu{core}/cpufreq", self.0.id())
+        format!(
+            "/proc/{}/root/sys/devices/system/cpu/cpu{core}/cpufreq",
+            self.0.id()
+        )
     }
 
     /// Returns the governors of all cores, each once.
     fn governors(&self) -> Vec<String> {
-        let read = |core| fs::read_to_string(self.folder(core) + "/scaling_governor").expect("a governor");
+        let read =
+            |core| fs::read_to_string(self.folder(core) + "/scaling_governor").expect("a governor");
         let mut all: Vec<String> = (0..256).map(read).collect();
         all.sort();
         all.dedup();
-        all.iter().map(|governor| governor.trim().to_owned()).collect()
+        all.iter()
+            .map(|governor| governor.trim().to_owned())
+            .collect()
     }
 }
 
@@ -62,12 +79,19 @@ impl Drop for FakeCores {
 }
 
 fn plan(scratch: &Scratch) -> String {
-    scratch.write("plan.toml", &format!("{KERNEL}[testbed]\ngovernor = \"performance\"\n"))
+    scratch.write(
+        "plan.toml",
+        &format!("{KERNEL}[testbed]\ngovernor = \"performance\"\n"),
+    )
 }
 
 #[test]
 fn a_governor_of_a_plan_is_a_fact_and_goes_when_the_run_ends() {
-    let (_guard, scratch, cores) = (ONE_AT_A_TIME.lock(), Scratch::new("governor"), FakeCores::build());
+    let (_guard, scratch, cores) = (
+        ONE_AT_A_TIME.lock(),
+        Scratch::new("governor"),
+        FakeCores::build(),
+    );
     let results = scratch.path("results");
     assert_ran(&cores.output(&["run", &plan(&scratch), "-o", &results]));
     assert_eq!(facts(&results)["host"]["frequency governor"], "performance");
@@ -76,16 +100,33 @@ fn a_governor_of_a_plan_is_a_fact_and_goes_when_the_run_ends() {
 
 #[test]
 fn a_governor_goes_after_ctrl_c_and_by_the_next_sweep_after_a_kill() {
-    let (_guard, scratch, cores) = (ONE_AT_A_TIME.lock(), Scratch::new("governor-stop"), FakeCores::build());
-    let plan = scratch.write("plan.toml", &plans::that_lasts(&fs::read_to_string(plan(&scratch)).expect("a plan")));
+    let (_guard, scratch, cores) = (
+        ONE_AT_A_TIME.lock(),
+        Scratch::new("governor-stop"),
+        FakeCores::build(),
+    );
+    let plan = scratch.write(
+        "plan.toml",
+        &plans::that_lasts(&fs::read_to_string(plan(&scratch)).expect("a plan")),
+    );
     for name in ["INT", "KILL"] {
         let mut child = cores.command(&["run", &plan, "-o", &scratch.path(name)]);
-        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench");
-        wait_until(&mut child, "governor", || cores.governors() == ["performance", "powersave"]);
+        let mut child = child
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sixbench");
+        wait_until(&mut child, "governor", || {
+            cores.governors() == ["performance", "powersave"]
+        });
         signal(&child, name);
         child.wait().expect("ended");
         if name == "KILL" {
-            assert_eq!(cores.governors(), ["performance", "powersave"], "nothing has undone it yet");
+            assert_eq!(
+                cores.governors(),
+                ["performance", "powersave"],
+                "nothing has undone it yet"
+            );
             let swept = cores.output(&["sweep"]);
             assert!(swept.status.success(), "{}", text(&swept.stderr));
         }
@@ -95,13 +136,18 @@ fn a_governor_goes_after_ctrl_c_and_by_the_next_sweep_after_a_kill() {
 
 #[test]
 fn a_machine_without_governors_says_so() {
-    let (_guard, scratch, cores) = (ONE_AT_A_TIME.lock(), Scratch::new("governor-none"), FakeCores::build());
+    let (_guard, scratch, cores) = (
+        ONE_AT_A_TIME.lock(),
+        Scratch::new("governor-none"),
+        FakeCores::build(),
+    );
     (0..256).for_each(|core| fs::remove_dir_all(cores.folder(core)).expect("removed"));
     let output = cores.output(&["run", &plan(&scratch), "-o", &scratch.path("results")]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(
-        error.contains("cannot set the frequency governor to performance") && error.contains("leave `governor` out"),
+        error.contains("cannot set the frequency governor to performance")
+            && error.contains("leave `governor` out"),
         "{error}"
     );
 }

@@ -15,12 +15,21 @@ use std::process::Command;
 fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) -> String {
     let started = format!("2026-03-{day:02}T09:00:00Z");
     let mut records = records(plan, |_| dut(capacity));
-    records.iter_mut().for_each(|record| record.started = started.clone());
+    records
+        .iter_mut()
+        .for_each(|record| record.started = started.clone());
     let facts = Facts {
         sixbench: "0.1.0".to_owned(),
         host: [("kernel".to_owned(), kernel.to_owned())].into(),
-        labels: [("commit".to_owned(), format!("c0ffee{day:02}")), ("pull".to_owned(), (40 - day).to_string())].into(),
-        runs: vec![RunPart { started, ..RunPart::default() }],
+        labels: [
+            ("commit".to_owned(), format!("c0ffee{day:02}")),
+            ("pull".to_owned(), (40 - day).to_string()),
+        ]
+        .into(),
+        runs: vec![RunPart {
+            started,
+            ..RunPart::default()
+        }],
         ..Facts::default()
     };
     let path = write(scratch, &format!("run{day:02}"), plan, &records, &facts);
@@ -29,7 +38,10 @@ fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) ->
 }
 
 fn two_sizes() -> Plan {
-    plan(&[Test { frame_sizes: vec![FrameSize(84), FrameSize(1518)], ..test("router") }])
+    plan(&[Test {
+        frame_sizes: vec![FrameSize(84), FrameSize(1518)],
+        ..test("router")
+    }])
 }
 
 /// Returns a few per mille that differ every day, without a trend.
@@ -45,7 +57,11 @@ fn data(path: &str) -> Value {
 fn a_folder_becomes_a_page_with_the_run_at_which_the_device_changed_and_what_else_did() {
     let (scratch, plan) = (Scratch::new("history"), two_sizes());
     for day in 1..=20 {
-        let (capacity, kernel) = if day < 12 { (100_000, "6.1.0") } else { (90_000, "6.1.2") };
+        let (capacity, kernel) = if day < 12 {
+            (100_000, "6.1.0")
+        } else {
+            (90_000, "6.1.2")
+        };
         run(&scratch, &plan, day, capacity + noise(day), kernel);
     }
     scratch.write("notes/readme.txt", "nothing");
@@ -53,20 +69,41 @@ fn a_folder_becomes_a_page_with_the_run_at_which_the_device_changed_and_what_els
     let history = output(&["history", &scratch.path("")]);
     let (said, left_out) = (text(&history.stdout), text(&history.stderr));
     assert_eq!(history.status.code(), Some(0), "{left_out}");
-    assert!(said.starts_with("2 changes in 2 series over 20 runs\n  router: Throughput, 84 bytes fell by "), "{said}");
+    assert!(
+        said.starts_with(
+            "2 changes in 2 series over 20 runs\n  router: Throughput, 84 bytes fell by "
+        ),
+        "{said}"
+    );
     assert!(
         said.contains(" at 2026-03-12 09:00 (worse); also new there, so it is perhaps not the device's: kernel: 6.1.0 → 6.1.2"),
         "{said}"
     );
     assert!(
-        left_out.contains("left out: notes: no results directory") && left_out.contains("left out: broken: "),
+        left_out.contains("left out: notes: no results directory")
+            && left_out.contains("left out: broken: "),
         "{left_out}"
     );
     let data = data(&scratch.path("history.json"));
-    assert_eq!((data["runs"].as_array().map(Vec::len), &data["series"][0]["changes"][0]["run"]), (Some(20), &Value::from(11)));
-    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0), "pages of ours are written again");
+    assert_eq!(
+        (
+            data["runs"].as_array().map(Vec::len),
+            &data["series"][0]["changes"][0]["run"]
+        ),
+        (Some(20), &Value::from(11))
+    );
+    assert_eq!(
+        output(&["history", &scratch.path("")]).status.code(),
+        Some(0),
+        "pages of ours are written again"
+    );
     let page = fs::read_to_string(scratch.path("history.html")).expect("a page");
-    assert!(page.contains("href=\"run07/report.html\"") && !page.contains("http://") && !page.contains("https://"), "{page}");
+    assert!(
+        page.contains("href=\"run07/report.html\"")
+            && !page.contains("http://")
+            && !page.contains("https://"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -79,31 +116,54 @@ fn runs_are_ordered_by_a_label_and_called_after_it() {
         let page = scratch.path(&format!("pages/{key}.html"));
         let history = output(&["history", &scratch.path(""), "--label", key, "-o", &page]);
         assert_eq!(history.status.code(), Some(0), "{}", text(&history.stderr));
-        assert!(text(&history.stdout).starts_with("3 runs so far; a change in 2 series can be shown from "));
+        assert!(
+            text(&history.stdout)
+                .starts_with("3 runs so far; a change in 2 series can be shown from ")
+        );
         let data = data(&scratch.path(&format!("pages/{key}.json")));
         let runs = data["runs"].as_array().expect("runs").clone();
-        assert_eq!(runs[0]["report"].as_str().map(|report| report.starts_with("../run0")), Some(true));
-        runs.iter().map(|run| run["name"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+        assert_eq!(
+            runs[0]["report"]
+                .as_str()
+                .map(|report| report.starts_with("../run0")),
+            Some(true)
+        );
+        runs.iter()
+            .map(|run| run["name"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
     };
     // Commits have no natural order; numbers do.
     assert_eq!(names("commit"), ["c0ffee01", "c0ffee02", "c0ffee03"]);
     assert_eq!(names("pull"), ["37", "38", "39"]);
     let none = output(&["history", &scratch.path(""), "--label", "branch"]);
-    for (file, told) in [("mine.html", "sixbench has not written it"), ("mine.json", "page and data at once")] {
+    for (file, told) in [
+        ("mine.html", "sixbench has not written it"),
+        ("mine.json", "page and data at once"),
+    ] {
         let mine = scratch.write("mine.json", "{\"mine\": 1}");
         let refused = output(&["history", &scratch.path(""), "-o", &scratch.path(file)]);
-        assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains(told), "{}", text(&refused.stderr));
+        assert!(
+            refused.status.code() == Some(2) && text(&refused.stderr).contains(told),
+            "{}",
+            text(&refused.stderr)
+        );
         assert_eq!(fs::read_to_string(mine).expect("a file"), "{\"mine\": 1}");
     }
     assert_eq!(none.status.code(), Some(2));
-    assert!(text(&none.stderr).contains("run01: no label branch"), "{}", text(&none.stderr));
+    assert!(
+        text(&none.stderr).contains("run01: no label branch"),
+        "{}",
+        text(&none.stderr)
+    );
 }
 
 /// Returns a page as it is in the browser after its script has run.
 fn rendered(scratch: &Scratch, address: &str) -> String {
     let mut command = Command::new("chromium");
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
-    command.arg(format!("--user-data-dir={}", scratch.path("profile"))).arg(address);
+    command
+        .arg(format!("--user-data-dir={}", scratch.path("profile")))
+        .arg(address);
     text(&command.output().expect("chromium").stdout)
 }
 
@@ -113,7 +173,11 @@ fn shown_shift(page: &str) -> Option<[f64; 3]> {
     let (interval, _) = rest.split_once("] %")?;
     let number = |text: &str| text.trim().replace('−', "-").parse::<f64>().ok();
     let (low, high) = interval.split_once(',')?;
-    Some([number(before.rsplit('>').next()?)?, number(low)?, number(high)?])
+    Some([
+        number(before.rsplit('>').next()?)?,
+        number(low)?,
+        number(high)?,
+    ])
 }
 
 #[test]
@@ -123,39 +187,82 @@ fn two_runs_that_are_chosen_have_an_interval_that_agrees_with_the_wider_one_of_c
         run(&scratch, &plan, day, capacity, "6.1.0");
         scratch.path(&format!("run{day:02}"))
     });
-    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0));
+    assert_eq!(
+        output(&["history", &scratch.path("")]).status.code(),
+        Some(0)
+    );
     let compared = text(&output(&["compare", &a, &b, "--json"]).stdout);
     let compared: Value = serde_json::from_str(&compared).expect("JSON");
     let shift = &compared["comparison"][0]["rows"][0]["shift"];
-    let [ratio, low, high] = ["ratio", "low", "high"].map(|name| (shift[name].as_f64().expect("a ratio") - 1.0) * 100.0);
-    let page = rendered(&scratch, &format!("file://{}#a=0&b=1", scratch.path("history.html")));
-    let row = page.split("<tbody id=\"beside-rows\">").nth(1).expect("rows");
+    let [ratio, low, high] =
+        ["ratio", "low", "high"].map(|name| (shift[name].as_f64().expect("a ratio") - 1.0) * 100.0);
+    let page = rendered(
+        &scratch,
+        &format!("file://{}#a=0&b=1", scratch.path("history.html")),
+    );
+    let row = page
+        .split("<tbody id=\"beside-rows\">")
+        .nth(1)
+        .expect("rows");
     let [shown, from, to] = shown_shift(row).expect("a ratio with an interval");
     // Values are shown with one decimal.
     assert!((shown - ratio).abs() < 0.06, "{shown} {ratio}");
-    assert!(low - 0.06 <= from && from < shown && shown < to && to <= high + 0.06, "[{from}, {to}] in [{low}, {high}]");
-    assert!(page.contains("B is worse, by these repetitions alone"), "{page}");
-    let turned = rendered(&scratch, &format!("file://{}#a=1&b=0", scratch.path("history.html")));
-    assert!(turned.contains("B is better, by these repetitions alone"), "{turned}");
+    assert!(
+        low - 0.06 <= from && from < shown && shown < to && to <= high + 0.06,
+        "[{from}, {to}] in [{low}, {high}]"
+    );
+    assert!(
+        page.contains("B is worse, by these repetitions alone"),
+        "{page}"
+    );
+    let turned = rendered(
+        &scratch,
+        &format!("file://{}#a=1&b=0", scratch.path("history.html")),
+    );
+    assert!(
+        turned.contains("B is better, by these repetitions alone"),
+        "{turned}"
+    );
 }
 
 #[test]
 fn a_page_of_a_history_and_of_a_comparison_can_be_read_by_everybody() {
     let (scratch, plan) = (Scratch::new("history-looks"), two_sizes());
     for day in 1..=14 {
-        let (capacity, kernel) = if day < 8 { (100_000, "6.1.0") } else { (90_000, "6.1.2") };
+        let (capacity, kernel) = if day < 8 {
+            (100_000, "6.1.0")
+        } else {
+            (90_000, "6.1.2")
+        };
         run(&scratch, &plan, day, capacity + noise(day), kernel);
     }
     let compared = scratch.path("comparison.html");
-    assert_eq!(output(&["history", &scratch.path("")]).status.code(), Some(0));
-    let comparison = output(&["compare", &scratch.path("run01"), &scratch.path("run14"), "--page", &compared]);
-    assert!(fs::exists(&compared).unwrap_or_default(), "{}", text(&comparison.stderr));
+    assert_eq!(
+        output(&["history", &scratch.path("")]).status.code(),
+        Some(0)
+    );
+    let comparison = output(&[
+        "compare",
+        &scratch.path("run01"),
+        &scratch.path("run14"),
+        "--page",
+        &compared,
+    ]);
+    assert!(
+        fs::exists(&compared).unwrap_or_default(),
+        "{}",
+        text(&comparison.stderr)
+    );
     // The pictures are kept for inspection.
     let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
     fs::create_dir_all(&pictures).expect("a directory");
     let mut browser = Chromium::open(scratch.path("profile"), "about:blank");
     let pages = [
-        ("history", "sixbench-test-history-looks", format!("{}#a=0&b=13", scratch.path("history.html"))),
+        (
+            "history",
+            "sixbench-test-history-looks",
+            format!("{}#a=0&b=13", scratch.path("history.html")),
+        ),
         ("comparison", "B is worse than A", compared),
     ];
     for (name, title, page) in pages {
@@ -175,8 +282,15 @@ fn a_run_that_is_still_being_written_is_left_out_and_told() {
     let trials = fs::File::open(scratch.path("run03/trials.jsonl")).expect("trials");
     trials.lock().expect("the lock that a run holds");
     let history = output(&["history", &scratch.path("")]);
-    assert!(text(&history.stdout).contains("2 runs so far"), "{}", text(&history.stdout));
-    assert_eq!(text(&history.stderr), "left out: run03: still being written\n");
+    assert!(
+        text(&history.stdout).contains("2 runs so far"),
+        "{}",
+        text(&history.stdout)
+    );
+    assert_eq!(
+        text(&history.stderr),
+        "left out: run03: still being written\n"
+    );
 }
 
 #[test]

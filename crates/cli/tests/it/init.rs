@@ -24,18 +24,33 @@ impl Terminal {
     fn start(plan: &str) -> Self {
         let mut command = with_environment(Command::new("script"));
         // A test in the background would inherit an ignored SIGINT.
-        let line = format!("exec env --default-signal=INT {} init {plan}", env!("CARGO_BIN_EXE_sixbench"));
-        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let line = format!(
+            "exec env --default-signal=INT {} init {plan}",
+            env!("CARGO_BIN_EXE_sixbench")
+        );
+        command
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut script = command.spawn().expect("script, of the package bsdutils");
-        let (shown, mut screen) = (Arc::new(Mutex::new(String::new())), script.stdout.take().expect("a pipe"));
+        let (shown, mut screen) = (
+            Arc::new(Mutex::new(String::new())),
+            script.stdout.take().expect("a pipe"),
+        );
         let kept = Arc::clone(&shown);
         std::thread::spawn(move || {
             let mut piece = [0; 4096];
             while let Ok(octets @ 1..) = screen.read(&mut piece) {
-                kept.lock().expect("a lock").push_str(&text(&piece[..octets]));
+                kept.lock()
+                    .expect("a lock")
+                    .push_str(&text(&piece[..octets]));
             }
         });
-        Self { script, shown, read: 0 }
+        Self {
+            script,
+            shown,
+            read: 0,
+        }
     }
 
     fn shown(&self) -> String {
@@ -54,7 +69,12 @@ impl Terminal {
             std::thread::sleep(Duration::from_millis(5));
         };
         self.read = at;
-        self.script.stdin.as_mut().expect("a pipe").write_all(typed.as_bytes()).expect("typed");
+        self.script
+            .stdin
+            .as_mut()
+            .expect("a pipe")
+            .write_all(typed.as_bytes())
+            .expect("typed");
     }
 
     /// Waits until the program has ended. The input stays open until then, since `script` would otherwise also end the terminal's input.
@@ -77,8 +97,10 @@ impl Terminal {
 }
 
 fn assert_nothing_left(scratch: &Scratch) {
-    let left: Vec<_> =
-        std::fs::read_dir(scratch.path("")).expect("the directory").map(|entry| entry.expect("an entry").path()).collect();
+    let left: Vec<_> = std::fs::read_dir(scratch.path(""))
+        .expect("the directory")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -94,12 +116,22 @@ fn five_answers_at_a_terminal_make_a_plan_that_check_calls_good() {
     terminal.answer("Profile", ENTER);
     let (status, shown) = terminal.end();
     assert!(status.success(), "{shown}");
-    assert!(shown.contains("sixbench run"), "the next command is told: {shown}");
+    assert!(
+        shown.contains("sixbench run"),
+        "the next command is told: {shown}"
+    );
     let written = std::fs::read_to_string(&plan).expect("the plan");
-    assert!(written.contains("name = \"office\"") && written.contains("dut = \"linux-ipv6\""), "{written}");
+    assert!(
+        written.contains("name = \"office\"") && written.contains("dut = \"linux-ipv6\""),
+        "{written}"
+    );
     let checked = output(&["check", &plan]);
     assert!(checked.status.success(), "{}", text(&checked.stderr));
-    assert!(text(&checked.stdout).contains("good (2 tests"), "{}", text(&checked.stdout));
+    assert!(
+        text(&checked.stdout).contains("good (2 tests"),
+        "{}",
+        text(&checked.stdout)
+    );
 }
 
 #[test]
@@ -126,7 +158,10 @@ fn a_wrong_answer_is_asked_again_and_the_right_one_is_taken() {
     let checked = output(&["check", &plan]);
     assert!(checked.status.success(), "{}", text(&checked.stderr));
     let written = std::fs::read_to_string(&plan).expect("the plan");
-    assert!(written.contains("profile = \"draft\"") && written.contains("left = \"eth1\""), "{written}");
+    assert!(
+        written.contains("profile = \"draft\"") && written.contains("left = \"eth1\""),
+        "{written}"
+    );
 }
 
 #[test]
@@ -148,6 +183,12 @@ fn a_plan_that_exists_is_told_before_the_first_question_and_left_as_it_is() {
     let plan = scratch.write("plan.toml", "name = \"mine\"\n");
     let (status, shown) = Terminal::start(&plan).end();
     assert_eq!(status.code(), Some(2), "{shown}");
-    assert!(shown.contains("exists") && !shown.contains("Name of the plan"), "{shown}");
-    assert_eq!(std::fs::read_to_string(Path::new(&plan)).expect("the plan"), "name = \"mine\"\n");
+    assert!(
+        shown.contains("exists") && !shown.contains("Name of the plan"),
+        "{shown}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(Path::new(&plan)).expect("the plan"),
+        "name = \"mine\"\n"
+    );
 }

@@ -2,7 +2,8 @@
 //! they do not skip.
 
 use crate::common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, kill, output, plans, records, signal, start, text, until_the_first_trial, wait_until,
+    ONE_AT_A_TIME, Scratch, assert_ran, kill, output, plans, records, signal, start, text,
+    until_the_first_trial, wait_until,
 };
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -28,23 +29,37 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
         let refused = output(command);
         let error = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{command:?}: {error}");
-        for word in [" used by `short` of ", &format!("(process {process}, results in {first}) since 20"), "; --wait waits"] {
+        for word in [
+            " used by `short` of ",
+            &format!("(process {process}, results in {first}) since 20"),
+            "; --wait waits",
+        ] {
             assert!(error.contains(word), "{command:?}: {word}: {error}");
         }
     }
-    assert!(!fs::exists(&second).expect("a look"), "a run that is refused leaves nothing");
+    assert!(
+        !fs::exists(&second).expect("a look"),
+        "a run that is refused leaves nothing"
+    );
     // The directory of the first run is also in use, which is reported at once.
     let same = output(&["run", &long, "--wait", "-o", &first]);
     assert_eq!(same.status.code(), Some(2), "{}", text(&same.stderr));
     let resumed = output(&["run", "--resume", &first, "--wait"]);
     let error = text(&resumed.stderr);
     let writer = format!("process {process} (");
-    assert!(error.contains(&writer) && error.contains(&format!(") is writing to {first}; wait until it has ended")), "{error}");
+    assert!(
+        error.contains(&writer)
+            && error.contains(&format!(") is writing to {first}; wait until it has ended")),
+        "{error}"
+    );
     assert!(error.contains(&format!("kill -INT {process}")), "{error}");
     let merged = output(&["merge", &first, "-o", &second]);
     let error = text(&merged.stderr);
     assert!(
-        error.contains(&writer) && error.contains(&format!(" still writes to {first}; merge again when it has ended")),
+        error.contains(&writer)
+            && error.contains(&format!(
+                " still writes to {first}; merge again when it has ended"
+            )),
         "{error}"
     );
 
@@ -52,7 +67,10 @@ fn a_second_run_on_a_core_is_refused_with_the_name_of_the_first_and_one_that_wai
     let mut told = BufReader::new(waiting.stderr.take().expect("its errors"));
     let mut line = String::new();
     told.read_line(&mut line).expect("a line");
-    assert!(line.starts_with("waiting: core") && line.contains(" used by `short` of "), "{line}");
+    assert!(
+        line.starts_with("waiting: core") && line.contains(" used by `short` of "),
+        "{line}"
+    );
     kill(&mut holder);
     let mut output = waiting.wait_with_output().expect("its end");
     told.read_to_end(&mut output.stderr).expect("the rest");

@@ -1,6 +1,8 @@
 //! The output of a results directory for papers and other programs, with simulated results: without root and in milliseconds.
 
-use crate::common::{ONE_AT_A_TIME, Scratch, assert_ran, output, plans, signal, start, text, until_the_first_trial};
+use crate::common::{
+    ONE_AT_A_TIME, Scratch, assert_ran, output, plans, signal, start, text, until_the_first_trial,
+};
 use sixbench_method::record::Facts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,8 @@ fn the_style_of_a_paper_is_kept_when_the_report_is_written_again() {
     let scratch = Scratch::new("style");
     let results = simulated(&scratch);
     let has_two_columns = || {
-        let tables = fs::read_to_string(Path::new(&results).join("results.tex")).expect("results.tex");
+        let tables =
+            fs::read_to_string(Path::new(&results).join("results.tex")).expect("results.tex");
         tables.contains("\\documentclass[a4paper,twocolumn]")
     };
     report(&[&results]);
@@ -41,7 +44,10 @@ fn another_style_is_a_mistake_of_the_command_line() {
     let refused = output(&["report", "--style", "three-column", "."]);
     assert_eq!(refused.status.code(), Some(2));
     let error = text(&refused.stderr);
-    assert!(error.contains("expected one-column or two-column, not `three-column`"), "{error}");
+    assert!(
+        error.contains("expected one-column or two-column, not `three-column`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -49,24 +55,47 @@ fn an_export_has_the_text_of_the_report_in_a_folder_for_each_format() {
     let scratch = Scratch::new("export");
     let results = simulated(&scratch);
     report(&[&results]);
-    let export = output(&["export", &results, "--to", "markdown,junit", "--to", "latex"]);
+    let export = output(&[
+        "export",
+        &results,
+        "--to",
+        "markdown,junit",
+        "--to",
+        "latex",
+    ]);
     assert_eq!(export.status.code(), Some(0), "{}", text(&export.stderr));
     let written = text(&export.stdout);
-    for name in ["markdown/results.md", "markdown/methods.md", "junit/junit.xml", "latex/results.tex", "latex/run.bib"] {
+    for name in [
+        "markdown/results.md",
+        "markdown/methods.md",
+        "junit/junit.xml",
+        "latex/results.tex",
+        "latex/run.bib",
+    ] {
         let path = Path::new(&results).join("exports").join(name);
-        assert!(written.lines().any(|line| Path::new(line) == path), "{name} in {written}");
+        assert!(
+            written.lines().any(|line| Path::new(line) == path),
+            "{name} in {written}"
+        );
         assert!(path.is_file(), "{name}");
     }
     let tables = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
     assert_eq!(tables("exports/junit/junit.xml"), tables("junit.xml"));
-    assert!(!Path::new(&results).join("exports/svg").exists(), "not asked for");
+    assert!(
+        !Path::new(&results).join("exports/svg").exists(),
+        "not asked for"
+    );
 }
 
 #[test]
 fn an_unknown_export_and_a_directory_without_results_are_mistakes() {
     let unknown = output(&["export", ".", "--to", "markdwn"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(text(&unknown.stderr).contains("a similar value exists: 'markdown'"), "{}", text(&unknown.stderr));
+    assert!(
+        text(&unknown.stderr).contains("a similar value exists: 'markdown'"),
+        "{}",
+        text(&unknown.stderr)
+    );
     let scratch = Scratch::new("export-nothing");
     let nothing = output(&["export", &scratch.0.display().to_string(), "--to", "svg"]);
     assert_eq!(nothing.status.code(), Some(2), "{}", text(&nothing.stderr));
@@ -81,7 +110,10 @@ fn archive(arguments: &[&str]) -> std::process::Output {
 fn unpacked(scratch: &Scratch, archive: &str, name: &str) -> PathBuf {
     let directory = scratch.0.join(name);
     fs::create_dir(&directory).expect("a directory");
-    let tar = Command::new("tar").args(["--zstd", "-xf", archive, "-C"]).arg(&directory).status();
+    let tar = Command::new("tar")
+        .args(["--zstd", "-xf", archive, "-C"])
+        .arg(&directory)
+        .status();
     assert!(tar.expect("tar").success(), "tar and zstd read it");
     let mut folders = fs::read_dir(&directory).expect("a directory");
     folders.next().expect("a folder").expect("a folder").path()
@@ -97,20 +129,38 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
     let written = archive(&[&results, "-o", &first]);
     assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
     // The archive contains neither the owner nor the time of a file.
-    let touched = Command::new("touch").args(["-d", "2001-02-03", &format!("{results}/report.html")]).status();
+    let touched = Command::new("touch")
+        .args(["-d", "2001-02-03", &format!("{results}/report.html")])
+        .status();
     assert!(touched.expect("touch").success());
     assert_eq!(archive(&[&results, "-o", &second]).status.code(), Some(0));
     assert!(fs::read(&first).expect("octets") == fs::read(&second).expect("octets"));
-    let sum = Command::new("sha256sum").arg(&first).output().expect("sha256sum");
+    let sum = Command::new("sha256sum")
+        .arg(&first)
+        .output()
+        .expect("sha256sum");
     assert_eq!(text(&written.stdout), text(&sum.stdout));
 
     let folder = unpacked(&scratch, &first, "unpacked");
-    let checked = Command::new("sha256sum").args(["--strict", "-c", "SHA256SUMS"]).current_dir(&folder).output();
+    let checked = Command::new("sha256sum")
+        .args(["--strict", "-c", "SHA256SUMS"])
+        .current_dir(&folder)
+        .output();
     let checked = text(&checked.expect("sha256sum").stdout);
     let files = fs::read_dir(&folder).expect("files").count();
-    assert!(checked.lines().count() >= files - 1 && checked.lines().all(|line| line.ends_with(": OK")), "{checked}");
-    assert!(fs::read_to_string(folder.join("README")).expect("a text").starts_with("simulated: results of sixbench\n"));
-    assert!(!folder.join(".live-token").exists(), "what opens the live page is a secret");
+    assert!(
+        checked.lines().count() >= files - 1 && checked.lines().all(|line| line.ends_with(": OK")),
+        "{checked}"
+    );
+    assert!(
+        fs::read_to_string(folder.join("README"))
+            .expect("a text")
+            .starts_with("simulated: results of sixbench\n")
+    );
+    assert!(
+        !folder.join(".live-token").exists(),
+        "what opens the live page is a secret"
+    );
     assert_eq!(
         fs::read(folder.join("trials.jsonl")).expect("trials"),
         fs::read(format!("{results}/trials.jsonl")).expect("trials")
@@ -118,7 +168,12 @@ fn the_same_results_give_the_same_archive_which_the_usual_tools_unpack_and_check
 
     // The unpacked files are a results directory, which gives the same archive again.
     let third = scratch.path("third.tar.zst");
-    assert_eq!(archive(&[&folder.display().to_string(), "-o", &third]).status.code(), Some(0));
+    assert_eq!(
+        archive(&[&folder.display().to_string(), "-o", &third])
+            .status
+            .code(),
+        Some(0)
+    );
     assert!(fs::read(&first).expect("octets") == fs::read(&third).expect("octets"));
 }
 
@@ -128,22 +183,40 @@ fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
     let results = simulated(&scratch);
     let of_the_user = scratch.write("results.tar.zst.part", "mine");
     assert_eq!(archive(&[&format!("{results}/")]).status.code(), Some(0));
-    assert_eq!(fs::read_to_string(&of_the_user).expect("it is still there"), "mine");
+    assert_eq!(
+        fs::read_to_string(&of_the_user).expect("it is still there"),
+        "mine"
+    );
     fs::remove_file(of_the_user).expect("removed");
     assert!(Path::new(&scratch.path("results.tar.zst")).is_file());
     let refused = |arguments: &[&str], reason: &str| {
         let output = archive(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&output.stderr).contains(reason), "{arguments:?}: {}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains(reason),
+            "{arguments:?}: {}",
+            text(&output.stderr)
+        );
     };
     refused(&[&results], "results.tar.zst exists already; move it away");
-    refused(&[&results, "-o", &format!("{results}/recipes.tar.zst")], "is in the results directory; choose a place outside");
-    refused(&[&results, "-o", &scratch.path("no/such.tar.zst")], "cannot write");
+    refused(
+        &[&results, "-o", &format!("{results}/recipes.tar.zst")],
+        "is in the results directory; choose a place outside",
+    );
+    refused(
+        &[&results, "-o", &scratch.path("no/such.tar.zst")],
+        "cannot write",
+    );
     refused(&[&scratch.path("missing")], "is not a results directory");
-    let parts = fs::read_dir(&scratch.0)
-        .expect("files")
-        .filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|end| end == "part")));
-    assert_eq!(parts.count(), 0, "nothing is left of an archive that was not written");
+    let parts = fs::read_dir(&scratch.0).expect("files").filter(|file| {
+        file.as_ref()
+            .is_ok_and(|file| file.path().extension().is_some_and(|end| end == "part"))
+    });
+    assert_eq!(
+        parts.count(),
+        0,
+        "nothing is left of an archive that was not written"
+    );
 }
 
 #[test]
@@ -156,17 +229,28 @@ fn a_run_that_goes_on_is_not_archived() {
     until_the_first_trial(&mut run, &results);
     let refused = archive(&[&results]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("the run goes on"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("the run goes on"),
+        "{}",
+        text(&refused.stderr)
+    );
     signal(&run, "INT");
-    assert_eq!(run.wait_with_output().expect("ended").status.code(), Some(130));
+    assert_eq!(
+        run.wait_with_output().expect("ended").status.code(),
+        Some(130)
+    );
     assert_eq!(archive(&[&results]).status.code(), Some(0));
 }
 
 fn assert_valid(name: &str, values: &[serde_json::Value]) {
     let schema = text(&output(&["schema", name]).stdout);
-    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    let schema =
+        jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
     for value in values {
-        let mistakes: Vec<String> = schema.iter_errors(value).map(|mistake| mistake.to_string()).collect();
+        let mistakes: Vec<String> = schema
+            .iter_errors(value)
+            .map(|mistake| mistake.to_string())
+            .collect();
         assert!(mistakes.is_empty(), "{name}: {mistakes:?} in {value}");
     }
 }
@@ -181,15 +265,26 @@ fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
     assert_ran(&run);
     let read = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
     let json = |text: &str| serde_json::from_str(text).expect("JSON");
-    let events: Vec<serde_json::Value> = text(&run.stdout).lines().filter(|line| line.starts_with('{')).map(json).collect();
+    let events: Vec<serde_json::Value> = text(&run.stdout)
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(json)
+        .collect();
     assert!(events.len() > 5, "{}", text(&run.stdout));
     assert_valid("event", &events);
-    assert_valid("trial", &read("trials.jsonl").lines().map(json).collect::<Vec<_>>());
+    assert_valid(
+        "trial",
+        &read("trials.jsonl").lines().map(json).collect::<Vec<_>>(),
+    );
     assert_valid("facts", &[json(&read("facts.json"))]);
     assert_valid("results", &[json(&read("results.json"))]);
     let resolved: toml::Table = read("resolved.toml").parse().expect("TOML");
     assert_valid("plan", &[serde_json::to_value(resolved).expect("JSON")]);
     let refused = output(&["schema", "record"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("expected one of trial, facts, results, plan, event"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("expected one of trial, facts, results, plan, event"),
+        "{}",
+        text(&refused.stderr)
+    );
 }

@@ -15,8 +15,14 @@ fn the_package_for_python_reads_a_run() {
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests");
     let mut python = Command::new("python3");
-    python.args(["-B", "-m", "unittest", "discover", "-s"]).arg(tests).env("SIXBENCH_RESULTS", &results);
+    python
+        .args(["-B", "-m", "unittest", "discover", "-s"])
+        .arg(tests)
+        .env("SIXBENCH_RESULTS", &results);
     let ran = python.output().expect("python3");
     let told = text(&ran.stderr);
-    assert!(ran.status.success() && told.contains("Ran 15 tests"), "{told}");
+    assert!(
+        ran.status.success() && told.contains("Ran 15 tests"),
+        "{told}"
+    );
 }

@@ -16,19 +16,46 @@ fn frames_cross_both_queues_of_links_that_sixbench_builds_and_queries_keep_the_k
     let (plan, results) = (scratch.write("plan.toml", &plan()), scratch.path("out"));
     assert_ran(&output(&["run", &plan, "-o", &results]));
     let layout = |dut: &str| facts(&results)["duts"][dut]["layout"].to_string();
-    for word in ["2 queues", "sends on left 0", "sends on left 1", "busy poll"] {
-        assert!(layout("linux-ipv4").contains(word), "{word}: {}", layout("linux-ipv4"));
+    for word in [
+        "2 queues",
+        "sends on left 0",
+        "sends on left 1",
+        "busy poll",
+    ] {
+        assert!(
+            layout("linux-ipv4").contains(word),
+            "{word}: {}",
+            layout("linux-ipv4")
+        );
     }
-    assert!(!layout("nsd-authority").contains("queue"), "{}", layout("nsd-authority"));
+    assert!(
+        !layout("nsd-authority").contains("queue"),
+        "{}",
+        layout("nsd-authority")
+    );
     let records = records(&results);
-    let forward =
-        records.iter().filter(|record| record["point"]["test"] == "kernel").map(|record| &record["result"]["directions"][0]);
-    assert!(forward.into_iter().any(|forward| forward["received"] == forward["intended"]), "{records:?}");
+    let forward = records
+        .iter()
+        .filter(|record| record["point"]["test"] == "kernel")
+        .map(|record| &record["result"]["directions"][0]);
+    assert!(
+        forward
+            .into_iter()
+            .any(|forward| forward["received"] == forward["intended"]),
+        "{records:?}"
+    );
 
     let shown = output(&["plan", &plan, "--shell"]);
     let commands = text(&shown.stdout);
-    let (of_frames, of_queries) = commands.split_at(commands.rfind("the tester's namespace").expect("two testbeds"));
+    let (of_frames, of_queries) = commands.split_at(
+        commands
+            .rfind("the tester's namespace")
+            .expect("two testbeds"),
+    );
     for word in ["numrxqueues 2", "napi_defer_hard_irqs"] {
-        assert!(of_frames.contains(word) && !of_queries.contains(word), "{word}: {commands}");
+        assert!(
+            of_frames.contains(word) && !of_queries.contains(word),
+            "{word}: {commands}"
+        );
     }
 }

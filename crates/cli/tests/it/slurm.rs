@@ -39,7 +39,17 @@ impl Machine {
         let log = || File::create(scratch.0.join(format!("{name}.log"))).expect("a log");
         let script = format!("hostname {name}; mount -t tmpfs none /run; {script}; exit");
         let child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount", "--uts", "--mount-proc"])
+            .args([
+                "--pdeathsig",
+                "KILL",
+                "unshare",
+                "--pid",
+                "--fork",
+                "--kill-child",
+                "--mount",
+                "--uts",
+                "--mount-proc",
+            ])
             .args(["sh", "-c", &script])
             .stdin(Stdio::null())
             .stdout(log())
@@ -53,8 +63,11 @@ impl Drop for Machine {
     fn drop(&mut self) {
         let pid = self.0.id();
         // The first process of the namespace: the kernel ends all others before it is gone.
-        let first = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        let ended = Command::new("sh").args(["-c", "kill -s KILL $1", "sh", first.trim()]).status();
+        let first =
+            fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        let ended = Command::new("sh")
+            .args(["-c", "kill -s KILL $1", "sh", first.trim()])
+            .status();
         if first.is_empty() || !ended.is_ok_and(|status| status.success()) {
             let _ = self.0.kill();
         }
@@ -81,19 +94,42 @@ impl Cluster {
              --seed-file {munge}/seed"
         );
         let munge_machine = Machine::boot(&scratch, "munge-host", &words);
-        wait_for("munge", || fs::exists(format!("{munge}/socket")).unwrap_or_default());
+        wait_for("munge", || {
+            fs::exists(format!("{munge}/socket")).unwrap_or_default()
+        });
         let controller = Machine::boot(&scratch, "controller", &format!("slurmctld -D -f {conf}"));
-        let boot = |name| (name, Machine::boot(&scratch, name, &format!("slurmd -D -f {conf} -N {name}")));
+        let boot = |name| {
+            (
+                name,
+                Machine::boot(&scratch, name, &format!("slurmd -D -f {conf} -N {name}")),
+            )
+        };
         let nodes = nodes.map(boot).into();
-        let cluster = Self { nodes, _controller: controller, _munge: munge_machine, scratch };
-        let is_up = || cluster.said("sinfo", &["-h", "-N", "-o", "%T"]).lines().filter(|state| *state == "idle").count() == 2;
+        let cluster = Self {
+            nodes,
+            _controller: controller,
+            _munge: munge_machine,
+            scratch,
+        };
+        let is_up = || {
+            cluster
+                .said("sinfo", &["-h", "-N", "-o", "%T"])
+                .lines()
+                .filter(|state| *state == "idle")
+                .count()
+                == 2
+        };
         wait_for("two idle nodes", is_up);
         cluster
     }
 
     /// Returns the output of a Slurm command; empty if it failed, as it does until there is a controller.
     fn said(&self, program: &str, arguments: &[&str]) -> String {
-        let path = format!("{}:{}", self.scratch.path("bin"), std::env::var("PATH").unwrap_or_default());
+        let path = format!(
+            "{}:{}",
+            self.scratch.path("bin"),
+            std::env::var("PATH").unwrap_or_default()
+        );
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -101,13 +137,23 @@ impl Cluster {
             .env("PATH", path)
             .current_dir(&self.scratch.0);
         let output = command.output().expect("Slurm (slurm-client)");
-        if output.status.success() { text(&output.stdout) } else { String::new() }
+        if output.status.success() {
+            text(&output.stdout)
+        } else {
+            String::new()
+        }
     }
 
     /// Submits a job; returns its number.
     fn submit(&self, arguments: &[&str]) -> String {
         let log = self.scratch.path("job-%A-%a.log");
-        let number = self.said("sbatch", &[&["--parsable", "--output", &log], arguments].concat()).trim().to_owned();
+        let number = self
+            .said(
+                "sbatch",
+                &[&["--parsable", "--output", &log], arguments].concat(),
+            )
+            .trim()
+            .to_owned();
         assert!(!number.is_empty(), "sbatch {arguments:?}");
         number
     }
@@ -123,10 +169,20 @@ impl Cluster {
 
     /// Cuts the power of a node, and tells the controller, which would only notice after `SlurmdTimeout`.
     fn lose(&mut self, name: &str) {
-        let (lost, left) = std::mem::take(&mut self.nodes).into_iter().partition(|(node, _)| *node == name);
+        let (lost, left) = std::mem::take(&mut self.nodes)
+            .into_iter()
+            .partition(|(node, _)| *node == name);
         self.nodes = left;
         drop::<Vec<_>>(lost);
-        self.said("scontrol", &["update", &format!("NodeName={name}"), "State=DOWN", "Reason=power"]);
+        self.said(
+            "scontrol",
+            &[
+                "update",
+                &format!("NodeName={name}"),
+                "State=DOWN",
+                "Reason=power",
+            ],
+        );
     }
 }
 
@@ -137,7 +193,9 @@ fn write_files(scratch: &Scratch, nodes: [&str; 2]) {
     let of_nodes: String = nodes
         .iter()
         .zip(&ports[1..])
-        .map(|(name, port)| format!("NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs=1 Gres=testbed:1\n"))
+        .map(|(name, port)| {
+            format!("NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs=1 Gres=testbed:1\n")
+        })
         .collect();
     let conf = format!(
         "ClusterName=sixbench\nSlurmctldHost=controller(127.0.0.1)\nSlurmctldPort={}\nSlurmUser=root\nSlurmdUser=root\n\
@@ -153,10 +211,15 @@ fn write_files(scratch: &Scratch, nodes: [&str; 2]) {
     for directory in ["munge", "state", "spool-tb1", "spool-tb2", "tb1", "tb2"] {
         fs::create_dir(scratch.0.join(directory)).expect("a directory");
     }
-    let key = scratch.write("munge/key", &"a key of this test alone, as it is for one machine\n".repeat(8));
+    let key = scratch.write(
+        "munge/key",
+        &"a key of this test alone, as it is for one machine\n".repeat(8),
+    );
     fs::set_permissions(key, fs::Permissions::from_mode(0o600)).expect("permissions");
-    let program =
-        format!("#!/bin/sh\nTMPDIR={here}/$SLURMD_NODENAME NO_COLOR=1 exec {} \"$@\"\n", env!("CARGO_BIN_EXE_sixbench"));
+    let program = format!(
+        "#!/bin/sh\nTMPDIR={here}/$SLURMD_NODENAME NO_COLOR=1 exec {} \"$@\"\n",
+        env!("CARGO_BIN_EXE_sixbench")
+    );
     let program = scratch.write("bin/sixbench", &program);
     fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
@@ -177,13 +240,19 @@ fn wait_for(what: &str, is_so: impl Fn() -> bool) {
 }
 
 fn keys(results: &str) -> BTreeSet<String> {
-    records(results).iter().map(|record| format!("{} {}", record["point"], record["repetition"])).collect()
+    records(results)
+        .iter()
+        .map(|record| format!("{} {}", record["point"], record["repetition"]))
+        .collect()
 }
 
 #[test]
 fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     let mut cluster = Cluster::start("slurm-lost");
-    let [plan, results] = [cluster.scratch.write("plan.toml", PLAN), cluster.scratch.path("results")];
+    let [plan, results] = [
+        cluster.scratch.write("plan.toml", PLAN),
+        cluster.scratch.path("results"),
+    ];
     let whole = cluster.scratch.path("whole");
     let undisturbed = start(&["run", &plan, "-o", &whole]);
 
@@ -192,8 +261,13 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     let first = format!("{results}/shard-1");
     let node_of_first = || {
         let jobs = cluster.jobs(&job);
-        let running = jobs.lines().find(|line| line.starts_with("1 RUNNING"))?.to_owned();
-        ["tb1", "tb2"].into_iter().find(|node| running.ends_with(node))
+        let running = jobs
+            .lines()
+            .find(|line| line.starts_with("1 RUNNING"))?
+            .to_owned();
+        ["tb1", "tb2"]
+            .into_iter()
+            .find(|node| running.ends_with(node))
     };
     wait_for("node", || node_of_first().is_some());
     let node = node_of_first().expect("it still runs");
@@ -201,38 +275,71 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
     wait_for("record", || !records(&first).is_empty());
     cluster.lose(node);
     let made = records(&first).len();
-    wait_for("element that is queued again", || cluster.jobs(&job).lines().any(|line| line.starts_with("1 PENDING")));
+    wait_for("element that is queued again", || {
+        cluster
+            .jobs(&job)
+            .lines()
+            .any(|line| line.starts_with("1 PENDING"))
+    });
     // Slurm gives a lost node two minutes to come back.
-    cluster.said("scontrol", &["update", &format!("JobId={job}_1"), "StartTime=now"]);
+    cluster.said(
+        "scontrol",
+        &["update", &format!("JobId={job}_1"), "StartTime=now"],
+    );
     cluster.wait_for_end(&job);
 
     assert_ran(&undisturbed.wait_with_output().expect("its end"));
     let log = fs::read_to_string(cluster.scratch.path(&format!("job-{job}-1.log"))).expect("a log");
-    assert!(log.contains("continuing after ") && records(&first).len() > made, "{log}");
+    assert!(
+        log.contains("continuing after ") && records(&first).len() > made,
+        "{log}"
+    );
     let united = cluster.scratch.path("united");
-    let said = output(&["merge", &first, &format!("{results}/shard-2"), "-o", &united]);
+    let said = output(&[
+        "merge",
+        &first,
+        &format!("{results}/shard-2"),
+        "-o",
+        &united,
+    ]);
     assert!(said.status.success(), "{}", text(&said.stderr));
     assert_eq!(keys(&united), keys(&whole));
-    let hosts = facts(&united)["measured_on"].as_object().expect("hosts").keys().cloned().collect::<Vec<_>>();
+    let hosts = facts(&united)["measured_on"]
+        .as_object()
+        .expect("hosts")
+        .keys()
+        .cloned()
+        .collect::<Vec<_>>();
     assert_eq!(hosts, ["tb1", "tb2"]);
     let report = fs::read_to_string(format!("{united}/results.md")).expect("a report");
-    assert!(report.contains("Measured on | tb1: ") && report.contains("Measured on | tb2: "), "{report}");
+    assert!(
+        report.contains("Measured on | tb1: ") && report.contains("Measured on | tb2: "),
+        "{report}"
+    );
 }
 
 #[test]
 fn a_part_that_is_requeued_goes_on_by_itself_with_what_was_measured() {
     let cluster = Cluster::start("slurm-requeue");
-    let [plan, results] = [cluster.scratch.write("plan.toml", PLAN), cluster.scratch.path("results")];
+    let [plan, results] = [
+        cluster.scratch.write("plan.toml", PLAN),
+        cluster.scratch.path("results"),
+    ];
     let script = format!("{FILES}/campaign.sbatch");
     let job = cluster.submit(&["--array=1-1", &script, &plan, "1", &results]);
     let shard = format!("{results}/shard-1");
     wait_for("record", || !records(&shard).is_empty());
     let state = || cluster.said("scontrol", &["show", "job", &format!("{job}_1")]);
     cluster.said("scontrol", &["requeue", &format!("{job}_1")]);
-    wait_for("part that is queued again", || state().contains("JobState=PENDING"));
+    wait_for("part that is queued again", || {
+        state().contains("JobState=PENDING")
+    });
     let made = records(&shard);
     assert!(keys(&shard).len() < 12, "it was requeued in the middle");
-    cluster.said("scontrol", &["update", &format!("JobId={job}_1"), "StartTime=now"]);
+    cluster.said(
+        "scontrol",
+        &["update", &format!("JobId={job}_1"), "StartTime=now"],
+    );
     cluster.wait_for_end(&job);
     let log = fs::read_to_string(cluster.scratch.path(&format!("job-{job}-1.log"))).expect("a log");
     assert!(log.contains("continuing after "), "{log}");
@@ -245,13 +352,27 @@ fn a_testbed_and_a_device_that_several_can_reach_are_one_jobs_at_a_time() {
     let cluster = Cluster::start("slurm-licences");
     let go = cluster.scratch.path("go");
     let wrapped = format!("until [ -e {go} ]; do sleep 0.05; done");
-    let submit = |arguments: &[&str]| cluster.submit(&[&["--gres=testbed:1", "--wrap", &wrapped], arguments].concat());
+    let submit = |arguments: &[&str]| {
+        cluster.submit(&[&["--gres=testbed:1", "--wrap", &wrapped], arguments].concat())
+    };
     let [first, second] = [0, 1].map(|_| submit(&["--licenses=router-a:1"]));
-    wait_for("job that waits for the device", || cluster.jobs(&second).contains("PENDING Licenses"));
-    assert!(cluster.jobs(&first).contains("RUNNING"), "{}", cluster.jobs(&first));
+    wait_for("job that waits for the device", || {
+        cluster.jobs(&second).contains("PENDING Licenses")
+    });
+    assert!(
+        cluster.jobs(&first).contains("RUNNING"),
+        "{}",
+        cluster.jobs(&first)
+    );
     let [third, fourth] = [0, 1].map(|_| submit(&["--licenses=router-b:1"]));
     wait_for("job beside it", || cluster.jobs(&third).contains("RUNNING"));
-    assert!(cluster.jobs(&fourth).contains("PENDING"), "{}", cluster.jobs(&fourth));
+    assert!(
+        cluster.jobs(&fourth).contains("PENDING"),
+        "{}",
+        cluster.jobs(&fourth)
+    );
     fs::write(&go, "").expect("a file");
-    [first, second, third, fourth].iter().for_each(|job| cluster.wait_for_end(job));
+    [first, second, third, fourth]
+        .iter()
+        .for_each(|job| cluster.wait_for_end(job));
 }

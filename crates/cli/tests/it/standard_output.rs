@@ -31,7 +31,11 @@ const QUIET: [&[&str]; 13] = [
 ];
 
 fn into(scratch: &Scratch, arguments: &[&str], stdout: impl Into<Stdio>) -> Output {
-    sixbench(arguments).current_dir(&scratch.0).stdout(stdout).output().expect("sixbench")
+    sixbench(arguments)
+        .current_dir(&scratch.0)
+        .stdout(stdout)
+        .output()
+        .expect("sixbench")
 }
 
 fn into_closed_pipe(scratch: &Scratch, arguments: &[&str]) -> Output {
@@ -41,18 +45,31 @@ fn into_closed_pipe(scratch: &Scratch, arguments: &[&str]) -> Output {
 }
 
 fn into_full_disk(scratch: &Scratch, arguments: &[&str]) -> Output {
-    into(scratch, arguments, OpenOptions::new().write(true).open("/dev/full").expect("/dev/full"))
+    into(
+        scratch,
+        arguments,
+        OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full"),
+    )
 }
 
 fn assert_quiet(output: &Output, arguments: &[&str]) {
     let error = text(&output.stderr);
-    assert!(!error.contains("error") && !error.contains("panicked"), "{arguments:?}: {error}");
+    assert!(
+        !error.contains("error") && !error.contains("panicked"),
+        "{arguments:?}: {error}"
+    );
 }
 
 fn assert_full(output: &Output, arguments: &[&str]) {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
-    assert!(error.contains("cannot write to standard output: No space left on device"), "{arguments:?}: {error}");
+    assert!(
+        error.contains("cannot write to standard output: No space left on device"),
+        "{arguments:?}: {error}"
+    );
     assert!(!error.contains("panicked"), "{arguments:?}: {error}");
 }
 
@@ -88,7 +105,11 @@ fn a_reader_of_standard_error_that_went_away_ends_nothing() {
     let scratch = scratch("stderr");
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
-    let output = sixbench(&["run", "no-such-plan.toml"]).current_dir(&scratch.0).stderr(writer).output().expect("sixbench");
+    let output = sixbench(&["run", "no-such-plan.toml"])
+        .current_dir(&scratch.0)
+        .stderr(writer)
+        .output()
+        .expect("sixbench");
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -98,12 +119,22 @@ fn commands_that_measure_keep_their_results_whoever_reads() {
     // 4 if the tester was never valid on this machine, which is reported and leaves results, too.
     let fit = |output: &Output| matches!(output.status.code(), Some(0 | 4));
     for (name, more) in [("a", None), ("b", Some("--json"))] {
-        let run: Vec<&str> = ["run", "plan.toml", "-o", name].into_iter().chain(more).collect();
+        let run: Vec<&str> = ["run", "plan.toml", "-o", name]
+            .into_iter()
+            .chain(more)
+            .collect();
         let output = into_closed_pipe(&scratch, &run);
         assert_quiet(&output, &run);
-        assert!(fit(&output) && scratch.0.join(name).join("report.html").exists(), "{}", text(&output.stderr));
+        assert!(
+            fit(&output) && scratch.0.join(name).join("report.html").exists(),
+            "{}",
+            text(&output.stderr)
+        );
         let copy = format!("copy-{name}");
-        let copied = std::process::Command::new("cp").args(["-r", "a", &copy]).current_dir(&scratch.0).status();
+        let copied = std::process::Command::new("cp")
+            .args(["-r", "a", &copy])
+            .current_dir(&scratch.0)
+            .status();
         assert!(copied.expect("cp").success());
         let compare: Vec<&str> = ["compare", "a", &copy].into_iter().chain(more).collect();
         let report = ["report", name];
@@ -116,10 +147,21 @@ fn commands_that_measure_keep_their_results_whoever_reads() {
         }
     }
     for (name, more) in [("c", None), ("d", Some("--json"))] {
-        let run: Vec<&str> = ["run", "plan.toml", "-o", name].into_iter().chain(more).collect();
+        let run: Vec<&str> = ["run", "plan.toml", "-o", name]
+            .into_iter()
+            .chain(more)
+            .collect();
         let output = into_full_disk(&scratch, &run);
-        assert!(matches!(output.status.code(), Some(1 | 4)), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("cannot write to standard output"), "{}", text(&output.stderr));
+        assert!(
+            matches!(output.status.code(), Some(1 | 4)),
+            "{}",
+            text(&output.stderr)
+        );
+        assert!(
+            text(&output.stderr).contains("cannot write to standard output"),
+            "{}",
+            text(&output.stderr)
+        );
         assert!(scratch.0.join(name).join("report.html").exists());
     }
     let trial = ["trial", "linux-ipv4", "--rate", "1k", "--for", "50ms"];

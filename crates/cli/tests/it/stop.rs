@@ -1,7 +1,9 @@
 //! A request to stop while the testbed waits for something that never happens, or during a trial over a link that is down: the run ends soon, and
 //! undoes its set-up. These tests need root; without it they fail, they do not skip.
 
-use crate::common::{ONE_AT_A_TIME, Scratch, facts, namespaces_of, plans, records, signal, start, text, wait_until};
+use crate::common::{
+    ONE_AT_A_TIME, Scratch, facts, namespaces_of, plans, records, signal, start, text, wait_until,
+};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -46,7 +48,9 @@ fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     let (recipes, results) = (scratch.path("recipes"), scratch.path("results"));
     let arguments = ["run", &plan, "--recipes", &recipes, "-o", &results];
     let mut child = start(&arguments);
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"))
+        .lines()
+        .map_while(Result::ok);
     let mut told = String::new();
     let is_waiting = lines.by_ref().any(|line| {
         told += &format!("{line}\n");
@@ -62,14 +66,23 @@ fn stopped_while(waiting: &str, recipe: &str, name: &str) {
     // The shortest of the waits would have lasted 30 s.
     assert!(took < Duration::from_secs(25), "{took:?}");
     assert!(namespaces_of(child.id()).is_empty(), "{rest:?}");
-    assert!(rest.iter().any(|line| line.contains("sixbench run --resume")), "{rest:?}");
-    let commands = std::fs::read(Path::new(&results).join("commands.sh")).expect("the commands are kept");
+    assert!(
+        rest.iter()
+            .any(|line| line.contains("sixbench run --resume")),
+        "{rest:?}"
+    );
+    let commands =
+        std::fs::read(Path::new(&results).join("commands.sh")).expect("the commands are kept");
     assert!(text(&commands).contains("ip netns add"));
 }
 
 #[test]
 fn a_run_that_waits_for_a_table_that_never_gets_empty_ends_on_ctrl_c() {
-    stopped_while("waiting for rigged to be empty: 5343 entries left", RECIPE, "INT");
+    stopped_while(
+        "waiting for rigged to be empty: 5343 entries left",
+        RECIPE,
+        "INT",
+    );
 }
 
 #[test]
@@ -84,29 +97,55 @@ const LONG_NS: u64 = 60_000_000_000;
 /// Runs `ip` in a namespace of this run; returns its output.
 fn ip(run: u32, role: &str, arguments: &str) -> String {
     let namespaces = namespaces_of(run);
-    let namespace = namespaces.iter().find(|name| name.ends_with(role)).expect("a namespace (these tests need root)");
-    let output = Command::new("ip").args(["-n", namespace]).args(arguments.split_whitespace()).output().expect("ip");
-    assert!(output.status.success(), "ip -n {namespace} {arguments}: {}", text(&output.stderr));
+    let namespace = namespaces
+        .iter()
+        .find(|name| name.ends_with(role))
+        .expect("a namespace (these tests need root)");
+    let output = Command::new("ip")
+        .args(["-n", namespace])
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("ip");
+    assert!(
+        output.status.success(),
+        "ip -n {namespace} {arguments}: {}",
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
 /// Returns the number of frames that the device has received on its left link.
 fn received(run: u32) -> u64 {
-    let links: Value = serde_json::from_str(&ip(run, "-dut", "-s -j link show dev left")).expect("JSON");
-    links[0]["stats64"]["rx"]["packets"].as_u64().expect("a count")
+    let links: Value =
+        serde_json::from_str(&ip(run, "-dut", "-s -j link show dev left")).expect("JSON");
+    links[0]["stats64"]["rx"]["packets"]
+        .as_u64()
+        .expect("a count")
 }
 
 /// Takes down the device's end of a link in the middle of a trial, and sends the signal `name` while the trial continues.
 fn stopped_over_a_dead_link(backend: &str, name: &str) {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new(&format!("dead-{name}"));
-    let (plan, results) =
-        (scratch.write("plan.toml", &plans::SHORT_THEN_LONG.replace("BACKEND", backend)), scratch.path("results"));
+    let (plan, results) = (
+        scratch.write(
+            "plan.toml",
+            &plans::SHORT_THEN_LONG.replace("BACKEND", backend),
+        ),
+        scratch.path("results"),
+    );
     let mut child = start(&["run", &plan, "-o", &results, "--json"]);
-    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let lines = BufReader::new(child.stdout.take().expect("a pipe"))
+        .lines()
+        .map_while(Result::ok);
     let mut events = lines.map(|line| serde_json::from_str::<Value>(&line).expect("an event"));
-    let is_long = |event: &Value| event["event"] == "trial-started" && event["spec"]["duration_ns"] == LONG_NS;
-    assert!(events.any(|event| is_long(&event)), "no long trial (this test needs root)");
+    let is_long = |event: &Value| {
+        event["event"] == "trial-started" && event["spec"]["duration_ns"] == LONG_NS
+    };
+    assert!(
+        events.any(|event| is_long(&event)),
+        "no long trial (this test needs root)"
+    );
     let run = child.id();
     // The frames of the trial, not those that resolve its neighbours.
     let before = received(run);
@@ -121,9 +160,18 @@ fn stopped_over_a_dead_link(backend: &str, name: &str) {
     // Far less than the rest of the trial, but enough for a busy machine.
     assert!(took < Duration::from_secs(15), "{took:?}");
     let last = rest.last().expect("an end");
-    assert_eq!((&last["event"], &last["interrupted"]), (&"run-ended".into(), &true.into()));
-    let kept: Vec<Value> = records(&results).iter().map(|record| record["point"]["test"].clone()).collect();
-    assert!(!kept.is_empty() && kept.iter().all(|test| test == "short"), "{kept:?}");
+    assert_eq!(
+        (&last["event"], &last["interrupted"]),
+        (&"run-ended".into(), &true.into())
+    );
+    let kept: Vec<Value> = records(&results)
+        .iter()
+        .map(|record| record["point"]["test"].clone())
+        .collect();
+    assert!(
+        !kept.is_empty() && kept.iter().all(|test| test == "short"),
+        "{kept:?}"
+    );
     assert_eq!(facts(&results)["runs"][0]["ending"]["kind"], "interrupted");
     assert!(Path::new(&results).join("report.html").exists());
 }

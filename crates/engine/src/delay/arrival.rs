@@ -17,7 +17,10 @@ impl Arrival {
     /// Returns the arrival at a time that is known exactly.
     #[cfg(test)]
     pub(crate) fn at(ns: u64) -> Self {
-        Self { since_ns: ns, by_ns: ns }
+        Self {
+            since_ns: ns,
+            by_ns: ns,
+        }
     }
 
     /// Returns the length of the interval in nanoseconds, by which a delay may be too long.
@@ -29,7 +32,12 @@ impl Arrival {
     /// Returns the delay of what was sent at `sent_ns` by the same clock; `None` if it arrived before that, which no delay of zero may hide.
     #[inline]
     pub(crate) fn delay_since(self, sent_ns: u64) -> Option<DelayInterval> {
-        self.by_ns.checked_sub(sent_ns).map(|delay_ns| DelayInterval { delay_ns, width_ns: self.width_ns() })
+        self.by_ns
+            .checked_sub(sent_ns)
+            .map(|delay_ns| DelayInterval {
+                delay_ns,
+                width_ns: self.width_ns(),
+            })
     }
 }
 
@@ -70,7 +78,10 @@ impl Polls {
         if taken < most {
             self.note_empty(before_ns);
         }
-        Ok((taken > 0).then(|| Arrival { since_ns, by_ns: clock.now_ns().max(since_ns) }))
+        Ok((taken > 0).then(|| Arrival {
+            since_ns,
+            by_ns: clock.now_ns().max(since_ns),
+        }))
     }
 
     /// Receives up to `batches` batches of frames from `port`, and hands each frame to `each` with its arrival. `now_ns` is the time before the port is
@@ -124,7 +135,8 @@ mod tests {
     impl RiggedPort {
         fn lose_the_core(&mut self) {
             self.calls += 1;
-            self.hand.move_on(self.away_ns[self.calls % self.away_ns.len()]);
+            self.hand
+                .move_on(self.away_ns[self.calls % self.away_ns.len()]);
         }
     }
 
@@ -132,7 +144,12 @@ mod tests {
         fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
             self.lose_the_core();
             let now_ns = self.clock.now_ns();
-            let there = self.to_come.iter().take_while(|arrived_ns| **arrived_ns <= now_ns).count().min(BATCH);
+            let there = self
+                .to_come
+                .iter()
+                .take_while(|arrived_ns| **arrived_ns <= now_ns)
+                .count()
+                .min(BATCH);
             self.lose_the_core();
             for arrived_ns in self.to_come.drain(..there).collect::<Vec<_>>() {
                 each(&arrived_ns.to_be_bytes());
@@ -155,7 +172,13 @@ mod tests {
         fn new(trial: u64) -> Self {
             let (clock, hand) = Clock::moved_by_hand();
             let random = |i: u64, below: u64| crate::mix::mix(trial << 32 | i) % below;
-            let away = |i: u64| if random(i, 4) == 0 { random(i + 1000, 5_000_000) } else { random(i + 1000, 200) };
+            let away = |i: u64| {
+                if random(i, 4) == 0 {
+                    random(i + 1000, 5_000_000)
+                } else {
+                    random(i + 1000, 200)
+                }
+            };
             // From a frame now and then to bursts of more than a poll takes.
             let spacing_ns = [20_000, 1_000, 10][random(1, 3) as usize];
             let (mut arrived_ns, mut to_come) = (1, VecDeque::new());
@@ -164,7 +187,13 @@ mod tests {
                 to_come.push_back(arrived_ns);
             }
             let away_ns = (0..97).map(away).collect();
-            Self { clock, hand, to_come, away_ns, calls: 0 }
+            Self {
+                clock,
+                hand,
+                to_come,
+                away_ns,
+                calls: 0,
+            }
         }
     }
 
@@ -176,7 +205,10 @@ mod tests {
     fn assert_all_within(trial: u64, seen: &[(u64, Arrival)]) {
         assert_eq!(seen.len(), 300);
         for (truth_ns, arrival) in seen {
-            assert!((arrival.since_ns..=arrival.by_ns).contains(truth_ns), "trial {trial}: {truth_ns} is not in {arrival:?}");
+            assert!(
+                (arrival.since_ns..=arrival.by_ns).contains(truth_ns),
+                "trial {trial}: {truth_ns} is not in {arrival:?}"
+            );
         }
     }
 
@@ -188,7 +220,9 @@ mod tests {
         while !port.to_come.is_empty() {
             let now_ns = clock.now_ns();
             polls
-                .receive(&mut port, (now_ns, 4), &clock, |frame, arrival| seen.push((truth_of(frame), arrival)))
+                .receive(&mut port, (now_ns, 4), &clock, |frame, arrival| {
+                    seen.push((truth_of(frame), arrival))
+                })
                 .expect("frames");
             hand.move_on(50);
         }
@@ -210,8 +244,14 @@ mod tests {
         while !port.to_come.is_empty() {
             let mut taken = Vec::new();
             let read = || port.receive(&mut |message| taken.push(truth_of(message)));
-            let arrival = polls.read((clock.now_ns(), BATCH), &clock, read).expect("messages");
-            seen.extend(taken.into_iter().zip(std::iter::repeat(arrival.unwrap_or(Arrival::at(0)))));
+            let arrival = polls
+                .read((clock.now_ns(), BATCH), &clock, read)
+                .expect("messages");
+            seen.extend(
+                taken
+                    .into_iter()
+                    .zip(std::iter::repeat(arrival.unwrap_or(Arrival::at(0)))),
+            );
             hand.move_on(50);
         }
         seen
@@ -230,31 +270,74 @@ mod tests {
         let mut polls = Polls::default();
         let mut read = |taken| {
             hand.move_on(10);
-            polls.read((clock.now_ns() - 10, 32), &clock, || Ok::<usize, ()>(taken)).expect("messages")
+            polls
+                .read((clock.now_ns() - 10, 32), &clock, || Ok::<usize, ()>(taken))
+                .expect("messages")
         };
         assert_eq!(read(0), None);
-        assert_eq!(read(32), Some(Arrival { since_ns: 0, by_ns: 20 }));
-        assert_eq!(read(3), Some(Arrival { since_ns: 0, by_ns: 30 }));
-        assert_eq!(read(1), Some(Arrival { since_ns: 20, by_ns: 40 }));
+        assert_eq!(
+            read(32),
+            Some(Arrival {
+                since_ns: 0,
+                by_ns: 20
+            })
+        );
+        assert_eq!(
+            read(3),
+            Some(Arrival {
+                since_ns: 0,
+                by_ns: 30
+            })
+        );
+        assert_eq!(
+            read(1),
+            Some(Arrival {
+                since_ns: 20,
+                by_ns: 40
+            })
+        );
     }
 
     #[test]
     fn what_arrived_before_it_was_sent_has_no_delay() {
-        let arrival = Arrival { since_ns: 5, by_ns: 30 };
-        assert_eq!(arrival.delay_since(10), Some(DelayInterval { delay_ns: 20, width_ns: 25 }));
-        assert_eq!((arrival.delay_since(30).map(|delay| delay.delay_ns), arrival.delay_since(31)), (Some(0), None));
+        let arrival = Arrival {
+            since_ns: 5,
+            by_ns: 30,
+        };
+        assert_eq!(
+            arrival.delay_since(10),
+            Some(DelayInterval {
+                delay_ns: 20,
+                width_ns: 25
+            })
+        );
+        assert_eq!(
+            (
+                arrival.delay_since(30).map(|delay| delay.delay_ns),
+                arrival.delay_since(31)
+            ),
+            (Some(0), None)
+        );
     }
 
     #[test]
     fn a_receiver_that_is_never_away_knows_an_arrival_to_the_poll() {
         let (clock, hand) = Clock::moved_by_hand();
         let to_come = (1..=100).map(|i| i * 1_000).collect();
-        let mut port = RiggedPort { clock: clock.clone(), hand: hand.clone(), to_come, away_ns: vec![10], calls: 0 };
+        let mut port = RiggedPort {
+            clock: clock.clone(),
+            hand: hand.clone(),
+            to_come,
+            away_ns: vec![10],
+            calls: 0,
+        };
         let (mut polls, mut widest_ns) = (Polls::default(), 0);
         while !port.to_come.is_empty() {
             let now_ns = clock.now_ns();
             let widen = |_: &[u8], arrival: Arrival| widest_ns = widest_ns.max(arrival.width_ns());
-            polls.receive(&mut port, (now_ns, 4), &clock, widen).expect("frames");
+            polls
+                .receive(&mut port, (now_ns, 4), &clock, widen)
+                .expect("frames");
             hand.move_on(50);
         }
         // A poll takes 20 ns, or 25 with a frame, and the next one comes 50 ns later: two polls at most.

@@ -52,12 +52,20 @@ impl DelayInterval {
 
     /// Returns the one with the shorter delay; of equal ones the one that is known better.
     fn shorter(self, other: Self) -> Self {
-        if (other.delay_ns, other.width_ns) < (self.delay_ns, self.width_ns) { other } else { self }
+        if (other.delay_ns, other.width_ns) < (self.delay_ns, self.width_ns) {
+            other
+        } else {
+            self
+        }
     }
 
     /// Returns the one with the longer delay; of equal ones the one that is known better.
     fn longer(self, other: Self) -> Self {
-        if (self.delay_ns, other.width_ns) < (other.delay_ns, self.width_ns) { other } else { self }
+        if (self.delay_ns, other.width_ns) < (other.delay_ns, self.width_ns) {
+            other
+        } else {
+            self
+        }
     }
 }
 
@@ -123,13 +131,20 @@ impl Delays {
     pub(crate) fn new(tagged: Option<(u64, u64)>, ipdv: bool) -> Self {
         Self {
             in_time: histogram(DELAY_DIGITS),
-            shortest: DelayInterval { delay_ns: u64::MAX, width_ns: 0 },
+            shortest: DelayInterval {
+                delay_ns: u64::MAX,
+                width_ns: 0,
+            },
             longest: DelayInterval::default(),
             widths: Widths::new(),
             sums: (0, 0),
             alike: SameDelay::default(),
             late: histogram(OTHER_DIGITS),
-            tagged: tagged.map(|(first, stride)| Tagged { first, stride: stride.max(1), delays: histogram(DELAY_DIGITS) }),
+            tagged: tagged.map(|(first, stride)| Tagged {
+                first,
+                stride: stride.max(1),
+                delays: histogram(DELAY_DIGITS),
+            }),
             variation: ipdv.then(DelayVariation::new),
         }
     }
@@ -159,7 +174,10 @@ impl Delays {
         (self.shortest, self.longest) = (self.shortest.shorter(delay), self.longest.longer(delay));
         self.widths.take(width_ns, frames);
         let (delay, frames) = (u128::from(delay_ns), u128::from(frames));
-        self.sums = (self.sums.0 + delay * frames, self.sums.1 + delay * delay * frames);
+        self.sums = (
+            self.sums.0 + delay * frames,
+            self.sums.1 + delay * delay * frames,
+        );
     }
 
     /// Records the frames that are not yet in the histogram.
@@ -181,7 +199,10 @@ impl Delays {
         let _ = self.in_time.add(&other.in_time);
         let _ = self.late.add(&other.late);
         self.record(other.alike);
-        (self.shortest, self.longest) = (self.shortest.shorter(other.shortest), self.longest.longer(other.longest));
+        (self.shortest, self.longest) = (
+            self.shortest.shorter(other.shortest),
+            self.longest.longer(other.longest),
+        );
         self.sums = (self.sums.0 + other.sums.0, self.sums.1 + other.sums.1);
         self.widths.add(&other.widths);
         if let (Some(own), Some(other)) = (&mut self.tagged, &other.tagged) {
@@ -190,7 +211,10 @@ impl Delays {
         if let (Some(own), Some(other)) = (&mut self.variation, &other.variation) {
             let _ = own.rising.add(&other.rising);
             let _ = own.falling.add(&other.falling);
-            (own.lowest, own.highest) = (own.lowest.lower(other.lowest), own.highest.higher(other.highest));
+            (own.lowest, own.highest) = (
+                own.lowest.lower(other.lowest),
+                own.highest.higher(other.highest),
+            );
         }
     }
 
@@ -201,21 +225,40 @@ impl Delays {
         let moments = Moments::of_sums(self.in_time.len(), self.sums.0, self.sums.1);
         let usual = self.widths.bounds();
         let of_minimum_ns = usual.min_ns.max(self.shortest.width_ns);
-        let bounds = DelayBounds { min_ns: of_minimum_ns, max_ns: self.longest.width_ns, ..usual };
-        summary(&self.in_time).map(|delay| bounded(Delay { min_ns, max_ns, moments, ..delay }, bounds))
+        let bounds = DelayBounds {
+            min_ns: of_minimum_ns,
+            max_ns: self.longest.width_ns,
+            ..usual
+        };
+        summary(&self.in_time).map(|delay| {
+            bounded(
+                Delay {
+                    min_ns,
+                    max_ns,
+                    moments,
+                    ..delay
+                },
+                bounds,
+            )
+        })
     }
 
     /// Returns the summary of the delays of the tagged frames among those received in time; `None` if there are none.
     pub(crate) fn tagged(&mut self) -> Option<Delay> {
         self.settle();
         let bounds = self.widths.bounds();
-        self.tagged.as_ref().and_then(|tagged| summary(&tagged.delays)).map(|delay| bounded(delay, bounds))
+        self.tagged
+            .as_ref()
+            .and_then(|tagged| summary(&tagged.delays))
+            .map(|delay| bounded(delay, bounds))
     }
 
     /// Returns the delay variation of consecutive frames received in time; `None` if it is not measured or there are no such pairs.
     pub(crate) fn ipdv(&mut self) -> Option<Ipdv> {
         self.settle();
-        self.variation.as_ref()?.summary(self.widths.bounds().median_ns)
+        self.variation
+            .as_ref()?
+            .summary(self.widths.bounds().median_ns)
     }
 
     /// Returns all right frames, late ones included, by delay.
@@ -261,14 +304,24 @@ fn bounded(delay: Delay, bounds: DelayBounds) -> Delay {
         median_ns: bounds.median_ns.min(delay.median_ns),
         p999_ns: bounds.p999_ns.min(delay.p999_ns),
         max_ns: bounds.max_ns.min(delay.max_ns),
-        mean_ns: bounds.mean_ns.min(delay.mean_ns().map_or(u64::MAX, |mean_ns| mean_ns as u64)),
+        mean_ns: bounds
+            .mean_ns
+            .min(delay.mean_ns().map_or(u64::MAX, |mean_ns| mean_ns as u64)),
     };
-    Delay { bounds: Some(bounds), ..delay }
+    Delay {
+        bounds: Some(bounds),
+        ..delay
+    }
 }
 
 impl Widths {
     fn new() -> Self {
-        Self { histogram: histogram(WIDTH_DIGITS), sum_ns: 0, same_ns: 0, frames: 0 }
+        Self {
+            histogram: histogram(WIDTH_DIGITS),
+            sum_ns: 0,
+            same_ns: 0,
+            frames: 0,
+        }
     }
 
     #[inline]
@@ -282,7 +335,8 @@ impl Widths {
 
     fn settle(&mut self) {
         if self.frames > 0 {
-            self.histogram.saturating_record_n(self.same_ns.max(1), self.frames);
+            self.histogram
+                .saturating_record_n(self.same_ns.max(1), self.frames);
             self.sum_ns += u128::from(self.same_ns) * u128::from(self.frames);
             self.frames = 0;
         }
@@ -299,27 +353,45 @@ impl Widths {
     /// Returns the bounds of delays that follow from the lengths alone.
     fn bounds(&self) -> DelayBounds {
         let all_but = |share: f64| self.histogram.value_at_quantile(1.0 - share);
-        let mean_ns = self.sum_ns.div_ceil(u128::from(self.histogram.len().max(1))) as u64;
+        let mean_ns = self
+            .sum_ns
+            .div_ceil(u128::from(self.histogram.len().max(1))) as u64;
         let of_rank_ns = all_but(RANK_SHARE);
         let max_ns = self.histogram.max();
-        DelayBounds { min_ns: of_rank_ns, median_ns: of_rank_ns, p999_ns: all_but(TAIL_SHARE), max_ns, mean_ns }
+        DelayBounds {
+            min_ns: of_rank_ns,
+            median_ns: of_rank_ns,
+            p999_ns: all_but(TAIL_SHARE),
+            max_ns,
+            mean_ns,
+        }
     }
 }
 
 impl Difference {
     fn lower(self, other: Self) -> Self {
-        if other.by_ns < self.by_ns { other } else { self }
+        if other.by_ns < self.by_ns {
+            other
+        } else {
+            self
+        }
     }
 
     fn higher(self, other: Self) -> Self {
-        if other.by_ns > self.by_ns { other } else { self }
+        if other.by_ns > self.by_ns {
+            other
+        } else {
+            self
+        }
     }
 }
 
 impl Tagged {
     #[inline]
     fn take(&mut self, sequence: u64, delay_ns: u64) {
-        let Some(since) = sequence.checked_sub(self.first) else { return };
+        let Some(since) = sequence.checked_sub(self.first) else {
+            return;
+        };
         let (group, place) = (since / self.stride, since % self.stride);
         if place == mix(group) % self.stride {
             self.delays.saturating_record(delay_ns.max(1));
@@ -333,15 +405,24 @@ impl DelayVariation {
             recent: vec![(u64::MAX, DelayInterval::default()); WINDOW].into_boxed_slice(),
             rising: histogram(OTHER_DIGITS),
             falling: histogram(OTHER_DIGITS),
-            lowest: Difference { by_ns: i64::MAX, bound_ns: 0 },
-            highest: Difference { by_ns: i64::MIN, bound_ns: 0 },
+            lowest: Difference {
+                by_ns: i64::MAX,
+                bound_ns: 0,
+            },
+            highest: Difference {
+                by_ns: i64::MIN,
+                bound_ns: 0,
+            },
         }
     }
 
     /// Pairs the frame with both neighbours: if frames were reordered, the later one of a pair may have arrived first.
     #[inline]
     fn take(&mut self, sequence: u64, delay: DelayInterval) {
-        if let Some(before) = sequence.checked_sub(1).and_then(|before| self.recent(before)) {
+        if let Some(before) = sequence
+            .checked_sub(1)
+            .and_then(|before| self.recent(before))
+        {
             self.record(before, delay);
         }
         if let Some(after) = self.recent(sequence + 1) {
@@ -359,13 +440,21 @@ impl DelayVariation {
     #[inline]
     fn record(&mut self, first: DelayInterval, second: DelayInterval) {
         if second.delay_ns >= first.delay_ns {
-            self.rising.saturating_record(second.delay_ns - first.delay_ns);
+            self.rising
+                .saturating_record(second.delay_ns - first.delay_ns);
         } else {
-            self.falling.saturating_record(first.delay_ns - second.delay_ns);
+            self.falling
+                .saturating_record(first.delay_ns - second.delay_ns);
         }
         let by_ns = second.delay_ns as i64 - first.delay_ns as i64;
-        let difference = Difference { by_ns, bound_ns: first.width_ns.max(second.width_ns) };
-        (self.lowest, self.highest) = (self.lowest.lower(difference), self.highest.higher(difference));
+        let difference = Difference {
+            by_ns,
+            bound_ns: first.width_ns.max(second.width_ns),
+        };
+        (self.lowest, self.highest) = (
+            self.lowest.lower(difference),
+            self.highest.higher(difference),
+        );
     }
 
     /// Returns the summary; `of_median_ns` is the bound of the median.
@@ -376,7 +465,11 @@ impl DelayVariation {
             min_ns: self.lowest.by_ns,
             median_ns: self.median_ns(),
             max_ns: self.highest.by_ns,
-            bounds: Some(IpdvBounds { min_ns: self.lowest.bound_ns, median_ns: of_median_ns, max_ns: self.highest.bound_ns }),
+            bounds: Some(IpdvBounds {
+                min_ns: self.lowest.bound_ns,
+                median_ns: of_median_ns,
+                max_ns: self.highest.bound_ns,
+            }),
         })
     }
 
@@ -386,9 +479,12 @@ impl DelayVariation {
         let rank = (falls + rises).div_ceil(2);
         if rank <= falls {
             let from_below = falls - rank + 1;
-            -(self.falling.value_at_quantile(from_below as f64 / falls as f64) as i64)
+            -(self
+                .falling
+                .value_at_quantile(from_below as f64 / falls as f64) as i64)
         } else {
-            self.rising.value_at_quantile((rank - falls) as f64 / rises as f64) as i64
+            self.rising
+                .value_at_quantile((rank - falls) as f64 / rises as f64) as i64
         }
     }
 }
@@ -399,10 +495,17 @@ mod tests {
     use crate::memory::HISTOGRAMS_OCTETS;
 
     /// The bounds of delays that are all known exactly; no bound is below the resolution of a nanosecond.
-    const EXACT: Option<IpdvBounds> = Some(IpdvBounds { min_ns: 0, median_ns: 1, max_ns: 0 });
+    const EXACT: Option<IpdvBounds> = Some(IpdvBounds {
+        min_ns: 0,
+        median_ns: 1,
+        max_ns: 0,
+    });
 
     fn exact(delay_ns: u64) -> DelayInterval {
-        DelayInterval { delay_ns, width_ns: 0 }
+        DelayInterval {
+            delay_ns,
+            width_ns: 0,
+        }
     }
 
     #[test]
@@ -410,10 +513,20 @@ mod tests {
         let delays = Delays::new(Some((0, 1)), true);
         let tagged = delays.tagged.expect("tagged frames").delays;
         let variation = delays.variation.expect("a variation");
-        let all = [delays.in_time, delays.late, delays.widths.histogram, tagged, variation.rising, variation.falling];
+        let all = [
+            delays.in_time,
+            delays.late,
+            delays.widths.histogram,
+            tagged,
+            variation.rising,
+            variation.falling,
+        ];
         let counts: usize = all.iter().map(Histogram::distinct_values).sum();
         let octets = (counts * size_of::<u64>() + size_of_val(&*variation.recent)) as u64;
-        assert!((HISTOGRAMS_OCTETS / 2..=HISTOGRAMS_OCTETS).contains(&octets), "{octets}");
+        assert!(
+            (HISTOGRAMS_OCTETS / 2..=HISTOGRAMS_OCTETS).contains(&octets),
+            "{octets}"
+        );
     }
 
     #[test]
@@ -425,26 +538,60 @@ mod tests {
             2_000..2_002 => 500_000,
             _ => 100,
         };
-        (0..10_000u64).for_each(|i| delays.take(i, DelayInterval { delay_ns: 20_000 + i % 7 + width(i), width_ns: width(i) }));
-        let (delay, ipdv) = (delays.summary().expect("delays"), delays.ipdv().expect("pairs"));
+        (0..10_000u64).for_each(|i| {
+            delays.take(
+                i,
+                DelayInterval {
+                    delay_ns: 20_000 + i % 7 + width(i),
+                    width_ns: width(i),
+                },
+            )
+        });
+        let (delay, ipdv) = (
+            delays.summary().expect("delays"),
+            delays.ipdv().expect("pairs"),
+        );
         let bounds = delay.bounds.expect("bounds");
-        assert_eq!((delay.min_ns, bounds.min_ns, bounds.median_ns), (20_100, 100, 100));
+        assert_eq!(
+            (delay.min_ns, bounds.min_ns, bounds.median_ns),
+            (20_100, 100, 100)
+        );
         assert!(
             (40_000..=40_400).contains(&bounds.p999_ns),
             "ten frames in 10,000 are more than half of a thousandth: {bounds:?}"
         );
         assert_eq!((bounds.max_ns, bounds.mean_ns), (500_000, 240));
         let bounds = ipdv.bounds.expect("bounds");
-        assert_eq!((bounds.min_ns, bounds.median_ns, bounds.max_ns), (500_000, 100, 500_000));
+        assert_eq!(
+            (bounds.min_ns, bounds.median_ns, bounds.max_ns),
+            (500_000, 100, 500_000)
+        );
     }
 
     #[test]
     fn no_bound_is_above_its_delay_and_a_minimum_has_that_of_its_own_frame() {
         let mut delays = Delays::new(None, false);
-        (0..1_000u64).for_each(|i| delays.take(i, DelayInterval { delay_ns: 700_000, width_ns: 100 }));
-        delays.take(1_000, DelayInterval { delay_ns: 600_000, width_ns: 800_000 });
+        (0..1_000u64).for_each(|i| {
+            delays.take(
+                i,
+                DelayInterval {
+                    delay_ns: 700_000,
+                    width_ns: 100,
+                },
+            )
+        });
+        delays.take(
+            1_000,
+            DelayInterval {
+                delay_ns: 600_000,
+                width_ns: 800_000,
+            },
+        );
         let delay = delays.summary().expect("delays");
-        assert_eq!((delay.min_ns, delay.bounds.map(|bounds| bounds.min_ns)), (600_000, Some(600_000)));
+        assert_eq!(
+            (delay.min_ns, delay.bounds.map(|bounds| bounds.min_ns)),
+            (600_000, Some(600_000))
+        );
     }
 
     #[test]
@@ -454,10 +601,17 @@ mod tests {
         delays.take_late(5_000_000_000);
         let buckets = delays.buckets();
         assert_eq!(buckets.iter().map(|b| b.frames).sum::<u64>(), 10_001);
-        assert!(buckets.windows(2).all(|pair| pair[0].up_to_ns < pair[1].up_to_ns));
+        assert!(
+            buckets
+                .windows(2)
+                .all(|pair| pair[0].up_to_ns < pair[1].up_to_ns)
+        );
         for value in [1u64, 255, 256, 257, 1000, 123_456_789] {
             let edge = upper_edge(value);
-            assert!(edge >= value && (edge - value) as f64 <= value as f64 / 100.0, "{value} {edge}");
+            assert!(
+                edge >= value && (edge - value) as f64 <= value as f64 / 100.0,
+                "{value} {edge}"
+            );
             assert_eq!(upper_edge(edge), edge);
         }
     }
@@ -466,21 +620,40 @@ mod tests {
     fn the_average_and_the_standard_deviation_come_from_no_bucket() {
         let mut delays = Delays::new(None, false);
         // In buckets of four digits all of these have the same value.
-        [100_000_001, 100_000_003].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, exact(delay)));
+        [100_000_001, 100_000_003]
+            .into_iter()
+            .zip(0..)
+            .for_each(|(delay, i)| delays.take(i, exact(delay)));
         let delay = delays.summary().expect("delays");
-        assert_eq!((delay.mean_ns(), delay.deviation_ns()), (Some(100_000_002.0), Some(1.0)));
+        assert_eq!(
+            (delay.mean_ns(), delay.deviation_ns()),
+            (Some(100_000_002.0), Some(1.0))
+        );
     }
 
     #[test]
     fn frames_of_one_delay_count_each_wherever_they_stand() {
         let (mut delays, mut others) = (Delays::new(None, false), Delays::new(None, false));
-        [7, 7, 7, 9, 7, 0, 0].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, exact(delay)));
-        [9, 9].into_iter().zip(0..).for_each(|(delay, i)| others.take(i, exact(delay)));
+        [7, 7, 7, 9, 7, 0, 0]
+            .into_iter()
+            .zip(0..)
+            .for_each(|(delay, i)| delays.take(i, exact(delay)));
+        [9, 9]
+            .into_iter()
+            .zip(0..)
+            .for_each(|(delay, i)| others.take(i, exact(delay)));
         delays.add(&others);
         let delay = delays.summary().expect("delays");
-        assert_eq!((delay.count, delay.min_ns, delay.max_ns, delay.mean_ns()), (9, 0, 9, Some(55.0 / 9.0)));
         assert_eq!(
-            delays.buckets().iter().map(|bucket| (bucket.up_to_ns, bucket.frames)).collect::<Vec<_>>(),
+            (delay.count, delay.min_ns, delay.max_ns, delay.mean_ns()),
+            (9, 0, 9, Some(55.0 / 9.0))
+        );
+        assert_eq!(
+            delays
+                .buckets()
+                .iter()
+                .map(|bucket| (bucket.up_to_ns, bucket.frames))
+                .collect::<Vec<_>>(),
             [(1, 2), (7, 4), (9, 3)]
         );
     }
@@ -490,15 +663,23 @@ mod tests {
         let mut delays = Delays::new(Some((100, 10)), false);
         (0..1000u64).for_each(|i| delays.take(i, exact(if i < 100 { 50_000 } else { 2_000 })));
         let tagged = delays.tagged().expect("tagged frames");
-        assert_eq!((tagged.count, tagged.min_ns, tagged.max_ns), (90, 2_000, 2_000));
+        assert_eq!(
+            (tagged.count, tagged.min_ns, tagged.max_ns),
+            (90, 2_000, 2_000)
+        );
         assert_eq!(delays.summary().expect("delays").count, 1000);
     }
 
     #[test]
     fn tags_do_not_keep_time_with_mixed_traffic() {
-        let share = sixbench_method::terms::Share { foreground: 9, of: 10 };
+        let share = sixbench_method::terms::Share {
+            foreground: 9,
+            of: 10,
+        };
         let mut delays = Delays::new(Some((0, 120)), false);
-        (0..1_200_000u64).for_each(|i| delays.take(i, exact(if share.is_foreground(i) { 1_000 } else { 9_000 })));
+        (0..1_200_000u64).for_each(|i| {
+            delays.take(i, exact(if share.is_foreground(i) { 1_000 } else { 9_000 }))
+        });
         let tagged = delays.tagged.expect("tags").delays;
         let foreground = tagged.count_between(1, 2_000) as f64 / tagged.len() as f64;
         assert!((0.88..0.92).contains(&foreground), "{foreground}");
@@ -507,15 +688,38 @@ mod tests {
     #[test]
     fn ipdv_is_the_difference_to_the_frame_before() {
         let mut delays = Delays::new(None, true);
-        [100, 300, 200, 200].into_iter().zip(0..).for_each(|(delay, i)| delays.take(i, exact(delay)));
-        assert_eq!(delays.ipdv(), Some(Ipdv { pairs: 3, min_ns: -100, median_ns: 0, max_ns: 200, bounds: EXACT }));
+        [100, 300, 200, 200]
+            .into_iter()
+            .zip(0..)
+            .for_each(|(delay, i)| delays.take(i, exact(delay)));
+        assert_eq!(
+            delays.ipdv(),
+            Some(Ipdv {
+                pairs: 3,
+                min_ns: -100,
+                median_ns: 0,
+                max_ns: 200,
+                bounds: EXACT
+            })
+        );
     }
 
     #[test]
     fn a_pair_counts_once_whichever_came_first_and_a_lost_frame_breaks_it() {
         let mut delays = Delays::new(None, true);
-        [(0, 100), (2, 500), (1, 200), (4, 100)].into_iter().for_each(|(i, delay)| delays.take(i, exact(delay)));
+        [(0, 100), (2, 500), (1, 200), (4, 100)]
+            .into_iter()
+            .for_each(|(i, delay)| delays.take(i, exact(delay)));
         // The pairs are 0-1 and 1-2; 3 is missing.
-        assert_eq!(delays.ipdv(), Some(Ipdv { pairs: 2, min_ns: 100, median_ns: 100, max_ns: 300, bounds: EXACT }));
+        assert_eq!(
+            delays.ipdv(),
+            Some(Ipdv {
+                pairs: 2,
+                min_ns: 100,
+                median_ns: 100,
+                max_ns: 300,
+                bounds: EXACT
+            })
+        );
     }
 }

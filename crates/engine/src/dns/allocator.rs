@@ -24,7 +24,10 @@ impl NameAllocator {
         while self.known.front().is_some_and(|(_, until)| *until <= now) {
             self.known.pop_front();
         }
-        let taken = NameRange { first: self.next, count };
+        let taken = NameRange {
+            first: self.next,
+            count,
+        };
         self.known.push_back((taken.first, until));
         self.next += count;
         taken
@@ -32,7 +35,11 @@ impl NameAllocator {
 
     /// Returns the number of names that a cache may hold after another `count`. If it exceeds the size of the namespace, a name is repeated too early.
     pub(super) fn known_after(&self, count: u64, now: Instant) -> u64 {
-        let oldest = self.known.iter().find(|(_, until)| *until > now).map_or(self.next, |(first, _)| *first);
+        let oldest = self
+            .known
+            .iter()
+            .find(|(_, until)| *until > now)
+            .map_or(self.next, |(first, _)| *first);
         self.next + count - oldest
     }
 
@@ -52,10 +59,26 @@ mod tests {
         let (mut allocator, start) = (NameAllocator::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(allocator.known_after(100, at(0)), 100);
-        assert_eq!(allocator.take(100, at(0), at(60)), NameRange { first: 0, count: 100 });
-        assert_eq!(allocator.take(50, at(10), at(70)), NameRange { first: 100, count: 50 });
         assert_eq!(
-            (allocator.known_after(10, at(59)), allocator.known_after(10, at(60)), allocator.known_after(10, at(70))),
+            allocator.take(100, at(0), at(60)),
+            NameRange {
+                first: 0,
+                count: 100
+            }
+        );
+        assert_eq!(
+            allocator.take(50, at(10), at(70)),
+            NameRange {
+                first: 100,
+                count: 50
+            }
+        );
+        assert_eq!(
+            (
+                allocator.known_after(10, at(59)),
+                allocator.known_after(10, at(60)),
+                allocator.known_after(10, at(70))
+            ),
             (160, 60, 10)
         );
         allocator.take(1, at(61), at(121));

@@ -41,7 +41,11 @@ impl BackgroundAuthority {
         let answered = Arc::new(AtomicU64::new(0));
         let (seen, counter) = (wanted.clone(), answered.clone());
         let serving = std::thread::spawn(move || serve(authorities, &seen, &counter, core));
-        self.resting = Some(Resting { wanted, answered, serving });
+        self.resting = Some(Resting {
+            wanted,
+            answered,
+            serving,
+        });
     }
 
     /// Waits until the authorities have had no queries for a while: a server that was overloaded still works on the previous trial.
@@ -60,7 +64,12 @@ impl BackgroundAuthority {
 
     /// Returns the authorities; none if none were kept.
     pub(super) fn take(&mut self) -> Vec<Authority> {
-        let Some(Resting { wanted, serving, .. }) = self.resting.take() else { return Vec::new() };
+        let Some(Resting {
+            wanted, serving, ..
+        }) = self.resting.take()
+        else {
+            return Vec::new();
+        };
         wanted.store(true, Ordering::Relaxed);
         joined(serving.join())
     }
@@ -72,11 +81,19 @@ impl Drop for BackgroundAuthority {
     }
 }
 
-fn serve(mut authorities: Vec<Authority>, wanted: &AtomicBool, counter: &AtomicU64, core: Option<u32>) -> Vec<Authority> {
+fn serve(
+    mut authorities: Vec<Authority>,
+    wanted: &AtomicBool,
+    counter: &AtomicU64,
+    core: Option<u32>,
+) -> Vec<Authority> {
     pin_and_prioritise(core);
     let _ = keep_low_ports_only();
     while !wanted.load(Ordering::Relaxed) {
-        let answered: usize = authorities.iter_mut().map(|authority| authority.turn(None)).sum();
+        let answered: usize = authorities
+            .iter_mut()
+            .map(|authority| authority.turn(None))
+            .sum();
         counter.fetch_add(answered as u64, Ordering::Relaxed);
         if answered == 0 {
             std::thread::sleep(NAP);

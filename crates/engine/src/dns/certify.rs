@@ -27,8 +27,15 @@ impl CertificateSearch {
     /// Creates the search before any trial; rates above `most` are not needed. It ends when the distance of the bounds is `width` of the upper one.
     pub(super) fn new(most: u64, width: f64) -> Self {
         // Any tester can send no queries, so the binary search goes down to one query per second and no minimum has to be tried.
-        let known = Bounds { lower: Some(FrameRate(0)), upper: None };
-        Self { range: LoadRange::new(FrameRate(1), FrameRate(most), width), known, tries: 0 }
+        let known = Bounds {
+            lower: Some(FrameRate(0)),
+            upper: None,
+        };
+        Self {
+            range: LoadRange::new(FrameRate(1), FrameRate(most), width),
+            known,
+            tries: 0,
+        }
     }
 
     /// Returns the rate to try next, starting with the highest: a tester that passes at it needs no other.
@@ -62,7 +69,8 @@ pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> Certificat
     counted.iter().for_each(|part| tally.add(&part.tally));
     let is_paced = |part: &Counted| {
         let nominal_ns = part.sending.nominal_ns;
-        part.sending.took_ns <= nominal_ns + ((nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS)
+        part.sending.took_ns
+            <= nominal_ns + ((nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS)
     };
     CertificateTrial {
         rate,
@@ -82,7 +90,16 @@ mod tests {
         let (mut bounds, mut trials) = (CertificateSearch::new(most, WIDTH), 0);
         while let Some(rate) = bounds.next() {
             let in_time = rate.min(capacity);
-            bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 });
+            bounds.learn(
+                rate,
+                &CertificateTrial {
+                    rate,
+                    sent: rate,
+                    in_time,
+                    is_paced: true,
+                    slowest_ns: 1,
+                },
+            );
             trials += 1;
         }
         (bounds.passed(), trials)
@@ -98,7 +115,16 @@ mod tests {
         let (mut bounds, mut tried) = (CertificateSearch::new(1001, WIDTH), Vec::new());
         while let Some(rate) = bounds.next() {
             tried.push(rate);
-            bounds.learn(rate, &CertificateTrial { rate, sent: rate, in_time: 0, is_paced: true, slowest_ns: 1 });
+            bounds.learn(
+                rate,
+                &CertificateTrial {
+                    rate,
+                    sent: rate,
+                    in_time: 0,
+                    is_paced: true,
+                    slowest_ns: 1,
+                },
+            );
         }
         assert_eq!(tried, [1001, 500, 250, 125, 62, 31, 15, 7, 3, 1]);
     }
@@ -106,7 +132,13 @@ mod tests {
     #[test]
     fn a_rate_that_was_answered_but_not_paced_is_tried_again() {
         let mut bounds = CertificateSearch::new(1000, WIDTH);
-        let trial = |is_paced| CertificateTrial { rate: 2200, sent: 2200, in_time: 2200, is_paced, slowest_ns: 1 };
+        let trial = |is_paced| CertificateTrial {
+            rate: 2200,
+            sent: 2200,
+            in_time: 2200,
+            is_paced,
+            slowest_ns: 1,
+        };
         bounds.learn(1000, &trial(false));
         assert_eq!(bounds.next(), Some(1000));
         bounds.learn(1000, &trial(true));
@@ -116,7 +148,10 @@ mod tests {
     #[test]
     fn a_limit_is_found_to_a_tenth() {
         let (passed, trials) = search(1_000_000, 123_456);
-        assert!((110_000..=123_456).contains(&passed) && trials < 14, "{passed} after {trials}");
+        assert!(
+            (110_000..=123_456).contains(&passed) && trials < 14,
+            "{passed} after {trials}"
+        );
         assert_eq!(search(1_000, 0).0, 0);
     }
 }

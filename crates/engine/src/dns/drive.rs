@@ -23,8 +23,15 @@ impl Division {
         let authority = if has_authority { cores.len() / 2 } else { 0 };
         let (client, authority) = cores.split_at(cores.len() - authority);
         let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
-        let client = if client.is_empty() { vec![None] } else { own(client) };
-        Self { client, authority: own(authority) }
+        let client = if client.is_empty() {
+            vec![None]
+        } else {
+            own(client)
+        };
+        Self {
+            client,
+            authority: own(authority),
+        }
     }
 
     /// Returns the number of authorities that can work at the same time.
@@ -61,8 +68,16 @@ pub(super) fn perform(
     let are_shared = division.authority.is_empty();
     let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
     let pending = AtomicUsize::new(clients.len());
-    let run = QueryRun { context, start: TrialStart::new(context.clock, threads), pending };
-    let (beside, alone) = if are_shared { (authorities, &mut [][..]) } else { (&mut [][..], authorities) };
+    let run = QueryRun {
+        context,
+        start: TrialStart::new(context.clock, threads),
+        pending,
+    };
+    let (beside, alone) = if are_shared {
+        (authorities, &mut [][..])
+    } else {
+        (&mut [][..], authorities)
+    };
     let mut beside = beside.iter_mut();
     std::thread::scope(|scope| {
         let run = &run;
@@ -80,8 +95,14 @@ pub(super) fn perform(
             .zip(&division.authority)
             .map(|(authority, core)| scope.spawn(move || run.serve(authority, *core)))
             .collect();
-        let counted: Option<Vec<Counted>> = asking.into_iter().map(|client| joined(client.join())).collect();
-        let away: Vec<Gaps> = serving.into_iter().map(|authority| joined(authority.join())).collect();
+        let counted: Option<Vec<Counted>> = asking
+            .into_iter()
+            .map(|client| joined(client.join()))
+            .collect();
+        let away: Vec<Gaps> = serving
+            .into_iter()
+            .map(|authority| joined(authority.join()))
+            .collect();
         let mut counted = counted?;
         // An authority that was away makes the DUT wait, which is a fault of the tester, as for a client.
         let (clients, authorities) = (counted.len() as u64, away.len() as u64);
@@ -89,11 +110,21 @@ pub(super) fn perform(
             // An authority has a different share of the queries than a client.
             let mut of_a_client = *gaps;
             of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
-            counted.iter_mut().take(1).for_each(|client| client.gaps.add(&of_a_client));
+            counted
+                .iter_mut()
+                .take(1)
+                .for_each(|client| client.gaps.add(&of_a_client));
         }
         // A client that shares its core with the server waits for it by design.
-        let kept_off_ns = if context.shares_core { 0 } else { run.start.kept_off_ns() };
-        counted.iter_mut().take(1).for_each(|client| client.kept_off_ns = kept_off_ns);
+        let kept_off_ns = if context.shares_core {
+            0
+        } else {
+            run.start.kept_off_ns()
+        };
+        counted
+            .iter_mut()
+            .take(1)
+            .for_each(|client| client.kept_off_ns = kept_off_ns);
         Some(counted)
     })
 }
@@ -124,7 +155,12 @@ impl QueryRun<'_> {
         self.context.stop.load(Ordering::Relaxed)
     }
 
-    fn ask(&self, mut client: QueryClient<'_>, mut authority: Option<&mut Authority>, core: Option<u32>) -> Option<Counted> {
+    fn ask(
+        &self,
+        mut client: QueryClient<'_>,
+        mut authority: Option<&mut Authority>,
+        core: Option<u32>,
+    ) -> Option<Counted> {
         let _over = Over(&self.pending);
         client.begin(self.begin(core)?);
         let _noting = self.start.note_waits();
@@ -150,7 +186,9 @@ impl QueryRun<'_> {
     }
 
     fn serve(&self, authority: &mut Authority, core: Option<u32>) -> Gaps {
-        let Some(start_ns) = self.begin(core) else { return Gaps::new(self.context.stall_ns, 0) };
+        let Some(start_ns) = self.begin(core) else {
+            return Gaps::new(self.context.stall_ns, 0);
+        };
         let _noting = self.start.note_waits();
         let mut gaps = Gaps::new(self.context.stall_ns, start_ns);
         while self.pending.load(Ordering::Acquire) > 0 && !self.is_stopped() {
@@ -169,9 +207,33 @@ mod tests {
     fn one_core_serves_both_and_four_are_two_each() {
         let division = |cores: &[u32], has_authority| Division::of(cores, has_authority);
         let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
-        assert_eq!(division(&[3], true), Division { client: own(&[3]), authority: vec![] });
-        assert_eq!(division(&[0, 1, 2, 3], true), Division { client: own(&[0, 1]), authority: own(&[2, 3]) });
-        assert_eq!(division(&[0, 1], false), Division { client: own(&[0, 1]), authority: vec![] });
-        assert_eq!(division(&[], true), Division { client: vec![None], authority: vec![] });
+        assert_eq!(
+            division(&[3], true),
+            Division {
+                client: own(&[3]),
+                authority: vec![]
+            }
+        );
+        assert_eq!(
+            division(&[0, 1, 2, 3], true),
+            Division {
+                client: own(&[0, 1]),
+                authority: own(&[2, 3])
+            }
+        );
+        assert_eq!(
+            division(&[0, 1], false),
+            Division {
+                client: own(&[0, 1]),
+                authority: vec![]
+            }
+        );
+        assert_eq!(
+            division(&[], true),
+            Division {
+                client: vec![None],
+                authority: vec![]
+            }
+        );
     }
 }

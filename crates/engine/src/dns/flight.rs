@@ -39,8 +39,16 @@ pub(crate) struct Flight {
 impl Flight {
     /// Creates a ring with room for `queries` in flight at once.
     pub(crate) fn new(queries: u64) -> Self {
-        let empty = QueryState { sent_ns: 0, answer: None };
-        Self { entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(), oldest: 0, next: 0, open: 0 }
+        let empty = QueryState {
+            sent_ns: 0,
+            answer: None,
+        };
+        Self {
+            entries: vec![empty; queries.max(64).next_power_of_two() as usize].into(),
+            oldest: 0,
+            next: 0,
+            open: 0,
+        }
     }
 
     #[inline]
@@ -60,7 +68,10 @@ impl Flight {
         debug_assert!(count <= self.room());
         for sequence in self.next..self.next + count as u64 {
             let slot = self.slot(sequence);
-            self.entries[slot] = QueryState { sent_ns, answer: None };
+            self.entries[slot] = QueryState {
+                sent_ns,
+                answer: None,
+            };
         }
         self.next += count as u64;
         self.open += count as u64;
@@ -77,7 +88,9 @@ impl Flight {
     /// Returns the state of a query; `None` if it is not in flight.
     #[inline]
     pub(crate) fn get(&self, sequence: u64) -> Option<&QueryState> {
-        (self.oldest..self.next).contains(&sequence).then(|| &self.entries[self.slot(sequence)])
+        (self.oldest..self.next)
+            .contains(&sequence)
+            .then(|| &self.entries[self.slot(sequence)])
     }
 
     /// Records the first answer to a query in flight.
@@ -123,15 +136,50 @@ mod tests {
         let mut flight = Flight::new(64);
         flight.launch(2, 10);
         flight.launch(1, 20);
-        let right = QueryAnswer { delay_ns: 5, class: AnswerClass::Right, is_late: false };
+        let right = QueryAnswer {
+            delay_ns: 5,
+            class: AnswerClass::Right,
+            is_late: false,
+        };
         flight.answer(1, right);
         assert!(!flight.is_settled());
         assert_eq!(flight.retire(10), None);
-        assert_eq!(flight.retire(20), Some((0, QueryState { sent_ns: 10, answer: None })));
-        assert_eq!(flight.retire(20), Some((1, QueryState { sent_ns: 10, answer: Some(right) })));
+        assert_eq!(
+            flight.retire(20),
+            Some((
+                0,
+                QueryState {
+                    sent_ns: 10,
+                    answer: None
+                }
+            ))
+        );
+        assert_eq!(
+            flight.retire(20),
+            Some((
+                1,
+                QueryState {
+                    sent_ns: 10,
+                    answer: Some(right)
+                }
+            ))
+        );
         assert_eq!(flight.retire(20), None);
-        assert_eq!((flight.get(1), flight.get(2).map(|e| e.sent_ns), flight.get(3)), (None, Some(20), None));
-        flight.answer(2, QueryAnswer { class: AnswerClass::Empty, ..right });
+        assert_eq!(
+            (
+                flight.get(1),
+                flight.get(2).map(|e| e.sent_ns),
+                flight.get(3)
+            ),
+            (None, Some(20), None)
+        );
+        flight.answer(
+            2,
+            QueryAnswer {
+                class: AnswerClass::Empty,
+                ..right
+            },
+        );
         assert!(flight.is_settled());
     }
 
@@ -141,7 +189,12 @@ mod tests {
         assert_eq!((flight.number(0), flight.number(u32::MAX)), (None, None));
         flight.launch(2, 1);
         assert_eq!(
-            (flight.number(0), flight.number(1), flight.number(2), flight.number(u32::MAX)),
+            (
+                flight.number(0),
+                flight.number(1),
+                flight.number(2),
+                flight.number(u32::MAX)
+            ),
             (Some(0), Some(1), None, None)
         );
         let round = 1 << 32;

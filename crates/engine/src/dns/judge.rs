@@ -73,7 +73,10 @@ pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<An
     // No error, not truncated, opcode QUERY; recursion desired is copied.
     let is_plain = reply[2] & 0x7b == 0x01 && reply[3] & 0x0f == 0;
     let has_counts = reply.get(4..HEADER)? == [0, 1, 0, 1, 0, 0, 0, 0];
-    let has_form = is_plain && has_counts && reply.len() == after + RECORD && reply[HEADER..after] == *question;
+    let has_form = is_plain
+        && has_counts
+        && reply.len() == after + RECORD
+        && reply[HEADER..after] == *question;
     if !has_form {
         return None;
     }
@@ -83,7 +86,9 @@ pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<An
         return None;
     }
     let ttl = u32::from_be_bytes([record[6], record[7], record[8], record[9]]);
-    let is_right = record[12..] == address.octets() && ttl <= due.most_ttl && has_flag(reply[2], reply[3], due.role);
+    let is_right = record[12..] == address.octets()
+        && ttl <= due.most_ttl
+        && has_flag(reply[2], reply[3], due.role);
     is_right.then_some(AnswerClass::Right)
 }
 
@@ -99,7 +104,9 @@ fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
 /// Judges by the long path, parsing the message.
 #[cold]
 pub(crate) fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
-    let Ok(message) = Message::from_slice(reply) else { return MessageClass::Answer(AnswerClass::Malformed) };
+    let Ok(message) = Message::from_slice(reply) else {
+        return MessageClass::Answer(AnswerClass::Malformed);
+    };
     let rcode = message.header().rcode();
     match asks(message, question) {
         Ok(true) => {}
@@ -126,7 +133,9 @@ fn asks(message: &Message<[u8]>, question: &[u8]) -> Result<bool, ParseError> {
         return Ok(false);
     }
     let asked = message.sole_question()?;
-    Ok(asked.qtype() == Rtype::AAAA && asked.qclass() == Class::IN && is_the_name(asked.qname(), question))
+    Ok(asked.qtype() == Rtype::AAAA
+        && asked.qclass() == Class::IN
+        && is_the_name(asked.qname(), question))
 }
 
 /// Returns whether a name is that of the question, which is not compressed.
@@ -159,7 +168,10 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
     }
     let header = message.header();
     let octets = header.as_slice();
-    let has_form = header.opcode() == Opcode::QUERY && header.rd() && has_flag(octets[2], octets[3], due.role) && others == 0;
+    let has_form = header.opcode() == Opcode::QUERY
+        && header.rd()
+        && has_flag(octets[2], octets[3], due.role)
+        && others == 0;
     Ok(match (&addresses[..], due.address) {
         ([], None) if has_form => AnswerClass::Right,
         ([], None) => AnswerClass::WrongForm,
@@ -174,9 +186,14 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
 
 /// Returns a description of a message in one line, as an example of a wrong answer.
 pub(crate) fn describe(reply: &[u8]) -> String {
-    let Ok(message) = Message::from_slice(reply) else { return format!("{} octets that are not a DNS message", reply.len()) };
+    let Ok(message) = Message::from_slice(reply) else {
+        return format!("{} octets that are not a DNS message", reply.len());
+    };
     let header = message.header();
-    let name = message.first_question().map_or_else(|| "no question".to_owned(), |question| question.qname().to_string());
+    let name = message.first_question().map_or_else(
+        || "no question".to_owned(),
+        |question| question.qname().to_string(),
+    );
     let answers = message.answer().into_iter().flatten().flatten();
     let answers: Vec<String> = answers
         .take(3)
@@ -185,8 +202,16 @@ pub(crate) fn describe(reply: &[u8]) -> String {
             _ => record.rtype().to_string(),
         })
         .collect();
-    let answers = if answers.is_empty() { "no answer".to_owned() } else { answers.join(", ") };
-    format!("{name}: {}{}, {answers}", header.rcode(), if header.tc() { ", truncated" } else { "" })
+    let answers = if answers.is_empty() {
+        "no answer".to_owned()
+    } else {
+        answers.join(", ")
+    };
+    format!(
+        "{name}: {}{}, {answers}",
+        header.rcode(),
+        if header.tc() { ", truncated" } else { "" }
+    )
 }
 
 #[cfg(test)]
@@ -210,7 +235,11 @@ mod tests {
 
     fn due() -> Due {
         let address = Some("64:ff9b::a00:1".parse().expect("an address"));
-        Due { address, most_ttl: 3600, role: DnsRole::Dns64 }
+        Due {
+            address,
+            most_ttl: 3600,
+            role: DnsRole::Dns64,
+        }
     }
 
     fn name() -> Name<Vec<u8>> {
@@ -221,15 +250,18 @@ mod tests {
     fn answer(addresses: &[(&str, u32)], change: impl Fn(&mut domain::base::Header)) -> Vec<u8> {
         let query = query();
         let query = Message::from_octets(&query[..]).expect("a query");
-        let mut answer = MessageBuilder::from_target(domain::base::StaticCompressor::new(Vec::new()))
-            .expect("a builder")
-            .start_answer(&query, Rcode::NOERROR)
-            .expect("an answer");
+        let mut answer =
+            MessageBuilder::from_target(domain::base::StaticCompressor::new(Vec::new()))
+                .expect("a builder")
+                .start_answer(&query, Rcode::NOERROR)
+                .expect("an answer");
         answer.header_mut().set_ra(true);
         change(answer.header_mut());
         for (address, ttl) in addresses {
             let aaaa = Aaaa::new(address.parse().expect("an address"));
-            answer.push((name(), Ttl::from_secs(*ttl), aaaa)).expect("room");
+            answer
+                .push((name(), Ttl::from_secs(*ttl), aaaa))
+                .expect("room");
         }
         answer.finish().into_target()
     }
@@ -244,7 +276,10 @@ mod tests {
     #[test]
     fn the_right_answer_of_another_library_takes_the_short_way() {
         let reply = answer(&[("64:ff9b::a00:1", 3600)], |_| {});
-        assert_eq!(at_a_glance(&reply, &query()[HEADER..], &due()), Some(AnswerClass::Right));
+        assert_eq!(
+            at_a_glance(&reply, &query()[HEADER..], &due()),
+            Some(AnswerClass::Right)
+        );
     }
 
     #[test]
@@ -253,13 +288,31 @@ mod tests {
         let rcode = |rcode| answer(&[], move |header| header.set_rcode(rcode));
         let cases = [
             (answer(&[right], |_| {}), AnswerClass::Right),
-            (answer(&[("64:ff9b::a00:2", 60)], |_| {}), AnswerClass::WrongAddress),
-            (answer(&[right, ("64:ff9b::a00:2", 60)], |_| {}), AnswerClass::WrongAddress),
+            (
+                answer(&[("64:ff9b::a00:2", 60)], |_| {}),
+                AnswerClass::WrongAddress,
+            ),
+            (
+                answer(&[right, ("64:ff9b::a00:2", 60)], |_| {}),
+                AnswerClass::WrongAddress,
+            ),
             (answer(&[right, right], |_| {}), AnswerClass::WrongAddress),
-            (answer(&[("64:ff9b::a00:1", 3601)], |_| {}), AnswerClass::WrongTtl),
-            (answer(&[right], |header| header.set_ra(false)), AnswerClass::WrongForm),
-            (answer(&[right], |header| header.set_rd(false)), AnswerClass::WrongForm),
-            (answer(&[right], |header| header.set_tc(true)), AnswerClass::Truncated),
+            (
+                answer(&[("64:ff9b::a00:1", 3601)], |_| {}),
+                AnswerClass::WrongTtl,
+            ),
+            (
+                answer(&[right], |header| header.set_ra(false)),
+                AnswerClass::WrongForm,
+            ),
+            (
+                answer(&[right], |header| header.set_rd(false)),
+                AnswerClass::WrongForm,
+            ),
+            (
+                answer(&[right], |header| header.set_tc(true)),
+                AnswerClass::Truncated,
+            ),
             (answer(&[], |_| {}), AnswerClass::Empty),
             (rcode(Rcode::SERVFAIL), AnswerClass::Servfail),
             (rcode(Rcode::NXDOMAIN), AnswerClass::Nxdomain),
@@ -273,11 +326,21 @@ mod tests {
 
     #[test]
     fn no_data_is_right_where_the_name_has_none_and_only_from_an_authority() {
-        let none = Due { address: None, role: DnsRole::Authority, ..due() };
+        let none = Due {
+            address: None,
+            role: DnsRole::Authority,
+            ..due()
+        };
         let judged = |reply: &[u8]| judge(reply, &query()[HEADER..], &none);
         let authoritative = answer(&[], |header| header.set_aa(true));
-        assert_eq!(judged(&authoritative), MessageClass::Answer(AnswerClass::Right));
-        assert_eq!(judged(&answer(&[], |_| {})), MessageClass::Answer(AnswerClass::WrongForm));
+        assert_eq!(
+            judged(&authoritative),
+            MessageClass::Answer(AnswerClass::Right)
+        );
+        assert_eq!(
+            judged(&answer(&[], |_| {})),
+            MessageClass::Answer(AnswerClass::WrongForm)
+        );
         assert_eq!(
             judged(&answer(&[("64:ff9b::a00:1", 1)], |h| h.set_aa(true))),
             MessageClass::Answer(AnswerClass::WrongAddress)
@@ -290,7 +353,9 @@ mod tests {
         let message = Message::from_octets(&query[..]).expect("a query");
         let build = |fill: &dyn Fn(&mut domain::base::message_builder::AnswerBuilder<Vec<u8>>)| {
             let builder = MessageBuilder::from_target(Vec::new()).expect("a builder");
-            let mut answer = builder.start_answer(&message, Rcode::NOERROR).expect("an answer");
+            let mut answer = builder
+                .start_answer(&message, Rcode::NOERROR)
+                .expect("an answer");
             answer.header_mut().set_ra(true);
             fill(&mut answer);
             answer.finish()
@@ -299,7 +364,10 @@ mod tests {
         let right = || Aaaa::new("64:ff9b::a00:1".parse().expect("an address"));
         let of_another = build(&|a| a.push((&other, 60, right())).expect("room"));
         assert_eq!(class(&of_another), AnswerClass::Empty);
-        let of_ipv4 = build(&|a| a.push((name(), 60, A::from_octets(10, 0, 0, 1))).expect("room"));
+        let of_ipv4 = build(&|a| {
+            a.push((name(), 60, A::from_octets(10, 0, 0, 1)))
+                .expect("room")
+        });
         assert_eq!(class(&of_ipv4), AnswerClass::Empty);
         let by_alias = build(&|a| {
             a.push((name(), 60, Cname::new(&other))).expect("room");
@@ -313,7 +381,9 @@ mod tests {
         with_authority.header_mut().set_ra(true);
         with_authority.push((name(), 60, right())).expect("room");
         let mut with_authority = with_authority.authority();
-        with_authority.push((name(), 60, Ns::new(&other))).expect("room");
+        with_authority
+            .push((name(), 60, Ns::new(&other)))
+            .expect("room");
         assert_eq!(class(&with_authority.finish()), AnswerClass::Right);
     }
 
@@ -321,7 +391,10 @@ mod tests {
     fn the_answer_to_another_question_is_told_apart() {
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 15] = b'2';
-        assert_eq!(judge(&reply, &query()[HEADER..], &due()), MessageClass::OtherQuestion);
+        assert_eq!(
+            judge(&reply, &query()[HEADER..], &due()),
+            MessageClass::OtherQuestion
+        );
         // Names that differ in case are equal.
         let mut reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         reply[HEADER + 17] = reply[HEADER + 17].to_ascii_uppercase();

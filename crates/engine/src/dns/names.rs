@@ -26,7 +26,10 @@ impl Domain {
             wire.extend_from_slice(label.as_bytes());
         }
         wire.push(0);
-        Ok(Self { text, wire: wire.into() })
+        Ok(Self {
+            text,
+            wire: wire.into(),
+        })
     }
 
     /// Returns the domain in wire format, in lower case.
@@ -123,7 +126,10 @@ mod tests {
     #[test]
     fn the_names_are_those_of_dns64perf() {
         let domain = Domain::new("Dns64Perf.test.").expect("a domain");
-        assert_eq!(domain.name(Ipv4Addr::new(10, 0, 255, 1)), "010-000-255-001.dns64perf.test");
+        assert_eq!(
+            domain.name(Ipv4Addr::new(10, 0, 255, 1)),
+            "010-000-255-001.dns64perf.test"
+        );
         assert_eq!(domain.wire(), b"\x09dns64perf\x04test\x00");
     }
 
@@ -134,7 +140,12 @@ mod tests {
             write_label(address, &mut label);
             assert_eq!(read_label(&label), Some(address));
         }
-        for wrong in [b"256-000-000-000", b"00a-000-000-000", b"000.000-000-000", b"000-000-000-00 "] {
+        for wrong in [
+            b"256-000-000-000",
+            b"00a-000-000-000",
+            b"000.000-000-000",
+            b"000-000-000-00 ",
+        ] {
             assert_eq!(read_label(wrong), None);
         }
     }
@@ -144,7 +155,9 @@ mod tests {
         for share in [0u8, 1, 20, 50, 99, 100] {
             let population = NamePopulation { with_aaaa: share };
             for first in [0u32, 100, 16_777_200] {
-                let with = (first..first + 100).filter(|a| population.has_aaaa(*a)).count();
+                let with = (first..first + 100)
+                    .filter(|a| population.has_aaaa(*a))
+                    .count();
                 assert_eq!(with, usize::from(share));
             }
         }

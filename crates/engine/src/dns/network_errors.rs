@@ -20,7 +20,9 @@ impl NetworkErrors {
     pub(crate) fn count(&mut self, error: &Error) {
         let counter = match error.kind() {
             ErrorKind::ConnectionRefused => &mut self.port_unreachable,
-            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => &mut self.host_unreachable,
+            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+                &mut self.host_unreachable
+            }
             _ => &mut self.other,
         };
         *counter += 1;
@@ -39,10 +41,24 @@ mod tests {
     #[test]
     fn each_error_is_counted_by_what_it_says_about_the_server() {
         let mut errors = NetworkErrors::default();
-        for code in [libc::ECONNREFUSED, libc::EHOSTUNREACH, libc::ENETUNREACH, libc::EACCES, libc::EPERM, libc::ENOPROTOOPT] {
+        for code in [
+            libc::ECONNREFUSED,
+            libc::EHOSTUNREACH,
+            libc::ENETUNREACH,
+            libc::EACCES,
+            libc::EPERM,
+            libc::ENOPROTOOPT,
+        ] {
             errors.count(&Error::from_raw_os_error(code));
         }
-        assert_eq!(errors, NetworkErrors { port_unreachable: 1, host_unreachable: 2, other: 3 });
+        assert_eq!(
+            errors,
+            NetworkErrors {
+                port_unreachable: 1,
+                host_unreachable: 2,
+                other: 3
+            }
+        );
         assert_eq!(errors.all(), 6);
     }
 }

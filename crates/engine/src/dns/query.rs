@@ -62,7 +62,14 @@ mod tests {
         let mut octets = vec![0; query.len()];
         query.write(&mut octets, 0xbeef, 0x0a00_00ff);
         let message = Message::from_octets(&octets).expect("a message");
-        assert_eq!((message.header().id(), message.header().rd(), message.header().qr()), (0xbeef, true, false));
+        assert_eq!(
+            (
+                message.header().id(),
+                message.header().rd(),
+                message.header().qr()
+            ),
+            (0xbeef, true, false)
+        );
         let question = message.sole_question().expect("one question");
         let name: Name<Vec<u8>> = "010-000-000-255.dns64perf.test.".parse().expect("a name");
         assert!(question.qname() == &name && question.qtype() == Rtype::AAAA);

@@ -22,9 +22,17 @@ impl ExpectedAnswers {
     /// Returns the expected answer for the name of `address`.
     #[inline]
     pub(crate) fn of(&self, address: u32) -> Due {
-        let own = || self.population.has_aaaa(address).then(|| NamePopulation::own_aaaa(address));
+        let own = || {
+            self.population
+                .has_aaaa(address)
+                .then(|| NamePopulation::own_aaaa(address))
+        };
         let synthesised = || self.prefix.map(|prefix| prefix.embed(address.into()));
-        Due { address: own().or_else(synthesised), most_ttl: self.most_ttl, role: self.role }
+        Due {
+            address: own().or_else(synthesised),
+            most_ttl: self.most_ttl,
+            role: self.role,
+        }
     }
 }
 
@@ -66,7 +74,13 @@ impl Questions {
         for place in 1..100 {
             before[place] = before[place - 1] + u8::from(is_among(place as u64 - 1, cached));
         }
-        Self { names, pool, fresh, cached, before }
+        Self {
+            names,
+            pool,
+            fresh,
+            cached,
+            before,
+        }
     }
 
     /// Creates questions for new names only, starting with number `first`.
@@ -90,8 +104,15 @@ impl Questions {
     pub(crate) fn at(&self, sequence: u64) -> Question {
         let cached = self.cached_before(sequence);
         let is_cached = self.cached > 0 && is_among(sequence, self.cached);
-        let number = if is_cached { self.pool.first + cached % self.pool.count } else { self.fresh + (sequence - cached) };
-        Question { address: self.address(number), is_cached }
+        let number = if is_cached {
+            self.pool.first + cached % self.pool.count
+        } else {
+            self.fresh + (sequence - cached)
+        };
+        Question {
+            address: self.address(number),
+            is_cached,
+        }
     }
 
     /// Returns the address of a name by its number in the namespace.
@@ -130,13 +151,30 @@ mod tests {
     #[test]
     fn the_cached_share_is_exact_and_walks_the_pool_in_turn() {
         for cached in [20, 40, 60, 80, 100] {
-            let questions = Questions::new(names(), 1000, cached, NameRange { first: 0, count: 300 });
+            let questions = Questions::new(
+                names(),
+                1000,
+                cached,
+                NameRange {
+                    first: 0,
+                    count: 300,
+                },
+            );
             let asked: Vec<Question> = (0..10_000).map(|i| questions.at(i)).collect();
-            let (old, new): (Vec<_>, Vec<_>) = asked.into_iter().partition(|question| question.is_cached);
+            let (old, new): (Vec<_>, Vec<_>) =
+                asked.into_iter().partition(|question| question.is_cached);
             assert_eq!(old.len(), usize::from(cached) * 100);
             assert_eq!(questions.fresh_in(10_000), new.len() as u64);
-            assert!(old.iter().zip(0u32..).all(|(q, i)| q.address == 0x0a00_0000 + i % 300));
-            assert!(new.iter().zip(0u32..).all(|(q, i)| q.address == 0x0a00_0000 + 1000 + i));
+            assert!(
+                old.iter()
+                    .zip(0u32..)
+                    .all(|(q, i)| q.address == 0x0a00_0000 + i % 300)
+            );
+            assert!(
+                new.iter()
+                    .zip(0u32..)
+                    .all(|(q, i)| q.address == 0x0a00_0000 + 1000 + i)
+            );
         }
     }
 
@@ -144,11 +182,29 @@ mod tests {
     fn a_dns64_server_must_give_the_own_record_where_there_is_one() {
         let prefix = "64:ff9b::/96".parse().expect("a prefix");
         let population = NamePopulation { with_aaaa: 100 };
-        let expectation = ExpectedAnswers { role: DnsRole::Dns64, prefix: Some(prefix), population, most_ttl: 1 };
-        assert_eq!(expectation.of(0x0a00_0001).address, Some("2001:2:0:aaaa::a00:1".parse().expect("an address")));
-        let none = ExpectedAnswers { population: NamePopulation { with_aaaa: 0 }, ..expectation };
-        assert_eq!(none.of(0x0a00_0001).address, Some("64:ff9b::a00:1".parse().expect("an address")));
-        let authority = ExpectedAnswers { role: DnsRole::Authority, prefix: None, ..none };
+        let expectation = ExpectedAnswers {
+            role: DnsRole::Dns64,
+            prefix: Some(prefix),
+            population,
+            most_ttl: 1,
+        };
+        assert_eq!(
+            expectation.of(0x0a00_0001).address,
+            Some("2001:2:0:aaaa::a00:1".parse().expect("an address"))
+        );
+        let none = ExpectedAnswers {
+            population: NamePopulation { with_aaaa: 0 },
+            ..expectation
+        };
+        assert_eq!(
+            none.of(0x0a00_0001).address,
+            Some("64:ff9b::a00:1".parse().expect("an address"))
+        );
+        let authority = ExpectedAnswers {
+            role: DnsRole::Authority,
+            prefix: None,
+            ..none
+        };
         assert_eq!(authority.of(0x0a00_0001).address, None);
     }
 }

@@ -42,19 +42,27 @@ impl RecordWriter {
         writeln!(file, "{HEADING}")?;
         let (chunks, inbox) = sync_channel(CHUNKS);
         let writer = std::thread::spawn(move || write_all(file, &inbox));
-        Ok(Self { chunks: Some(chunks), writer: Some(writer) })
+        Ok(Self {
+            chunks: Some(chunks),
+            writer: Some(writer),
+        })
     }
 
     /// Returns a recorder for one client thread.
     pub(crate) fn hand(&self) -> Option<Recorder> {
         let chunks = self.chunks.clone()?;
-        Some(Recorder { chunks, chunk: Vec::with_capacity(CHUNK) })
+        Some(Recorder {
+            chunks,
+            chunk: Vec::with_capacity(CHUNK),
+        })
     }
 
     /// Waits until everything is written. All recorders must have been dropped.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.chunks = None;
-        self.writer.take().map_or(Ok(()), |writer| joined(writer.join()))
+        self.writer
+            .take()
+            .map_or(Ok(()), |writer| joined(writer.join()))
     }
 }
 
@@ -89,10 +97,24 @@ impl Drop for Recorder {
 
 fn write_all(mut file: BufWriter<File>, inbox: &Receiver<Vec<Record>>) -> io::Result<()> {
     for record in inbox.iter().flatten() {
-        let Record { sequence, address, due_ns, sent_ns, .. } = record;
-        write!(file, "{sequence},{},{due_ns},{sent_ns},", Ipv4Addr::from(address))?;
+        let Record {
+            sequence,
+            address,
+            due_ns,
+            sent_ns,
+            ..
+        } = record;
+        write!(
+            file,
+            "{sequence},{},{due_ns},{sent_ns},",
+            Ipv4Addr::from(address)
+        )?;
         match record.answer {
-            Some(QueryAnswer { delay_ns, class, is_late }) => writeln!(file, "{delay_ns},{}", verdict(class, is_late))?,
+            Some(QueryAnswer {
+                delay_ns,
+                class,
+                is_late,
+            }) => writeln!(file, "{delay_ns},{}", verdict(class, is_late))?,
             None => writeln!(file, ",unanswered")?,
         }
     }
@@ -122,16 +144,41 @@ mod tests {
 
     #[test]
     fn a_line_for_each_query_in_the_order_they_came() {
-        let directory = std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sixbench-records-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let path = directory.join("queries.csv");
         let records = RecordWriter::begin(File::create(&path).expect("a file")).expect("a heading");
         let mut recorder = records.hand().expect("an end");
-        let record = |sequence, answer| Record { sequence, address: 0x0a00_0001, due_ns: 5, sent_ns: 7, answer };
-        let right = QueryAnswer { delay_ns: 30, class: AnswerClass::Right, is_late: false };
+        let record = |sequence, answer| Record {
+            sequence,
+            address: 0x0a00_0001,
+            due_ns: 5,
+            sent_ns: 7,
+            answer,
+        };
+        let right = QueryAnswer {
+            delay_ns: 30,
+            class: AnswerClass::Right,
+            is_late: false,
+        };
         recorder.take(record(0, Some(right)));
-        recorder.take(record(1, Some(QueryAnswer { delay_ns: 40, is_late: true, ..right })));
-        recorder.take(record(2, Some(QueryAnswer { delay_ns: 40, class: AnswerClass::Empty, ..right })));
+        recorder.take(record(
+            1,
+            Some(QueryAnswer {
+                delay_ns: 40,
+                is_late: true,
+                ..right
+            }),
+        ));
+        recorder.take(record(
+            2,
+            Some(QueryAnswer {
+                delay_ns: 40,
+                class: AnswerClass::Empty,
+                ..right
+            }),
+        ));
         recorder.take(record(3, None));
         drop(recorder);
         records.finish().expect("written");

@@ -54,19 +54,34 @@ struct PendingQuery {
 
 impl NameResolver<'_> {
     /// Resolves all names; ends early if the user asks to stop.
-    pub(super) fn resolve(&self, mut names: impl Iterator<Item = u32>, sockets: &mut QuerySockets) -> ResolvedNames {
+    pub(super) fn resolve(
+        &self,
+        mut names: impl Iterator<Item = u32>,
+        sockets: &mut QuerySockets,
+    ) -> ResolvedNames {
         let start_ns = self.clock.now_ns();
         let mut done = ResolvedNames::default();
         let mut open: BTreeMap<u32, PendingQuery> = BTreeMap::new();
         let mut again: VecDeque<(u32, u32)> = VecDeque::new();
         while !self.stop.load(Ordering::Relaxed) {
             while open.len() < UNDER_WAY {
-                let Some((address, attempt)) = again.pop_front().or_else(|| Some((names.next()?, 1))) else { break };
+                let Some((address, attempt)) =
+                    again.pop_front().or_else(|| Some((names.next()?, 1)))
+                else {
+                    break;
+                };
                 // Numbers are keys for identifiers, and wrap around because table entries have 32 bits.
                 let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
                 done.queries += sockets.send(sequence.into(), 1, |_| address).max(1) as u64;
-                open.insert(sequence, PendingQuery { address, attempt, deadline_ns });
+                open.insert(
+                    sequence,
+                    PendingQuery {
+                        address,
+                        attempt,
+                        deadline_ns,
+                    },
+                );
             }
             if open.is_empty() {
                 break;
@@ -88,8 +103,12 @@ impl NameResolver<'_> {
         done: &mut ResolvedNames,
     ) {
         sockets.receive(self.clock, |reply| {
-            let Some(sequence) = reply.sequence else { return };
-            let Some(asked) = open.get(&sequence).copied() else { return };
+            let Some(sequence) = reply.sequence else {
+                return;
+            };
+            let Some(asked) = open.get(&sequence).copied() else {
+                return;
+            };
             let due = self.expectation.of(asked.address);
             match judge::judge(reply.octets, &self.question(asked.address), &due) {
                 MessageClass::OtherQuestion => return,
@@ -103,12 +122,23 @@ impl NameResolver<'_> {
         });
     }
 
-    fn give_up(&self, open: &mut BTreeMap<u32, PendingQuery>, again: &mut VecDeque<(u32, u32)>, done: &mut ResolvedNames) {
+    fn give_up(
+        &self,
+        open: &mut BTreeMap<u32, PendingQuery>,
+        again: &mut VecDeque<(u32, u32)>,
+        done: &mut ResolvedNames,
+    ) {
         let now_ns = self.clock.now_ns();
         open.retain(|_, asked| {
             let is_over = now_ns > asked.deadline_ns;
             if is_over {
-                done.wrong = Some((None, format!("no answer about {}", self.domain.name(Ipv4Addr::from(asked.address)))));
+                done.wrong = Some((
+                    None,
+                    format!(
+                        "no answer about {}",
+                        self.domain.name(Ipv4Addr::from(asked.address))
+                    ),
+                ));
                 retry(*asked, again, done);
             }
             !is_over

@@ -8,7 +8,9 @@ use crate::pacing::sending::together;
 use crate::pacing::stall::Gaps;
 use sixbench_method::terms::{Direction, FrameRate};
 use sixbench_method::trial::dns::{AuthorityCounts, Cache, DnsResult};
-use sixbench_method::trial::{DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec};
+use sixbench_method::trial::{
+    DirectionResult, Fault, Receiving, Sending, TrialOutcome, TrialResult, TrialSpec,
+};
 use std::net::SocketAddr;
 
 /// Queries have one direction: from the client.
@@ -32,29 +34,51 @@ pub(super) struct QueryTrialData<'a> {
 
 /// Returns the result of a trial.
 pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
-    let QueryTrialData { spec, queries, counted, .. } = &outcome;
+    let QueryTrialData {
+        spec,
+        queries,
+        counted,
+        ..
+    } = &outcome;
     let mut tally = QueryTally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
     counted.iter().for_each(|part| tally.add(&part.tally));
-    let overruns = counted.iter().map(|part| part.drops).sum::<u64>() + outcome.authority.map_or(0, |counts| counts.overruns);
+    let overruns = counted.iter().map(|part| part.drops).sum::<u64>()
+        + outcome.authority.map_or(0, |counts| counts.overruns);
     let gaps = gaps(counted, outcome.stall_ns);
     let sending: Vec<Sending> = counted.iter().map(|part| part.sending).collect();
     let mut direction = direction(&tally, *queries, together(&sending));
-    direction.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
+    direction.receiving = Receiving {
+        worst_gap_ns: gaps.worst_ns,
+        overruns,
+    };
     let of_one_thread = FrameRate(spec.rate.0.div_ceil(counted.len().max(1) as u64));
     let mut faults = fault::of_direction(&direction, of_one_thread, outcome.stall_ns, gaps, &[]);
-    faults.extend(fault::kept_off(&faults, counted.iter().map(|part| part.kept_off_ns).max().unwrap_or(0)));
+    faults.extend(fault::kept_off(
+        &faults,
+        counted
+            .iter()
+            .map(|part| part.kept_off_ns)
+            .max()
+            .unwrap_or(0),
+    ));
     let dns = dns_result(&outcome, &tally);
     faults.extend(dns.hits_differ());
     faults.extend(fault::arrived_before_sent(DIRECTION, tally.before_sent));
     direction.examples = std::mem::take(&mut tally.examples);
     direction.delay = tally.delays.summary();
     direction.delays = tally.delays.buckets();
-    TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..TrialResult::new(**spec, vec![direction], faults) }
+    TrialResult {
+        outcome: TrialOutcome::Queries(Some(Box::new(dns))),
+        ..TrialResult::new(**spec, vec![direction], faults)
+    }
 }
 
 /// Returns the result of a trial in which nothing was sent.
 pub(super) fn nothing_sent(spec: &TrialSpec, queries: u64, fault: Fault) -> TrialResult {
-    let nothing = DirectionResult { intended: queries, ..DirectionResult::counted(DIRECTION, 0, 0) };
+    let nothing = DirectionResult {
+        intended: queries,
+        ..DirectionResult::counted(DIRECTION, 0, 0)
+    };
     TrialResult::new(*spec, vec![nothing], vec![fault])
 }
 
@@ -90,14 +114,23 @@ fn direction(tally: &QueryTally, queries: u64, sending: Sending) -> DirectionRes
 fn dns_result(outcome: &QueryTrialData<'_>, tally: &QueryTally) -> DnsResult {
     let (missed, repeated) = (tally.cached_misses, tally.fresh_hits);
     let observed = outcome.names.map(|_| tally.cached - missed + repeated);
-    let authority = outcome.authority.map(|counts| AuthorityCounts { names: outcome.names.unwrap_or(0), ..counts });
+    let authority = outcome.authority.map(|counts| AuthorityCounts {
+        names: outcome.names.unwrap_or(0),
+        ..counts
+    });
     DnsResult {
         server: outcome.server.to_string(),
         timeout_ns: outcome.timeout_ns,
         answers: tally.answers,
         rtt: tally.rtt,
         existing: tally.existing,
-        cache: Cache { intended: tally.cached, observed, missed, repeated, ..outcome.cache },
+        cache: Cache {
+            intended: tally.cached,
+            observed,
+            missed,
+            repeated,
+            ..outcome.cache
+        },
         authority,
         certified: outcome.certified,
     }

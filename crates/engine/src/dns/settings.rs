@@ -43,9 +43,14 @@ impl Addressed for DnsEnds {
         self.client.into_iter().for_each(&mut *show);
         if let Some(authority) = &self.authority {
             show(authority.listen.ip());
-            authority.looped.iter().for_each(|(address, _)| show(address.ip()));
+            authority
+                .looped
+                .iter()
+                .for_each(|(address, _)| show(address.ip()));
         }
-        self.external.iter().for_each(|external| show(external.looped.0.ip()));
+        self.external
+            .iter()
+            .for_each(|external| show(external.looped.0.ip()));
     }
 }
 
@@ -105,10 +110,19 @@ impl Footprint for DnsSettings {
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let window_ns = self.window_ns.max(self.timeout_ns);
         let burst = u64::from(self.burst.get() - 1);
-        let under_way = spec.rate.min(FASTEST_QUERIES).frames_in(window_ns).saturating_add(burst).saturating_mul(5) / 4;
+        let under_way = spec
+            .rate
+            .min(FASTEST_QUERIES)
+            .frames_in(window_ns)
+            .saturating_add(burst)
+            .saturating_mul(5)
+            / 4;
         let names = spec.frames().min(self.names.count());
         let of_each = QUERY_OCTETS + 2 * IDENTIFIER_OCTETS;
-        under_way.min(spec.frames()).saturating_mul(of_each).saturating_add(names.saturating_mul(3) / 8)
+        under_way
+            .min(spec.frames())
+            .saturating_mul(of_each)
+            .saturating_add(names.saturating_mul(3) / 8)
     }
 
     fn largest_table(&self, _spec: &TrialSpec) -> LargeTable {

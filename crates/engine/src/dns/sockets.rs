@@ -40,7 +40,8 @@ impl QuerySocket {
     /// Returns the identifier of the query that is `ahead` queries after the next.
     #[inline]
     fn id(&self, ahead: usize) -> u16 {
-        self.first_id.wrapping_add(self.sent.wrapping_add(ahead as u16).wrapping_mul(ID_STEP))
+        self.first_id
+            .wrapping_add(self.sent.wrapping_add(ahead as u16).wrapping_mul(ID_STEP))
     }
 
     /// Returns the query with the identifier of a response.
@@ -82,20 +83,42 @@ impl QuerySockets {
     ///
     /// # Errors
     /// The kernel's: the address is not configured here, there is no route to the server, or too many files are open.
-    pub(crate) fn open(client: Option<IpAddr>, server: SocketAddr, count: u16, query: Query, key: u64) -> io::Result<Self> {
-        let any = if server.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0u16; 8]) };
+    pub(crate) fn open(
+        client: Option<IpAddr>,
+        server: SocketAddr,
+        count: u16,
+        query: Query,
+        key: u64,
+    ) -> io::Result<Self> {
+        let any = if server.is_ipv4() {
+            IpAddr::from([0; 4])
+        } else {
+            IpAddr::from([0u16; 8])
+        };
         let local = SocketAddr::new(client.unwrap_or(any), 0);
         let poll = Poll::new()?;
         let mut sockets = Vec::with_capacity(usize::from(count));
         for index in 0..usize::from(count.max(1)) {
             let socket = UdpSocket::connected(local, server)?;
-            poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), Token(index), Interest::READABLE)?;
+            poll.registry().register(
+                &mut SourceFd(&socket.as_raw_fd()),
+                Token(index),
+                Interest::READABLE,
+            )?;
             let first_id = crate::mix::mix(key ^ index as u64) as u16;
             let by_id = vec![NONE; IDENTIFIERS as usize].into();
-            sockets.push(QuerySocket { udp: socket, first_id, sent: 0, by_id, polls: Polls::default() });
+            sockets.push(QuerySocket {
+                udp: socket,
+                first_id,
+                sent: 0,
+                by_id,
+                polls: Polls::default(),
+            });
         }
         let mut batch = vec![0; MOST * query.len()].into_boxed_slice();
-        batch.chunks_exact_mut(query.len()).for_each(|octets| query.write(octets, 0, 0));
+        batch
+            .chunks_exact_mut(query.len())
+            .for_each(|octets| query.write(octets, 0, 0));
         let is_ready = vec![true; sockets.len()];
         let events = Events::with_capacity(sockets.len().max(8));
         let inbox = Inbox::new(TAKEN);
@@ -115,14 +138,25 @@ impl QuerySockets {
 
     /// Sets the time before which no answer of the trial can arrive.
     pub(crate) fn begin(&mut self, start_ns: u64) {
-        self.sockets.iter_mut().for_each(|socket| socket.polls.begin(start_ns));
+        self.sockets
+            .iter_mut()
+            .for_each(|socket| socket.polls.begin(start_ns));
     }
 
     /// Sends `count` queries, at most [`MOST`]: query `first + i` for the name `address(i)`. Returns how many were sent.
     #[inline]
-    pub(crate) fn send(&mut self, first: u64, count: usize, address: impl Fn(usize) -> u32) -> usize {
+    pub(crate) fn send(
+        &mut self,
+        first: u64,
+        count: usize,
+        address: impl Fn(usize) -> u32,
+    ) -> usize {
         let socket = &mut self.sockets[self.next];
-        self.next = if self.next + 1 == self.is_ready.len() { 0 } else { self.next + 1 };
+        self.next = if self.next + 1 == self.is_ready.len() {
+            0
+        } else {
+            self.next + 1
+        };
         let length = self.query.len();
         let batch = &mut self.batch[..count * length];
         for (index, octets) in batch.chunks_exact_mut(length).enumerate() {
@@ -148,14 +182,29 @@ impl QuerySockets {
         if !is_alone {
             self.find_ready(before_ns);
         }
-        for (socket, is_ready) in self.sockets.iter_mut().zip(&mut self.is_ready).filter(|(_, is_ready)| **is_ready) {
+        for (socket, is_ready) in self
+            .sockets
+            .iter_mut()
+            .zip(&mut self.is_ready)
+            .filter(|(_, is_ready)| **is_ready)
+        {
             let mut taken = 0;
-            let read = || self.inbox.receive(&socket.udp).inspect(|messages| taken = *messages);
+            let read = || {
+                self.inbox
+                    .receive(&socket.udp)
+                    .inspect(|messages| taken = *messages)
+            };
             match socket.polls.read((before_ns, TAKEN), clock, read) {
                 Ok(None) => *is_ready = is_alone,
                 Ok(Some(arrival)) => {
                     *is_ready = taken == TAKEN || is_alone;
-                    self.inbox.each(|_, octets| take(Reply { sequence: socket.sequence_of(octets), octets, arrival }));
+                    self.inbox.each(|_, octets| {
+                        take(Reply {
+                            sequence: socket.sequence_of(octets),
+                            octets,
+                            arrival,
+                        })
+                    });
                     before_ns = arrival.by_ns;
                 }
                 Err(error) => self.errors.count(&error),
@@ -167,7 +216,11 @@ impl QuerySockets {
     #[inline]
     fn find_ready(&mut self, now_ns: u64) {
         // If a signal interrupts this, the next poll comes soon.
-        if self.poll.poll(&mut self.events, Some(Duration::ZERO)).is_err() {
+        if self
+            .poll
+            .poll(&mut self.events, Some(Duration::ZERO))
+            .is_err()
+        {
             return;
         }
         for index in self.events.iter().map(|event| event.token().0) {
@@ -181,7 +234,9 @@ impl QuerySockets {
     /// Waits until there is something to receive, at most for `most`.
     pub(crate) fn wait(&mut self, most: Duration) {
         let _ = self.poll.poll(&mut self.events, Some(most));
-        self.events.iter().for_each(|event| self.is_ready[event.token().0] = true);
+        self.events
+            .iter()
+            .for_each(|event| self.is_ready[event.token().0] = true);
     }
 
     /// Returns the number of messages dropped because receive buffers were full.

@@ -54,8 +54,14 @@ impl QueryTally {
 
     /// Counts the first answer to a query, this long after it; returns whether it was late, wherever in its interval it arrived.
     #[inline]
-    pub(crate) fn answer(&mut self, class: AnswerClass, delay: DelayInterval, timeout_ns: u64) -> bool {
-        self.rtt.take(delay.delay_ns, Some(delay.width_ns.min(delay.delay_ns)));
+    pub(crate) fn answer(
+        &mut self,
+        class: AnswerClass,
+        delay: DelayInterval,
+        timeout_ns: u64,
+    ) -> bool {
+        self.rtt
+            .take(delay.delay_ns, Some(delay.width_ns.min(delay.delay_ns)));
         let is_late = delay.is_surely_above(timeout_ns);
         if class == AnswerClass::Right && is_late {
             self.delays.take_late(delay.delay_ns);
@@ -121,15 +127,22 @@ impl QueryTally {
         self.rtt.add(&other.rtt);
         self.delays.add(&other.delays);
         self.read_late += other.read_late;
-        self.before_sent = (self.before_sent.0 + other.before_sent.0, self.before_sent.1.max(other.before_sent.1));
-        self.bins.iter_mut().zip(&other.bins).for_each(|(own, more)| *own += more);
+        self.before_sent = (
+            self.before_sent.0 + other.before_sent.0,
+            self.before_sent.1.max(other.before_sent.1),
+        );
+        self.bins
+            .iter_mut()
+            .zip(&other.bins)
+            .for_each(|(own, more)| *own += more);
         self.last_missing_ns = self.last_missing_ns.max(other.last_missing_ns);
         self.existing += other.existing;
         self.cached += other.cached;
         self.cached_misses += other.cached_misses;
         self.fresh_hits += other.fresh_hits;
         let room = EXAMPLES - self.examples.len();
-        self.examples.extend(other.examples.iter().take(room).cloned());
+        self.examples
+            .extend(other.examples.iter().take(room).cloned());
     }
 }
 

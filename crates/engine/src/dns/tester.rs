@@ -61,7 +61,12 @@ pub struct DnsTester {
 impl DnsTester {
     /// Returns a tester. With one core (or none) in `layout`, client and authority take turns in one loop on it; with more each has its own core.
     /// `stop` ends a trial early.
-    pub fn new(ends: Admitted<DnsEnds>, settings: DnsSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(
+        ends: Admitted<DnsEnds>,
+        settings: DnsSettings,
+        layout: Layout,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             ends: ends.into_inner(),
             settings,
@@ -84,7 +89,9 @@ impl DnsTester {
     /// discarded.
     pub fn set(&mut self, ends: Admitted<DnsEnds>, settings: DnsSettings) {
         let ends = ends.into_inner();
-        if (&ends.authority, &ends.client_namespace) != (&self.ends.authority, &self.ends.client_namespace) {
+        if (&ends.authority, &ends.client_namespace)
+            != (&self.ends.authority, &self.ends.client_namespace)
+        {
             drop(self.background.take());
             self.zone = None;
             self.certificate = None;
@@ -111,7 +118,9 @@ impl DnsTester {
 
     /// Returns the self-test that is valid for the timeout in the settings.
     pub fn certificate(&self) -> Option<&Certificate> {
-        self.certificate.as_ref().filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
+        self.certificate
+            .as_ref()
+            .filter(|certificate| certificate.timeout_ns == self.settings.timeout_ns)
     }
 
     /// Returns whether the server under test must be restarted before a trial, so that its state does not depend on earlier trials. A cache may
@@ -159,8 +168,12 @@ impl DnsTester {
             self.check_stop()?;
             if Instant::now() > end {
                 let address = address(self.settings.names, name.first);
-                let what = diagnosis::diagnose(&self.settings, self.ends.server, &resolved, address);
-                return Err(DnsError::Unfit { server: self.ends.server, what });
+                let what =
+                    diagnosis::diagnose(&self.settings, self.ends.server, &resolved, address);
+                return Err(DnsError::Unfit {
+                    server: self.ends.server,
+                    what,
+                });
             }
             // A server that refuses does so at once: it must not be flooded, nor the names used up.
             std::thread::sleep(PROBE_PAUSE);
@@ -169,10 +182,20 @@ impl DnsTester {
 
     /// Returns authorities that serve the zone in the settings, as many as can work at once; none if the authority is not ours.
     fn authorities(&mut self) -> Result<Vec<Authority>, DnsError> {
-        let Some(end) = self.ends.authority.clone() else { return Ok(Vec::new()) };
+        let Some(end) = self.ends.authority.clone() else {
+            return Ok(Vec::new());
+        };
         let settings = &self.settings;
-        let ExpectedAnswers { population, most_ttl, .. } = settings.expectation;
-        let zone = AddressZone { domain: settings.domain.clone(), population, ttl_s: most_ttl };
+        let ExpectedAnswers {
+            population,
+            most_ttl,
+            ..
+        } = settings.expectation;
+        let zone = AddressZone {
+            domain: settings.domain.clone(),
+            population,
+            ttl_s: most_ttl,
+        };
         let kept = self.background.take();
         if !kept.is_empty() && self.zone.as_ref() == Some(&zone) {
             return Ok(kept);
@@ -182,10 +205,17 @@ impl DnsTester {
         self.bind(end.namespace.as_deref(), end.listen, zone)
     }
 
-    fn bind(&self, namespace: Option<&str>, listen: SocketAddr, zone: AddressZone) -> Result<Vec<Authority>, DnsError> {
+    fn bind(
+        &self,
+        namespace: Option<&str>,
+        listen: SocketAddr,
+        zone: AddressZone,
+    ) -> Result<Vec<Authority>, DnsError> {
         let count = self.division().authorities();
         let zone = Arc::new(zone);
-        Ok(within(namespace, || Authority::bind_together(listen, &zone, count))??)
+        Ok(within(namespace, || {
+            Authority::bind_together(listen, &zone, count)
+        })??)
     }
 
     fn division(&self) -> Division {
@@ -194,25 +224,45 @@ impl DnsTester {
 
     fn rest(&mut self, authorities: Vec<Authority>) {
         let division = self.division();
-        let core = division.authority.first().or(division.client.first()).copied().flatten();
+        let core = division
+            .authority
+            .first()
+            .or(division.client.first())
+            .copied()
+            .flatten();
         self.background.keep(authorities, core);
     }
 
     fn check_stop(&self) -> Result<(), DnsError> {
-        if self.stop.load(Ordering::Relaxed) { Err(DnsError::Interrupted) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) {
+            Err(DnsError::Interrupted)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns sockets for one client thread, so many that identifiers never run out.
-    fn sockets(&self, server: SocketAddr, rate: FrameRate, of: u64) -> Result<QuerySockets, DnsError> {
+    fn sockets(
+        &self,
+        server: SocketAddr,
+        rate: FrameRate,
+        of: u64,
+    ) -> Result<QuerySockets, DnsError> {
         let burst = u64::from(self.settings.burst.get() - 1);
         let under_way = (rate.frames_in(self.settings.window_ns) + burst) / of;
-        let needed = (under_way * 2).div_ceil(IDENTIFIERS).min(u64::from(u16::MAX)) as u16;
+        let needed = (under_way * 2)
+            .div_ceil(IDENTIFIERS)
+            .min(u64::from(u16::MAX)) as u16;
         let (namespace, client) = (self.asking_namespace(server), self.ends.client);
         // An address of the other family cannot query this server; the loop of the self-test may use another one.
-        let client = client.filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
+        let client = client
+            .filter(|client| client.is_ipv4() == server.is_ipv4() && server == self.ends.server);
         let (count, key) = (self.settings.ports.max(needed), self.trials);
         let query = Query::new(&self.settings.domain);
-        within(namespace, || QuerySockets::open(client, server, count, query, key))?.map_err(|source| DnsError::Client {
+        within(namespace, || {
+            QuerySockets::open(client, server, count, query, key)
+        })?
+        .map_err(|source| DnsError::Client {
             server,
             place: place(namespace),
             source,
@@ -221,8 +271,14 @@ impl DnsTester {
 
     /// Returns the network namespace from which a server is queried: in the self-test, an external authority may be reached from another one.
     fn asking_namespace(&self, server: SocketAddr) -> Option<&str> {
-        let external = self.ends.external.as_ref().filter(|external| external.looped.0 == server && server != self.ends.server);
-        external.and_then(|external| external.looped_from.as_deref()).or(self.ends.client_namespace.as_deref())
+        let external = self
+            .ends
+            .external
+            .as_ref()
+            .filter(|external| external.looped.0 == server && server != self.ends.server);
+        external
+            .and_then(|external| external.looped_from.as_deref())
+            .or(self.ends.client_namespace.as_deref())
     }
 
     fn resolve(&mut self, names: NameRange) -> Result<ResolvedNames, DnsError> {
@@ -235,12 +291,17 @@ impl DnsTester {
             expectation: &settings.expectation,
             timeout_ns: settings.timeout_ns,
         };
-        let all = (names.first..names.first + names.count).map(|number| address(settings.names, number));
+        let all =
+            (names.first..names.first + names.count).map(|number| address(settings.names, number));
         Ok(resolver.resolve(all, &mut sockets))
     }
 
     /// Returns the names that are to be cached in a trial of this many queries. They are resolved unless they are cached already, and for long enough.
-    fn preload(&mut self, queries: u64, duration_ns: u64) -> Result<(NameRange, Option<ResolvedNames>), DnsError> {
+    fn preload(
+        &mut self,
+        queries: u64,
+        duration_ns: u64,
+    ) -> Result<(NameRange, Option<ResolvedNames>), DnsError> {
         if self.settings.cached == 0 {
             return Ok((NameRange { first: 0, count: 1 }, None));
         }
@@ -257,8 +318,12 @@ impl DnsTester {
 
     /// Returns this many names that are cached and will be until the end of a trial.
     fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<NameRange> {
-        let lasts = |since: Instant| since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8);
-        let (pool, _) = self.pool.filter(|(pool, since)| pool.count >= count && lasts(*since))?;
+        let lasts = |since: Instant| {
+            since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8)
+        };
+        let (pool, _) = self
+            .pool
+            .filter(|(pool, since)| pool.count >= count && lasts(*since))?;
         Some(NameRange { count, ..pool })
     }
 
@@ -269,7 +334,11 @@ impl DnsTester {
     /// Returns new names that will be asked for within this time.
     fn take(&mut self, count: u64, within_ns: u64) -> NameRange {
         let now = Instant::now();
-        self.allocator.take(count, now, now + Duration::from_nanos(within_ns) + self.ttl())
+        self.allocator.take(
+            count,
+            now,
+            now + Duration::from_nanos(within_ns) + self.ttl(),
+        )
     }
 
     fn trial(&mut self, spec: &TrialSpec) -> Result<TrialResult, DnsError> {
@@ -287,23 +356,39 @@ impl DnsTester {
         self.check_stop()?;
         if let Some(resolved) = resolved.as_ref().filter(|resolved| resolved.failed > 0) {
             self.has_failed = true;
-            let fault = Fault::PreloadFailed { failed: resolved.failed, of: pool.count };
+            let fault = Fault::PreloadFailed {
+                failed: resolved.failed,
+                of: pool.count,
+            };
             return Ok(nothing_sent(spec, queries, fault));
         }
         let preload = resolved.unwrap_or_default();
         let cache = Cache {
-            preloaded: if self.settings.cached > 0 { pool.count } else { 0 },
+            preloaded: if self.settings.cached > 0 {
+                pool.count
+            } else {
+                0
+            },
             preload_queries: preload.queries,
             preload_ns: preload.took_ns,
             ..Cache::default()
         };
         let result = self.ask(spec, queries, pool, cache)?;
-        self.has_failed = result.directions.iter().any(|direction| direction.not_received() > 0);
+        self.has_failed = result
+            .directions
+            .iter()
+            .any(|direction| direction.not_received() > 0);
         Ok(result)
     }
 
     /// Runs the trial itself, when everything is ready and the names of `pool` are resolved.
-    fn ask(&mut self, spec: &TrialSpec, queries: u64, pool: NameRange, cache: Cache) -> Result<TrialResult, DnsError> {
+    fn ask(
+        &mut self,
+        spec: &TrialSpec,
+        queries: u64,
+        pool: NameRange,
+        cache: Cache,
+    ) -> Result<TrialResult, DnsError> {
         let (names, cached) = (self.settings.names, self.settings.cached);
         let questions = Questions::new(names, self.allocator.next(), cached, pool);
         let new = self.take(questions.fresh_in(queries), spec.duration_ns);
@@ -311,8 +396,19 @@ impl DnsTester {
         let (server, expectation) = (self.ends.server, self.settings.expectation);
         let mut authorities = self.authorities()?;
         authorities.iter_mut().for_each(Authority::reset_counts);
-        let looking = Looking { server, expectation, questions: &questions, timeout_ns: self.settings.timeout_ns };
-        let counted = self.run(spec.rate, queries, &looking, asked.as_ref(), &mut authorities);
+        let looking = Looking {
+            server,
+            expectation,
+            questions: &questions,
+            timeout_ns: self.settings.timeout_ns,
+        };
+        let counted = self.run(
+            spec.rate,
+            queries,
+            &looking,
+            asked.as_ref(),
+            &mut authorities,
+        );
         let authority = (!authorities.is_empty()).then(|| add_counts(&authorities));
         self.rest(authorities);
         Ok(trial_result(QueryTrialData {
@@ -331,9 +427,14 @@ impl DnsTester {
 
     /// Returns the reason why a trial would be pointless, before anything is sent; `None` if there is none.
     fn refuses(&self, spec: &TrialSpec, queries: u64) -> Option<Fault> {
-        let certified = self.certificate().map_or(u64::MAX, |certificate| certificate.rate);
+        let certified = self
+            .certificate()
+            .map_or(u64::MAX, |certificate| certificate.rate);
         if spec.rate.0 > certified {
-            return Some(Fault::AboveCertified { rate: spec.rate.0, certified });
+            return Some(Fault::AboveCertified {
+                rate: spec.rate.0,
+                certified,
+            });
         }
         let ((fresh, pooled), has) = (self.needs(queries), self.settings.names.count());
         if self.settings.expectation.role == DnsRole::Authority {
@@ -341,21 +442,30 @@ impl DnsTester {
             return None;
         }
         // If the authority is ours, it shows which names the cache knows; otherwise nothing does.
-        let known = if self.ends.authority.is_none() { self.names_known((fresh, pooled), spec.duration_ns) } else { 0 };
+        let known = if self.ends.authority.is_none() {
+            self.names_known((fresh, pooled), spec.duration_ns)
+        } else {
+            0
+        };
         let needed = known.max(fresh + pooled);
         (needed > has).then_some(Fault::TooFewNames { needed, has })
     }
 
     /// Returns the number of names that the server under test would know after another trial with these numbers of new and of already resolved names.
     fn names_known(&self, (fresh, pooled): (u64, u64), duration_ns: u64) -> u64 {
-        let resolved = if self.lasting_pool(pooled, duration_ns).is_some() { 0 } else { pooled };
+        let resolved = if self.lasting_pool(pooled, duration_ns).is_some() {
+            0
+        } else {
+            pooled
+        };
         self.allocator.known_after(fresh + resolved, Instant::now())
     }
 
     /// Returns the numbers of new and of already resolved names for a trial of this many queries.
     fn needs(&self, queries: u64) -> (u64, u64) {
         let any = NameRange { first: 0, count: 1 };
-        let fresh = Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
+        let fresh =
+            Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
         let pooled = (queries - fresh).clamp(1, u64::from(self.settings.cached_names.max(1)));
         (fresh, if self.settings.cached > 0 { pooled } else { 0 })
     }
@@ -387,8 +497,15 @@ impl DnsTester {
     ) -> Result<Vec<Counted>, DnsError> {
         self.trials += 1;
         let settings = &self.settings;
-        let records = match settings.records.as_ref().filter(|_| looking.server == self.ends.server) {
-            Some(path) => Some(self.open_records(path).map_err(|source| unwritable(path, source))?),
+        let records = match settings
+            .records
+            .as_ref()
+            .filter(|_| looking.server == self.ends.server)
+        {
+            Some(path) => Some(
+                self.open_records(path)
+                    .map_err(|source| unwritable(path, source))?,
+            ),
             None => None,
         };
         let asking = Asking {
@@ -408,14 +525,32 @@ impl DnsTester {
         let of = (division.client.len() as u64).min(queries.max(1));
         let client = |index| {
             let sockets = self.sockets(looking.server, rate, of)?;
-            Ok(QueryClient::new(&asking, ThreadShare { index, of }, sockets, records.as_ref().and_then(RecordWriter::hand)))
+            Ok(QueryClient::new(
+                &asking,
+                ThreadShare { index, of },
+                sockets,
+                records.as_ref().and_then(RecordWriter::hand),
+            ))
         };
         let clients = (0..of).map(client).collect::<Result<Vec<_>, DnsError>>()?;
-        let shares_core = self.ends.external.as_ref().is_some_and(|external| external.shares_core);
-        let context = ThreadContext { clock: &self.clock, stop: &self.stop, asked, stall_ns: settings.stall_ns, shares_core };
-        let counted = perform(clients, authorities, &division, &context).ok_or(DnsError::Interrupted);
+        let shares_core = self
+            .ends
+            .external
+            .as_ref()
+            .is_some_and(|external| external.shares_core);
+        let context = ThreadContext {
+            clock: &self.clock,
+            stop: &self.stop,
+            asked,
+            stall_ns: settings.stall_ns,
+            shares_core,
+        };
+        let counted =
+            perform(clients, authorities, &division, &context).ok_or(DnsError::Interrupted);
         if let (Some(records), Some(path)) = (records, &settings.records) {
-            records.finish().map_err(|source| unwritable(path, source))?;
+            records
+                .finish()
+                .map_err(|source| unwritable(path, source))?;
         }
         counted
     }
@@ -425,7 +560,11 @@ impl DnsTester {
     ///
     /// # Errors
     /// Nothing could be sent. A rate that fails is not an error.
-    pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, DnsError> {
+    pub fn certify(
+        &mut self,
+        most: FrameRate,
+        duration_ns: u64,
+    ) -> Result<Option<Certificate>, DnsError> {
         self.certify_within(most, duration_ns, certify::WIDTH)
     }
 
@@ -433,17 +572,57 @@ impl DnsTester {
     ///
     /// # Errors
     /// Those of [`DnsTester::certify`].
-    pub fn certify_within(&mut self, most: FrameRate, duration_ns: u64, width: f64) -> Result<Option<Certificate>, DnsError> {
-        let own = self.ends.authority.clone().and_then(|end| Some((end.looped.clone()?, Some(end))));
-        let external = || self.ends.external.clone().map(|external| (external.looped, None));
-        let Some(((address, path), own)) = own.or_else(external) else { return Ok(None) };
+    pub fn certify_within(
+        &mut self,
+        most: FrameRate,
+        duration_ns: u64,
+        width: f64,
+    ) -> Result<Option<Certificate>, DnsError> {
+        let own = self
+            .ends
+            .authority
+            .clone()
+            .and_then(|end| Some((end.looped.clone()?, Some(end))));
+        let external = || {
+            self.ends
+                .external
+                .clone()
+                .map(|external| (external.looped, None))
+        };
+        let Some(((address, path), own)) = own.or_else(external) else {
+            return Ok(None);
+        };
         let timeout_ns = self.settings.timeout_ns;
         // "Configured to be able to answer all the AAAA record queries"; a real authority has the records of its zone file.
-        let has_every_name = own.is_some() || self.ends.external.as_ref().is_some_and(|external| external.has_every_name);
-        let population = if has_every_name { NamePopulation { with_aaaa: 100 } } else { self.settings.expectation.population };
-        let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, ..self.settings.expectation };
-        let zone = AddressZone { domain: self.settings.domain.clone(), population, ttl_s: expectation.most_ttl };
-        let mut certificate = Certificate { rate: 0, timeout_ns, duration_ns, path, trials: Vec::new() };
+        let has_every_name = own.is_some()
+            || self
+                .ends
+                .external
+                .as_ref()
+                .is_some_and(|external| external.has_every_name);
+        let population = if has_every_name {
+            NamePopulation { with_aaaa: 100 }
+        } else {
+            self.settings.expectation.population
+        };
+        let expectation = ExpectedAnswers {
+            role: DnsRole::Authority,
+            prefix: None,
+            population,
+            ..self.settings.expectation
+        };
+        let zone = AddressZone {
+            domain: self.settings.domain.clone(),
+            population,
+            ttl_s: expectation.most_ttl,
+        };
+        let mut certificate = Certificate {
+            rate: 0,
+            timeout_ns,
+            duration_ns,
+            path,
+            trials: Vec::new(),
+        };
         let mut search = CertificateSearch::new(most.0, width);
         // Another socket at that address would get a part of the queries.
         drop(self.background.take());
@@ -457,9 +636,20 @@ impl DnsTester {
             let looped = FrameRate(Certificate::looped(rate));
             let queries = looped.frames_in(duration_ns).max(1);
             let questions = Questions::fresh(self.settings.names, 0);
-            let looking = Looking { server: address, expectation, questions: &questions, timeout_ns: timeout_ns / 4 };
+            let looking = Looking {
+                server: address,
+                expectation,
+                questions: &questions,
+                timeout_ns: timeout_ns / 4,
+            };
             // The authority has the same work as in a trial.
-            let asked = AskedNames::new(&ranges(self.settings.names, NameRange { first: 0, count: queries }));
+            let asked = AskedNames::new(&ranges(
+                self.settings.names,
+                NameRange {
+                    first: 0,
+                    count: queries,
+                },
+            ));
             let counted = self.run(looped, queries, &looking, Some(&asked), &mut authorities)?;
             let trial = certify::judged(looped.0, queries, &counted);
             search.learn(rate, &trial);
@@ -495,12 +685,21 @@ fn ranges(names: Names, stretch: NameRange) -> Vec<(u32, u64)> {
 }
 
 fn unwritable(path: &Path, source: io::Error) -> DnsError {
-    DnsError::Records { path: path.display().to_string(), source }
+    DnsError::Records {
+        path: path.display().to_string(),
+        source,
+    }
 }
 
 /// Runs `work` in the namespace to which its sockets belong.
-fn within<T: Send>(namespace: Option<&str>, work: impl FnOnce() -> T + Send) -> Result<T, DnsError> {
-    driver::within(namespace, work).map_err(|source| DnsError::Namespace { place: place(namespace), source })
+fn within<T: Send>(
+    namespace: Option<&str>,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, DnsError> {
+    driver::within(namespace, work).map_err(|source| DnsError::Namespace {
+        place: place(namespace),
+        source,
+    })
 }
 
 impl Measurer for DnsTester {

@@ -16,7 +16,10 @@ const HEAD: u64 = 6;
 pub fn write_zone(out: &mut impl io::Write, zone: &AddressZone, names: Names) -> io::Result<()> {
     let ([refresh, retry, expire], (ipv4, ipv6), ttl) = (SECONDARIES, ANYBODY, zone.ttl_s);
     writeln!(out, "$ORIGIN {}.\n$TTL {ttl}", zone.domain)?;
-    writeln!(out, "@ IN SOA {SERVER} {MAILBOX} {SERIAL} {refresh} {retry} {expire} {ttl}\n@ IN NS {SERVER}")?;
+    writeln!(
+        out,
+        "@ IN SOA {SERVER} {MAILBOX} {SERIAL} {refresh} {retry} {expire} {ttl}\n@ IN NS {SERVER}"
+    )?;
     writeln!(out, "{SERVER} IN A {ipv4}\n{SERVER} IN AAAA {ipv6}")?;
     let mut label = [0; NAME_LABEL];
     for address in addresses(names) {
@@ -37,7 +40,9 @@ pub fn lines(zone: &AddressZone, names: Names) -> u64 {
     // The share among every hundred numbers is exact, so only the rest must be counted.
     let (hundreds, first) = (names.count() / 100, u64::from(u32::from(names.first())));
     let rest = first + hundreds * 100..first + names.count();
-    let with_aaaa = rest.filter(|address| zone.population.has_aaaa(*address as u32)).count() as u64;
+    let with_aaaa = rest
+        .filter(|address| zone.population.has_aaaa(*address as u32))
+        .count() as u64;
     HEAD + names.count() + hundreds * u64::from(zone.population.with_aaaa.min(100)) + with_aaaa
 }
 
@@ -54,7 +59,11 @@ mod tests {
 
     fn zone(with_aaaa: u8) -> AddressZone {
         let domain = Domain::new("dns64perf.test").expect("a domain");
-        AddressZone { domain, population: NamePopulation { with_aaaa }, ttl_s: 3600 }
+        AddressZone {
+            domain,
+            population: NamePopulation { with_aaaa },
+            ttl_s: 3600,
+        }
     }
 
     fn text(zone: &AddressZone, names: &str) -> String {
@@ -82,7 +91,12 @@ ns IN AAAA ::1
 
     #[test]
     fn the_number_of_lines_is_known_before() {
-        for (share, names) in [(0, "10.0.0.0/24"), (20, "10.0.0.128/25"), (37, "255.255.252.0/22"), (100, "10.0.0.1/32")] {
+        for (share, names) in [
+            (0, "10.0.0.0/24"),
+            (20, "10.0.0.128/25"),
+            (37, "255.255.252.0/22"),
+            (100, "10.0.0.1/32"),
+        ] {
             let zone = zone(share);
             assert_eq!(
                 text(&zone, names).lines().count() as u64,
@@ -90,18 +104,25 @@ ns IN AAAA ::1
                 "{share} {names}"
             );
         }
-        assert_eq!(lines(&zone(100), "0.0.0.0/0".parse().expect("names")), 6 + (2 << 32));
+        assert_eq!(
+            lines(&zone(100), "0.0.0.0/0".parse().expect("names")),
+            6 + (2 << 32)
+        );
     }
 
     #[test]
     fn nsd_finds_no_fault_with_it() {
         let path = std::env::temp_dir().join(format!("sixbench-zone-{}", std::process::id()));
         std::fs::write(&path, text(&zone(20), "10.0.0.0/22")).expect("written");
-        let checked = Command::new("nsd-checkzone").arg("dns64perf.test").arg(&path).output();
+        let checked = Command::new("nsd-checkzone")
+            .arg("dns64perf.test")
+            .arg(&path)
+            .output();
         std::fs::remove_file(&path).expect("removed");
         // The checker is not installed everywhere.
         let Ok(checked) = checked else { return };
-        let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &String::from_utf8_lossy(&checked.stderr);
+        let said = String::from_utf8_lossy(&checked.stdout).into_owned()
+            + &String::from_utf8_lossy(&checked.stderr);
         assert!(checked.status.success() && said.contains("is ok"), "{said}");
     }
 }

@@ -30,7 +30,12 @@ struct DelayQueue {
 impl DelayLine {
     /// Returns a delay line on which frames from either port leave on the other one `delay_ns` after they were seen.
     pub fn new(left: Port, right: Port, delay_ns: u64, clock: Clock) -> Self {
-        Self { left: left.into_single_queue(), right: right.into_single_queue(), delay_ns, clock }
+        Self {
+            left: left.into_single_queue(),
+            right: right.into_single_queue(),
+            delay_ns,
+            clock,
+        }
     }
 
     /// Runs on the calling thread until `stop` is set, polling busily.
@@ -51,11 +56,20 @@ impl DelayLine {
 
 impl DelayQueue {
     fn new() -> Self {
-        Self { due: VecDeque::with_capacity(HELD), memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(), next: 0 }
+        Self {
+            due: VecDeque::with_capacity(HELD),
+            memory: vec![0; HELD * FRAME_OCTETS].into_boxed_slice(),
+            next: 0,
+        }
     }
 
     /// Takes the frames waiting at `port` into the queue, due `delay_ns` after they were seen. Frames that do not fit are lost, as in any device.
-    fn take(&mut self, port: &mut dyn Receive, delay_ns: u64, clock: &Clock) -> Result<(), PortError> {
+    fn take(
+        &mut self,
+        port: &mut dyn Receive,
+        delay_ns: u64,
+        clock: &Clock,
+    ) -> Result<(), PortError> {
         let mut due_ns = None;
         port.receive(&mut |frame| {
             // Read once the frames of this call are settled: a line that is preempted before that holds none of them too briefly.
@@ -72,13 +86,19 @@ impl DelayQueue {
 
     fn give(&mut self, port: &mut dyn Transmit, clock: &Clock) -> Result<(), PortError> {
         let now_ns = clock.now_ns();
-        let due = self.due.iter().take_while(|(due_ns, ..)| *due_ns <= now_ns).count();
+        let due = self
+            .due
+            .iter()
+            .take_while(|(due_ns, ..)| *due_ns <= now_ns)
+            .count();
         if due == 0 {
             return Ok(());
         }
         let (frames, memory) = (&mut self.due, &self.memory);
         port.transmit(due, &mut |_, buffer| {
-            let (_, at, length) = frames.pop_front().expect("no more are filled than were due");
+            let (_, at, length) = frames
+                .pop_front()
+                .expect("no more are filled than were due");
             buffer[..length].copy_from_slice(&memory[at..at + length]);
             length
         })?;

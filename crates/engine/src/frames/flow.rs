@@ -14,17 +14,26 @@ pub(crate) struct Counter {
 impl Counter {
     /// Returns the counter for places 0 to `range.count() - 1`.
     pub(crate) fn new<V: Copy + Ord + Into<u32>>(range: ValueRange<V>) -> Self {
-        Self { order: range.order, count: range.count() }
+        Self {
+            order: range.order,
+            count: range.count(),
+        }
     }
 
     /// Returns the counter for places 0 to `count - 1` in any order.
     pub(crate) fn among(order: ValueOrder, count: u32) -> Self {
-        Self { order, count: if order == ValueOrder::Fixed { 1 } else { count } }
+        Self {
+            order,
+            count: if order == ValueOrder::Fixed { 1 } else { count },
+        }
     }
 
     /// Returns the counter for pseudorandom places 0 to `count - 1`, as for destination networks (RFC 2544 section 12).
     pub(crate) fn random(count: u16) -> Self {
-        Self { order: ValueOrder::Pseudorandom, count: u32::from(count.max(1)) }
+        Self {
+            order: ValueOrder::Pseudorandom,
+            count: u32::from(count.max(1)),
+        }
     }
 
     /// Returns the number of values among which each one is drawn; `None` if they are used in turn.
@@ -77,7 +86,12 @@ fn random(key: u64, index: u64) -> u64 {
 
 impl Flow {
     /// Returns the flow of `stream` with this seed.
-    pub(crate) fn new(ports: Ports, addresses: Option<(Counter, Counter)>, seed: u64, stream: u8) -> Self {
+    pub(crate) fn new(
+        ports: Ports,
+        addresses: Option<(Counter, Counter)>,
+        seed: u64,
+        stream: u8,
+    ) -> Self {
         Self {
             source: Counter::new(ports.source),
             destination: Counter::new(ports.destination),
@@ -111,7 +125,10 @@ impl Flow {
     #[inline]
     pub(crate) fn subscriber(&self, index: u64) -> Draw {
         let random = mix(self.random(index) ^ !STEP);
-        Draw { subscriber: (random >> 32) as u32, port: random as u32 }
+        Draw {
+            subscriber: (random >> 32) as u32,
+            port: random as u32,
+        }
     }
 
     /// Returns the source and destination port of frame `index`.
@@ -120,7 +137,10 @@ impl Flow {
         let random = self.random(index);
         let source = self.source.place(index, (random >> 32) as u32) as u16;
         let destination = self.destination.place(index, random as u32) as u16;
-        (self.first_ports.0.wrapping_add(source), self.first_ports.1.wrapping_add(destination))
+        (
+            self.first_ports.0.wrapping_add(source),
+            self.first_ports.1.wrapping_add(destination),
+        )
     }
 }
 
@@ -137,7 +157,11 @@ impl Flow {
     /// Returns the ports of these frames if both are drawn and the addresses do not vary.
     pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
         let counts = (self.source.drawn_among()?, self.destination.drawn_among()?);
-        self.addresses.is_none().then_some(DrawnPorts { key: self.key, first: self.first_ports, counts })
+        self.addresses.is_none().then_some(DrawnPorts {
+            key: self.key,
+            first: self.first_ports,
+            counts,
+        })
     }
 }
 
@@ -147,8 +171,14 @@ impl DrawnPorts {
     pub(crate) fn at(&self, index: u64) -> (u16, u16) {
         let random = random(self.key, index);
         let scaled = |random: u64, count: u32| ((random * u64::from(count)) >> 32) as u16;
-        let (source, destination) = (scaled(random >> 32, self.counts.0), scaled(random & 0xffff_ffff, self.counts.1));
-        (self.first.0.wrapping_add(source), self.first.1.wrapping_add(destination))
+        let (source, destination) = (
+            scaled(random >> 32, self.counts.0),
+            scaled(random & 0xffff_ffff, self.counts.1),
+        );
+        (
+            self.first.0.wrapping_add(source),
+            self.first.1.wrapping_add(destination),
+        )
     }
 }
 
@@ -193,27 +223,52 @@ mod tests {
     #[test]
     fn a_range_of_one_port_is_that_port() {
         let one = |port| range(port, port, ValueOrder::Pseudorandom);
-        let flow = flow(Ports { source: one(7), destination: one(65535) }, 1, 0);
+        let flow = flow(
+            Ports {
+                source: one(7),
+                destination: one(65535),
+            },
+            1,
+            0,
+        );
         assert!((0..1000).all(|i| flow.ports(i) == (7, 65535)));
     }
 
     #[test]
     fn drawn_ports_are_those_of_the_flow() {
-        let fixed = Ports { source: range(9, 9, ValueOrder::Fixed), ..Ports::RFC_4814 };
+        let fixed = Ports {
+            source: range(9, 9, ValueOrder::Fixed),
+            ..Ports::RFC_4814
+        };
         for ports in [Ports::RFC_4814, fixed, Ports::FIXED] {
             let flow = flow(ports, 5, 1);
             let drawn = flow.drawn_ports().expect("drawn");
-            assert!((0..10_000).chain(u64::from(u32::MAX)..u64::from(u32::MAX) + 100).all(|i| drawn.at(i) == flow.ports(i)));
+            assert!(
+                (0..10_000)
+                    .chain(u64::from(u32::MAX)..u64::from(u32::MAX) + 100)
+                    .all(|i| drawn.at(i) == flow.ports(i))
+            );
         }
-        let in_turn = Ports { destination: range(1, 5, ValueOrder::Increasing), ..Ports::RFC_4814 };
+        let in_turn = Ports {
+            destination: range(1, 5, ValueOrder::Increasing),
+            ..Ports::RFC_4814
+        };
         assert!(flow(in_turn, 5, 1).drawn_ports().is_none());
-        let with_addresses = Flow::new(Ports::RFC_4814, Some((Counter::random(9), Counter::random(1))), 5, 1);
+        let with_addresses = Flow::new(
+            Ports::RFC_4814,
+            Some((Counter::random(9), Counter::random(1))),
+            5,
+            1,
+        );
         assert!(with_addresses.drawn_ports().is_none());
     }
 
     #[test]
     fn ports_count_up_and_down_and_begin_again() {
-        let ports = Ports { source: range(10, 12, ValueOrder::Increasing), destination: range(20, 21, ValueOrder::Decreasing) };
+        let ports = Ports {
+            source: range(10, 12, ValueOrder::Increasing),
+            destination: range(20, 21, ValueOrder::Decreasing),
+        };
         let flow = flow(ports, 1, 0);
         let all: Vec<_> = (0..4).map(|i| flow.ports(i)).collect();
         assert_eq!(all, [(10, 21), (11, 20), (12, 21), (10, 20)]);
@@ -223,9 +278,14 @@ mod tests {
     fn the_whole_range_of_65536_values_is_used() {
         let counter = Counter::new(range(0, 65535, ValueOrder::Increasing));
         let flow = Flow::new(Ports::FIXED, Some((counter, Counter::random(256))), 1, 0);
-        assert_eq!(flow.address_places(65_535).map(|places| places.0), Some(65_535));
+        assert_eq!(
+            flow.address_places(65_535).map(|places| places.0),
+            Some(65_535)
+        );
         assert_eq!(flow.address_places(65_536).map(|places| places.0), Some(0));
-        let networks: std::collections::BTreeSet<u32> = (0..10_000).filter_map(|i| Some(flow.address_places(i)?.1)).collect();
+        let networks: std::collections::BTreeSet<u32> = (0..10_000)
+            .filter_map(|i| Some(flow.address_places(i)?.1))
+            .collect();
         assert_eq!(networks.len(), 256);
     }
 }

@@ -45,18 +45,37 @@ struct NeighbourQuestion<'a> {
 impl NeighbourAnswerer {
     /// Returns an answerer that answers with `own` for the tester's addresses among `neighbours`.
     pub(crate) fn new(own: MacAddress, neighbours: &[Neighbours]) -> Self {
-        let addresses = neighbours.iter().map(|n| OwnAddress { address: n.tester, again_ns: 0 }).collect();
-        Self { own, addresses, answers: Vec::with_capacity(4), asked_by_all: Vec::with_capacity(4) }
+        let addresses = neighbours
+            .iter()
+            .map(|n| OwnAddress {
+                address: n.tester,
+                again_ns: 0,
+            })
+            .collect();
+        Self {
+            own,
+            addresses,
+            answers: Vec::with_capacity(4),
+            asked_by_all: Vec::with_capacity(4),
+        }
     }
 
     /// Returns whether `frame`, seen at `now_ns`, is a neighbour's message, and prepares the answer if it asks for one of our addresses.
     pub(crate) fn consider(&mut self, frame: &[u8], now_ns: u64) -> bool {
         if let Ok(arp) = Arp::parse(frame) {
             if arp.operation == Operation::Request {
-                let (target, asker, asker_mac) = (arp.target.into(), arp.sender.into(), arp.sender_mac);
-                self.answer(NeighbourQuestion { frame, target, asker, asker_mac }, now_ns, |own| {
-                    arp.reply(own).to_frame().to_vec()
-                });
+                let (target, asker, asker_mac) =
+                    (arp.target.into(), arp.sender.into(), arp.sender_mac);
+                self.answer(
+                    NeighbourQuestion {
+                        frame,
+                        target,
+                        asker,
+                        asker_mac,
+                    },
+                    now_ns,
+                    |own| arp.reply(own).to_frame().to_vec(),
+                );
             }
             return true;
         }
@@ -64,9 +83,16 @@ impl NeighbourAnswerer {
             Ok(NdpMessage::Solicitation(asked)) => {
                 let (target, asker) = (asked.target.into(), asked.src.into());
                 let asker_mac = asked.source_mac.unwrap_or(asked.src_mac);
-                self.answer(NeighbourQuestion { frame, target, asker, asker_mac }, now_ns, |own| {
-                    asked.advertise(own).to_frame()
-                });
+                self.answer(
+                    NeighbourQuestion {
+                        frame,
+                        target,
+                        asker,
+                        asker_mac,
+                    },
+                    now_ns,
+                    |own| asked.advertise(own).to_frame(),
+                );
                 true
             }
             Ok(NdpMessage::Advertisement(_)) => true,
@@ -74,7 +100,12 @@ impl NeighbourAnswerer {
         }
     }
 
-    fn answer(&mut self, question: NeighbourQuestion<'_>, now_ns: u64, build: impl FnOnce(MacAddress) -> Vec<u8>) {
+    fn answer(
+        &mut self,
+        question: NeighbourQuestion<'_>,
+        now_ns: u64,
+        build: impl FnOnce(MacAddress) -> Vec<u8>,
+    ) {
         if !self.may_ask(question.asker, question.asker_mac) {
             return;
         }
@@ -87,7 +118,8 @@ impl NeighbourAnswerer {
             self.answers.push(build(self.own));
         }
         // A neighbour that still knows our hardware address probes it alone; one that asks all has lost it.
-        let is_to_all = EthernetView::new(question.frame).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
+        let is_to_all =
+            EthernetView::new(question.frame).is_ok_and(|ethernet| !ethernet.dst().is_unicast());
         if is_to_all && !self.asked_by_all.contains(&target) {
             self.asked_by_all.push(target);
         }
@@ -98,7 +130,9 @@ impl NeighbourAnswerer {
     /// from no address looks for duplicates (RFC 5227 section 2.1.1, RFC 4862 section 5.4); the answer says that there is one.
     fn may_ask(&self, asker: IpAddr, asker_mac: MacAddress) -> bool {
         let is_host = match asker {
-            IpAddr::V4(address) => !address.is_multicast() && !address.is_broadcast() && !address.is_loopback(),
+            IpAddr::V4(address) => {
+                !address.is_multicast() && !address.is_broadcast() && !address.is_loopback()
+            }
             IpAddr::V6(address) => !address.is_multicast() && !address.is_loopback(),
         };
         is_host && asker_mac.is_station() && self.addresses.iter().all(|own| own.address != asker)
@@ -123,9 +157,16 @@ pub(crate) enum NeighbourResolution {
     /// This one did not answer.
     Silent(IpAddr),
     /// This one answered, but never with the hardware address of a station.
-    NoStation { address: IpAddr, claimed: MacAddress },
+    NoStation {
+        address: IpAddr,
+        claimed: MacAddress,
+    },
     /// Answers came, and none could be accepted, for this reason.
-    Refused { address: IpAddr, answers: u64, why: String },
+    Refused {
+        address: IpAddr,
+        answers: u64,
+        why: String,
+    },
     /// The user asked to stop.
     Interrupted,
 }
@@ -141,14 +182,25 @@ pub(crate) fn resolve(
     let mut answerer = NeighbourAnswerer::new(own, neighbours);
     let mut found = MacAddress::BROADCAST;
     for neighbour in neighbours {
-        let (address, claims) = (neighbour.dut, ask(port, own, neighbour, &mut answerer, clock, stop)?);
+        let (address, claims) = (
+            neighbour.dut,
+            ask(port, own, neighbour, &mut answerer, clock, stop)?,
+        );
         match (claims.believed, claims.refused) {
             (Some(mac), _) => found = mac,
-            (None, _) if stop.load(Ordering::Relaxed) => return Ok(NeighbourResolution::Interrupted),
-            (None, Some(claimed)) => return Ok(NeighbourResolution::NoStation { address, claimed }),
+            (None, _) if stop.load(Ordering::Relaxed) => {
+                return Ok(NeighbourResolution::Interrupted);
+            }
+            (None, Some(claimed)) => {
+                return Ok(NeighbourResolution::NoStation { address, claimed });
+            }
             (None, None) => {
                 let silent = NeighbourResolution::Silent(address);
-                let refused = |why| NeighbourResolution::Refused { address, answers: claims.unacceptable, why };
+                let refused = |why| NeighbourResolution::Refused {
+                    address,
+                    answers: claims.unacceptable,
+                    why,
+                };
                 return Ok(claims.why.map_or(silent, refused));
             }
         }
@@ -212,7 +264,11 @@ impl Claims {
             }
             return;
         };
-        let kind = if claimed.is_station() { &mut self.believed } else { &mut self.refused };
+        let kind = if claimed.is_station() {
+            &mut self.believed
+        } else {
+            &mut self.refused
+        };
         kind.get_or_insert(claimed);
     }
 }
@@ -220,8 +276,12 @@ impl Claims {
 /// Returns the request; `None` if the two addresses are of different families.
 fn question(own: MacAddress, neighbour: &Neighbours) -> Option<Vec<u8>> {
     match (neighbour.tester, neighbour.dut) {
-        (IpAddr::V4(tester), IpAddr::V4(dut)) => Some(Arp::request(own, tester, dut).to_frame().to_vec()),
-        (IpAddr::V6(tester), IpAddr::V6(dut)) => Some(Solicitation::multicast(own, tester, dut).to_frame()),
+        (IpAddr::V4(tester), IpAddr::V4(dut)) => {
+            Some(Arp::request(own, tester, dut).to_frame().to_vec())
+        }
+        (IpAddr::V6(tester), IpAddr::V6(dut)) => {
+            Some(Solicitation::multicast(own, tester, dut).to_frame())
+        }
         _ => None,
     }
 }
@@ -231,21 +291,30 @@ fn why_unacceptable(frame: &[u8], wanted: IpAddr) -> Option<String> {
     let ethernet = EthernetView::new(frame).ok()?;
     match (ethernet.ether_type(), wanted) {
         (EtherType::ARP, IpAddr::V4(_)) => match Arp::parse(frame) {
-            Ok(arp) if arp.operation == Operation::Reply => Some(format!("an ARP reply of {}", arp.sender)),
+            Ok(arp) if arp.operation == Operation::Reply => {
+                Some(format!("an ARP reply of {}", arp.sender))
+            }
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         },
         (EtherType::IPV6, IpAddr::V6(_)) => {
             const ADVERTISEMENT: u8 = 136;
             let ip = Ipv6View::new(ethernet.payload()).ok()?;
-            if ip.next_header() != protocol::ICMPV6 || ip.payload().first() != Some(&ADVERTISEMENT) {
+            if ip.next_header() != protocol::ICMPV6 || ip.payload().first() != Some(&ADVERTISEMENT)
+            {
                 return None;
             }
             Some(match NdpMessage::parse(frame) {
-                Ok(NdpMessage::Advertisement(other)) => format!("an advertisement of {}", other.target),
+                Ok(NdpMessage::Advertisement(other)) => {
+                    format!("an advertisement of {}", other.target)
+                }
                 Ok(NdpMessage::Solicitation(_)) => return None,
                 Err(WireError::Checksum { .. }) => "wrong ICMPv6 checksum".to_owned(),
-                Err(WireError::Field { field: "hop limit", value, .. }) => format!("hop limit {value} instead of 255"),
+                Err(WireError::Field {
+                    field: "hop limit",
+                    value,
+                    ..
+                }) => format!("hop limit {value} instead of 255"),
                 Err(error) => error.to_string(),
             })
         }
@@ -266,7 +335,9 @@ fn claim_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);
     }
     match NdpMessage::parse(frame) {
-        Ok(NdpMessage::Advertisement(a)) if IpAddr::V6(a.target) == wanted => Some(a.target_mac.unwrap_or(a.src_mac)),
+        Ok(NdpMessage::Advertisement(a)) if IpAddr::V6(a.target) == wanted => {
+            Some(a.target_mac.unwrap_or(a.src_mac))
+        }
         _ => None,
     }
 }
@@ -280,13 +351,19 @@ mod tests {
     const DUT: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 
     fn neighbours(tester: &str, dut: &str) -> Neighbours {
-        Neighbours { tester: tester.parse().expect("address"), dut: dut.parse().expect("address") }
+        Neighbours {
+            tester: tester.parse().expect("address"),
+            dut: dut.parse().expect("address"),
+        }
     }
 
     /// Returns our answer to the other side's request, and whether that was sent by broadcast or multicast.
     fn asked(tester: &str, dut: &str) -> (Option<Vec<u8>>, bool) {
         let ours = neighbours(tester, dut);
-        let theirs = Neighbours { tester: ours.dut, dut: ours.tester };
+        let theirs = Neighbours {
+            tester: ours.dut,
+            dut: ours.tester,
+        };
         let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
         assert!(answerer.consider(&question(DUT, &theirs).expect("same family"), 0));
         (answerer.next_answer(), !answerer.asked_by_all().is_empty())
@@ -297,56 +374,95 @@ mod tests {
         for (tester, dut) in [("198.18.0.2", "198.18.0.1"), ("2001:2::2", "2001:2::1")] {
             let (answer, by_all) = asked(tester, dut);
             let answer = answer.expect("an answer");
-            assert_eq!(answer_in(&answer, tester.parse().expect("address")), Some(TESTER));
+            assert_eq!(
+                answer_in(&answer, tester.parse().expect("address")),
+                Some(TESTER)
+            );
             assert!(by_all);
         }
     }
 
     #[test]
     fn a_question_for_another_address_is_not_answered() {
-        let mut answerer = NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
-        let other = Arp::request(DUT, "198.18.0.1".parse().expect("address"), "198.18.0.3".parse().expect("address"));
+        let mut answerer =
+            NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let other = Arp::request(
+            DUT,
+            "198.18.0.1".parse().expect("address"),
+            "198.18.0.3".parse().expect("address"),
+        );
         assert!(answerer.consider(&other.to_frame(), 0));
         assert!(answerer.next_answer().is_none());
     }
 
     /// Hardware addresses that no station has: of all, of a group of IPv4 and of IPv6, and none.
-    const NO_STATIONS: [MacAddress; 4] =
-        [MacAddress::BROADCAST, MacAddress([1, 0, 0x5e, 0, 0, 1]), MacAddress([0x33, 0x33, 0, 0, 0, 1]), MacAddress([0; 6])];
+    const NO_STATIONS: [MacAddress; 4] = [
+        MacAddress::BROADCAST,
+        MacAddress([1, 0, 0x5e, 0, 0, 1]),
+        MacAddress([0x33, 0x33, 0, 0, 0, 1]),
+        MacAddress([0; 6]),
+    ];
 
     #[test]
     fn an_answer_that_names_a_group_or_nobody_is_not_believed() {
-        let (four, six) = ("198.18.0.1".parse().expect("address"), "2001:2::1".parse().expect("address"));
+        let (four, six) = (
+            "198.18.0.1".parse().expect("address"),
+            "2001:2::1".parse().expect("address"),
+        );
         let arp = Arp::request(TESTER, "198.18.0.2".parse().expect("address"), four);
-        let solicitation = Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), six);
+        let solicitation =
+            Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), six);
         for mac in NO_STATIONS {
-            let without_option = Advertisement { target_mac: None, ..solicitation.advertise(mac) };
-            let frames =
-                [arp.reply(mac).to_frame().to_vec(), solicitation.advertise(mac).to_frame(), without_option.to_frame()];
+            let without_option = Advertisement {
+                target_mac: None,
+                ..solicitation.advertise(mac)
+            };
+            let frames = [
+                arp.reply(mac).to_frame().to_vec(),
+                solicitation.advertise(mac).to_frame(),
+                without_option.to_frame(),
+            ];
             for (frame, wanted) in frames.iter().zip([four.into(), six.into(), six.into()]) {
-                assert_eq!((claim_in(frame, wanted), answer_in(frame, wanted)), (Some(mac), None), "{mac}");
+                assert_eq!(
+                    (claim_in(frame, wanted), answer_in(frame, wanted)),
+                    (Some(mac), None),
+                    "{mac}"
+                );
             }
         }
-        assert_eq!(answer_in(&arp.reply(DUT).to_frame(), four.into()), Some(DUT));
-        assert_eq!(answer_in(&solicitation.advertise(DUT).to_frame(), six.into()), Some(DUT));
+        assert_eq!(
+            answer_in(&arp.reply(DUT).to_frame(), four.into()),
+            Some(DUT)
+        );
+        assert_eq!(
+            answer_in(&solicitation.advertise(DUT).to_frame(), six.into()),
+            Some(DUT)
+        );
     }
 
     #[test]
     fn an_answer_that_cannot_be_accepted_is_told_with_the_reason() {
         let wanted = "2001:2::1".parse().expect("address");
-        let good = Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), wanted).advertise(DUT).to_frame();
+        let good = Solicitation::multicast(TESTER, "2001:2::2".parse().expect("address"), wanted)
+            .advertise(DUT)
+            .to_frame();
         let changed = |at: usize, to: u8| {
             let mut frame = good.clone();
             frame[at] = to;
             why_unacceptable(&frame, wanted.into())
         };
         assert_eq!(changed(56, 0xff).as_deref(), Some("wrong ICMPv6 checksum"));
-        assert_eq!(changed(21, 64).as_deref(), Some("hop limit 64 instead of 255"));
+        assert_eq!(
+            changed(21, 64).as_deref(),
+            Some("hop limit 64 instead of 255")
+        );
         let other = why_unacceptable(&good, "2001:2::7".parse().expect("address"));
         assert_eq!(other.as_deref(), Some("an advertisement of 2001:2::1"));
         assert_eq!(changed(54, 128), None, "an echo is no answer");
         let four = "198.18.0.1".parse().expect("address");
-        let reply = Arp::request(TESTER, "198.18.0.2".parse().expect("address"), four).reply(DUT).to_frame();
+        let reply = Arp::request(TESTER, "198.18.0.2".parse().expect("address"), four)
+            .reply(DUT)
+            .to_frame();
         let refused = why_unacceptable(&reply, "198.18.0.9".parse().expect("address"));
         assert_eq!(refused.as_deref(), Some("an ARP reply of 198.18.0.1"));
         let mut claims = Claims::default();
@@ -356,19 +472,38 @@ mod tests {
 
     /// The answer to a question with this asker for our address of the same family.
     fn answer_to(asker: &str, asker_mac: MacAddress) -> Option<Vec<u8>> {
-        let ours = [neighbours("198.18.0.2", "198.18.0.1"), neighbours("2001:2::2", "2001:2::1")];
+        let ours = [
+            neighbours("198.18.0.2", "198.18.0.1"),
+            neighbours("2001:2::2", "2001:2::1"),
+        ];
         let mut answerer = NeighbourAnswerer::new(TESTER, &ours);
         let asked = match asker.parse().expect("address") {
-            IpAddr::V4(asker) => Arp::request(asker_mac, asker, "198.18.0.2".parse().expect("address")).to_frame().to_vec(),
+            IpAddr::V4(asker) => {
+                Arp::request(asker_mac, asker, "198.18.0.2".parse().expect("address"))
+                    .to_frame()
+                    .to_vec()
+            }
             IpAddr::V6(asker) => {
-                let asked = Solicitation::multicast(asker_mac, asker, "2001:2::2".parse().expect("address"));
+                let asked = Solicitation::multicast(
+                    asker_mac,
+                    asker,
+                    "2001:2::2".parse().expect("address"),
+                );
                 let source_mac = asked.source_mac.filter(|_| !asker.is_unspecified());
-                Solicitation { source_mac, ..asked }.to_frame()
+                Solicitation {
+                    source_mac,
+                    ..asked
+                }
+                .to_frame()
             }
         };
         assert!(answerer.consider(&asked, 0), "{asker}");
         let answer = answerer.next_answer();
-        assert_eq!(answer.is_some(), !answerer.asked_by_all().is_empty(), "what is not answered is no sign of a lost entry");
+        assert_eq!(
+            answer.is_some(),
+            !answerer.asked_by_all().is_empty(),
+            "what is not answered is no sign of a lost entry"
+        );
         answer
     }
 
@@ -383,7 +518,14 @@ mod tests {
 
     #[test]
     fn a_question_from_an_address_that_no_other_host_can_have_is_not_answered() {
-        for asker in ["224.0.0.1", "255.255.255.255", "127.0.0.1", "198.18.0.2", "::1", "2001:2::2"] {
+        for asker in [
+            "224.0.0.1",
+            "255.255.255.255",
+            "127.0.0.1",
+            "198.18.0.2",
+            "::1",
+            "2001:2::2",
+        ] {
             assert_eq!(answer_to(asker, DUT), None, "{asker}");
         }
     }
@@ -391,7 +533,13 @@ mod tests {
     #[test]
     fn a_router_may_ask_from_any_of_its_addresses_also_from_those_of_its_other_interfaces() {
         // The second of each family are those from which Linux asks where a tunnel begins at an address of its loopback interface.
-        for asker in ["198.18.0.1", "192.88.99.1", "2001:2::1", "2001:2:0:9::1", "fe80::1"] {
+        for asker in [
+            "198.18.0.1",
+            "192.88.99.1",
+            "2001:2::1",
+            "2001:2:0:9::1",
+            "fe80::1",
+        ] {
             let answer = answer_to(asker, DUT).unwrap_or_else(|| panic!("{asker}"));
             assert_eq!(EthernetView::new(&answer).expect("a frame").dst(), DUT);
         }
@@ -402,8 +550,13 @@ mod tests {
         let answer = answer_to("0.0.0.0", DUT).expect("an answer");
         assert_eq!(EthernetView::new(&answer).expect("a frame").dst(), DUT);
         let answer = answer_to("::", DUT).expect("an answer");
-        let Ok(NdpMessage::Advertisement(told)) = NdpMessage::parse(&answer) else { panic!("no advertisement") };
-        assert_eq!((told.dst.to_string(), told.dst_mac), ("ff02::1".to_owned(), NO_STATIONS[2]));
+        let Ok(NdpMessage::Advertisement(told)) = NdpMessage::parse(&answer) else {
+            panic!("no advertisement")
+        };
+        assert_eq!(
+            (told.dst.to_string(), told.dst_mac),
+            ("ff02::1".to_owned(), NO_STATIONS[2])
+        );
         assert!(!told.is_solicited);
     }
 
@@ -411,15 +564,22 @@ mod tests {
     fn a_probe_to_us_alone_is_no_sign_of_a_lost_entry() {
         let ours = neighbours("2001:2::2", "2001:2::1");
         let mut answerer = NeighbourAnswerer::new(TESTER, &[ours]);
-        let (tester, dut) = ("2001:2::2".parse().expect("address"), "2001:2::1".parse().expect("address"));
-        answerer.consider(&Solicitation::unicast(DUT, dut, tester, TESTER).to_frame(), 0);
+        let (tester, dut) = (
+            "2001:2::2".parse().expect("address"),
+            "2001:2::1".parse().expect("address"),
+        );
+        answerer.consider(
+            &Solicitation::unicast(DUT, dut, tester, TESTER).to_frame(),
+            0,
+        );
         assert!(answerer.next_answer().is_some());
         assert!(answerer.asked_by_all().is_empty());
     }
 
     #[test]
     fn an_address_is_answered_for_once_a_millisecond_however_often_it_is_asked_for() {
-        let mut answerer = NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
+        let mut answerer =
+            NeighbourAnswerer::new(TESTER, &[neighbours("198.18.0.2", "198.18.0.1")]);
         let question = question(DUT, &neighbours("198.18.0.1", "198.18.0.2")).expect("same family");
         let answered: u64 = (0..10_000_000)
             .step_by(1_000)

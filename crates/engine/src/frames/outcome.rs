@@ -11,7 +11,9 @@ use crate::pacing::fault;
 use crate::pacing::sending::together;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{DirectionResult, Fault, IcmpErrors, Receiving, TrialResult, TrialSpec};
+use sixbench_method::trial::{
+    DirectionResult, Fault, IcmpErrors, Receiving, TrialResult, TrialSpec,
+};
 
 /// The two ends of a direction: its senders and its receivers.
 #[derive(Default)]
@@ -31,7 +33,11 @@ pub(crate) struct ReceivedShare<'a> {
 ///
 /// # Errors
 /// A port cannot report the number of frames for which it had no room.
-pub(crate) fn trial_result(tasks: Vec<Task<'_>>, spec: TrialSpec, stall_ns: u64) -> Result<TrialResult, PortError> {
+pub(crate) fn trial_result(
+    tasks: Vec<Task<'_>>,
+    spec: TrialSpec,
+    stall_ns: u64,
+) -> Result<TrialResult, PortError> {
     let (mut directions, mut faults) = (Vec::with_capacity(2), Vec::new());
     let mut ends = grouped(tasks);
     let errors = icmp_errors(&mut ends);
@@ -63,7 +69,10 @@ pub(crate) fn shares<'a>(
             all_sent.push(SentShare { counted, by_queue });
         }
         if !ends.receivers.is_empty() && loaded.contains(&direction) {
-            received.push(ReceivedShare { direction, receivers: ends.receivers });
+            received.push(ReceivedShare {
+                direction,
+                receivers: ends.receivers,
+            });
         }
     }
     (all_sent, received, faults)
@@ -78,9 +87,20 @@ impl ReceivedShare<'_> {
         rate: FrameRate,
         stall_ns: u64,
     ) -> Result<Option<(DirectionResult, Vec<Fault>)>, PortError> {
-        let Some(share) = sent.iter().find(|share| share.counted.direction == self.direction) else { return Ok(None) };
+        let Some(share) = sent
+            .iter()
+            .find(|share| share.counted.direction == self.direction)
+        else {
+            return Ok(None);
+        };
         let mut result = share.counted.clone();
-        let faults = receive(self.receivers, &mut result, &SentNumbers::InTurn(share.by_queue.clone()), rate, stall_ns)?;
+        let faults = receive(
+            self.receivers,
+            &mut result,
+            &SentNumbers::InTurn(share.by_queue.clone()),
+            rate,
+            stall_ns,
+        )?;
         Ok(Some((result, faults)))
     }
 }
@@ -91,7 +111,10 @@ fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
     for task in tasks {
         match task {
             Task::Send(queue, sender) => queue.of(&mut forward, &mut reverse).senders.push(*sender),
-            Task::Receive(queue, receiver, _) => queue.of(&mut forward, &mut reverse).receivers.push(*receiver),
+            Task::Receive(queue, receiver, _) => queue
+                .of(&mut forward, &mut reverse)
+                .receivers
+                .push(*receiver),
             Task::Respond(_, responder, _) => {
                 let (receiver, replies) = responder.finish();
                 forward.receivers.push(receiver);
@@ -117,7 +140,12 @@ fn icmp_errors(ends: &mut [(Direction, DirectionEnds<'_>); 2]) -> [(Vec<IcmpErro
 
 impl DirectionEnds<'_> {
     /// Returns the counts of the direction, and the tester's faults in it.
-    fn result(self, direction: Direction, rate: FrameRate, stall_ns: u64) -> Result<(DirectionResult, Vec<Fault>), PortError> {
+    fn result(
+        self,
+        direction: Direction,
+        rate: FrameRate,
+        stall_ns: u64,
+    ) -> Result<(DirectionResult, Vec<Fault>), PortError> {
         let (mut result, numbers) = match self.replies.is_empty() {
             true => {
                 let (counted, by_queue) = sent(direction, self.senders);
@@ -126,7 +154,13 @@ impl DirectionEnds<'_> {
             false => replied(direction, self.replies),
         };
         let mut faults = fault::of_sending(&result, stall_ns);
-        faults.extend(receive(self.receivers, &mut result, &numbers, rate, stall_ns)?);
+        faults.extend(receive(
+            self.receivers,
+            &mut result,
+            &numbers,
+            rate,
+            stall_ns,
+        )?);
         Ok((result, faults))
     }
 }
@@ -148,8 +182,19 @@ fn receive(
             None => received = Some(part),
         }
     }
-    let Some(Received { tally, gaps, overruns, lost_neighbours }) = received else { return Ok(Vec::new()) };
-    result.receiving = Receiving { worst_gap_ns: gaps.worst_ns, overruns };
+    let Some(Received {
+        tally,
+        gaps,
+        overruns,
+        lost_neighbours,
+    }) = received
+    else {
+        return Ok(Vec::new());
+    };
+    result.receiving = Receiving {
+        worst_gap_ns: gaps.worst_ns,
+        overruns,
+    };
     let before_sent = fault::arrived_before_sent(result.direction, tally.arrived_before_sent());
     tally.finish(result, numbers);
     // A queue that is not polled delays or loses only its own frames.
@@ -168,9 +213,18 @@ fn sent(direction: Direction, mut senders: Vec<Sender<'_>>) -> (DirectionResult,
         result.offered += sender.sending.pacer.sent();
         result.refused += sender.refused();
     }
-    let shares: Vec<_> = senders.iter().map(|sender| sender.sending.finish()).collect();
+    let shares: Vec<_> = senders
+        .iter()
+        .map(|sender| sender.sending.finish())
+        .collect();
     result.sending = together(&shares);
-    (result, senders.iter().map(|sender| sender.sending.pacer.sent()).collect())
+    (
+        result,
+        senders
+            .iter()
+            .map(|sender| sender.sending.pacer.sent())
+            .collect(),
+    )
 }
 
 /// Returns the counts of the responders. A request that arrived on two queues was answered by both; the second reply does not count.

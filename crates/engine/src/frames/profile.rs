@@ -46,8 +46,17 @@ impl Encapsulation {
 
     /// Returns the datagram of the opposite direction: its ends, and those of the tunnel, are swapped.
     pub fn swapped(self) -> Self {
-        let swap = |ends: AddressPair| AddressPair { source: ends.destination, destination: ends.source };
-        Self { ends: swap(self.ends), tunnel: self.tunnel.map(|tunnel| Tunnel { ends: swap(tunnel.ends), ..tunnel }) }
+        let swap = |ends: AddressPair| AddressPair {
+            source: ends.destination,
+            destination: ends.source,
+        };
+        Self {
+            ends: swap(self.ends),
+            tunnel: self.tunnel.map(|tunnel| Tunnel {
+                ends: swap(tunnel.ends),
+                ..tunnel
+            }),
+        }
     }
 }
 
@@ -238,9 +247,19 @@ impl TrafficProfile {
     /// Returns the profile of a wire: frames between two addresses that arrive as they were sent, in both directions, with RFC 4814's ports.
     pub fn identity(left: IpAddr, right: IpAddr, frame_size: FrameSize) -> Self {
         let paths = |source, destination| {
-            let ends = AddressPair { source, destination };
-            let foreground = Path { sent: Encapsulation::plain(ends), expected: Encapsulation::plain(ends), hops: 0 };
-            Paths { foreground, background: None }
+            let ends = AddressPair {
+                source,
+                destination,
+            };
+            let foreground = Path {
+                sent: Encapsulation::plain(ends),
+                expected: Encapsulation::plain(ends),
+                hops: 0,
+            };
+            Paths {
+                foreground,
+                background: None,
+            }
         };
         Self {
             frame_size,
@@ -289,7 +308,11 @@ impl TrafficProfile {
             Direction::Forward => (self.left_variation, self.right_variation),
             Direction::Reverse => (self.right_variation, self.left_variation),
         };
-        let source = if matches!(source, AddressVariation::Networks(_)) { AddressVariation::None } else { source };
+        let source = if matches!(source, AddressVariation::Networks(_)) {
+            AddressVariation::None
+        } else {
+            source
+        };
         (source, destination)
     }
 
@@ -297,8 +320,13 @@ impl TrafficProfile {
     pub fn loaded_paths(&self) -> impl Iterator<Item = (Direction, &Path)> {
         self.directions.each().iter().flat_map(|&direction| {
             let paths = self.paths(direction);
-            let background = paths.background.as_ref().filter(|_| self.share.foreground < self.share.of);
-            std::iter::once(&paths.foreground).chain(background).map(move |path| (direction, path))
+            let background = paths
+                .background
+                .as_ref()
+                .filter(|_| self.share.foreground < self.share.of);
+            std::iter::once(&paths.foreground)
+                .chain(background)
+                .map(move |path| (direction, path))
         })
     }
 }

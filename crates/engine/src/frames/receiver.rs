@@ -28,8 +28,19 @@ pub(crate) struct Receiver<'a> {
 
 impl<'a> Receiver<'a> {
     /// Returns a receiver; gaps between polls that are longer than `stall_ns` count as stalls.
-    pub(crate) fn new(port: &'a mut dyn Receive, answerer: NeighbourAnswerer, tally: FrameTally, stall_ns: u64) -> Self {
-        Self { port, answerer, tally, polls: Polls::default(), gaps: Gaps::new(stall_ns, 0) }
+    pub(crate) fn new(
+        port: &'a mut dyn Receive,
+        answerer: NeighbourAnswerer,
+        tally: FrameTally,
+        stall_ns: u64,
+    ) -> Self {
+        Self {
+            port,
+            answerer,
+            tally,
+            polls: Polls::default(),
+            gaps: Gaps::new(stall_ns, 0),
+        }
     }
 
     /// Sets the time at which the first frame is due.
@@ -59,11 +70,18 @@ impl<'a> Receiver<'a> {
             self.gaps.look(now_ns);
         }
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
-        self.polls.receive(&mut *self.port, (now_ns, BATCHES), clock, |frame, arrival| {
-            if tally.take(frame, arrival, on_first) == FrameClass::Foreign && !answerer.consider(frame, arrival.by_ns) {
-                tally.take_foreign(frame);
-            }
-        })?;
+        self.polls.receive(
+            &mut *self.port,
+            (now_ns, BATCHES),
+            clock,
+            |frame, arrival| {
+                if tally.take(frame, arrival, on_first) == FrameClass::Foreign
+                    && !answerer.consider(frame, arrival.by_ns)
+                {
+                    tally.take_foreign(frame);
+                }
+            },
+        )?;
         while let Some(answer) = self.answerer.next_answer() {
             self.port.answer(&answer)?;
         }
@@ -100,7 +118,12 @@ impl<'a> Receiver<'a> {
     pub(crate) fn finish(self) -> Result<Received, PortError> {
         let overruns = self.port.overruns()?;
         let lost_neighbours = self.answerer.asked_by_all().to_vec();
-        Ok(Received { tally: self.tally, gaps: self.gaps, overruns, lost_neighbours })
+        Ok(Received {
+            tally: self.tally,
+            gaps: self.gaps,
+            overruns,
+            lost_neighbours,
+        })
     }
 }
 
@@ -121,7 +144,10 @@ impl Received {
         self.tally.add(other.tally);
         self.gaps.add(&other.gaps);
         self.overruns += other.overruns;
-        let new = other.lost_neighbours.into_iter().filter(|address| !self.lost_neighbours.contains(address));
+        let new = other
+            .lost_neighbours
+            .into_iter()
+            .filter(|address| !self.lost_neighbours.contains(address));
         let new: Vec<_> = new.collect();
         self.lost_neighbours.extend(new);
     }

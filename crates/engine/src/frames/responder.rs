@@ -72,7 +72,13 @@ struct ResponderCounts {
 impl<'a> Responder<'a> {
     /// Returns a responder that answers the requests of `receiver` with frames of `stream`, of which there are at most `frames`. A reply more
     /// than `stall_ns` behind its request counts as late.
-    pub(crate) fn new(receiver: Receiver<'a>, port: &'a mut dyn Transmit, stream: Stream, frames: u64, stall_ns: u64) -> Self {
+    pub(crate) fn new(
+        receiver: Receiver<'a>,
+        port: &'a mut dyn Transmit,
+        stream: Stream,
+        frames: u64,
+        stall_ns: u64,
+    ) -> Self {
         let replies = Replies {
             writer: Writer::new(&stream, port.slots()),
             port,
@@ -84,7 +90,11 @@ impl<'a> Responder<'a> {
             gave_up: false,
             is_flushed: false,
         };
-        Self { receiver, replies, looked_ns: 0 }
+        Self {
+            receiver,
+            replies,
+            looked_ns: 0,
+        }
     }
 
     /// Sets the time at which the first request is due.
@@ -101,7 +111,11 @@ impl<'a> Responder<'a> {
             let (since_ns, now_ns) = (self.looked_ns, clock.now_ns());
             self.looked_ns = now_ns.max(since_ns);
             self.receiver.poll_each(clock, is_sending, &mut |tag| {
-                replies.take(PendingRequest { sequence: tag.sequence, time_ns: tag.time_ns, since_ns });
+                replies.take(PendingRequest {
+                    sequence: tag.sequence,
+                    time_ns: tag.time_ns,
+                    since_ns,
+                });
             })?;
         }
         replies.send(clock)
@@ -113,7 +127,8 @@ impl<'a> Responder<'a> {
         let replies = &mut self.replies;
         if !replies.is_flushed && replies.waiting.is_empty() {
             // A port that keeps holding the last replies is given up, like that of a sender.
-            replies.is_flushed = replies.port.flush()? || now_ns.saturating_sub(replies.counts.last_ns) > GIVE_UP_LATENESS_NS;
+            replies.is_flushed = replies.port.flush()?
+                || now_ns.saturating_sub(replies.counts.last_ns) > GIVE_UP_LATENESS_NS;
         }
         Ok(replies.is_flushed)
     }
@@ -130,11 +145,33 @@ impl<'a> Responder<'a> {
 
     /// Returns the receiver of the requests, and the replies that were sent.
     pub(crate) fn finish(self) -> (Receiver<'a>, SentReplies) {
-        let ResponderCounts { due, sent, refused, first_ns, last_ns, worst_ns, late } = self.replies.counts;
+        let ResponderCounts {
+            due,
+            sent,
+            refused,
+            first_ns,
+            last_ns,
+            worst_ns,
+            late,
+        } = self.replies.counts;
         // Replies have no schedule of their own: each is judged by how soon it follows its request.
         let took_ns = last_ns.saturating_sub(first_ns);
-        let sending = Sending { nominal_ns: took_ns, took_ns, worst_lateness_ns: worst_ns, late_frames: late };
-        (self.receiver, SentReplies { due, sent, refused, sending, numbers: self.replies.sent })
+        let sending = Sending {
+            nominal_ns: took_ns,
+            took_ns,
+            worst_lateness_ns: worst_ns,
+            late_frames: late,
+        };
+        (
+            self.receiver,
+            SentReplies {
+                due,
+                sent,
+                refused,
+                sending,
+                numbers: self.replies.sent,
+            },
+        )
     }
 }
 
@@ -171,9 +208,18 @@ impl Replies<'_> {
                 return Ok(());
             }
             let wanted = self.waiting.len().min(BATCH);
-            let mut requests = self.waiting.iter().map(|request| (request.sequence, StampedTime::new(request.time_ns)));
-            let next = || requests.next().expect("a port takes no more than is wanted");
-            let sent = self.writer.transmit(&self.stream, next, wanted, self.port)?;
+            let mut requests = self
+                .waiting
+                .iter()
+                .map(|request| (request.sequence, StampedTime::new(request.time_ns)));
+            let next = || {
+                requests
+                    .next()
+                    .expect("a port takes no more than is wanted")
+            };
+            let sent = self
+                .writer
+                .transmit(&self.stream, next, wanted, self.port)?;
             self.note(sent.taken, now_ns);
             self.counts.refused += sent.refused as u64;
             if sent.taken < wanted {
@@ -193,7 +239,11 @@ impl Replies<'_> {
             self.sent.set(request.sequence);
         }
         if count > 0 {
-            self.counts.first_ns = if self.counts.sent == 0 { now_ns } else { self.counts.first_ns };
+            self.counts.first_ns = if self.counts.sent == 0 {
+                now_ns
+            } else {
+                self.counts.first_ns
+            };
             self.counts.last_ns = now_ns;
             self.counts.sent += count as u64;
         }

@@ -23,7 +23,12 @@ use sixbench_wire::{MacAddress, WireError};
 ///
 /// # Errors
 /// No frames can be built for the profile: its addresses do not belong together, or its frame size is too short for the tag.
-pub fn generate(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+pub fn generate(
+    profile: &TrafficProfile,
+    direction: Direction,
+    frames: u64,
+    clock: &Clock,
+) -> Result<FrameRate, WireError> {
     into_nothing(profile, direction, None, frames, clock)
 }
 
@@ -47,8 +52,18 @@ pub fn enumerate(profile: &TrafficProfile, count: u64, clock: &Clock) -> FrameRa
 ///
 /// # Panics
 /// If the profile has no gateway, or too few combinations.
-pub fn open(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<FrameRate, WireError> {
-    into_nothing(profile, Direction::Forward, Some(&conversation(profile, connections)), connections, clock)
+pub fn open(
+    profile: &TrafficProfile,
+    connections: u64,
+    clock: &Clock,
+) -> Result<FrameRate, WireError> {
+    into_nothing(
+        profile,
+        Direction::Forward,
+        Some(&conversation(profile, connections)),
+        connections,
+        clock,
+    )
 }
 
 /// The performance of the Responder in phase 2, from a full state table.
@@ -66,18 +81,43 @@ pub struct Responding {
 ///
 /// # Panics
 /// If the profile has no gateway, or too few combinations.
-pub fn respond(profile: &TrafficProfile, connections: u64, clock: &Clock) -> Result<Responding, WireError> {
+pub fn respond(
+    profile: &TrafficProfile,
+    connections: u64,
+    clock: &Clock,
+) -> Result<Responding, WireError> {
     let conversation = conversation(profile, connections).at(ConversationStep::Use);
     let table = &conversation.table;
-    (0..connections).for_each(|connection| table.learn(connection, Mapped { part: 1, port: connection as u16 }));
-    let view = Viewpoint { at_initiator: false, of_initiator: false };
+    (0..connections).for_each(|connection| {
+        table.learn(
+            connection,
+            Mapped {
+                part: 1,
+                port: connection as u16,
+            },
+        )
+    });
+    let view = Viewpoint {
+        at_initiator: false,
+        of_initiator: false,
+    };
     let start_ns = clock.now_ns();
     for index in 0..connections {
         std::hint::black_box(table.get(conversation.connection(view, index)));
     }
     let reads = rate_of(connections, clock.now_ns() - start_ns);
-    let frames = into_nothing(profile, Direction::Reverse, Some(&conversation), connections, clock)?;
-    Ok(Responding { table_octets: table.octets(), reads, frames })
+    let frames = into_nothing(
+        profile,
+        Direction::Reverse,
+        Some(&conversation),
+        connections,
+        clock,
+    )?;
+    Ok(Responding {
+        table_octets: table.octets(),
+        reads,
+        frames,
+    })
 }
 
 fn conversation(profile: &TrafficProfile, connections: u64) -> Conversation {
@@ -96,10 +136,19 @@ fn into_nothing(
     frames: u64,
     clock: &Clock,
 ) -> Result<FrameRate, WireError> {
-    let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
+    let (own, peer) = (
+        MacAddress([2, 0, 0, 0, 0, 1]),
+        MacAddress([2, 0, 0, 0, 0, 2]),
+    );
     // The load does not matter, because nothing is paced here.
     let spec = TrialSpec::burst(FrameRate(1), frames);
-    let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation };
+    let source = StreamSource {
+        profile,
+        spec: &spec,
+        direction,
+        trial: 0,
+        conversation,
+    };
     let stream = Stream::sent(source, (own, peer))?;
     let mut port = Discard::new(stream.longest_octets());
     let mut writer = Writer::new(&stream, port.slots());
@@ -110,7 +159,11 @@ fn into_nothing(
         let next = || {
             let number = sequence;
             // A batch may go past the last frame: the connections then start over.
-            sequence = if sequence + 1 == frames { 0 } else { sequence + 1 };
+            sequence = if sequence + 1 == frames {
+                0
+            } else {
+                sequence + 1
+            };
             (number, time)
         };
         // Sending into memory cannot fail, and takes a whole batch.
@@ -159,7 +212,12 @@ pub fn receive(
 ///
 /// # Errors
 /// No frames can be built for the profile.
-pub fn exchange(profile: &TrafficProfile, direction: Direction, frames: u64, clock: &Clock) -> Result<FrameRate, WireError> {
+pub fn exchange(
+    profile: &TrafficProfile,
+    direction: Direction,
+    frames: u64,
+    clock: &Clock,
+) -> Result<FrameRate, WireError> {
     let frames = frames.next_multiple_of(BATCH as u64);
     let mut exchange = MemoryLink::new(profile, direction, frames, BATCH, Verification::Usual)?;
     let start_ns = clock.now_ns();
@@ -191,10 +249,19 @@ impl MemoryLink {
         at_once: usize,
         verification: Verification,
     ) -> Result<Self, WireError> {
-        let (own, peer) = (MacAddress([2, 0, 0, 0, 0, 1]), MacAddress([2, 0, 0, 0, 0, 2]));
+        let (own, peer) = (
+            MacAddress([2, 0, 0, 0, 0, 1]),
+            MacAddress([2, 0, 0, 0, 0, 2]),
+        );
         // They are due faster than any core writes them, as none may be sent before it is due; a receiver then expects all of up to 80 million frames.
         let spec = TrialSpec::burst(FrameRate(250_000_000), frames);
-        let source = StreamSource { profile, spec: &spec, direction, trial: 0, conversation: None };
+        let source = StreamSource {
+            profile,
+            spec: &spec,
+            direction,
+            trial: 0,
+            conversation: None,
+        };
         let stream = Stream::expected(source, (own, peer))?;
         let mut verifier = Verifier::new(Stream::expected(source, (own, peer))?, frames, false);
         if verification == Verification::FieldByField {
@@ -211,7 +278,15 @@ impl MemoryLink {
             first_trial_ns: None,
         };
         let tally = FrameTally::new(expected, QueueCounts::SINGLE);
-        Ok(Self { writer: Writer::new(&stream, at_once), stream, sender, receiver, tally, polls: Polls::default(), sent: 0 })
+        Ok(Self {
+            writer: Writer::new(&stream, at_once),
+            stream,
+            sender,
+            receiver,
+            tally,
+            polls: Polls::default(),
+            sent: 0,
+        })
     }
 
     /// Sends a batch.
@@ -223,7 +298,9 @@ impl MemoryLink {
             (*sequence - 1, time)
         };
         // Sending into memory cannot fail, and there is room for a whole batch.
-        let _ = self.writer.transmit(&self.stream, next, BATCH, &mut self.sender);
+        let _ = self
+            .writer
+            .transmit(&self.stream, next, BATCH, &mut self.sender);
     }
 
     /// Receives `frames` frames, batch by batch; returns the time it took, in nanoseconds.
@@ -231,9 +308,14 @@ impl MemoryLink {
     fn receive(&mut self, frames: u64, clock: &Clock) -> u64 {
         let (start_ns, tally) = (clock.now_ns(), &mut self.tally);
         // Receiving from memory cannot fail.
-        let _ = self.polls.receive(&mut self.receiver, (start_ns, frames as usize / BATCH), clock, |frame, arrival| {
-            tally.take(frame, arrival, &mut |_| ());
-        });
+        let _ = self.polls.receive(
+            &mut self.receiver,
+            (start_ns, frames as usize / BATCH),
+            clock,
+            |frame, arrival| {
+                tally.take(frame, arrival, &mut |_| ());
+            },
+        );
         clock.now_ns() - start_ns
     }
 
@@ -243,8 +325,13 @@ impl MemoryLink {
     /// If one was not: the rate would then be for different work than in a trial.
     fn finish(self) {
         let mut result = DirectionResult::counted(Direction::Forward, self.sent, 0);
-        self.tally.finish(&mut result, &SentNumbers::InTurn(vec![self.sent]));
-        assert_eq!((result.received, result.not_received()), (self.sent, 0), "a frame of our own was not right");
+        self.tally
+            .finish(&mut result, &SentNumbers::InTurn(vec![self.sent]));
+        assert_eq!(
+            (result.received, result.not_received()),
+            (self.sent, 0),
+            "a frame of our own was not right"
+        );
     }
 }
 
@@ -257,10 +344,23 @@ mod tests {
     #[test]
     fn a_frame_that_grows_by_a_header_around_it_has_room() {
         let address = |text: &str| text.parse().expect("address");
-        let mut profile = TrafficProfile::identity(address("192.0.2.1"), address("198.51.100.2"), FrameSize(1518));
-        let ends = AddressPair { source: address("2001:db8::2"), destination: address("2001:db8::1") };
+        let mut profile = TrafficProfile::identity(
+            address("192.0.2.1"),
+            address("198.51.100.2"),
+            FrameSize(1518),
+        );
+        let ends = AddressPair {
+            source: address("2001:db8::2"),
+            destination: address("2001:db8::1"),
+        };
         let datagram = &mut profile.forward.foreground.sent;
-        *datagram = Encapsulation { tunnel: Some(Tunnel { ends, hop_limit: 64 }), ..*datagram };
+        *datagram = Encapsulation {
+            tunnel: Some(Tunnel {
+                ends,
+                hop_limit: 64,
+            }),
+            ..*datagram
+        };
         for direction in [Direction::Forward, Direction::Reverse] {
             generate(&profile, direction, 1, &Clock::new()).expect("frames");
         }

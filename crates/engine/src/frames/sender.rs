@@ -39,7 +39,16 @@ impl<'a> Sender<'a> {
         let reach = share.part_of(reach(schedule, share.of as usize));
         // A queue without frames has nothing to flush.
         let is_flushed = sending.pacer.frames() == 0;
-        Self { port, stream, sending, reach, writer, is_flushed, refused: 0, requests: None }
+        Self {
+            port,
+            stream,
+            sending,
+            reach,
+            writer,
+            is_flushed,
+            refused: 0,
+            requests: None,
+        }
     }
 
     /// Returns the same sender, which waits for replies to its requests according to `log`, if there is one.
@@ -56,7 +65,9 @@ impl<'a> Sender<'a> {
     /// Sets the time at which the first frame is due.
     pub(crate) fn begin(&mut self, start_ns: u64) {
         self.sending.pacer.begin(start_ns);
-        self.requests.iter_mut().for_each(|requests| requests.begin(start_ns));
+        self.requests
+            .iter_mut()
+            .for_each(|requests| requests.begin(start_ns));
     }
 
     /// Sends the frames that are due at `now_ns`, at most a batch.
@@ -82,9 +93,12 @@ impl<'a> Sender<'a> {
         };
         let sent = self.writer.transmit(&self.stream, next, due, self.port)?;
         self.sending.note_sent(sent.taken, now_ns);
-        self.requests.iter_mut().for_each(|requests| requests.note_sent(sent.taken, first, now_ns));
+        self.requests
+            .iter_mut()
+            .for_each(|requests| requests.note_sent(sent.taken, first, now_ns));
         let pacer = &self.sending.pacer;
-        self.sending.gave_up |= self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
+        self.sending.gave_up |=
+            self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
         self.refused += sent.refused as u64;
         Ok(())
     }
@@ -109,7 +123,9 @@ impl<'a> Sender<'a> {
 
     /// Returns the number of its frames that were left out, because the time was over while it waited for replies.
     pub(crate) fn left_out(&self) -> u64 {
-        self.requests.as_ref().map_or(0, |requests| requests.left_out)
+        self.requests
+            .as_ref()
+            .map_or(0, |requests| requests.left_out)
     }
 
     /// Returns the number of its frames for which the DUT had no room.
@@ -139,11 +155,14 @@ enum WritingWay {
 
 impl WritingWay {
     fn of(stream: &Stream) -> Self {
-        let Some((pattern, template)) = stream.only_kind() else { return Self::Any };
+        let Some((pattern, template)) = stream.only_kind() else {
+            return Self::Any;
+        };
         match (PlainPatch::new(template), stream.drawn_ports()) {
             (Some(patch), Some(ports)) => Self::Ports(ports, patch),
             (Some(patch), None) => Self::Plain(pattern.clone(), patch),
-            (None, _) => TunnelPatch::new(template).map_or(Self::Any, |patch| Self::Tunnel(pattern.clone(), patch)),
+            (None, _) => TunnelPatch::new(template)
+                .map_or(Self::Any, |patch| Self::Tunnel(pattern.clone(), patch)),
         }
     }
 }
@@ -158,7 +177,10 @@ enum Held {
 impl Writer {
     /// Returns a writer for frames of `stream` into the buffers of a port with this number of slots.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
-        Self { held: vec![Held::Unknown; slots], way: WritingWay::of(stream) }
+        Self {
+            held: vec![Held::Unknown; slots],
+            way: WritingWay::of(stream),
+        }
     }
 
     /// Makes `port` send up to `wanted` frames with the numbers and times that `next` gives. The kind of stream is checked only once for all of them.
@@ -178,15 +200,27 @@ impl Writer {
                     patch.patch_ports::<true>(frame, ports.at(sequence), sequence, time);
                 })
             }
-            &WritingWay::Ports(ports, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
-                patch.patch_ports::<false>(frame, ports.at(sequence), sequence, time);
-            }),
-            WritingWay::Plain(pattern, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
-                patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
-            }),
-            WritingWay::Tunnel(pattern, patch) => write_each(stream, held, next, wanted, port, |frame, sequence, time| {
-                patch.patch(frame, &pattern.variable(sequence, stream.turn(sequence), time));
-            }),
+            &WritingWay::Ports(ports, patch) => {
+                write_each(stream, held, next, wanted, port, |frame, sequence, time| {
+                    patch.patch_ports::<false>(frame, ports.at(sequence), sequence, time);
+                })
+            }
+            WritingWay::Plain(pattern, patch) => {
+                write_each(stream, held, next, wanted, port, |frame, sequence, time| {
+                    patch.patch(
+                        frame,
+                        &pattern.variable(sequence, stream.turn(sequence), time),
+                    );
+                })
+            }
+            WritingWay::Tunnel(pattern, patch) => {
+                write_each(stream, held, next, wanted, port, |frame, sequence, time| {
+                    patch.patch(
+                        frame,
+                        &pattern.variable(sequence, stream.turn(sequence), time),
+                    );
+                })
+            }
             WritingWay::Any => port.transmit(wanted, &mut |slot, buffer| {
                 let (sequence, time) = next();
                 write(stream, sequence, time, &mut held[slot], buffer)
@@ -216,17 +250,33 @@ fn write_each(
 
 /// Writes frame `sequence` of `stream` into a buffer; returns its octets.
 #[inline]
-fn write(stream: &Stream, sequence: u64, time: StampedTime, held: &mut Held, buffer: &mut [u8]) -> usize {
+fn write(
+    stream: &Stream,
+    sequence: u64,
+    time: StampedTime,
+    held: &mut Held,
+    buffer: &mut [u8],
+) -> usize {
     let (kind, is_background) = stream.kind(sequence);
-    let wanted = if is_background { Held::Background } else { Held::Foreground };
+    let wanted = if is_background {
+        Held::Background
+    } else {
+        Held::Foreground
+    };
     let frame = template_in(held, buffer, &kind.template, wanted);
-    kind.template.patch(frame, &stream.variable(kind, sequence, time));
+    kind.template
+        .patch(frame, &stream.variable(kind, sequence, time));
     frame.len()
 }
 
 /// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
 #[inline(always)]
-fn template_in<'b>(held: &mut Held, buffer: &'b mut [u8], template: &Template, wanted: Held) -> &'b mut [u8] {
+fn template_in<'b>(
+    held: &mut Held,
+    buffer: &'b mut [u8],
+    template: &Template,
+    wanted: Held,
+) -> &'b mut [u8] {
     let octets = template.octets();
     let frame = &mut buffer[..octets.len()];
     if *held != wanted {

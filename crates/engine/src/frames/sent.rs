@@ -28,7 +28,8 @@ impl SentNumbers {
             Self::Each(sent) => Box::new(sent.without(seen)),
             Self::InTurn(counts) => {
                 let queues = counts.len().max(1) as u64;
-                let was_sent = move |number: &u64| number / queues < counts[(number % queues) as usize];
+                let was_sent =
+                    move |number: &u64| number / queues < counts[(number % queues) as usize];
                 let longest = counts.iter().max().copied().unwrap_or(0);
                 Box::new(seen.clear_bits(longest * queues).filter(was_sent))
             }
@@ -43,8 +44,14 @@ mod tests {
     #[test]
     fn what_a_queue_did_not_come_to_is_not_missing() {
         let mut seen = Bitmap::new(100);
-        [0, 2, 3].into_iter().for_each(|number| assert!(seen.set(number)));
-        let missing = |counts: &[u64]| SentNumbers::InTurn(counts.to_vec()).missing(&seen).collect::<Vec<_>>();
+        [0, 2, 3]
+            .into_iter()
+            .for_each(|number| assert!(seen.set(number)));
+        let missing = |counts: &[u64]| {
+            SentNumbers::InTurn(counts.to_vec())
+                .missing(&seen)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(missing(&[6]), [1, 4, 5]);
         // Queue 0 has sent 0, 2, 4, 6, and queue 1 only 1.
         assert_eq!(missing(&[4, 1]), [1, 4, 6]);

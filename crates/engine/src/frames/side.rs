@@ -28,11 +28,25 @@ pub(crate) struct AddressField {
 impl AddressField {
     /// Returns the field for a variation; `own` are the 32 bits of the path's own address.
     pub(crate) fn new(variation: AddressVariation, version: IpVersion, own: u32) -> Self {
-        let lower = |step| Self { kept: own & UPPER_HALF, first: own & LOWER_HALF, step, mask: LOWER_HALF };
+        let lower = |step| Self {
+            kept: own & UPPER_HALF,
+            first: own & LOWER_HALF,
+            step,
+            mask: LOWER_HALF,
+        };
         match (variation, version) {
-            (AddressVariation::None, _) => Self { kept: own, first: 0, step: 0, mask: 0 },
-            (AddressVariation::Part(part), IpVersion::Ipv4) => Self::of_part(part.range.first, part.ipv4_offset, own),
-            (AddressVariation::Part(part), IpVersion::Ipv6) => Self::of_part(part.range.first, part.ipv6_offset, own),
+            (AddressVariation::None, _) => Self {
+                kept: own,
+                first: 0,
+                step: 0,
+                mask: 0,
+            },
+            (AddressVariation::Part(part), IpVersion::Ipv4) => {
+                Self::of_part(part.range.first, part.ipv4_offset, own)
+            }
+            (AddressVariation::Part(part), IpVersion::Ipv6) => {
+                Self::of_part(part.range.first, part.ipv6_offset, own)
+            }
             (AddressVariation::Networks(_), IpVersion::Ipv4) => lower(1 << 8),
             (AddressVariation::Networks(_), IpVersion::Ipv6) => lower(1),
         }
@@ -42,14 +56,29 @@ impl AddressField {
     /// there are none.
     fn of_part(first: u32, offset: u8, own: u32) -> Self {
         match offset {
-            0 => Self { kept: own & LOWER_HALF, first: first << 16, step: 1 << 16, mask: UPPER_HALF },
-            _ => Self { kept: 0, first: (own & UPPER_HALF).wrapping_add(first), step: 1, mask: u32::MAX },
+            0 => Self {
+                kept: own & LOWER_HALF,
+                first: first << 16,
+                step: 1 << 16,
+                mask: UPPER_HALF,
+            },
+            _ => Self {
+                kept: 0,
+                first: (own & UPPER_HALF).wrapping_add(first),
+                step: 1,
+                mask: u32::MAX,
+            },
         }
     }
 
     /// Returns the field of a pool, whose addresses differ in their last 16 bits, which are the places.
     fn of_pool(own: u32) -> Self {
-        Self { kept: own & UPPER_HALF, first: 0, step: 1, mask: LOWER_HALF }
+        Self {
+            kept: own & UPPER_HALF,
+            first: 0,
+            step: 1,
+            mask: LOWER_HALF,
+        }
     }
 
     #[inline(always)]
@@ -76,7 +105,11 @@ impl AddressVariation {
 /// Returns the address of a pool with these last 16 bits.
 pub(crate) fn pool_address(own: IpAddr, last: u16) -> IpAddr {
     let at = last_at(version(own));
-    with_part(own, at, AddressField::of_pool(part_of(own, at)).at(u32::from(last)))
+    with_part(
+        own,
+        at,
+        AddressField::of_pool(part_of(own, at)).at(u32::from(last)),
+    )
 }
 
 fn last_at(version: IpVersion) -> usize {
@@ -87,7 +120,11 @@ fn last_at(version: IpVersion) -> usize {
 }
 
 pub(crate) fn version(address: IpAddr) -> IpVersion {
-    if address.is_ipv4() { IpVersion::Ipv4 } else { IpVersion::Ipv6 }
+    if address.is_ipv4() {
+        IpVersion::Ipv4
+    } else {
+        IpVersion::Ipv6
+    }
 }
 
 /// The side on which a frame is seen, and the side that sent it.
@@ -126,7 +163,11 @@ pub(crate) struct VaryingAddresses {
 
 impl VaryingAddresses {
     pub(crate) fn address_field(self, version: IpVersion, own: u32) -> AddressField {
-        if self.is_pool { AddressField::of_pool(own) } else { AddressField::new(self.variation, version, own) }
+        if self.is_pool {
+            AddressField::of_pool(own)
+        } else {
+            AddressField::new(self.variation, version, own)
+        }
     }
 }
 
@@ -137,20 +178,40 @@ pub(crate) fn sides(
     version: IpVersion,
     view: Option<Viewpoint>,
 ) -> (VaryingAddresses, VaryingAddresses) {
-    let own = |variation: AddressVariation| VaryingAddresses { at: variation.begins_at(version), variation, is_pool: false };
-    let pool = |variation| VaryingAddresses { at: last_at(version), variation, is_pool: true };
+    let own = |variation: AddressVariation| VaryingAddresses {
+        at: variation.begins_at(version),
+        variation,
+        is_pool: false,
+    };
+    let pool = |variation| VaryingAddresses {
+        at: last_at(version),
+        variation,
+        is_pool: true,
+    };
     match view {
-        Some(Viewpoint { at_initiator: false, of_initiator: true }) => (pool(source), own(destination)),
-        Some(Viewpoint { at_initiator: false, of_initiator: false }) => (own(source), pool(destination)),
+        Some(Viewpoint {
+            at_initiator: false,
+            of_initiator: true,
+        }) => (pool(source), own(destination)),
+        Some(Viewpoint {
+            at_initiator: false,
+            of_initiator: false,
+        }) => (own(source), pool(destination)),
         _ => (own(source), own(destination)),
     }
 }
 
 /// Returns the counters of the source and destination address; `None` if neither varies.
-pub(crate) fn counters(profile: &TrafficProfile, direction: Direction) -> Option<(Counter, Counter)> {
+pub(crate) fn counters(
+    profile: &TrafficProfile,
+    direction: Direction,
+) -> Option<(Counter, Counter)> {
     let (source, destination) = profile.variations(direction);
     match (counter(source), counter(destination)) {
         (None, None) => None,
-        (source, destination) => Some((source.unwrap_or(Counter::random(1)), destination.unwrap_or(Counter::random(1)))),
+        (source, destination) => Some((
+            source.unwrap_or(Counter::random(1)),
+            destination.unwrap_or(Counter::random(1)),
+        )),
     }
 }

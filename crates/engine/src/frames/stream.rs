@@ -10,7 +10,8 @@ use sixbench_method::plan::Payload;
 use sixbench_method::terms::{Direction, Share};
 use sixbench_method::trial::{Schedule, TrialKind, TrialSpec};
 use sixbench_wire::template::{
-    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport, Variable,
+    DatagramEnd, Description, OuterHeader, StampedTime, SubscriberAddresses, Template, Transport,
+    Variable,
 };
 use sixbench_wire::{EchoKind, MacAddress, WireError};
 use std::sync::Arc;
@@ -84,19 +85,36 @@ impl Common<'_> {
         let is_left = (self.direction == Direction::Forward) != self.is_arrival;
         let subscribers = self.profile.subscribers.as_ref()?;
         let ports = self.profile.ports(self.pattern());
-        let range = if self.pattern() == Direction::Forward { ports.source } else { ports.destination };
-        Some(SubscriberPopulation::new(subscribers, self.subscriber_end(), is_left, range.order))
+        let range = if self.pattern() == Direction::Forward {
+            ports.source
+        } else {
+            ports.destination
+        };
+        Some(SubscriberPopulation::new(
+            subscribers,
+            self.subscriber_end(),
+            is_left,
+            range.order,
+        ))
     }
 
     /// Returns the direction whose pattern of ports and addresses these frames follow.
     fn pattern(&self) -> Direction {
-        if self.is_reply { Direction::Forward } else { self.direction }
+        if self.is_reply {
+            Direction::Forward
+        } else {
+            self.direction
+        }
     }
 
     /// Returns the variations of the source and destination address.
     fn variations(&self) -> (AddressVariation, AddressVariation) {
         let (source, destination) = self.profile.variations(self.pattern());
-        if self.is_reply { (destination, source) } else { (source, destination) }
+        if self.is_reply {
+            (destination, source)
+        } else {
+            (source, destination)
+        }
     }
 
     fn transport(&self) -> Transport {
@@ -111,32 +129,85 @@ impl Common<'_> {
     fn conversation(&self) -> Option<(Conversation, Viewpoint)> {
         let opens = self.profile.gateway.as_ref()?.opens;
         let of_initiator = self.direction == opens;
-        Some((self.conversation?.clone(), Viewpoint { at_initiator: of_initiator != self.is_arrival, of_initiator }))
+        Some((
+            self.conversation?.clone(),
+            Viewpoint {
+                at_initiator: of_initiator != self.is_arrival,
+                of_initiator,
+            },
+        ))
     }
 }
 
 impl<'a> StreamSource<'a> {
     fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
-        let Self { profile, spec, direction, trial, conversation } = self;
+        let Self {
+            profile,
+            spec,
+            direction,
+            trial,
+            conversation,
+        } = self;
         let is_reply = spec.kind == TrialKind::Response && direction == Direction::Reverse;
-        Common { profile, direction, trial, macs, conversation, is_arrival, is_reply }
+        Common {
+            profile,
+            direction,
+            trial,
+            macs,
+            conversation,
+            is_arrival,
+            is_reply,
+        }
     }
 }
 
 impl FrameKind {
-    fn new(datagram: &Encapsulation, hop_limit: u8, is_background: bool, common: &Common<'_>) -> Result<Self, WireError> {
-        let Common { profile, direction, trial, macs, .. } = *common;
-        let (id, version) = (StreamId::new(direction, is_background, trial), version(datagram.ends.source));
-        let conversation = if is_background { None } else { common.conversation() };
-        let population = if is_background { None } else { common.population() };
+    fn new(
+        datagram: &Encapsulation,
+        hop_limit: u8,
+        is_background: bool,
+        common: &Common<'_>,
+    ) -> Result<Self, WireError> {
+        let Common {
+            profile,
+            direction,
+            trial,
+            macs,
+            ..
+        } = *common;
+        let (id, version) = (
+            StreamId::new(direction, is_background, trial),
+            version(datagram.ends.source),
+        );
+        let conversation = if is_background {
+            None
+        } else {
+            common.conversation()
+        };
+        let population = if is_background {
+            None
+        } else {
+            common.population()
+        };
         let (source, destination) = common.variations();
-        let sides = sides(source, destination, version, conversation.as_ref().map(|(_, view)| *view));
+        let sides = sides(
+            source,
+            destination,
+            version,
+            conversation.as_ref().map(|(_, view)| *view),
+        );
         let outer = datagram.tunnel.map(|tunnel| OuterHeader {
             src: tunnel.ends.source,
             dst: tunnel.ends.destination,
-            hop_limit: if common.is_arrival { tunnel.hop_limit } else { HOP_LIMIT },
+            hop_limit: if common.is_arrival {
+                tunnel.hop_limit
+            } else {
+                HOP_LIMIT
+            },
         });
-        let ends = population.as_ref().map_or(datagram.ends, |population| population.zero_varying_suffix(datagram.ends));
+        let ends = population.as_ref().map_or(datagram.ends, |population| {
+            population.zero_varying_suffix(datagram.ends)
+        });
         let template = Template::new(&Description {
             src_mac: macs.0,
             dst_mac: macs.1,
@@ -144,14 +215,22 @@ impl FrameKind {
             dst: ends.destination,
             hop_limit,
             // The size is that of the datagram's frame; an outer header is added to it.
-            frame_octets: usize::from(profile.frame_size.without_fcs(version)) + outer.map_or(0, |outer| outer.octets()),
+            frame_octets: usize::from(profile.frame_size.without_fcs(version))
+                + outer.map_or(0, |outer| outer.octets()),
             stream: id.0,
             variable_at: (sides.0.at, sides.1.at),
-            transport: if is_background { Transport::Udp } else { common.transport() },
+            transport: if is_background {
+                Transport::Udp
+            } else {
+                common.transport()
+            },
             outer,
         })?;
         let own = template.own_parts();
-        let address_fields = (sides.0.address_field(version, own.0), sides.1.address_field(version, own.1));
+        let address_fields = (
+            sides.0.address_field(version, own.0),
+            sides.1.address_field(version, own.1),
+        );
         let pattern = match conversation {
             Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
             // Ports and addresses do not depend on the trial's number: every trial has the same pattern.
@@ -159,7 +238,12 @@ impl FrameKind {
                 let of = common.pattern();
                 let stream = StreamId::new(of, is_background, trial).0 & 3;
                 Pattern::Flow(FlowPattern {
-                    flow: Flow::new(profile.ports(of), counters(profile, of), profile.seed, stream),
+                    flow: Flow::new(
+                        profile.ports(of),
+                        counters(profile, of),
+                        profile.seed,
+                        stream,
+                    ),
                     address_fields,
                     population: population.clone(),
                     is_reply: common.is_reply,
@@ -168,7 +252,13 @@ impl FrameKind {
                 })
             }
         };
-        Ok(Self { keeps_identification: false, template, pattern, address_fields, population })
+        Ok(Self {
+            keeps_identification: false,
+            template,
+            pattern,
+            address_fields,
+            population,
+        })
     }
 
     /// Returns whether the frames arrive with sources that the DUT has taken from a pool.
@@ -186,19 +276,39 @@ impl FrameKind {
 
     /// Returns the variable fields of frame `sequence`, which is frame `index` of its flow pattern.
     #[inline]
-    fn variable(&self, sequence: u64, index: u64, time: StampedTime, seen: Option<Mapped>) -> Variable {
+    fn variable(
+        &self,
+        sequence: u64,
+        index: u64,
+        time: StampedTime,
+        seen: Option<Mapped>,
+    ) -> Variable {
         let (conversation, view) = match &self.pattern {
             Pattern::Flow(pattern) => return pattern.variable(sequence, index, time),
             Pattern::Conversation(conversation, view) => (conversation, view),
         };
         let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
         // The place of the Initiator's address is the subscriber's number; behind the DUT the address comes from the pool.
-        let number = if view.of_initiator { fields.places.0 } else { fields.places.1 };
+        let number = if view.of_initiator {
+            fields.places.0
+        } else {
+            fields.places.1
+        };
         let at_home = self.population.as_ref().filter(|_| view.at_initiator);
         let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(number)?)));
-        let addresses = (self.address_fields.0.at(fields.places.0), self.address_fields.1.at(fields.places.1));
+        let addresses = (
+            self.address_fields.0.at(fields.places.0),
+            self.address_fields.1.at(fields.places.1),
+        );
         let (source_port, destination_port) = fields.ports;
-        Variable { source_port, destination_port, sequence, time, addresses: Some(addresses), subscriber }
+        Variable {
+            source_port,
+            destination_port,
+            sequence,
+            time,
+            addresses: Some(addresses),
+            subscriber,
+        }
     }
 }
 
@@ -227,11 +337,26 @@ impl FlowPattern {
         };
         if self.is_reply {
             places = places.map(|(source, destination)| (destination, source));
-            ports = if self.is_echo { ports } else { (ports.1, ports.0) };
+            ports = if self.is_echo {
+                ports
+            } else {
+                (ports.1, ports.0)
+            };
         }
-        let addresses =
-            places.map(|(source, destination)| (self.address_fields.0.at(source), self.address_fields.1.at(destination)));
-        Variable { source_port: ports.0, destination_port: ports.1, sequence, time, addresses, subscriber }
+        let addresses = places.map(|(source, destination)| {
+            (
+                self.address_fields.0.at(source),
+                self.address_fields.1.at(destination),
+            )
+        });
+        Variable {
+            source_port: ports.0,
+            destination_port: ports.1,
+            sequence,
+            time,
+            addresses,
+            subscriber,
+        }
     }
 
     /// Returns the addresses of the frame's subscriber, and replaces one port by one of the subscriber's.
@@ -248,7 +373,11 @@ impl FlowPattern {
             None => population.drawn(index, draw)?,
             Some(requests) => population.member(requests.client(sequence))?,
         };
-        let end = if self.is_reply { DatagramEnd::Source } else { population.end() };
+        let end = if self.is_reply {
+            DatagramEnd::Source
+        } else {
+            population.end()
+        };
         population.take_port(member, index, draw, end, ports);
         Some(population.addresses(member))
     }
@@ -313,30 +442,57 @@ pub(crate) struct StreamSource<'a> {
 
 impl Stream {
     /// Returns the frames as they leave the tester, from the hardware address `own` to the DUT's `peer`.
-    pub(crate) fn sent(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
-        Self::new(&of.common((own, peer), false), of.spec, |path| (path.sent, HOP_LIMIT))
+    pub(crate) fn sent(
+        of: StreamSource<'_>,
+        (own, peer): (MacAddress, MacAddress),
+    ) -> Result<Self, WireError> {
+        Self::new(&of.common((own, peer), false), of.spec, |path| {
+            (path.sent, HOP_LIMIT)
+        })
     }
 
     /// Returns the frames as they must arrive at the tester, from the DUT's hardware address `peer` to `own`.
-    pub(crate) fn expected(of: StreamSource<'_>, (own, peer): (MacAddress, MacAddress)) -> Result<Self, WireError> {
-        Self::new(&of.common((peer, own), true), of.spec, |path| (path.expected, HOP_LIMIT.saturating_sub(path.hops)))
+    pub(crate) fn expected(
+        of: StreamSource<'_>,
+        (own, peer): (MacAddress, MacAddress),
+    ) -> Result<Self, WireError> {
+        Self::new(&of.common((peer, own), true), of.spec, |path| {
+            (path.expected, HOP_LIMIT.saturating_sub(path.hops))
+        })
     }
 
-    fn new(common: &Common<'_>, spec: &TrialSpec, view: impl Fn(&Path) -> (Encapsulation, u8)) -> Result<Self, WireError> {
+    fn new(
+        common: &Common<'_>,
+        spec: &TrialSpec,
+        view: impl Fn(&Path) -> (Encapsulation, u8),
+    ) -> Result<Self, WireError> {
         let paths = common.profile.paths(common.direction);
         let kind = |path: &Path, is_background| -> Result<FrameKind, WireError> {
             let (datagram, hop_limit) = view(path);
             let keeps_identification = common.profile.keeps_identification && path.keeps_ipv4();
-            Ok(FrameKind { keeps_identification, ..FrameKind::new(&datagram, hop_limit, is_background, common)? })
+            Ok(FrameKind {
+                keeps_identification,
+                ..FrameKind::new(&datagram, hop_limit, is_background, common)?
+            })
         };
         // A background frame would not open or validate a connection.
-        let is_of_connections = common.conversation.is_some_and(|conversation| conversation.step != ConversationStep::Use);
-        let share = if is_of_connections { Share::ALL } else { common.profile.share };
+        let is_of_connections = common
+            .conversation
+            .is_some_and(|conversation| conversation.step != ConversationStep::Use);
+        let share = if is_of_connections {
+            Share::ALL
+        } else {
+            common.profile.share
+        };
         Ok(Self {
             direction: common.direction,
             id: StreamId::new(common.direction, false, common.trial),
             foreground: kind(&paths.foreground, false)?,
-            background: paths.background.as_ref().map(|path| kind(path, true)).transpose()?,
+            background: paths
+                .background
+                .as_ref()
+                .map(|path| kind(path, true))
+                .transpose()?,
             share,
             turns: Turns::new(common.profile, spec),
         })
@@ -352,26 +508,36 @@ impl Stream {
 
     /// Returns the octets of the longest frame, without FCS.
     pub(crate) fn longest_octets(&self) -> usize {
-        let background = self.background.iter().map(|kind| kind.template.frame_octets());
+        let background = self
+            .background
+            .iter()
+            .map(|kind| kind.template.frame_octets());
         background.fold(self.foreground.template.frame_octets(), usize::max)
     }
 
     /// Returns the kinds of frames in the stream, foreground first, and whether each is background.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&FrameKind, bool)> {
-        std::iter::once((&self.foreground, false)).chain(self.background.iter().map(|kind| (kind, true)))
+        std::iter::once((&self.foreground, false))
+            .chain(self.background.iter().map(|kind| (kind, true)))
     }
 
     /// Returns the pattern of the frames and their template if all are of one kind; `None` with background traffic, or if the frames' numbers do
     /// not determine a pattern.
     pub(crate) fn only_kind(&self) -> Option<(&FlowPattern, &Template)> {
-        let pattern = self.foreground.flow_pattern().filter(|_| self.background.is_none())?;
+        let pattern = self
+            .foreground
+            .flow_pattern()
+            .filter(|_| self.background.is_none())?;
         Some((pattern, &self.foreground.template))
     }
 
     /// Returns the ports of the frames of this stream by their numbers, if apart from them only number and time vary.
     pub(crate) fn drawn_ports(&self) -> Option<DrawnPorts> {
         let is_simple = self.background.is_none() && matches!(self.turns, Turns::Unbounded);
-        self.foreground.flow_pattern().filter(|_| is_simple)?.drawn_ports()
+        self.foreground
+            .flow_pattern()
+            .filter(|_| is_simple)?
+            .drawn_ports()
     }
 
     /// Returns the kind of frame `sequence`, and whether it is background.
@@ -391,7 +557,13 @@ impl Stream {
 
     /// Returns the same for a frame that arrived from `seen`, which is used if the source cannot be known in advance.
     #[inline]
-    pub(crate) fn variable_of_arrival(&self, kind: &FrameKind, sequence: u64, time: StampedTime, seen: Mapped) -> Variable {
+    pub(crate) fn variable_of_arrival(
+        &self,
+        kind: &FrameKind,
+        sequence: u64,
+        time: StampedTime,
+        seen: Mapped,
+    ) -> Variable {
         kind.variable(sequence, self.turn(sequence), time, Some(seen))
     }
 
@@ -399,14 +571,23 @@ impl Stream {
     #[inline]
     pub(crate) fn learn(&self, kind: &FrameKind, sequence: u64, source: Mapped) {
         if let Pattern::Conversation(conversation, view) = &kind.pattern {
-            conversation.learn(*view, conversation.connection(*view, self.turn(sequence)), source);
+            conversation.learn(
+                *view,
+                conversation.connection(*view, self.turn(sequence)),
+                source,
+            );
         }
     }
 
     /// Returns the connection to which a frame belongs, if there is one.
     pub(crate) fn connection(&self, sequence: u64) -> Option<(&Conversation, u64)> {
-        let Pattern::Conversation(conversation, view) = &self.kind(sequence).0.pattern else { return None };
-        Some((&**conversation, conversation.connection(*view, self.turn(sequence))))
+        let Pattern::Conversation(conversation, view) = &self.kind(sequence).0.pattern else {
+            return None;
+        };
+        Some((
+            &**conversation,
+            conversation.connection(*view, self.turn(sequence)),
+        ))
     }
 
     /// Returns whether the sources of arriving foreground frames are to be learned.
@@ -425,12 +606,18 @@ impl Stream {
         match &self.turns {
             Turns::Unbounded => self.index(sequence),
             Turns::Among(flows) => self.index(sequence) % flows,
-            Turns::Started(schedule) => self.index(sequence) % u64::from(schedule.segment_of(sequence).flows.max(1)),
+            Turns::Started(schedule) => {
+                self.index(sequence) % u64::from(schedule.segment_of(sequence).flows.max(1))
+            }
         }
     }
 
     #[inline(always)]
     fn index(&self, sequence: u64) -> u64 {
-        if self.background.is_some() { self.share.index(sequence) } else { sequence }
+        if self.background.is_some() {
+            self.share.index(sequence)
+        } else {
+            sequence
+        }
     }
 }

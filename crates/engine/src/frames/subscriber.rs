@@ -40,16 +40,31 @@ pub(crate) struct Member<'a> {
 
 impl SubscriberPopulation {
     /// Returns the subscribers as seen on the left link or, without `is_left`, on the right. `port_order` is that of the ports at the subscribers' end.
-    pub(crate) fn new(subscribers: &SubscriberGroups, end: DatagramEnd, is_left: bool, port_order: ValueOrder) -> Self {
+    pub(crate) fn new(
+        subscribers: &SubscriberGroups,
+        end: DatagramEnd,
+        is_left: bool,
+        port_order: ValueOrder,
+    ) -> Self {
         let mut first = 0;
         let seen = |group: &SubscriberGroup| {
-            let seen = SeenGroup { first, seen: if is_left { group.left } else { group.right }, ports: group.ports };
+            let seen = SeenGroup {
+                first,
+                seen: if is_left { group.left } else { group.right },
+                ports: group.ports,
+            };
             first += group.count;
             seen
         };
         let groups = subscribers.groups.iter().map(seen).collect();
         let numbers = Counter::among(subscribers.order, subscribers.count().max(1));
-        let mut population = Self { end, groups, numbers, port_order, kept: Box::default() };
+        let mut population = Self {
+            end,
+            groups,
+            numbers,
+            port_order,
+            kept: Box::default(),
+        };
         if subscribers.count() <= MOST_KEPT {
             let all = (0..subscribers.count()).filter_map(|number| population.member(number));
             population.kept = all.map(|member| population.computed(member)).collect();
@@ -63,11 +78,21 @@ impl SubscriberPopulation {
             return ends;
         }
         let zeroed = |address: IpAddr| -> IpAddr {
-            if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+            if address.is_ipv4() {
+                Ipv4Addr::UNSPECIFIED.into()
+            } else {
+                Ipv6Addr::UNSPECIFIED.into()
+            }
         };
         match self.end {
-            DatagramEnd::Source => AddressPair { source: zeroed(ends.source), ..ends },
-            DatagramEnd::Destination => AddressPair { destination: zeroed(ends.destination), ..ends },
+            DatagramEnd::Source => AddressPair {
+                source: zeroed(ends.source),
+                ..ends
+            },
+            DatagramEnd::Destination => AddressPair {
+                destination: zeroed(ends.destination),
+                ..ends
+            },
         }
     }
 
@@ -81,19 +106,29 @@ impl SubscriberPopulation {
     #[inline(always)]
     pub(crate) fn member(&self, number: u32) -> Option<Member<'_>> {
         let group = self.groups.iter().rfind(|group| group.first <= number)?;
-        Some(Member { group, number: u64::from(number - group.first) })
+        Some(Member {
+            group,
+            number: u64::from(number - group.first),
+        })
     }
 
     /// Returns the subscriber's addresses.
     #[inline(always)]
     pub(crate) fn addresses(&self, member: Member<'_>) -> SubscriberAddresses {
         let among_all = u64::from(member.group.first) + member.number;
-        self.kept.get(among_all as usize).copied().unwrap_or_else(|| self.computed(member))
+        self.kept
+            .get(among_all as usize)
+            .copied()
+            .unwrap_or_else(|| self.computed(member))
     }
 
     fn computed(&self, Member { group, number }: Member<'_>) -> SubscriberAddresses {
         let bits = |rule: Option<AddressRule>| rule.map(|rule| rule.bits(number));
-        SubscriberAddresses { end: self.end, inner: bits(group.seen.inner), outer: bits(group.seen.outer) }
+        SubscriberAddresses {
+            end: self.end,
+            inner: bits(group.seen.inner),
+            outer: bits(group.seen.outer),
+        }
     }
 
     /// Returns the end of the frames at which the subscribers are.
@@ -115,7 +150,8 @@ impl SubscriberPopulation {
         if !group.ports.is_restricted() {
             return;
         }
-        let nth = Counter::among(self.port_order, group.ports.count(number)).place(index, draw.port);
+        let nth =
+            Counter::among(self.port_order, group.ports.count(number)).place(index, draw.port);
         let port = group.ports.port(number, nth);
         match end {
             DatagramEnd::Source => ports.0 = port,

@@ -64,7 +64,11 @@ impl TrialContext<'_> {
     }
 
     /// Returns the trial's tasks, with senders before receivers.
-    pub(crate) fn tasks<'p>(&self, left: &'p mut [Halves], right: &'p mut [Halves]) -> Result<Vec<Task<'p>>, MeasureError> {
+    pub(crate) fn tasks<'p>(
+        &self,
+        left: &'p mut [Halves],
+        right: &'p mut [Halves],
+    ) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
         let mut tasks = Vec::with_capacity(2 * (left.len() + right.len()));
         let (mut left, mut right) = (PortHalves::of(left), PortHalves::of(right));
@@ -80,43 +84,110 @@ impl TrialContext<'_> {
     }
 
     /// Returns the responders of an exchange. Each receives and sends on one thread, so that no reply waits for another thread.
-    fn responders<'p>(&self, PortHalves { transmit, receive }: PortHalves<'p>) -> Result<Vec<Task<'p>>, MeasureError> {
-        let frames = reach(&self.phase.spec.schedule(), self.queues[Direction::Forward as usize]);
-        let responder = |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
-            let (receiver, replies) = (self.receiver(receive, Direction::Forward)?, self.sent(Direction::Reverse)?);
-            let responder = Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
-            Ok(Task::Respond(queue, Box::new(responder), Waiting::Due))
-        };
-        transmit.into_iter().zip(receive).enumerate().map(responder).collect()
+    fn responders<'p>(
+        &self,
+        PortHalves { transmit, receive }: PortHalves<'p>,
+    ) -> Result<Vec<Task<'p>>, MeasureError> {
+        let frames = reach(
+            &self.phase.spec.schedule(),
+            self.queues[Direction::Forward as usize],
+        );
+        let responder =
+            |(queue, (transmit, receive)): (usize, (&'p mut dyn Transmit, &'p mut dyn Receive))| {
+                let (receiver, replies) = (
+                    self.receiver(receive, Direction::Forward)?,
+                    self.sent(Direction::Reverse)?,
+                );
+                let responder =
+                    Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
+                Ok(Task::Respond(queue, Box::new(responder), Waiting::Due))
+            };
+        transmit
+            .into_iter()
+            .zip(receive)
+            .enumerate()
+            .map(responder)
+            .collect()
     }
 
-    fn senders<'p>(&self, ports: Vec<&'p mut dyn Transmit>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
+    fn senders<'p>(
+        &self,
+        ports: Vec<&'p mut dyn Transmit>,
+        direction: Direction,
+    ) -> Result<Vec<Task<'p>>, MeasureError> {
         // In a closed loop one queue sends the requests of all clients, as it must know which of them wait.
-        let of = if self.requests.is_some() { 1 } else { ports.len() };
-        let loaded = if self.is_loaded(direction) { ports } else { Vec::new() };
+        let of = if self.requests.is_some() {
+            1
+        } else {
+            ports.len()
+        };
+        let loaded = if self.is_loaded(direction) {
+            ports
+        } else {
+            Vec::new()
+        };
         let queues = loaded.into_iter().take(of).enumerate();
-        queues.map(|(queue, port)| self.sender(port, DirectionQueue { direction, queue }, of)).collect()
+        queues
+            .map(|(queue, port)| self.sender(port, DirectionQueue { direction, queue }, of))
+            .collect()
     }
 
     /// Returns the task of one of `queues` senders of a direction.
-    fn sender<'p>(&self, port: &'p mut dyn Transmit, queue: DirectionQueue, queues: usize) -> Result<Task<'p>, MeasureError> {
-        let share = ThreadShare { index: queue.queue as u64, of: queues as u64 };
+    fn sender<'p>(
+        &self,
+        port: &'p mut dyn Transmit,
+        queue: DirectionQueue,
+        queues: usize,
+    ) -> Result<Task<'p>, MeasureError> {
+        let share = ThreadShare {
+            index: queue.queue as u64,
+            of: queues as u64,
+        };
         let stream = self.sent(queue.direction)?;
-        let sender = Sender::new(port, stream, &self.phase.spec.schedule(), share, self.settings.stall_ns);
-        Ok(Task::Send(queue, Box::new(sender.waiting_for_replies(self.requests.clone()))))
+        let sender = Sender::new(
+            port,
+            stream,
+            &self.phase.spec.schedule(),
+            share,
+            self.settings.stall_ns,
+        );
+        Ok(Task::Send(
+            queue,
+            Box::new(sender.waiting_for_replies(self.requests.clone())),
+        ))
     }
 
-    fn receivers<'p>(&self, ports: Vec<&'p mut dyn Receive>, direction: Direction) -> Result<Vec<Task<'p>>, MeasureError> {
-        let waiting = if self.is_loaded(direction) { Waiting::Due } else { Waiting::Idle };
+    fn receivers<'p>(
+        &self,
+        ports: Vec<&'p mut dyn Receive>,
+        direction: Direction,
+    ) -> Result<Vec<Task<'p>>, MeasureError> {
+        let waiting = if self.is_loaded(direction) {
+            Waiting::Due
+        } else {
+            Waiting::Idle
+        };
         let receiver = |(queue, port): (usize, &'p mut dyn Receive)| {
-            Ok(Task::Receive(DirectionQueue { direction, queue }, Box::new(self.receiver(port, direction)?), waiting))
+            Ok(Task::Receive(
+                DirectionQueue { direction, queue },
+                Box::new(self.receiver(port, direction)?),
+                waiting,
+            ))
         };
         ports.into_iter().enumerate().map(receiver).collect()
     }
 
     fn source(&self, direction: Direction) -> StreamSource<'_> {
-        let TrialPhase { spec, conversation, .. } = *self.phase;
-        StreamSource { profile: self.profile, spec, direction, trial: self.trial, conversation }
+        let TrialPhase {
+            spec, conversation, ..
+        } = *self.phase;
+        StreamSource {
+            profile: self.profile,
+            spec,
+            direction,
+            trial: self.trial,
+            conversation,
+        }
     }
 
     /// Returns the frames of a direction as they leave.
@@ -125,15 +196,33 @@ impl TrialContext<'_> {
         Ok(Stream::sent(self.source(direction), (own, peer))?.of_clients(self.requests.as_ref()))
     }
 
-    fn receiver<'p>(&self, port: &'p mut dyn Receive, direction: Direction) -> Result<Receiver<'p>, MeasureError> {
+    fn receiver<'p>(
+        &self,
+        port: &'p mut dyn Receive,
+        direction: Direction,
+    ) -> Result<Receiver<'p>, MeasureError> {
         let (own, peer) = self.macs[1 - direction as usize];
-        let macs = if self.profile.wire == Some(WireAddresses::Exchanged) { (peer, own) } else { (own, peer) };
-        let stream = Stream::expected(self.source(direction), macs)?.of_clients(self.requests.as_ref());
-        let schedule = if self.is_loaded(direction) { self.phase.spec.schedule() } else { Schedule::default() };
-        let [sending, receiving] = [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
+        let macs = if self.profile.wire == Some(WireAddresses::Exchanged) {
+            (peer, own)
+        } else {
+            (own, peer)
+        };
+        let stream =
+            Stream::expected(self.source(direction), macs)?.of_clients(self.requests.as_ref());
+        let schedule = if self.is_loaded(direction) {
+            self.phase.spec.schedule()
+        } else {
+            Schedule::default()
+        };
+        let [sending, receiving] =
+            [direction as usize, 1 - direction as usize].map(|side| self.queues[side]);
         let expected = ExpectedFrames {
-            verifier: Verifier::new(stream, reach(&schedule, sending), self.profile.zero_checksum_is_known)
-                .knowing_absent_checksums(self.profile.absent_checksum_is_known),
+            verifier: Verifier::new(
+                stream,
+                reach(&schedule, sending),
+                self.profile.zero_checksum_is_known,
+            )
+            .knowing_absent_checksums(self.profile.absent_checksum_is_known),
             delays: Delays::new(self.tagged(&schedule), self.profile.ipdv),
             schedule,
             duration_ns: self.phase.spec.duration_ns,

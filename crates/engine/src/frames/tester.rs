@@ -66,7 +66,14 @@ impl FrameTester {
         layout: Layout,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        Self::between(TesterPort::new(ports.0), TesterPort::new(ports.1), profile.into_inner(), settings, layout, stop)
+        Self::between(
+            TesterPort::new(ports.0),
+            TesterPort::new(ports.1),
+            profile.into_inner(),
+            settings,
+            layout,
+            stop,
+        )
     }
 
     /// Returns one end of a tester, which sends `sends` from `port`, and receives the other direction there. The other end is on another machine,
@@ -79,7 +86,11 @@ impl FrameTester {
         stop: Arc<AtomicBool>,
     ) -> Self {
         let (here, there) = (TesterPort::new(port), TesterPort::distant(distant));
-        let (left, right) = if sends == Direction::Forward { (here, there) } else { (there, here) };
+        let (left, right) = if sends == Direction::Forward {
+            (here, there)
+        } else {
+            (there, here)
+        };
         Self::between(left, right, profile.into_inner(), settings, layout, stop)
     }
 
@@ -159,18 +170,44 @@ impl FrameTester {
     }
 
     /// Returns a trial in all directions that the profile loads.
-    pub(crate) fn whole<'a>(&self, spec: &'a TrialSpec, conversation: Option<&'a Conversation>) -> TrialPhase<'a> {
-        let TrialSettings { residual_ns, frame_timeout_ns, .. } = self.settings;
+    pub(crate) fn whole<'a>(
+        &self,
+        spec: &'a TrialSpec,
+        conversation: Option<&'a Conversation>,
+    ) -> TrialPhase<'a> {
+        let TrialSettings {
+            residual_ns,
+            frame_timeout_ns,
+            ..
+        } = self.settings;
         // Requests go one way and replies the other, regardless of the profile's directions.
-        let loaded = if spec.kind == TrialKind::Response { Directions::Both } else { self.profile.directions };
-        TrialPhase { spec, loaded: loaded.each(), residual_ns, frame_timeout_ns, conversation }
+        let loaded = if spec.kind == TrialKind::Response {
+            Directions::Both
+        } else {
+            self.profile.directions
+        };
+        TrialPhase {
+            spec,
+            loaded: loaded.each(),
+            residual_ns,
+            frame_timeout_ns,
+            conversation,
+        }
     }
 
     /// Resolves the DUT's hardware address on both sides, which also tells it ours (learning frames of RFC 2544 section 23).
     pub fn resolve(&mut self) -> Result<(MacAddress, MacAddress), MeasureError> {
         // A port on another machine is resolved there.
-        let left = if self.left.is_here() { self.resolve_end(Direction::Forward)? } else { self.left.mac };
-        let right = if self.right.is_here() { self.resolve_end(Direction::Reverse)? } else { self.right.mac };
+        let left = if self.left.is_here() {
+            self.resolve_end(Direction::Forward)?
+        } else {
+            self.left.mac
+        };
+        let right = if self.right.is_here() {
+            self.resolve_end(Direction::Reverse)?
+        } else {
+            self.right.mac
+        };
         Ok((left, right))
     }
 
@@ -180,18 +217,39 @@ impl FrameTester {
             Direction::Forward => (&mut self.left, &self.profile.left),
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
-        match neighbour::resolve(&mut AllQueues(&mut end.queues), end.mac, neighbours, &self.clock, &self.stop)? {
+        match neighbour::resolve(
+            &mut AllQueues(&mut end.queues),
+            end.mac,
+            neighbours,
+            &self.clock,
+            &self.stop,
+        )? {
             neighbour::NeighbourResolution::All(mac) => Ok(mac),
             neighbour::NeighbourResolution::Interrupted => Err(MeasureError::Interrupted),
             neighbour::NeighbourResolution::Silent(address) => {
                 end.check_link()?;
-                Err(MeasureError::Silent { port: end.name.clone(), address, tries: neighbour::TRIES })
+                Err(MeasureError::Silent {
+                    port: end.name.clone(),
+                    address,
+                    tries: neighbour::TRIES,
+                })
             }
-            neighbour::NeighbourResolution::Refused { address, answers, why } => {
-                Err(MeasureError::AnswersRefused { port: end.name.clone(), address, answers, why })
-            }
+            neighbour::NeighbourResolution::Refused {
+                address,
+                answers,
+                why,
+            } => Err(MeasureError::AnswersRefused {
+                port: end.name.clone(),
+                address,
+                answers,
+                why,
+            }),
             neighbour::NeighbourResolution::NoStation { address, claimed } => {
-                Err(MeasureError::NoStation { port: end.name.clone(), address, claimed })
+                Err(MeasureError::NoStation {
+                    port: end.name.clone(),
+                    address,
+                    claimed,
+                })
             }
         }
     }
@@ -200,10 +258,16 @@ impl FrameTester {
     pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
         self.trial = (self.trial + 1) % 64;
         let stall_ns = self.settings.stall_ns;
-        let FinishedRun { tasks, kept_off_ns, began_ns } = self.run(phase, CLOCKS_APART_NS, None)?;
+        let FinishedRun {
+            tasks,
+            kept_off_ns,
+            began_ns,
+        } = self.run(phase, CLOCKS_APART_NS, None)?;
         let mut result = trial_result(tasks, *phase.spec, stall_ns)?;
         self.note_trial(began_ns);
-        result.faults.extend(fault::kept_off(&result.faults, kept_off_ns));
+        result
+            .faults
+            .extend(fault::kept_off(&result.faults, kept_off_ns));
         self.check_links(phase.spec)?;
         Ok(result)
     }
@@ -212,22 +276,57 @@ impl FrameTester {
     ///
     /// # Errors
     /// The trial must be run by one machine; the other machine cannot run its part, or is lost; or the errors of any other trial.
-    pub fn measure_end(&mut self, trial: &EndTrial, companion: &mut dyn Companion) -> Result<EndResult, MeasureError> {
-        let EndTrial { spec, number, clocks_apart_ns, measures_delays } = trial;
+    pub fn measure_end(
+        &mut self,
+        trial: &EndTrial,
+        companion: &mut dyn Companion,
+    ) -> Result<EndResult, MeasureError> {
+        let EndTrial {
+            spec,
+            number,
+            clocks_apart_ns,
+            measures_delays,
+        } = trial;
         let queues = self.left.count.max(self.right.count);
-        memory::ensure(spec, &QueuedTraffic { profile: &self.profile, queues })?;
+        memory::ensure(
+            spec,
+            &QueuedTraffic {
+                profile: &self.profile,
+                queues,
+            },
+        )?;
         check_kind(spec)?;
-        (self.trial, self.settings.frame_timeout_ns) =
-            (*number, if *measures_delays { self.settings.frame_timeout_ns } else { 0 });
+        (self.trial, self.settings.frame_timeout_ns) = (
+            *number,
+            if *measures_delays {
+                self.settings.frame_timeout_ns
+            } else {
+                0
+            },
+        );
         let (phase, stall_ns) = (self.whole(spec, None), self.settings.stall_ns);
-        let run = self.run(&phase, clocks_apart_ns + CLOCKS_APART_NS, Some(&mut *companion))?;
-        let FinishedRun { tasks, kept_off_ns, began_ns } = run;
+        let run = self.run(
+            &phase,
+            clocks_apart_ns + CLOCKS_APART_NS,
+            Some(&mut *companion),
+        )?;
+        let FinishedRun {
+            tasks,
+            kept_off_ns,
+            began_ns,
+        } = run;
         let (sent, received, mut faults) = shares(tasks, phase.loaded, stall_ns);
         let elsewhere = companion.swap(&sent)?;
         let mut directions = Vec::with_capacity(1);
         for share in received {
-            let Some((result, of_receiver)) = share.result(&elsewhere, spec.rate, stall_ns)? else { continue };
-            directions.push(if *measures_delays { result } else { result.without_delays() });
+            let Some((result, of_receiver)) = share.result(&elsewhere, spec.rate, stall_ns)? else {
+                continue;
+            };
+            directions.push(if *measures_delays {
+                result
+            } else {
+                result.without_delays()
+            });
             faults.extend(of_receiver);
         }
         self.note_trial(began_ns);
@@ -258,12 +357,22 @@ impl FrameTester {
             requests: RequestLog::of(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
-        let mut run = FrameRun::new(&self.clock, &self.stop, phase.spec, phase.residual_ns, &tasks);
+        let mut run = FrameRun::new(
+            &self.clock,
+            &self.stop,
+            phase.spec,
+            phase.residual_ns,
+            &tasks,
+        );
         if let Some(companion) = companion {
             run = run.with_other_end(companion, phase.spec, phase.loaded, clocks_apart_ns);
         }
         let tasks = run.complete(tasks, &self.layout)?;
-        Ok(FinishedRun { tasks, kept_off_ns: run.kept_off_ns(), began_ns: run.began_ns() })
+        Ok(FinishedRun {
+            tasks,
+            kept_off_ns: run.kept_off_ns(),
+            began_ns: run.began_ns(),
+        })
     }
 
     /// Notes the moment at which the first frame of a trial was due, in nanoseconds of the clock.
@@ -306,7 +415,13 @@ impl Measurer for FrameTester {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
         let queues = self.left.count.max(self.right.count);
-        memory::ensure(spec, &QueuedTraffic { profile: &self.profile, queues })?;
+        memory::ensure(
+            spec,
+            &QueuedTraffic {
+                profile: &self.profile,
+                queues,
+            },
+        )?;
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
             Some(phase_one) => self.converse(spec, phase_one),

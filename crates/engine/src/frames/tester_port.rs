@@ -19,12 +19,22 @@ pub(crate) struct TesterPort {
 
 impl TesterPort {
     pub(crate) fn new(port: Port) -> Self {
-        Self { name: port.name, mac: MacAddress(port.mac), count: port.queues.len(), queues: port.queues }
+        Self {
+            name: port.name,
+            mac: MacAddress(port.mac),
+            count: port.queues.len(),
+            queues: port.queues,
+        }
     }
 
     /// Returns a port that is on another machine, and on which this one neither sends nor receives.
     pub(crate) fn distant(port: DistantPort) -> Self {
-        Self { name: String::new(), mac: port.mac(), queues: Vec::new(), count: port.queues }
+        Self {
+            name: String::new(),
+            mac: port.mac(),
+            queues: Vec::new(),
+            count: port.queues,
+        }
     }
 
     pub(crate) fn is_here(&self) -> bool {
@@ -46,7 +56,9 @@ impl TesterPort {
     }
 
     pub(crate) fn check_link(&self) -> Result<(), PortError> {
-        self.queues.iter().try_for_each(|queue| queue.transmit.check_link())
+        self.queues
+            .iter()
+            .try_for_each(|queue| queue.transmit.check_link())
     }
 }
 
@@ -55,15 +67,21 @@ pub(crate) struct AllQueues<'a>(pub(crate) &'a mut [Halves]);
 
 impl Receive for AllQueues<'_> {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.receive(each)?))
+        self.0
+            .iter_mut()
+            .try_fold(0, |sum, queue| Ok(sum + queue.receive.receive(each)?))
     }
 
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        self.0.first_mut().map_or(Ok(()), |queue| queue.receive.answer(frame))
+        self.0
+            .first_mut()
+            .map_or(Ok(()), |queue| queue.receive.answer(frame))
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
-        self.0.iter_mut().try_fold(0, |sum, queue| Ok(sum + queue.receive.overruns()?))
+        self.0
+            .iter_mut()
+            .try_fold(0, |sum, queue| Ok(sum + queue.receive.overruns()?))
     }
 }
 

@@ -121,14 +121,24 @@ pub(crate) enum Waiting {
 
 impl<'a> FrameRun<'a> {
     /// Returns a run of these tasks for a trial that waits `residual_ns` for residual frames.
-    pub(crate) fn new(clock: &'a Clock, stop: &'a AtomicBool, spec: &TrialSpec, residual_ns: u64, tasks: &[Task<'_>]) -> Self {
+    pub(crate) fn new(
+        clock: &'a Clock,
+        stop: &'a AtomicBool,
+        spec: &TrialSpec,
+        residual_ns: u64,
+        tasks: &[Task<'_>],
+    ) -> Self {
         let is_exchange = spec.kind == TrialKind::Response;
         let mut run = Self {
             waits_for_silence: spec.kind == TrialKind::Burst,
             is_exchange,
             requests: None,
             // This is half of a frame's time, so that on one core the two directions are not due at the same moment.
-            reverse_offset_ns: if is_exchange { 0 } else { 500_000_000 / spec.rate.0.max(1) },
+            reverse_offset_ns: if is_exchange {
+                0
+            } else {
+                500_000_000 / spec.rate.0.max(1)
+            },
             clock,
             stop,
             failed: AtomicBool::new(false),
@@ -140,7 +150,9 @@ impl<'a> FrameRun<'a> {
             began_ns: AtomicU64::new(0),
             other: None,
         };
-        tasks.iter().for_each(|task| run.expect(task, spec.schedule().frames()));
+        tasks
+            .iter()
+            .for_each(|task| run.expect(task, spec.schedule().frames()));
         run
     }
 
@@ -168,13 +180,21 @@ impl<'a> FrameRun<'a> {
             }
         }
         let lost = companion.lost();
-        self.other = Some(OtherEnd { companion: Mutex::new(companion), lost, failure: Mutex::default() });
+        self.other = Some(OtherEnd {
+            companion: Mutex::new(companion),
+            lost,
+            failure: Mutex::default(),
+        });
         self
     }
 
     /// Returns by how much later than the trial a direction starts, in nanoseconds.
     fn offset_ns(&self, direction: Direction) -> u64 {
-        if direction == Direction::Reverse { self.reverse_offset_ns } else { 0 }
+        if direction == Direction::Reverse {
+            self.reverse_offset_ns
+        } else {
+            0
+        }
     }
 
     /// Notes that there is this task; `frames` is the number of frames in the schedule.
@@ -187,7 +207,10 @@ impl<'a> FrameRun<'a> {
                 *progress.sending.get_mut() += 1;
                 *progress.expected.get_mut() = frames;
             }
-            Task::Receive(queue, ..) => queue.of(forward, reverse).receivers.push(ReceiverProgress::default()),
+            Task::Receive(queue, ..) => queue
+                .of(forward, reverse)
+                .receivers
+                .push(ReceiverProgress::default()),
             Task::Respond(..) => {
                 forward.receivers.push(ReceiverProgress::default());
                 *reverse.sending.get_mut() += 1;
@@ -207,20 +230,31 @@ impl<'a> FrameRun<'a> {
     }
 
     /// Runs the tasks to the end of the trial and returns them.
-    pub(crate) fn complete<'t>(&mut self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
+    pub(crate) fn complete<'t>(
+        &mut self,
+        tasks: Vec<Task<'t>>,
+        layout: &Layout,
+    ) -> Result<Vec<Task<'t>>, MeasureError> {
         let mut tasks = self.perform(tasks, layout)?;
         if !two_queues_saw_a_frame(&tasks) {
             return Ok(tasks);
         }
         // As many frames arrived as were sent, but one of them twice: another may still be in flight.
         self.waits_again = true;
-        let again = tasks.iter_mut().map(|task| usize::from(task.waits_again())).sum();
+        let again = tasks
+            .iter_mut()
+            .map(|task| usize::from(task.waits_again()))
+            .sum();
         *self.pending.get_mut() = again;
         self.perform(tasks, layout)
     }
 
     /// Runs the tasks to the end of the trial and returns them.
-    fn perform<'t>(&self, tasks: Vec<Task<'t>>, layout: &Layout) -> Result<Vec<Task<'t>>, MeasureError> {
+    fn perform<'t>(
+        &self,
+        tasks: Vec<Task<'t>>,
+        layout: &Layout,
+    ) -> Result<Vec<Task<'t>>, MeasureError> {
         let threads = layout.cores.len().clamp(1, tasks.len().max(1));
         let agreed = || self.agreed_start();
         let mut start = TrialStart::new(self.clock, threads);
@@ -236,18 +270,25 @@ impl<'a> FrameRun<'a> {
                     pin_and_prioritise(core);
                     // Frames from the device are parsed here, so privileges are no longer wanted. The ports are already open.
                     let _ = give_up_privileges();
-                    let Some(start_ns) = start.wait() else { return Ok(Vec::new()) };
+                    let Some(start_ns) = start.wait() else {
+                        return Ok(Vec::new());
+                    };
                     let _noting = start.note_waits();
                     self.work(tasks, start_ns)
                 })
             };
-            let workers: Vec<_> = spread(tasks, threads).into_iter().enumerate().map(begin).collect();
+            let workers: Vec<_> = spread(tasks, threads)
+                .into_iter()
+                .enumerate()
+                .map(begin)
+                .collect();
             let mut all = Vec::with_capacity(4);
             for worker in workers {
                 all.extend(joined(worker.join())?);
             }
             self.failure().map_or(Ok(()), Err)?;
-            self.kept_off_ns.fetch_max(start.kept_off_ns(), Ordering::Relaxed);
+            self.kept_off_ns
+                .fetch_max(start.kept_off_ns(), Ordering::Relaxed);
             Ok(all)
         })
     }
@@ -255,17 +296,32 @@ impl<'a> FrameRun<'a> {
     /// Returns the moment of the first frame on which both machines have agreed; `None` if they have not.
     fn agreed_start(&self) -> Option<u64> {
         let other = self.other.as_ref()?;
-        let agreed = other.companion.lock().unwrap_or_else(PoisonError::into_inner).agree(self.clock);
-        agreed.map_err(|error| *other.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)).ok()
+        let agreed = other
+            .companion
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .agree(self.clock);
+        agreed
+            .map_err(|error| {
+                *other.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)
+            })
+            .ok()
     }
 
     fn failure(&self) -> Option<MeasureError> {
-        self.other.as_ref()?.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.other
+            .as_ref()?
+            .failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// Returns whether the machine with the other end is lost.
     fn is_parted(&self) -> bool {
-        self.other.as_ref().is_some_and(|other| other.lost.load(Ordering::Relaxed))
+        self.other
+            .as_ref()
+            .is_some_and(|other| other.lost.load(Ordering::Relaxed))
     }
 
     /// Notes the start of the trial, also for the directions that another machine sends.
@@ -273,15 +329,23 @@ impl<'a> FrameRun<'a> {
         self.began_ns.store(start_ns, Ordering::Relaxed);
         for progress in &self.progress {
             if let Some(sent_ns) = progress.sent_elsewhere_ns {
-                progress.sent_at_ns.store(start_ns + sent_ns, Ordering::Release);
+                progress
+                    .sent_at_ns
+                    .store(start_ns + sent_ns, Ordering::Release);
             }
         }
     }
 
-    fn work<'t>(&self, mut tasks: Vec<Task<'t>>, start_ns: u64) -> Result<Vec<Task<'t>>, MeasureError> {
+    fn work<'t>(
+        &self,
+        mut tasks: Vec<Task<'t>>,
+        start_ns: u64,
+    ) -> Result<Vec<Task<'t>>, MeasureError> {
         if !self.waits_again {
             self.note_start(start_ns);
-            tasks.iter_mut().for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
+            tasks
+                .iter_mut()
+                .for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
         }
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
@@ -294,9 +358,15 @@ impl<'a> FrameRun<'a> {
                 break;
             }
             let now_ns = self.clock.now_ns();
-            let is_ending = tasks.iter().any(|task| matches!(task, Task::Send(_, s) if s.sending.is_about_to_end(now_ns)));
-            for task in tasks.iter_mut().filter(|task| !is_ending || matches!(task, Task::Send(..))) {
-                task.poll(self).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            let is_ending = tasks
+                .iter()
+                .any(|task| matches!(task, Task::Send(_, s) if s.sending.is_about_to_end(now_ns)));
+            for task in tasks
+                .iter_mut()
+                .filter(|task| !is_ending || matches!(task, Task::Send(..)))
+            {
+                task.poll(self)
+                    .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             }
         }
         Ok(tasks)
@@ -307,8 +377,9 @@ impl<'a> FrameRun<'a> {
 /// queues of the left and the right port.
 pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
     let [left, right] = queues;
-    let of =
-        |what: &'static str, port: &'static str, queues: usize| (0..queues).map(move |queue| format!("{what} {port} {queue}"));
+    let of = |what: &'static str, port: &'static str, queues: usize| {
+        (0..queues).map(move |queue| format!("{what} {port} {queue}"))
+    };
     let tasks: Vec<String> = of("sends on", "left", left)
         .chain(of("sends on", "right", right))
         .chain(of("receives on", "right", right))
@@ -316,8 +387,15 @@ pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
         .collect();
     let threads = cores.len().clamp(1, tasks.len().max(1));
     let of_thread = |thread: usize| {
-        let tasks: Vec<_> = tasks.iter().skip(thread).step_by(threads).map(String::as_str).collect();
-        let core = cores.get(thread).map_or_else(|| "any core".to_owned(), |core| format!("core {core}"));
+        let tasks: Vec<_> = tasks
+            .iter()
+            .skip(thread)
+            .step_by(threads)
+            .map(String::as_str)
+            .collect();
+        let core = cores
+            .get(thread)
+            .map_or_else(|| "any core".to_owned(), |core| format!("core {core}"));
         format!("{core} {}", tasks.join(", "))
     };
     (0..threads).map(of_thread).collect::<Vec<_>>().join("; ")
@@ -334,15 +412,29 @@ fn spread(tasks: Vec<Task<'_>>, threads: usize) -> Vec<Vec<Task<'_>>> {
 
 /// Returns whether a frame was seen on two queues of a direction.
 fn two_queues_saw_a_frame(tasks: &[Task<'_>]) -> bool {
-    [Direction::Forward, Direction::Reverse].into_iter().any(|direction| {
-        let receivers: Vec<_> = tasks.iter().filter_map(|task| task.receiver(direction)).collect();
-        receivers.len() > 1 && receivers[0].seen_together(&receivers[1..]) < receivers.iter().map(|r| r.distinct()).sum()
-    })
+    [Direction::Forward, Direction::Reverse]
+        .into_iter()
+        .any(|direction| {
+            let receivers: Vec<_> = tasks
+                .iter()
+                .filter_map(|task| task.receiver(direction))
+                .collect();
+            receivers.len() > 1
+                && receivers[0].seen_together(&receivers[1..])
+                    < receivers.iter().map(|r| r.distinct()).sum()
+        })
 }
 
 impl<'a> Task<'a> {
     fn begin(&mut self, start_ns: u64, reverse_offset_ns: u64) {
-        let start_of = |direction| start_ns + if direction == Direction::Reverse { reverse_offset_ns } else { 0 };
+        let start_of = |direction| {
+            start_ns
+                + if direction == Direction::Reverse {
+                    reverse_offset_ns
+                } else {
+                    0
+                }
+        };
         match self {
             Self::Send(queue, sender) => sender.begin(start_of(queue.direction)),
             Self::Receive(queue, receiver, _) => receiver.begin(start_of(queue.direction)),
@@ -373,7 +465,9 @@ impl<'a> Task<'a> {
     fn receiver(&self, direction: Direction) -> Option<&Receiver<'a>> {
         match self {
             Self::Receive(queue, receiver, _) if queue.direction == direction => Some(receiver),
-            Self::Respond(_, responder, _) if direction == Direction::Forward => Some(&responder.receiver),
+            Self::Respond(_, responder, _) if direction == Direction::Forward => {
+                Some(&responder.receiver)
+            }
             Self::Send(..) | Self::Receive(..) | Self::Respond(..) => None,
         }
     }
@@ -382,21 +476,31 @@ impl<'a> Task<'a> {
     fn poll(&mut self, run: &FrameRun<'_>) -> Result<(), PortError> {
         match self {
             Self::Send(queue, sender) => poll_sender(queue.direction, sender, run),
-            Self::Receive(queue, receiver, waiting) => poll_receiver(*queue, receiver, waiting, run),
-            Self::Respond(queue, responder, waiting) => poll_responder(*queue, responder, waiting, run),
+            Self::Receive(queue, receiver, waiting) => {
+                poll_receiver(*queue, receiver, waiting, run)
+            }
+            Self::Respond(queue, responder, waiting) => {
+                poll_responder(*queue, responder, waiting, run)
+            }
         }
     }
 }
 
 #[inline]
-fn poll_sender(direction: Direction, sender: &mut Sender<'_>, run: &FrameRun<'_>) -> Result<(), PortError> {
+fn poll_sender(
+    direction: Direction,
+    sender: &mut Sender<'_>,
+    run: &FrameRun<'_>,
+) -> Result<(), PortError> {
     if sender.is_done() {
         return Ok(());
     }
     sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
         let progress = run.of(direction);
-        progress.expected.fetch_sub(sender.left_out(), Ordering::Release);
+        progress
+            .expected
+            .fetch_sub(sender.left_out(), Ordering::Release);
         progress.note_sender_done(run.clock.now_ns());
         if run.other.is_some() && progress.receivers.is_empty() {
             run.pending.fetch_sub(1, Ordering::AcqRel);
@@ -413,8 +517,14 @@ fn poll_receiver(
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
-    match run.requests.as_ref().filter(|_| direction == Direction::Reverse) {
-        Some(requests) => receiver.poll_each(run.clock, is_sending, &mut |tag| requests.note_reply(tag.sequence))?,
+    match run
+        .requests
+        .as_ref()
+        .filter(|_| direction == Direction::Reverse)
+    {
+        Some(requests) => receiver.poll_each(run.clock, is_sending, &mut |tag| {
+            requests.note_reply(tag.sequence)
+        })?,
         None => receiver.poll(run.clock, is_sending)?,
     }
     run.of(direction).receivers[queue].note(receiver);
@@ -443,7 +553,9 @@ fn poll_responder(
     }
     *waiting = Waiting::Over;
     let replies = run.of(Direction::Reverse);
-    replies.expected.fetch_add(responder.sent(), Ordering::Release);
+    replies
+        .expected
+        .fetch_add(responder.sent(), Ordering::Release);
     replies.note_sender_done(responder.last_sent_ns());
     run.pending.fetch_sub(1, Ordering::AcqRel);
     Ok(())
@@ -463,9 +575,11 @@ impl DirectionProgress {
 
     /// Notes that a queue will send nothing more; its last frame left at `last_ns`.
     fn note_sender_done(&self, last_ns: u64) {
-        self.last_sent_ns.fetch_max(last_ns.max(1), Ordering::AcqRel);
+        self.last_sent_ns
+            .fetch_max(last_ns.max(1), Ordering::AcqRel);
         if self.sending.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.sent_at_ns.store(self.last_sent_ns.load(Ordering::Acquire), Ordering::Release);
+            self.sent_at_ns
+                .store(self.last_sent_ns.load(Ordering::Acquire), Ordering::Release);
         }
     }
 
@@ -474,7 +588,10 @@ impl DirectionProgress {
         let (mut distinct, mut last_arrival_ns) = (0, 0);
         for receiver in &self.receivers {
             distinct += receiver.distinct.load(Ordering::Relaxed);
-            last_arrival_ns = receiver.last_arrival_ns.load(Ordering::Relaxed).max(last_arrival_ns);
+            last_arrival_ns = receiver
+                .last_arrival_ns
+                .load(Ordering::Relaxed)
+                .max(last_arrival_ns);
         }
         (distinct, last_arrival_ns)
     }
@@ -484,7 +601,8 @@ impl ReceiverProgress {
     #[inline]
     fn note(&self, receiver: &Receiver<'_>) {
         self.distinct.store(receiver.distinct(), Ordering::Relaxed);
-        self.last_arrival_ns.store(receiver.last_arrival_ns(), Ordering::Relaxed);
+        self.last_arrival_ns
+            .store(receiver.last_arrival_ns(), Ordering::Relaxed);
     }
 }
 
@@ -497,11 +615,16 @@ impl FrameRun<'_> {
     /// Returns whether frames of a direction are still being sent; replies are sent for as long as requests are.
     #[inline]
     fn is_sending(&self, direction: Direction) -> bool {
-        let paced = if self.is_exchange { Direction::Forward } else { direction };
+        let paced = if self.is_exchange {
+            Direction::Forward
+        } else {
+            direction
+        };
         let progress = self.of(paced);
         let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
         // If another machine sends them, the end is known in advance.
-        sent_at_ns == 0 || (progress.sent_elsewhere_ns.is_some() && self.clock.now_ns() < sent_at_ns)
+        sent_at_ns == 0
+            || (progress.sent_elsewhere_ns.is_some() && self.clock.now_ns() < sent_at_ns)
     }
 
     /// Returns whether the receivers of a direction have nothing more to wait for.
@@ -515,7 +638,11 @@ impl FrameRun<'_> {
         let (now_ns, (distinct, last_arrival_ns)) = (self.clock.now_ns(), progress.received());
         let has_all = !self.waits_again && distinct >= progress.expected.load(Ordering::Acquire);
         let latest_ns = sent_at_ns + LONGEST_SILENCE_NS;
-        let since_ns = if self.waits_for_silence { sent_at_ns.max(last_arrival_ns).min(latest_ns) } else { sent_at_ns };
+        let since_ns = if self.waits_for_silence {
+            sent_at_ns.max(last_arrival_ns).min(latest_ns)
+        } else {
+            sent_at_ns
+        };
         (has_all && now_ns > last_arrival_ns + LINGER_NS) || now_ns > since_ns + self.residual_ns
     }
 }

@@ -28,21 +28,35 @@ impl RequestLog {
     /// Returns the log of a trial by `spec`; `None` if clients do not wait for replies. The requests that may wait are divided among the
     /// subscribers of `profile`.
     pub(crate) fn of(spec: &TrialSpec, profile: &TrafficProfile) -> Option<Arc<Self>> {
-        let outstanding = spec.outstanding.filter(|_| spec.kind == TrialKind::Response)?;
-        Some(Arc::new(Self::new(clients(profile), outstanding, reach(&spec.schedule(), 1))))
+        let outstanding = spec
+            .outstanding
+            .filter(|_| spec.kind == TrialKind::Response)?;
+        Some(Arc::new(Self::new(
+            clients(profile),
+            outstanding,
+            reach(&spec.schedule(), 1),
+        )))
     }
 
     /// Returns the octets of the log and of the sender's slots; 0 if clients do not wait for replies.
     pub(crate) fn octets(spec: &TrialSpec, profile: &TrafficProfile) -> u64 {
-        let Some(outstanding) = spec.outstanding else { return 0 };
+        let Some(outstanding) = spec.outstanding else {
+            return 0;
+        };
         let of_slots = u64::from(slots(clients(profile), outstanding)).saturating_mul(SLOT_OCTETS);
-        reach(&spec.schedule(), 1).saturating_mul(size_of::<AtomicU32>() as u64).saturating_add(of_slots)
+        reach(&spec.schedule(), 1)
+            .saturating_mul(size_of::<AtomicU32>() as u64)
+            .saturating_add(of_slots)
     }
 
     fn new(clients: u32, outstanding: u32, requests: u64) -> Self {
         let slots = slots(clients, outstanding);
         let slots_of_requests = (0..requests).map(|_| AtomicU32::new(0)).collect();
-        Self { clients, slots: slots_of_requests, answered: (0..slots).map(|_| AtomicU64::new(0)).collect() }
+        Self {
+            clients,
+            slots: slots_of_requests,
+            answered: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// Returns the client that sent a request, by its number among all; 0 for a number that no request has.
@@ -61,7 +75,11 @@ impl RequestLog {
 
     #[inline]
     fn slot(&self, sequence: u64) -> Option<u32> {
-        Some(self.slots.get(usize::try_from(sequence).ok()?)?.load(Ordering::Relaxed))
+        Some(
+            self.slots
+                .get(usize::try_from(sequence).ok()?)?
+                .load(Ordering::Relaxed),
+        )
     }
 
     #[inline]
@@ -73,7 +91,10 @@ impl RequestLog {
 }
 
 fn clients(profile: &TrafficProfile) -> u32 {
-    profile.subscribers.as_ref().map_or(1, |groups| groups.count().max(1))
+    profile
+        .subscribers
+        .as_ref()
+        .map_or(1, |groups| groups.count().max(1))
 }
 
 /// Returns the number of slots: each client has at least one, and all have the same number.
@@ -118,7 +139,15 @@ impl RequestSlots {
     pub(crate) fn new(log: Arc<RequestLog>, pacer: &Pacer) -> Self {
         let slots = vec![Slot::default(); log.answered.len()].into_boxed_slice();
         let admitted = Vec::with_capacity(BATCH);
-        let mut new = Self { log, slots, schedule: pacer.clone(), end_ns: 0, first: 0, admitted, left_out: 0 };
+        let mut new = Self {
+            log,
+            slots,
+            schedule: pacer.clone(),
+            end_ns: 0,
+            first: 0,
+            admitted,
+            left_out: 0,
+        };
         new.begin(0);
         new
     }
@@ -133,7 +162,10 @@ impl RequestSlots {
     }
 
     fn share(&self, slot: usize) -> ThreadShare {
-        ThreadShare { index: slot as u64, of: self.slots.len() as u64 }
+        ThreadShare {
+            index: slot as u64,
+            of: self.slots.len() as u64,
+        }
     }
 
     /// Returns how many requests of `pacer` may leave at `now_ns`, at most a batch, and notes their slots. The next request of `pacer` becomes
@@ -149,7 +181,8 @@ impl RequestSlots {
             }
             if self.is_free(index, now_ns) {
                 earliest_ns = earliest_ns.min(self.slots[index].due_ns);
-                self.log.note_request(pacer.next_number() + self.admitted.len() as u64, index);
+                self.log
+                    .note_request(pacer.next_number() + self.admitted.len() as u64, index);
                 self.admitted.push(index);
             }
         }
@@ -185,7 +218,8 @@ impl RequestSlots {
             let number = self.share(index).number(self.slots[index].sent + 1);
             let due_ns = self.schedule.due_time(number);
             let slot = &mut self.slots[index];
-            (slot.sent, slot.last, slot.last_ns) = (slot.sent + 1, sequence + nth as u64 + 1, now_ns);
+            (slot.sent, slot.last, slot.last_ns) =
+                (slot.sent + 1, sequence + nth as u64 + 1, now_ns);
             slot.due_ns = due_ns + slot.waited_ns;
             self.first = index + 1;
         }
@@ -211,25 +245,34 @@ mod tests {
         fn of(clients: u32, outstanding: u32) -> Self {
             let pacer = Pacer::new(&Schedule::constant(FrameRate(1000), 100));
             let log = Arc::new(RequestLog::new(clients, outstanding, 100));
-            Self { slots: RequestSlots::new(log, &pacer), pacer }
+            Self {
+                slots: RequestSlots::new(log, &pacer),
+                pacer,
+            }
         }
 
         /// Sends the requests that may leave at this millisecond; returns their number.
         fn sent(&mut self, ms: u64) -> usize {
-            let (admitted, next) = (self.slots.admit(&mut self.pacer, ms * MS), self.pacer.next_number());
+            let (admitted, next) = (
+                self.slots.admit(&mut self.pacer, ms * MS),
+                self.pacer.next_number(),
+            );
             self.slots.note_sent(admitted, next, ms * MS);
             self.pacer.advance(admitted);
             admitted
         }
 
         fn answer(&self, requests: impl IntoIterator<Item = u64>) {
-            requests.into_iter().for_each(|request| self.slots.log.note_reply(request));
+            requests
+                .into_iter()
+                .for_each(|request| self.slots.log.note_reply(request));
         }
 
         /// Returns the requests that each client has sent.
         fn by_client(&self) -> Vec<usize> {
             let mut sent = vec![0; self.slots.log.clients as usize];
-            (0..self.pacer.sent()).for_each(|request| sent[self.slots.log.client(request) as usize] += 1);
+            (0..self.pacer.sent())
+                .for_each(|request| sent[self.slots.log.client(request) as usize] += 1);
             sent
         }
     }
@@ -247,8 +290,10 @@ mod tests {
     #[test]
     fn a_client_whose_reply_is_missing_waits_ten_milliseconds_and_the_others_do_not() {
         let mut three = Loop::of(3, 3);
-        let answers =
-            |three: &Loop, of: u64| three.answer((0..three.pacer.sent()).filter(|n| three.slots.log.client(*n) != of as u32));
+        let answers = |three: &Loop, of: u64| {
+            three
+                .answer((0..three.pacer.sent()).filter(|n| three.slots.log.client(*n) != of as u32))
+        };
         for ms in 0..=12 {
             three.sent(ms);
             answers(&three, 1);
@@ -269,9 +314,23 @@ mod tests {
             })
             .sum();
         // The slot of request 3 would have sent again at 11 ms and waits until 14 ms.
-        assert_eq!(sent, 17, "one a millisecond, but that of 11 ms left three later");
-        assert_eq!(eight.slots.slots[3].waited_ns, 2 * MS, "it was seen to wait until 13 ms");
-        assert!(eight.slots.slots.iter().enumerate().all(|(index, slot)| index == 3 || slot.waited_ns == 0));
+        assert_eq!(
+            sent, 17,
+            "one a millisecond, but that of 11 ms left three later"
+        );
+        assert_eq!(
+            eight.slots.slots[3].waited_ns,
+            2 * MS,
+            "it was seen to wait until 13 ms"
+        );
+        assert!(
+            eight
+                .slots
+                .slots
+                .iter()
+                .enumerate()
+                .all(|(index, slot)| index == 3 || slot.waited_ns == 0)
+        );
     }
 
     #[test]
@@ -280,7 +339,11 @@ mod tests {
         assert_eq!((four.sent(10), four.sent(21)), (4, 4), "all were lost");
         assert_eq!(four.sent(25), 0);
         four.answer(4..8);
-        assert_eq!((four.sent(26), four.sent(27)), (4, 0), "the schedule goes on where it stood");
+        assert_eq!(
+            (four.sent(26), four.sent(27)),
+            (4, 0),
+            "the schedule goes on where it stood"
+        );
     }
 
     #[test]
@@ -289,7 +352,11 @@ mod tests {
         let sent: Vec<_> = [0, 1, 10, 11, 12, 21, 22].map(|ms| one.sent(ms)).into();
         assert_eq!(sent, [1, 0, 0, 1, 0, 0, 1]);
         one.answer([0]);
-        assert_eq!(one.sent(23), 0, "a reply that comes late answers the request before");
+        assert_eq!(
+            one.sent(23),
+            0,
+            "a reply that comes late answers the request before"
+        );
     }
 
     #[test]
@@ -298,7 +365,10 @@ mod tests {
         assert_eq!((ten.sent(50), ten.sent(51)), (10, 0));
         assert_eq!(ten.sent(99), 10, "the first ten are lost");
         assert_eq!(ten.sent(100), 0);
-        assert_eq!((ten.slots.left_out, ten.pacer.frames(), ten.pacer.is_done()), (80, 20, true));
+        assert_eq!(
+            (ten.slots.left_out, ten.pacer.frames(), ten.pacer.is_done()),
+            (80, 20, true)
+        );
     }
 
     #[test]
@@ -308,7 +378,14 @@ mod tests {
             assert_eq!(eight.sent(ms), 1);
             eight.answer([ms]);
         }
-        assert_eq!((eight.slots.left_out, eight.pacer.start_ns, eight.by_client()), (0, 0, vec![25; 4]));
+        assert_eq!(
+            (
+                eight.slots.left_out,
+                eight.pacer.start_ns,
+                eight.by_client()
+            ),
+            (0, 0, vec![25; 4])
+        );
     }
 
     #[test]

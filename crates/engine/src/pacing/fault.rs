@@ -20,12 +20,19 @@ pub(crate) fn of_direction(
     gaps: Gaps,
     lost_neighbours: &[IpAddr],
 ) -> Vec<Fault> {
-    [of_sending(result, stall_ns), of_receiving(result, rate, stall_ns, gaps, lost_neighbours)].concat()
+    [
+        of_sending(result, stall_ns),
+        of_receiving(result, rate, stall_ns, gaps, lost_neighbours),
+    ]
+    .concat()
 }
 
 /// Returns the faults of the sender of a direction.
 pub(crate) fn of_sending(result: &DirectionResult, stall_ns: u64) -> Vec<Fault> {
-    sent_too_slowly(result).into_iter().chain(sender_stalled(result, stall_ns)).collect()
+    sent_too_slowly(result)
+        .into_iter()
+        .chain(sender_stalled(result, stall_ns))
+        .collect()
 }
 
 /// Returns the faults of the receiver of a direction.
@@ -38,13 +45,27 @@ pub(crate) fn of_receiving(
 ) -> Vec<Fault> {
     let neighbours = lost_neighbours
         .iter()
-        .map(|address| Fault::NeighbourWentStale { direction: result.direction, address: address.to_string() });
-    receiver_stalled(result, rate, stall_ns, gaps).into_iter().chain(ring_overrun(result)).chain(neighbours).collect()
+        .map(|address| Fault::NeighbourWentStale {
+            direction: result.direction,
+            address: address.to_string(),
+        });
+    receiver_stalled(result, rate, stall_ns, gaps)
+        .into_iter()
+        .chain(ring_overrun(result))
+        .chain(neighbours)
+        .collect()
 }
 
 /// Returns the fault that frames, by number and by the largest difference in nanoseconds, had arrived before they were sent.
-pub(crate) fn arrived_before_sent(direction: Direction, (frames, worst_ns): (u64, u64)) -> Option<Fault> {
-    (frames > 0).then_some(Fault::ArrivedBeforeSent { direction, frames, worst_ns })
+pub(crate) fn arrived_before_sent(
+    direction: Direction,
+    (frames, worst_ns): (u64, u64),
+) -> Option<Fault> {
+    (frames > 0).then_some(Fault::ArrivedBeforeSent {
+        direction,
+        frames,
+        worst_ns,
+    })
 }
 
 /// Returns the fault that others occupied the tester's cores, if the tester had other faults; the time is an upper limit for the part that others
@@ -57,7 +78,8 @@ pub(crate) fn kept_off(others: &[Fault], kept_off_ns: u64) -> Option<Fault> {
 
 fn sent_too_slowly(result: &DirectionResult) -> Option<Fault> {
     let sending = &result.sending;
-    let allowed_ns = sending.nominal_ns + ((sending.nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS);
+    let allowed_ns =
+        sending.nominal_ns + ((sending.nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS);
     let is_short = result.offered < result.intended;
     (is_short || sending.took_ns > allowed_ns).then_some(Fault::SentTooSlowly {
         direction: result.direction,
@@ -75,7 +97,12 @@ fn sender_stalled(result: &DirectionResult, stall_ns: u64) -> Option<Fault> {
     })
 }
 
-fn receiver_stalled(result: &DirectionResult, rate: FrameRate, stall_ns: u64, gaps: Gaps) -> Option<Fault> {
+fn receiver_stalled(
+    result: &DirectionResult,
+    rate: FrameRate,
+    stall_ns: u64,
+    gaps: Gaps,
+) -> Option<Fault> {
     (gaps.worst_ns > stall_ns).then(|| Fault::ReceiverStalled {
         direction: result.direction,
         worst_gap_ns: gaps.worst_ns,
@@ -85,7 +112,10 @@ fn receiver_stalled(result: &DirectionResult, rate: FrameRate, stall_ns: u64, ga
 
 fn ring_overrun(result: &DirectionResult) -> Option<Fault> {
     let frames = result.receiving.overruns;
-    (frames > 0).then_some(Fault::ReceiveRingOverrun { direction: result.direction, frames })
+    (frames > 0).then_some(Fault::ReceiveRingOverrun {
+        direction: result.direction,
+        frames,
+    })
 }
 
 #[cfg(test)]
@@ -105,24 +135,46 @@ mod tests {
     #[test]
     fn a_minute_may_take_600_microseconds_longer_and_no_more() {
         let quiet = Gaps::new(1_000_000, 0);
-        let took = |took_ns| Sending { nominal_ns: MINUTE, took_ns, ..Sending::default() };
+        let took = |took_ns| Sending {
+            nominal_ns: MINUTE,
+            took_ns,
+            ..Sending::default()
+        };
         assert!(faults(took(MINUTE + 600_000), quiet, 0).is_empty());
-        assert!(matches!(faults(took(MINUTE + 600_001), quiet, 0)[..], [Fault::SentTooSlowly { .. }]));
+        assert!(matches!(
+            faults(took(MINUTE + 600_001), quiet, 0)[..],
+            [Fault::SentTooSlowly { .. }]
+        ));
     }
 
     #[test]
     fn a_burst_of_milliseconds_may_take_as_much_longer_as_a_second_may() {
         let quiet = Gaps::new(1_000_000, 0);
-        let took = |took_ns| Sending { nominal_ns: 6_000_000, took_ns, ..Sending::default() };
+        let took = |took_ns| Sending {
+            nominal_ns: 6_000_000,
+            took_ns,
+            ..Sending::default()
+        };
         assert!(faults(took(6_010_000), quiet, 0).is_empty());
-        assert!(matches!(faults(took(6_010_001), quiet, 0)[..], [Fault::SentTooSlowly { .. }]));
+        assert!(matches!(
+            faults(took(6_010_001), quiet, 0)[..],
+            [Fault::SentTooSlowly { .. }]
+        ));
     }
 
     #[test]
     fn a_stall_that_was_caught_up_is_seen_although_the_duration_is_right() {
-        let stalled = Sending { nominal_ns: MINUTE, took_ns: MINUTE, worst_lateness_ns: 500_000_000, late_frames: 500 };
+        let stalled = Sending {
+            nominal_ns: MINUTE,
+            took_ns: MINUTE,
+            worst_lateness_ns: 500_000_000,
+            late_frames: 500,
+        };
         let faults = faults(stalled, Gaps::new(1_000_000, 0), 0);
-        assert!(matches!(faults[..], [Fault::SenderStalled { frames: 500, .. }]));
+        assert!(matches!(
+            faults[..],
+            [Fault::SenderStalled { frames: 500, .. }]
+        ));
     }
 
     #[test]
@@ -130,20 +182,42 @@ mod tests {
         let mut gaps = Gaps::new(1_000_000, 0);
         gaps.look(50_000_000);
         let faults = faults(Sending::default(), gaps, 0);
-        assert!(matches!(faults[..], [Fault::ReceiverStalled { frames: 50, worst_gap_ns: 50_000_000, .. }]));
+        assert!(matches!(
+            faults[..],
+            [Fault::ReceiverStalled {
+                frames: 50,
+                worst_gap_ns: 50_000_000,
+                ..
+            }]
+        ));
     }
 
     #[test]
     fn a_full_ring_is_a_fault() {
         let faults = faults(Sending::default(), Gaps::new(1_000_000, 0), 3);
-        assert!(matches!(faults[..], [Fault::ReceiveRingOverrun { frames: 3, .. }]));
+        assert!(matches!(
+            faults[..],
+            [Fault::ReceiveRingOverrun { frames: 3, .. }]
+        ));
     }
 
     #[test]
     fn frames_that_arrived_before_they_were_sent_are_a_fault_and_no_delay_of_zero() {
         assert_eq!(arrived_before_sent(Direction::Reverse, (0, 0)), None);
         let fault = arrived_before_sent(Direction::Reverse, (3, 1_500)).expect("a fault");
-        assert_eq!(fault, Fault::ArrivedBeforeSent { direction: Direction::Reverse, frames: 3, worst_ns: 1_500 });
-        assert!(fault.to_string().contains("3 frames arrived up to 1.5 us before being sent"), "{fault}");
+        assert_eq!(
+            fault,
+            Fault::ArrivedBeforeSent {
+                direction: Direction::Reverse,
+                frames: 3,
+                worst_ns: 1_500
+            }
+        );
+        assert!(
+            fault
+                .to_string()
+                .contains("3 frames arrived up to 1.5 us before being sent"),
+            "{fault}"
+        );
     }
 }

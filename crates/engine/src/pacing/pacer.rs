@@ -59,7 +59,12 @@ struct Stretch {
 impl Stretch {
     fn new(segment: &Segment) -> Self {
         let period = ((1_000_000_000u128 << 32) / u128::from(segment.rate.0.max(1))) as u64;
-        Self { first: segment.first, end: segment.first + segment.frames, start_ns: segment.start_ns, period }
+        Self {
+            first: segment.first,
+            end: segment.first + segment.frames,
+            start_ns: segment.start_ns,
+            period,
+        }
     }
 
     #[inline]
@@ -78,13 +83,25 @@ impl Pacer {
     pub(crate) fn share(schedule: &Schedule, share: ThreadShare) -> Self {
         let stretches = schedule.segments().iter().map(Stretch::new).collect();
         let frames = share.part_of(schedule.frames());
-        Self { start_ns: 0, stretches, at: 0, share, burst: 1, next: share.index, sent: 0, frames }
+        Self {
+            start_ns: 0,
+            stretches,
+            at: 0,
+            share,
+            burst: 1,
+            next: share.index,
+            sent: 0,
+            frames,
+        }
     }
 
     /// Returns the pacer with `burst` frames due at once each time: frame i with frame i - i mod `burst`. Bursts are those of the schedule, whatever
     /// thread sends their frames, so the mean rate is the schedule's.
     pub(crate) fn in_bursts_of(self, burst: NonZeroU32) -> Self {
-        Self { burst: u64::from(burst.get()), ..self }
+        Self {
+            burst: u64::from(burst.get()),
+            ..self
+        }
     }
 
     /// Moves the first frame of the schedule to `start_ns`, before any was sent.
@@ -96,20 +113,30 @@ impl Pacer {
     /// Returns the time at which frame `sequence` of the schedule is due, nanoseconds.
     #[inline]
     pub(crate) fn due_time(&self, sequence: u64) -> u64 {
-        self.paced_time(if self.burst == 1 { sequence } else { sequence - sequence % self.burst })
+        self.paced_time(if self.burst == 1 {
+            sequence
+        } else {
+            sequence - sequence % self.burst
+        })
     }
 
     /// Returns the time at which frame `sequence` would be due outside of a burst, nanoseconds: a burst that is sent more slowly than this is late.
     #[inline]
     fn paced_time(&self, sequence: u64) -> u64 {
         let current = &self.stretches[self.at];
-        let stretch = if (current.first..current.end).contains(&sequence) { current } else { self.stretch_of(sequence) };
+        let stretch = if (current.first..current.end).contains(&sequence) {
+            current
+        } else {
+            self.stretch_of(sequence)
+        };
         self.start_ns + stretch.due_time(sequence)
     }
 
     #[cold]
     fn stretch_of(&self, sequence: u64) -> &Stretch {
-        let after = self.stretches.partition_point(|stretch| stretch.first <= sequence);
+        let after = self
+            .stretches
+            .partition_point(|stretch| stretch.first <= sequence);
         &self.stretches[after.saturating_sub(1)]
     }
 
@@ -181,7 +208,11 @@ impl Pacer {
     /// Returns the time from the first frame to the last one sent at `last_ns`, nanoseconds. After a whole schedule, the wait that follows the last
     /// frame of a burst belongs to it, as it belongs to the mean rate.
     pub(crate) fn took_ns(&self, last_ns: u64) -> u64 {
-        let until_ns = if self.burst > 1 && self.is_done() { last_ns.max(self.last_paced_time()) } else { last_ns };
+        let until_ns = if self.burst > 1 && self.is_done() {
+            last_ns.max(self.last_paced_time())
+        } else {
+            last_ns
+        };
         until_ns.saturating_sub(self.first_paced_time())
     }
 
@@ -249,7 +280,11 @@ mod tests {
         assert_eq!(pacer.due(5_000_000, 64), 1);
         pacer.advance(1);
         assert_eq!(pacer.due(5_999_999, 64), 0);
-        assert_eq!(pacer.due(60_000_000, 64), 2, "no more than the schedule holds");
+        assert_eq!(
+            pacer.due(60_000_000, 64),
+            2,
+            "no more than the schedule holds"
+        );
         assert_eq!(pacer.due(60_000_000, 1), 1);
     }
 
@@ -258,7 +293,9 @@ mod tests {
         let mut sent = Vec::new();
         for now_ns in (0..pacer.last_due_time() + 1000).step_by(1000) {
             let due = pacer.due(now_ns, usize::MAX);
-            sent.extend((0..due as u64).map(|nth| (pacer.share.number(pacer.sent() + nth), now_ns)));
+            sent.extend(
+                (0..due as u64).map(|nth| (pacer.share.number(pacer.sent() + nth), now_ns)),
+            );
             pacer.advance(due);
         }
         assert!(pacer.is_done());
@@ -271,19 +308,34 @@ mod tests {
         let burst = NonZeroU32::new(4).expect("not zero");
         let whole = Pacer::new(&schedule).in_bursts_of(burst);
         let sent = sent_at(whole.clone());
-        assert!(sent.iter().copied().eq((0..1000).map(|number| (number, number / 4 * 400_000))));
-        assert_eq!(whole.nominal_ns(), Pacer::new(&schedule).nominal_ns(), "also the mean rate");
-        let of_threads =
-            (0..3).flat_map(|index| sent_at(Pacer::share(&schedule, ThreadShare { index, of: 3 }).in_bursts_of(burst)));
+        assert!(
+            sent.iter()
+                .copied()
+                .eq((0..1000).map(|number| (number, number / 4 * 400_000)))
+        );
+        assert_eq!(
+            whole.nominal_ns(),
+            Pacer::new(&schedule).nominal_ns(),
+            "also the mean rate"
+        );
+        let of_threads = (0..3).flat_map(|index| {
+            sent_at(Pacer::share(&schedule, ThreadShare { index, of: 3 }).in_bursts_of(burst))
+        });
         let mut of_threads: Vec<_> = of_threads.collect();
         of_threads.sort_unstable();
-        assert_eq!(of_threads, sent, "the same bursts, whatever thread sends their frames");
+        assert_eq!(
+            of_threads, sent,
+            "the same bursts, whatever thread sends their frames"
+        );
     }
 
     #[test]
     fn bursts_of_one_frame_are_the_exact_pace() {
         let paced = Pacer::new(&Schedule::constant(FrameRate(777), 500));
-        assert_eq!(sent_at(paced.clone().in_bursts_of(NonZeroU32::MIN)), sent_at(paced));
+        assert_eq!(
+            sent_at(paced.clone().in_bursts_of(NonZeroU32::MIN)),
+            sent_at(paced)
+        );
     }
 
     #[test]
@@ -303,11 +355,20 @@ mod tests {
             let mut sent = Vec::new();
             while !pacer.is_done() {
                 let number = pacer.share.number(pacer.sent());
-                assert_eq!((pacer.due(number * 1_000_000 + 6, 64), pacer.due(number * 1_000_000 + 7, 64)), (0, 1));
+                assert_eq!(
+                    (
+                        pacer.due(number * 1_000_000 + 6, 64),
+                        pacer.due(number * 1_000_000 + 7, 64)
+                    ),
+                    (0, 1)
+                );
                 sent.push(number);
                 pacer.advance(1);
             }
-            assert_eq!(pacer.nominal_ns(), (sent[sent.len() - 1] - index) * 1_000_000);
+            assert_eq!(
+                pacer.nominal_ns(),
+                (sent[sent.len() - 1] - index) * 1_000_000
+            );
             sent
         };
         let mut all: Vec<_> = (0..3).flat_map(sent_by).collect();
@@ -317,15 +378,30 @@ mod tests {
 
     #[test]
     fn a_share_of_fewer_frames_than_threads_may_be_empty() {
-        let shares = [0, 1, 2].map(|index| Pacer::share(&Schedule::constant(FrameRate(10), 2), ThreadShare { index, of: 3 }));
-        assert_eq!(shares.map(|pacer| (pacer.frames(), pacer.nominal_ns())), [(1, 0), (1, 0), (0, 0)]);
+        let shares = [0, 1, 2].map(|index| {
+            Pacer::share(
+                &Schedule::constant(FrameRate(10), 2),
+                ThreadShare { index, of: 3 },
+            )
+        });
+        assert_eq!(
+            shares.map(|pacer| (pacer.frames(), pacer.nominal_ns())),
+            [(1, 0), (1, 0), (0, 0)]
+        );
     }
 
     #[test]
     fn the_nominal_time_begins_with_the_first_frame_even_if_that_is_in_a_later_stretch() {
-        let kind = TrialKind::Ramp { flows: 1000, step_ns: 1_000_000 };
-        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 1_499_000_000) };
-        let nominal_ns = |index| Pacer::share(&spec.schedule(), ThreadShare { index, of: 4 }).nominal_ns();
+        let kind = TrialKind::Ramp {
+            flows: 1000,
+            step_ns: 1_000_000,
+        };
+        let spec = TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(1000), 1_499_000_000)
+        };
+        let nominal_ns =
+            |index| Pacer::share(&spec.schedule(), ThreadShare { index, of: 4 }).nominal_ns();
         assert_eq!([0, 3].map(nominal_ns), [496_000_000; 2]);
     }
 
@@ -336,8 +412,14 @@ mod tests {
 
     #[test]
     fn a_drop_of_the_rate_is_a_stretch_of_its_own() {
-        let kind = TrialKind::Drop { at_ns: 1_000_000_000, to: FrameRate(10) };
-        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 2_000_000_000) };
+        let kind = TrialKind::Drop {
+            at_ns: 1_000_000_000,
+            to: FrameRate(10),
+        };
+        let spec = TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(1000), 2_000_000_000)
+        };
         let mut pacer = Pacer::new(&spec.schedule());
         pacer.begin(5);
         assert_eq!(pacer.frames(), 1010);
@@ -345,7 +427,11 @@ mod tests {
         pacer.advance(1000);
         assert_eq!(pacer.due_time(1000), 1_000_000_005);
         assert_eq!(pacer.due_time(1001), 1_100_000_005);
-        assert_eq!(pacer.due_time(999), 999_000_005, "also what was sent before");
+        assert_eq!(
+            pacer.due_time(999),
+            999_000_005,
+            "also what was sent before"
+        );
         assert_eq!(pacer.nominal_ns(), 1_900_000_000);
     }
 }

@@ -51,7 +51,11 @@ mod tests {
             let spec = TrialSpec::constant(FrameRate(rate), MINUTE);
             assert_eq!(reached(spec), spec.frames());
         }
-        assert_eq!(reach(&Schedule::default(), 1), 0, "a direction without frames");
+        assert_eq!(
+            reach(&Schedule::default(), 1),
+            0,
+            "a direction without frames"
+        );
     }
 
     #[test]
@@ -73,10 +77,24 @@ mod tests {
     #[test]
     fn a_slower_stretch_lets_the_sender_catch_up() {
         // In 0.4 s at 200 M/s it falls 0.4 s behind, and in another 0.4 s at 20 M/s it has caught up.
-        let kind = TrialKind::Drop { at_ns: 400_000_000, to: FrameRate(20_000_000) };
-        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000) };
+        let kind = TrialKind::Drop {
+            at_ns: 400_000_000,
+            to: FrameRate(20_000_000),
+        };
+        let spec = TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(200_000_000), 10_000_000_000)
+        };
         assert_eq!(reached(spec), spec.frames());
-        let faster = TrialKind::Drop { at_ns: 400_000_000, to: FrameRate(190_000_000) };
-        assert!(reached(TrialSpec { kind: faster, ..spec }) < spec.frames());
+        let faster = TrialKind::Drop {
+            at_ns: 400_000_000,
+            to: FrameRate(190_000_000),
+        };
+        assert!(
+            reached(TrialSpec {
+                kind: faster,
+                ..spec
+            }) < spec.frames()
+        );
     }
 }

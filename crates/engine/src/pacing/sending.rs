@@ -25,7 +25,14 @@ pub(crate) struct PacedSending {
 impl PacedSending {
     /// Returns the state before anything of `pacer` was sent; a frame more than `stall_ns` behind its due time counts as late.
     pub(crate) fn new(pacer: Pacer, stall_ns: u64) -> Self {
-        Self { pacer, stall_ns, last_ns: 0, gave_up: false, worst_lateness_ns: 0, late_frames: 0 }
+        Self {
+            pacer,
+            stall_ns,
+            last_ns: 0,
+            gave_up: false,
+            worst_lateness_ns: 0,
+            late_frames: 0,
+        }
     }
 
     /// Notes that the next `count` frames were sent at `now_ns`, when at least the first of them was due.
@@ -53,7 +60,8 @@ impl PacedSending {
     /// duration. Once it is overdue, that is decided, and receiving is more important.
     #[inline]
     pub(crate) fn is_about_to_end(&self, now_ns: u64) -> bool {
-        !self.has_sent_all() && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&self.pacer.last_due_time())
+        !self.has_sent_all()
+            && (now_ns..now_ns + LAST_FRAME_WATCH_NS).contains(&self.pacer.last_due_time())
     }
 
     /// Returns the time from the first to the last frame, and the lateness of frames.
@@ -69,11 +77,17 @@ impl PacedSending {
 
 /// Returns how well several threads together kept a schedule: it took as long as the share of the slowest.
 pub(crate) fn together(shares: &[Sending]) -> Sending {
-    let slowest = shares.iter().max_by_key(|share| share.took_ns.saturating_sub(share.nominal_ns));
+    let slowest = shares
+        .iter()
+        .max_by_key(|share| share.took_ns.saturating_sub(share.nominal_ns));
     Sending {
         nominal_ns: slowest.map_or(0, |share| share.nominal_ns),
         took_ns: slowest.map_or(0, |share| share.took_ns),
-        worst_lateness_ns: shares.iter().map(|share| share.worst_lateness_ns).max().unwrap_or(0),
+        worst_lateness_ns: shares
+            .iter()
+            .map(|share| share.worst_lateness_ns)
+            .max()
+            .unwrap_or(0),
         late_frames: shares.iter().map(|share| share.late_frames).sum(),
     }
 }
@@ -87,7 +101,10 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn sending(frames: u64) -> PacedSending {
-        PacedSending::new(Pacer::new(&Schedule::constant(FrameRate(1000), frames)), 10 * MS)
+        PacedSending::new(
+            Pacer::new(&Schedule::constant(FrameRate(1000), frames)),
+            10 * MS,
+        )
     }
 
     #[test]
@@ -96,20 +113,37 @@ mod tests {
         sending.note_sent(10, 10 * MS);
         sending.note_sent(30, 39 * MS);
         assert!(sending.has_sent_all());
-        let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = sending.finish();
-        assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (39 * MS, 39 * MS, 29 * MS, 30));
+        let Sending {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            late_frames,
+        } = sending.finish();
+        assert_eq!(
+            (nominal_ns, took_ns, worst_lateness_ns, late_frames),
+            (39 * MS, 39 * MS, 29 * MS, 30)
+        );
     }
 
     #[test]
     fn a_burst_that_takes_a_while_is_late_only_if_it_falls_behind_the_mean_rate() {
         let paced = Pacer::new(&Schedule::constant(FrameRate(1000), 40));
-        let mut sending = PacedSending::new(paced.in_bursts_of(20.try_into().expect("not zero")), MS);
+        let mut sending =
+            PacedSending::new(paced.in_bursts_of(20.try_into().expect("not zero")), MS);
         sending.note_sent(10, 0);
         sending.note_sent(10, 10 * MS);
         sending.note_sent(10, 20 * MS);
         sending.note_sent(10, 32 * MS);
-        let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = sending.finish();
-        assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (39 * MS, 39 * MS, 2 * MS, 10));
+        let Sending {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            late_frames,
+        } = sending.finish();
+        assert_eq!(
+            (nominal_ns, took_ns, worst_lateness_ns, late_frames),
+            (39 * MS, 39 * MS, 2 * MS, 10)
+        );
     }
 
     #[test]
@@ -118,13 +152,18 @@ mod tests {
         sending.note_sent(1, 500 * MS);
         assert!(!sending.has_sent_all());
         sending.note_sent(0, 502 * MS);
-        assert!(sending.has_sent_all() && sending.last_ns == 500 * MS, "also where nothing could be sent");
+        assert!(
+            sending.has_sent_all() && sending.last_ns == 500 * MS,
+            "also where nothing could be sent"
+        );
     }
 
     #[test]
     fn the_last_frame_is_watched_for_until_it_is_due() {
         let mut sending = sending(2);
-        let watched = |sending: &PacedSending| [950_000, 950_001, MS, MS + 1].map(|now_ns| sending.is_about_to_end(now_ns));
+        let watched = |sending: &PacedSending| {
+            [950_000, 950_001, MS, MS + 1].map(|now_ns| sending.is_about_to_end(now_ns))
+        };
         assert_eq!(watched(&sending), [false, true, true, false]);
         sending.note_sent(2, MS);
         assert_eq!(watched(&sending), [false; 4]);

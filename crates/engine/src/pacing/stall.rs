@@ -14,7 +14,12 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// Returns a tracker for which gaps longer than `bound_ns` are stalls; the first gap is counted from `start_ns`.
     pub(crate) fn new(bound_ns: u64, start_ns: u64) -> Self {
-        Self { bound_ns, last_ns: start_ns, worst_ns: 0, stalled_ns: 0 }
+        Self {
+            bound_ns,
+            last_ns: start_ns,
+            worst_ns: 0,
+            stalled_ns: 0,
+        }
     }
 
     /// Restarts the count of the first gap at `start_ns`.
@@ -49,7 +54,9 @@ mod tests {
     #[test]
     fn only_gaps_above_the_bound_are_stalls() {
         let mut gaps = Gaps::new(1000, 0);
-        [500, 1500, 4000, 4100].into_iter().for_each(|now| gaps.look(now));
+        [500, 1500, 4000, 4100]
+            .into_iter()
+            .for_each(|now| gaps.look(now));
         assert_eq!(gaps.worst_ns, 2500);
         assert_eq!(gaps.stalled_ns, 2500);
     }

@@ -86,7 +86,11 @@ impl AcceptedSet {
 
     /// Takes out the oldest connection that is not known to be the trial's own, while there are more of all than the bound allows.
     pub(super) fn take_surplus(&mut self) -> Option<AcceptedConnection> {
-        if self.connections.len() > self.bounds.most_open { self.take_stranger() } else { None }
+        if self.connections.len() > self.bounds.most_open {
+            self.take_stranger()
+        } else {
+            None
+        }
     }
 
     /// Adds a connection, which gets the slot that is vacant.
@@ -107,7 +111,8 @@ impl AcceptedSet {
         let most = 2 * self.bounds.most_open;
         let connections = &self.connections;
         if self.strangers.len() > most {
-            self.strangers.retain(|&entry| is_stranger(connections, entry));
+            self.strangers
+                .retain(|&entry| is_stranger(connections, entry));
         }
         if self.deadlines.len() > most {
             self.deadlines.retain(|&entry| is_open(connections, entry));
@@ -118,7 +123,8 @@ impl AcceptedSet {
     /// is the trial's own from now on.
     pub(super) fn claim(&mut self, slot: usize, request: HttpRequest) -> bool {
         let key = RequestKey::of(request.key);
-        let is_own = key.is_of(self.bounds.trial, self.bounds.connections) && self.seen.set(key.connection);
+        let is_own =
+            key.is_of(self.bounds.trial, self.bounds.connections) && self.seen.set(key.connection);
         self.connections[slot].is_own = is_own;
         is_own
     }
@@ -137,7 +143,10 @@ impl AcceptedSet {
     /// Returns whether no more may be open, and none gives way by now: those to come have to wait.
     pub(super) fn must_wait(&mut self, now_ns: u64) -> bool {
         let is_full = self.is_full();
-        is_full && self.oldest_stranger().is_some_and(|slot| self.connections[slot].since_ns + SILENCE_NS > now_ns)
+        is_full
+            && self
+                .oldest_stranger()
+                .is_some_and(|slot| self.connections[slot].since_ns + SILENCE_NS > now_ns)
     }
 
     /// Takes out the oldest connection that is not known to be the trial's own.
@@ -165,12 +174,18 @@ impl AcceptedSet {
     /// Returns the time at which the next connection may expire, in nanoseconds.
     pub(super) fn next_deadline_ns(&self) -> u64 {
         let oldest = self.deadlines.front();
-        oldest.map_or(u64::MAX, |&(_, slot)| self.connections.get(slot).map_or(0, |connection| connection.deadline_ns))
+        oldest.map_or(u64::MAX, |&(_, slot)| {
+            self.connections
+                .get(slot)
+                .map_or(0, |connection| connection.deadline_ns)
+        })
     }
 }
 
 fn is_open(connections: &Slab<AcceptedConnection>, (number, slot): Entry) -> bool {
-    connections.get(slot).is_some_and(|connection| connection.number == number)
+    connections
+        .get(slot)
+        .is_some_and(|connection| connection.number == number)
 }
 
 fn is_stranger(connections: &Slab<AcceptedConnection>, entry: Entry) -> bool {
@@ -185,7 +200,12 @@ mod tests {
     const TRIAL: u64 = 7;
 
     fn set() -> AcceptedSet {
-        AcceptedSet::new(ServerBounds { trial: TRIAL, connections: 100, own_open: 2, most_open: 4 })
+        AcceptedSet::new(ServerBounds {
+            trial: TRIAL,
+            connections: 100,
+            own_open: 2,
+            most_open: 4,
+        })
     }
 
     /// Adds a connection to `listener`, and returns its slot.
@@ -208,7 +228,15 @@ mod tests {
     }
 
     fn request(trial: u64, connection: u64) -> HttpRequest {
-        HttpRequest { key: RequestKey { trial, connection, phase: 1 }.number(), closes: false }
+        HttpRequest {
+            key: RequestKey {
+                trial,
+                connection,
+                phase: 1,
+            }
+            .number(),
+            closes: false,
+        }
     }
 
     fn listener() -> TcpListener {
@@ -221,11 +249,25 @@ mod tests {
         let slots = [1, 2, 3, 4].map(|number| add(&mut set, &listener, number, u64::MAX));
         assert!(set.is_full());
         assert!(set.claim(slots[0], request(TRIAL, 5)));
-        assert!(!set.claim(slots[1], request(TRIAL, 5)), "somebody says it again");
-        assert!(!set.claim(slots[1], request(TRIAL + 1, 6)), "another trial's");
-        assert!(!set.claim(slots[1], request(TRIAL, 100)), "one more than there are");
-        assert!(set.must_wait(SILENCE_NS + 1) && !set.must_wait(SILENCE_NS + 2), "the first is the trial's own");
-        let given_way: Vec<u64> = std::iter::from_fn(|| set.take_stranger()).map(|stranger| stranger.number).collect();
+        assert!(
+            !set.claim(slots[1], request(TRIAL, 5)),
+            "somebody says it again"
+        );
+        assert!(
+            !set.claim(slots[1], request(TRIAL + 1, 6)),
+            "another trial's"
+        );
+        assert!(
+            !set.claim(slots[1], request(TRIAL, 100)),
+            "one more than there are"
+        );
+        assert!(
+            set.must_wait(SILENCE_NS + 1) && !set.must_wait(SILENCE_NS + 2),
+            "the first is the trial's own"
+        );
+        let given_way: Vec<u64> = std::iter::from_fn(|| set.take_stranger())
+            .map(|stranger| stranger.number)
+            .collect();
         assert_eq!((given_way, set.connections.len()), (vec![2, 3, 4], 1));
         assert!(!set.must_wait(0));
     }
@@ -252,7 +294,10 @@ mod tests {
         }
         assert_eq!(set.next_deadline_ns(), 1_100);
         assert!(set.take_expired(1_099).is_none());
-        assert_eq!(set.take_expired(1_100).map(|connection| connection.number), Some(100));
+        assert_eq!(
+            set.take_expired(1_100).map(|connection| connection.number),
+            Some(100)
+        );
         assert!(set.take_expired(u64::MAX).is_none() && set.take_stranger().is_none());
     }
 }

@@ -49,7 +49,10 @@ impl AddressPairs {
         let server = (round + client) % self.server_ports.1;
         let source = round / self.server_ports.1 % self.source_ports.1;
         (
-            SocketAddr::new(self.clients[client as usize], self.source_ports.0 + source as u16),
+            SocketAddr::new(
+                self.clients[client as usize],
+                self.source_ports.0 + source as u16,
+            ),
             SocketAddr::new(self.server, self.server_ports.0 + server as u16),
         )
     }
@@ -76,12 +79,18 @@ impl ConnectionDemand {
     /// Returns the demand of a trial in which every connection is over after its time limit.
     pub(super) fn of_rate(connections: u64, rate: u64, settings: &TcpSettings) -> Self {
         let in_limit = u128::from(rate) * settings.time_limit.as_nanos() / 1_000_000_000;
-        Self { connections, at_once: connections.min(in_limit as u64 + 1) }
+        Self {
+            connections,
+            at_once: connections.min(in_limit as u64 + 1),
+        }
     }
 
     /// Returns the demand of a trial that keeps all connections open.
     pub(super) fn of_capacity(connections: u64) -> Self {
-        Self { connections, at_once: connections }
+        Self {
+            connections,
+            at_once: connections,
+        }
     }
 }
 
@@ -94,14 +103,19 @@ impl Rotation {
         close: Close,
         now: Instant,
     ) -> Result<u64, TcpError> {
-        self.waiting.retain(|(since, _)| now.duration_since(*since) < TIME_WAIT);
+        self.waiting
+            .retain(|(since, _)| now.duration_since(*since) < TIME_WAIT);
         let waiting = self.waiting.iter().map(|(_, pairs)| pairs).sum::<u64>();
         let needed = match close {
             Close::ClientFirst => demand.connections + waiting,
             Close::ServerFirst | Close::Reset => demand.at_once,
         };
         if needed > addresses.count() {
-            return Err(TcpError::Addresses { needed, has: addresses.count(), waiting });
+            return Err(TcpError::Addresses {
+                needed,
+                has: addresses.count(),
+                waiting,
+            });
         }
         Ok(self.next)
     }
@@ -122,7 +136,9 @@ mod tests {
     use std::collections::HashSet;
 
     fn addresses(clients: usize, server_ports: u16) -> AddressPairs {
-        let clients = (1..=clients as u8).map(|last| IpAddr::from([198, 18, 0, last])).collect();
+        let clients = (1..=clients as u8)
+            .map(|last| IpAddr::from([198, 18, 0, last]))
+            .collect();
         let server = IpAddr::from([198, 19, 0, 1]);
         AddressPairs::new(&TcpEnds {
             opens: Direction::Forward,
@@ -140,8 +156,11 @@ mod tests {
     #[test]
     fn six_clients_and_three_servers_take_turns_as_in_rfc_3511_section_4_5() {
         let addresses = addresses(6, 3);
-        let servers =
-            |client: u64| (0..4).map(|round| addresses.pair(client - 1 + 6 * round).1.port() - 79).collect::<Vec<_>>();
+        let servers = |client: u64| {
+            (0..4)
+                .map(|round| addresses.pair(client - 1 + 6 * round).1.port() - 79)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(servers(1), [1, 2, 3, 1]);
         assert_eq!(servers(2), [2, 3, 1, 2]);
         assert_eq!(servers(6), [3, 1, 2, 3]);
@@ -160,22 +179,56 @@ mod tests {
     fn a_client_that_closes_first_must_wait_a_minute_for_its_ports() {
         let (addresses, mut rotation, now) = (addresses(1, 1), Rotation::default(), Instant::now());
         let demand = ConnectionDemand::of_capacity(60);
-        assert_eq!(rotation.begin(&addresses, demand, Close::ClientFirst, now).expect("room"), 0);
+        assert_eq!(
+            rotation
+                .begin(&addresses, demand, Close::ClientFirst, now)
+                .expect("room"),
+            0
+        );
         rotation.end(60, Close::ClientFirst, now);
         let too_soon = rotation.begin(&addresses, demand, Close::ClientFirst, now);
-        assert!(matches!(too_soon, Err(TcpError::Addresses { needed: 120, has: 100, waiting: 60 })));
+        assert!(matches!(
+            too_soon,
+            Err(TcpError::Addresses {
+                needed: 120,
+                has: 100,
+                waiting: 60
+            })
+        ));
         let later = now + TIME_WAIT;
-        assert_eq!(rotation.begin(&addresses, demand, Close::ClientFirst, later).expect("room"), 60);
+        assert_eq!(
+            rotation
+                .begin(&addresses, demand, Close::ClientFirst, later)
+                .expect("room"),
+            60
+        );
     }
 
     #[test]
     fn where_the_server_closes_first_pairs_need_only_reach_for_the_time_limit() {
-        let settings = TcpSettings { time_limit: Duration::from_millis(100), ..TcpSettings::default() };
+        let settings = TcpSettings {
+            time_limit: Duration::from_millis(100),
+            ..TcpSettings::default()
+        };
         let demand = |rate| ConnectionDemand::of_rate(1_000_000, rate, &settings);
         let mut rotation = Rotation::default();
-        let mut begin = |rate| rotation.begin(&addresses(1, 1), demand(rate), Close::ServerFirst, Instant::now());
+        let mut begin = |rate| {
+            rotation.begin(
+                &addresses(1, 1),
+                demand(rate),
+                Close::ServerFirst,
+                Instant::now(),
+            )
+        };
         assert!(begin(900).is_ok());
-        assert!(matches!(begin(1000), Err(TcpError::Addresses { needed: 101, has: 100, .. })));
+        assert!(matches!(
+            begin(1000),
+            Err(TcpError::Addresses {
+                needed: 101,
+                has: 100,
+                ..
+            })
+        ));
         assert_eq!(ConnectionDemand::of_rate(5, 1000, &settings).at_once, 5);
     }
 }

@@ -28,9 +28,16 @@ pub(super) struct TcpClient {
 
 impl TcpClient {
     pub(super) fn new(task: ClientTask) -> Self {
-        let pacer = Pacer::new(&Schedule::constant(FrameRate(task.spec.rate), task.spec.connections));
+        let pacer = Pacer::new(&Schedule::constant(
+            FrameRate(task.spec.rate),
+            task.spec.connections,
+        ));
         let set = ConnectionSet::new(task, pacer.nominal_ns());
-        Self { pacer, turns: Vec::new(), set }
+        Self {
+            pacer,
+            turns: Vec::new(),
+            set,
+        }
     }
 
     /// Returns the counts of the trial.
@@ -59,7 +66,9 @@ impl TcpClient {
         match self.try_open(number, context) {
             Ok(()) => {}
             Err(error) if Failure::of(&error) == Failure::Refused => {
-                self.set.tally.attempt(self.pacer.due_time(number), context.now_ns());
+                self.set
+                    .tally
+                    .attempt(self.pacer.due_time(number), context.now_ns());
                 self.set.tally.connections.refused += 1;
             }
             Err(error) => self.set.note(number, || format!("not attempted: {error}")),
@@ -67,15 +76,31 @@ impl TcpClient {
     }
 
     fn try_open(&mut self, number: u64, context: &LoopContext<'_>) -> io::Result<()> {
-        let (own, peer) = self.set.task.addresses.pair(self.set.task.first_pair + number);
+        let (own, peer) = self
+            .set
+            .task
+            .addresses
+            .pair(self.set.task.first_pair + number);
         let socket = socket(own)?;
         let started_ns = context.now_ns();
         let mut stream = connect(socket, peer)?;
         let entry = self.set.connections.vacant_entry();
         let slot = entry.key();
-        context.registry.register(&mut stream, Token(slot), Interest::READABLE | Interest::WRITABLE)?;
-        entry.insert(TcpConnection { stream, number, started_ns, deadline_ns: 0, step: ConnectionStep::Connecting });
-        self.set.tally.attempt(self.pacer.due_time(number), started_ns);
+        context.registry.register(
+            &mut stream,
+            Token(slot),
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
+        entry.insert(TcpConnection {
+            stream,
+            number,
+            started_ns,
+            deadline_ns: 0,
+            step: ConnectionStep::Connecting,
+        });
+        self.set
+            .tally
+            .attempt(self.pacer.due_time(number), started_ns);
         self.set.set_deadline(slot, started_ns);
         Ok(())
     }
@@ -106,13 +131,19 @@ impl TcpClient {
             return;
         }
         self.set.phase = match self.set.phase {
-            ClientPhase::Opening if self.set.task.spec.trial == TcpTrial::Capacity => ClientPhase::Checking,
+            ClientPhase::Opening if self.set.task.spec.trial == TcpTrial::Capacity => {
+                ClientPhase::Checking
+            }
             ClientPhase::Checking => ClientPhase::Closing,
             _ => ClientPhase::Over,
         };
         self.turns = self.set.connections.iter().map(|(slot, _)| slot).collect();
-        self.turns.sort_unstable_by_key(|&slot| self.set.connections[slot].number);
-        self.pacer = Pacer::new(&Schedule::constant(FrameRate(self.set.task.spec.rate), self.turns.len() as u64));
+        self.turns
+            .sort_unstable_by_key(|&slot| self.set.connections[slot].number);
+        self.pacer = Pacer::new(&Schedule::constant(
+            FrameRate(self.set.task.spec.rate),
+            self.turns.len() as u64,
+        ));
         self.pacer.begin(now_ns + HEAD_START_NS);
     }
 }
@@ -138,7 +169,9 @@ impl EventHandler for TcpClient {
 
     fn event(&mut self, event: &Event, context: &LoopContext<'_>) {
         let (Token(slot), now_ns) = (event.token(), context.now_ns());
-        let Some(connection) = self.set.connections.get(slot) else { return };
+        let Some(connection) = self.set.connections.get(slot) else {
+            return;
+        };
         if matches!(connection.step, ConnectionStep::Connecting) {
             self.set.establish(slot, now_ns);
         }
@@ -148,8 +181,11 @@ impl EventHandler for TcpClient {
     }
 
     fn wake_ns(&self) -> u64 {
-        let next =
-            if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() { u64::MAX } else { self.pacer.next_due_time() };
+        let next = if self.set.phase == ClientPhase::Waiting || self.pacer.is_done() {
+            u64::MAX
+        } else {
+            self.pacer.next_due_time()
+        };
         next.min(self.set.next_deadline_ns().unwrap_or(u64::MAX))
     }
 

@@ -46,7 +46,9 @@ impl Failure {
     pub(super) fn of(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::Refused,
-            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => Self::Reset,
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe => Self::Reset,
             io::ErrorKind::TimedOut => Self::TimedOut,
             _ => Self::Unreachable,
         }
@@ -55,7 +57,11 @@ impl Failure {
 
 /// Returns a socket that will connect from `own`, an address that other connections to other destinations may also use.
 pub(super) fn socket(own: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(own), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    let socket = Socket::new(
+        Domain::for_address(own),
+        Type::STREAM.nonblocking(),
+        Some(Protocol::TCP),
+    )?;
     socket.set_reuse_address(true)?;
     socket.bind(&SockAddr::from(own))?;
     Ok(socket)
@@ -73,7 +79,11 @@ impl TcpConnection {
     /// Sends a request, whose few octets always fit into a socket that has sent everything before.
     pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
         let sent = self.stream.write(request)?;
-        if sent == request.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+        if sent == request.len() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::WriteZero.into())
+        }
     }
 
     /// Reads the available octets; `None` if there are none, 0 at the other end's FIN.

@@ -43,7 +43,11 @@ pub(super) struct ConnectionSet {
 impl ConnectionSet {
     /// Creates an empty set. `nominal_ns` is the time from the first attempt to the last in the schedule.
     pub(super) fn new(task: ClientTask, nominal_ns: u64) -> Self {
-        let kept = if task.spec.trial == TcpTrial::Capacity { task.spec.connections as usize } else { 0 };
+        let kept = if task.spec.trial == TcpTrial::Capacity {
+            task.spec.connections as usize
+        } else {
+            0
+        };
         Self {
             tally: TcpTally::new(task.spec.connections, nominal_ns, task.stall_ns),
             phase: ClientPhase::Waiting,
@@ -69,16 +73,29 @@ impl ConnectionSet {
     /// Sends a request on a connection; returns whether it was sent.
     pub(super) fn ask(&mut self, slot: usize, closes: bool) -> bool {
         let connection = &mut self.connections[slot];
-        let key = RequestKey { trial: self.task.trial, connection: connection.number, phase: self.phase as u64 }.number();
-        let (_, peer) = self.task.addresses.pair(self.task.first_pair + connection.number);
+        let key = RequestKey {
+            trial: self.task.trial,
+            connection: connection.number,
+            phase: self.phase as u64,
+        }
+        .number();
+        let (_, peer) = self
+            .task
+            .addresses
+            .pair(self.task.first_pair + connection.number);
         HttpRequest { key, closes }.write(peer, &mut self.request);
         match connection.send(&self.request) {
             Ok(()) => {
-                connection.step = ConnectionStep::Waiting(ResponseReader::new(key, self.task.spec.object_octets));
+                connection.step =
+                    ConnectionStep::Waiting(ResponseReader::new(key, self.task.spec.object_octets));
                 return true;
             }
             // The socket is not connected yet; an event will report that.
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected
+                ) => {}
             Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
         }
         false
@@ -88,7 +105,8 @@ impl ConnectionSet {
     pub(super) fn establish(&mut self, slot: usize, now_ns: u64) {
         let started_ns = self.connections[slot].started_ns;
         let reset_before = self.tally.connections.reset;
-        let closes = self.task.spec.trial == TcpTrial::Rate && self.task.spec.close == Close::ServerFirst;
+        let closes =
+            self.task.spec.trial == TcpTrial::Rate && self.task.spec.close == Close::ServerFirst;
         let is_out = self.ask(slot, closes);
         // A RST that is not a refusal came after the SYN/ACK.
         if is_out || self.tally.connections.reset > reset_before {
@@ -126,13 +144,20 @@ impl ConnectionSet {
         match self.phase {
             ClientPhase::Opening => {
                 self.tally.connections.completed += 1;
-                self.tally.complete.take(now_ns - self.connections[slot].started_ns);
+                self.tally
+                    .complete
+                    .take(now_ns - self.connections[slot].started_ns);
             }
             ClientPhase::Checking => self.tally.check.alive += 1,
             _ => {}
         }
-        let is_kept = self.task.spec.trial == TcpTrial::Capacity && self.phase != ClientPhase::Closing;
-        if is_kept { self.keep(slot) } else { self.close(slot) }
+        let is_kept =
+            self.task.spec.trial == TcpTrial::Capacity && self.phase != ClientPhase::Closing;
+        if is_kept {
+            self.keep(slot)
+        } else {
+            self.close(slot)
+        }
     }
 
     fn keep(&mut self, slot: usize) {
@@ -178,7 +203,8 @@ impl ConnectionSet {
 
     pub(super) fn note(&mut self, number: u64, what: impl FnOnce() -> String) {
         let (own, peer) = self.task.addresses.pair(self.task.first_pair + number);
-        self.tally.note(|| format!("connection {number} from {own} to {peer}: {}", what()));
+        self.tally
+            .note(|| format!("connection {number} from {own} to {peer}: {}", what()));
     }
 
     fn remove(&mut self, slot: usize) -> TcpConnection {
@@ -195,8 +221,15 @@ impl ConnectionSet {
     }
 
     pub(super) fn expire(&mut self, now_ns: u64) {
-        while let Some((deadline_ns, slot)) = self.deadlines.pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns) {
-            if self.connections.get(slot).is_some_and(|connection| connection.deadline_ns == deadline_ns) {
+        while let Some((deadline_ns, slot)) = self
+            .deadlines
+            .pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns)
+        {
+            if self
+                .connections
+                .get(slot)
+                .is_some_and(|connection| connection.deadline_ns == deadline_ns)
+            {
                 self.lose(slot, Loss::Late);
             }
         }

@@ -73,7 +73,14 @@ impl<'a> TcpRun<'a> {
     pub(super) fn new(clock: &'a Clock, stop: &'a AtomicBool, is_server_ready: bool) -> Self {
         let flag = AtomicBool::new;
         let [is_client_over, is_busy, has_failed] = [flag(false), flag(false), flag(false)];
-        Self { clock, stop, is_server_ready: flag(is_server_ready), is_client_over, is_busy, has_failed }
+        Self {
+            clock,
+            stop,
+            is_server_ready: flag(is_server_ready),
+            is_client_over,
+            is_busy,
+            has_failed,
+        }
     }
 
     pub(super) fn is_server_ready(&self) -> bool {
@@ -100,28 +107,44 @@ impl<'a> TcpRun<'a> {
         ends: &TcpEnds,
         layout: &Layout,
     ) -> Result<u64, TcpError> {
-        let (client_place, server_place) = (ends.client_namespace.as_deref(), ends.server_namespace.as_deref());
+        let (client_place, server_place) = (
+            ends.client_namespace.as_deref(),
+            ends.server_namespace.as_deref(),
+        );
         let (first, second) = (layout.cores.first().copied(), layout.cores.get(1).copied());
         std::thread::scope(|scope| {
             // This also applies if the system refuses to create a second thread.
             let _ends_others = EndsOthers(&self.has_failed);
             let mut together: Vec<&mut dyn EventHandler> = vec![client];
             let serving = match (server, second) {
-                (Some(server), Some(_)) => Some(scope.spawn(move || self.attend(server_place, second, &mut [server]))),
+                (Some(server), Some(_)) => {
+                    Some(scope.spawn(move || self.attend(server_place, second, &mut [server])))
+                }
                 (Some(server), None) => {
                     together.push(server);
                     None
                 }
                 (None, _) => None,
             };
-            let asked = joined(scope.spawn(move || self.attend(client_place, first, &mut together)).join());
-            serving.map_or(Ok(0), |server| joined(server.join())).and(asked)
+            let asked = joined(
+                scope
+                    .spawn(move || self.attend(client_place, first, &mut together))
+                    .join(),
+            );
+            serving
+                .map_or(Ok(0), |server| joined(server.join()))
+                .and(asked)
         })
     }
 
     /// Moves a loop to its core and namespace and runs it. Only the client creates sockets in the loop; the server's listeners were created in
     /// their own namespace, and the connections they accept stay there.
-    fn attend(&self, namespace: Option<&str>, core: Option<u32>, ends: &mut [&mut dyn EventHandler]) -> Result<u64, TcpError> {
+    fn attend(
+        &self,
+        namespace: Option<&str>,
+        core: Option<u32>,
+        ends: &mut [&mut dyn EventHandler],
+    ) -> Result<u64, TcpError> {
         let _ends_others = EndsOthers(&self.has_failed);
         let result = try_within(namespace, || {
             pin_and_prioritise(core);
@@ -139,14 +162,24 @@ impl<'a> TcpRun<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(TcpError::Interrupted);
             }
-            let context = LoopContext { registry: poll.registry(), run: self };
+            let context = LoopContext {
+                registry: poll.registry(),
+                run: self,
+            };
             ends.iter_mut().try_for_each(|end| end.turn(&context))?;
             let wake_ns = ends.iter().map(|end| end.wake_ns()).min().unwrap_or(0);
             let now_ns = self.clock.now_ns();
             worst_gap_ns = worst_gap_ns.max(now_ns - looked_ns);
-            look(&mut poll, &mut events, self.sleep_time(now_ns, wake_ns, ends[0].is_pacing()))?;
+            look(
+                &mut poll,
+                &mut events,
+                self.sleep_time(now_ns, wake_ns, ends[0].is_pacing()),
+            )?;
             looked_ns = self.clock.now_ns();
-            let context = LoopContext { registry: poll.registry(), run: self };
+            let context = LoopContext {
+                registry: poll.registry(),
+                run: self,
+            };
             for event in &events {
                 let Token(token) = event.token();
                 let end = usize::from(token & SERVER != 0 && ends.len() > 1);
@@ -162,7 +195,11 @@ impl<'a> TcpRun<'a> {
         if is_pacing {
             self.is_busy.store(sleep_time.is_zero(), Ordering::Relaxed);
         }
-        if self.is_busy.load(Ordering::Relaxed) { Duration::ZERO } else { sleep_time }
+        if self.is_busy.load(Ordering::Relaxed) {
+            Duration::ZERO
+        } else {
+            sleep_time
+        }
     }
 }
 
@@ -176,7 +213,11 @@ fn look(poll: &mut Poll, events: &mut Events, sleep_time: Duration) -> io::Resul
 /// Returns the time for which a loop may sleep that must be awake at `wake_ns`: zero if that is soon.
 fn sleep_time(now_ns: u64, wake_ns: u64) -> Duration {
     let left_ns = wake_ns.saturating_sub(now_ns).min(LONGEST_SLEEP_NS);
-    if left_ns < WORTH_SLEEPING_NS { Duration::ZERO } else { Duration::from_millis(left_ns / 1_000_000 - 2) }
+    if left_ns < WORTH_SLEEPING_NS {
+        Duration::ZERO
+    } else {
+        Duration::from_millis(left_ns / 1_000_000 - 2)
+    }
 }
 
 #[cfg(test)]
@@ -214,11 +255,15 @@ mod tests {
             let run = TcpRun::new(&clock, &stop, true);
             let attend = |panics| run.attend(None, None, &mut [&mut Endless { panics }]);
             std::thread::scope(|scope| {
-                let [fails, waits] = [true, false].map(|panics| scope.spawn(move || attend(panics)));
+                let [fails, waits] =
+                    [true, false].map(|panics| scope.spawn(move || attend(panics)));
                 let _ = told.send((fails.join().is_err(), waits.join().is_ok()));
             });
         });
-        assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok((true, true)));
+        assert_eq!(
+            ended.recv_timeout(Duration::from_secs(60)),
+            Ok((true, true))
+        );
         trial.join().expect("a thread");
     }
 

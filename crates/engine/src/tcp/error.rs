@@ -82,5 +82,8 @@ pub(super) fn try_within<T: Send>(
     namespace: Option<&str>,
     work: impl FnOnce() -> Result<T, TcpError> + Send,
 ) -> Result<T, TcpError> {
-    within(namespace, work).map_err(|source| TcpError::Namespace { place: place(namespace), source })?
+    within(namespace, work).map_err(|source| TcpError::Namespace {
+        place: place(namespace),
+        source,
+    })?
 }

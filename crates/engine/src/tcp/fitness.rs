@@ -17,7 +17,11 @@ const MOST_STRANGERS: u64 = 1024;
 
 /// Checks what was asked, and what this process has for it. Returns how many connections the server may have open at the same time: the trial's own, and
 /// of others as many as there are descriptors left for.
-pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> Result<usize, TcpError> {
+pub(super) fn check(
+    ends: &TcpEnds,
+    spec: &TcpSpec,
+    need: ConnectionDemand,
+) -> Result<usize, TcpError> {
     check_asked(ends, spec)?;
     let left = check_descriptors(need.at_once, ends.listen.is_some())?;
     Ok((need.at_once + left.min(MOST_STRANGERS)) as usize)
@@ -27,12 +31,24 @@ pub(super) fn check(ends: &TcpEnds, spec: &TcpSpec, need: ConnectionDemand) -> R
 /// so once is enough.
 pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
     let namespace = ends.client_namespace.as_deref();
-    let addresses = ends.client_addresses.iter().map(|&address| SocketAddr::new(address, 0));
+    let addresses = ends
+        .client_addresses
+        .iter()
+        .map(|&address| SocketAddr::new(address, 0));
     // A socket that listens on a port usually does so on all addresses.
-    let ports = ends.source_ports.clone().map(|port| SocketAddr::new(ends.client_addresses[0], port));
+    let ports = ends
+        .source_ports
+        .clone()
+        .map(|port| SocketAddr::new(ends.client_addresses[0], port));
     try_within(namespace, || {
         addresses.chain(ports).try_for_each(|address| {
-            socket(address).map(drop).map_err(|source| TcpError::NotHere { address, place: place(namespace), source })
+            socket(address)
+                .map(drop)
+                .map_err(|source| TcpError::NotHere {
+                    address,
+                    place: place(namespace),
+                    source,
+                })
         })
     })
 }
@@ -40,18 +56,33 @@ pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
 fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
     let is_other_family = |address: &IpAddr| address.is_ipv4() != ends.server.is_ipv4();
     let wrong = [
-        (spec.connections == 0, "no connection would be opened: rate and duration give less than one"),
+        (
+            spec.connections == 0,
+            "no connection would be opened: rate and duration give less than one",
+        ),
         (spec.rate == 0, "the rate is 0"),
         (spec.time_limit_ns == 0, "the time limit is 0"),
-        (ends.client_addresses.is_empty(), "the client has no address"),
-        (ends.source_ports.is_empty() || ends.server_ports.is_empty(), "a range of ports is empty"),
-        (*ends.source_ports.start() == 0 || *ends.server_ports.start() == 0, "port 0 cannot be used"),
+        (
+            ends.client_addresses.is_empty(),
+            "the client has no address",
+        ),
+        (
+            ends.source_ports.is_empty() || ends.server_ports.is_empty(),
+            "a range of ports is empty",
+        ),
+        (
+            *ends.source_ports.start() == 0 || *ends.server_ports.start() == 0,
+            "port 0 cannot be used",
+        ),
         (
             ends.client_addresses.iter().any(is_other_family),
             "the client's addresses and the server's are of different IP versions",
         ),
     ];
-    wrong.into_iter().find(|(is_wrong, _)| *is_wrong).map_or(Ok(()), |(_, what)| Err(TcpError::Asked(what)))
+    wrong
+        .into_iter()
+        .find(|(is_wrong, _)| *is_wrong)
+        .map_or(Ok(()), |(_, what)| Err(TcpError::Asked(what)))
 }
 
 /// Both ends are in this process, so that a connection takes two descriptors. The server may hold one as long as the client does. Returns how many
@@ -59,7 +90,9 @@ fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
 fn check_descriptors(at_once: u64, has_server: bool) -> Result<u64, TcpError> {
     let allowed = limit::raise_open_files()?;
     let needed = at_once.saturating_mul(1 + u64::from(has_server)) + limit::open_files()? + SPARE;
-    allowed.checked_sub(needed).ok_or(TcpError::Descriptors { needed, allowed })
+    allowed
+        .checked_sub(needed)
+        .ok_or(TcpError::Descriptors { needed, allowed })
 }
 
 #[cfg(test)]
@@ -70,8 +103,13 @@ mod tests {
     fn more_sockets_than_the_process_may_have_are_an_error_with_both_numbers() {
         let allowed = limit::raise_open_files().expect("limit");
         let error = check_descriptors(allowed, false).expect_err("too many");
-        assert!(matches!(error, TcpError::Descriptors { needed, allowed: found } if found == allowed && needed > allowed));
-        assert!(check_descriptors(allowed / 2, true).is_err(), "both ends count");
+        assert!(
+            matches!(error, TcpError::Descriptors { needed, allowed: found } if found == allowed && needed > allowed)
+        );
+        assert!(
+            check_descriptors(allowed / 2, true).is_err(),
+            "both ends count"
+        );
         assert!(check_descriptors(10, true).is_ok());
     }
 }

@@ -17,13 +17,16 @@ impl KernelTcp {
     pub(super) fn read(namespace: Option<&str>) -> io::Result<Self> {
         // /proc/net would be the namespace of the process's first thread.
         within(namespace, || {
-            let (more, plain) =
-                (fs::read_to_string("/proc/thread-self/net/netstat")?, fs::read_to_string("/proc/thread-self/net/snmp")?);
+            let (more, plain) = (
+                fs::read_to_string("/proc/thread-self/net/netstat")?,
+                fs::read_to_string("/proc/thread-self/net/snmp")?,
+            );
             let counter = |table: &str, group, name| value(table, group, name).unwrap_or(0);
             Ok(Self {
                 syn_retransmitted: counter(&more, "TcpExt:", "TCPSynRetrans"),
                 retransmitted: counter(&plain, "Tcp:", "RetransSegs"),
-                queue_full: counter(&more, "TcpExt:", "ListenOverflows") + counter(&more, "TcpExt:", "TCPReqQFullDrop"),
+                queue_full: counter(&more, "TcpExt:", "ListenOverflows")
+                    + counter(&more, "TcpExt:", "TCPReqQFullDrop"),
             })
         })?
     }
@@ -31,7 +34,9 @@ impl KernelTcp {
     /// Returns the increase since `before`.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
-            syn_retransmitted: self.syn_retransmitted.saturating_sub(before.syn_retransmitted),
+            syn_retransmitted: self
+                .syn_retransmitted
+                .saturating_sub(before.syn_retransmitted),
             retransmitted: self.retransmitted.saturating_sub(before.retransmitted),
             queue_full: self.queue_full.saturating_sub(before.queue_full),
         }
@@ -40,9 +45,17 @@ impl KernelTcp {
 
 /// Returns a counter of a table whose lines come in pairs: names, then values.
 fn value(table: &str, group: &str, name: &str) -> Option<u64> {
-    let mut lines = table.lines().filter(|line| line.split_whitespace().next() == Some(group));
+    let mut lines = table
+        .lines()
+        .filter(|line| line.split_whitespace().next() == Some(group));
     let (names, values) = (lines.next()?, lines.next()?);
-    names.split_whitespace().zip(values.split_whitespace()).find(|(found, _)| *found == name)?.1.parse().ok()
+    names
+        .split_whitespace()
+        .zip(values.split_whitespace())
+        .find(|(found, _)| *found == name)?
+        .1
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -51,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_counter_is_found_by_group_and_name() {
-        let table = "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 3 17\nIpExt: InOctets\nIpExt: 99\n";
+        let table =
+            "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 3 17\nIpExt: InOctets\nIpExt: 99\n";
         assert_eq!(value(table, "TcpExt:", "ListenOverflows"), Some(17));
         assert_eq!(value(table, "TcpExt:", "InOctets"), None);
         assert_eq!(value(table, "IpExt:", "InOctets"), Some(99));

@@ -90,7 +90,12 @@ pub struct TcpTester {
 impl TcpTester {
     /// Returns a tester. With one core (or none) in `layout`, client and server take turns in one loop on it; with two or more each has its own
     /// core. `stop` ends a trial early.
-    pub fn new(ends: Admitted<TcpEnds>, settings: TcpSettings, layout: Layout, stop: Arc<AtomicBool>) -> Self {
+    pub fn new(
+        ends: Admitted<TcpEnds>,
+        settings: TcpSettings,
+        layout: Layout,
+        stop: Arc<AtomicBool>,
+    ) -> Self {
         let ends = ends.into_inner();
         let addresses = AddressPairs::new(&ends);
         Self {
@@ -121,18 +126,36 @@ impl TcpTester {
     /// Runs a trial of RFC 3511 section 5.3: attempts `rate` connections per second for `duration`, each with a GET followed by the close.
     pub fn measure_rate(&mut self, rate: u64, duration: Duration) -> Result<TcpResult, TcpError> {
         let connections = (u128::from(rate) * duration.as_nanos() / 1_000_000_000) as u64;
-        self.perform(self.spec(TcpTrial::Rate, connections, rate), ConnectionDemand::of_rate(connections, rate, &self.settings))
+        self.perform(
+            self.spec(TcpTrial::Rate, connections, rate),
+            ConnectionDemand::of_rate(connections, rate, &self.settings),
+        )
     }
 
     /// Runs a trial of RFC 3511 section 5.2: opens `connections` at `rate` per second, with a GET on each, and keeps them open. When all are
     /// open, each makes a second GET (again at `rate`); when all have done so, each is closed (again at `rate`).
     pub fn measure_capacity(&mut self, connections: u64, rate: u64) -> Result<TcpResult, TcpError> {
-        self.perform(self.spec(TcpTrial::Capacity, connections, rate), ConnectionDemand::of_capacity(connections))
+        self.perform(
+            self.spec(TcpTrial::Capacity, connections, rate),
+            ConnectionDemand::of_capacity(connections),
+        )
     }
 
     fn spec(&self, trial: TcpTrial, connections: u64, rate: u64) -> TcpSpec {
-        let TcpSettings { object_octets, time_limit, close, .. } = self.settings;
-        TcpSpec { trial, rate, connections, object_octets, time_limit_ns: time_limit.as_nanos() as u64, close }
+        let TcpSettings {
+            object_octets,
+            time_limit,
+            close,
+            ..
+        } = self.settings;
+        TcpSpec {
+            trial,
+            rate,
+            connections,
+            object_octets,
+            time_limit_ns: time_limit.as_nanos() as u64,
+            close,
+        }
     }
 
     fn perform(&mut self, spec: TcpSpec, demand: ConnectionDemand) -> Result<TcpResult, TcpError> {
@@ -141,7 +164,9 @@ impl TcpTester {
             fitness::check_places(&self.ends)?;
             self.are_places_checked = true;
         }
-        let first_pair = self.rotation.begin(&self.addresses, demand, spec.close, Instant::now())?;
+        let first_pair =
+            self.rotation
+                .begin(&self.addresses, demand, spec.close, Instant::now())?;
         self.trials += 1;
         let task = ClientTask {
             spec,
@@ -151,23 +176,39 @@ impl TcpTester {
             trial: self.trials,
         };
         let own_open = demand.at_once as usize;
-        let bounds = ServerBounds { trial: self.trials, connections: spec.connections, own_open, most_open };
+        let bounds = ServerBounds {
+            trial: self.trials,
+            connections: spec.connections,
+            own_open,
+            most_open,
+        };
         let before = self.kernels()?;
         let mut client = TcpClient::new(task);
-        let mut server = self.ends.listen.map(|address| TcpServer::open(address, &self.ends, &spec, bounds)).transpose()?;
+        let mut server = self
+            .ends
+            .listen
+            .map(|address| TcpServer::open(address, &self.ends, &spec, bounds))
+            .transpose()?;
         let run = TcpRun::new(&self.clock, &self.stop, server.is_none());
         let worst_gap_ns = run.perform(&mut client, server.as_mut(), &self.ends, &self.layout);
-        self.rotation.end(spec.connections, spec.close, Instant::now());
+        self.rotation
+            .end(spec.connections, spec.close, Instant::now());
         client.note_gap(worst_gap_ns?);
         let after = self.kernels()?;
         let kernel = kernel_counts(after[0].since(before[0]), after[1].since(before[1]));
-        Ok(TcpResult { server_address: Some(self.ends.server), ..client.finish(server.map(TcpServer::finish), kernel) })
+        Ok(TcpResult {
+            server_address: Some(self.ends.server),
+            ..client.finish(server.map(TcpServer::finish), kernel)
+        })
     }
 
     /// Reads the counters of the client's and the server's namespace.
     fn kernels(&self) -> Result<[KernelTcp; 2], TcpError> {
         let [client, server] = [&self.ends.client_namespace, &self.ends.server_namespace];
-        Ok([KernelTcp::read(client.as_deref())?, KernelTcp::read(server.as_deref())?])
+        Ok([
+            KernelTcp::read(client.as_deref())?,
+            KernelTcp::read(server.as_deref())?,
+        ])
     }
 }
 
@@ -178,18 +219,26 @@ impl Measurer for TcpTester {
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, TcpError> {
         memory::ensure(spec, &self.settings)?;
         let result = match spec.kind {
-            TrialKind::TcpRate => self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns)),
-            TrialKind::TcpCapacity { connections } => self.measure_capacity(connections, spec.rate.0),
+            TrialKind::TcpRate => {
+                self.measure_rate(spec.rate.0, Duration::from_nanos(spec.duration_ns))
+            }
+            TrialKind::TcpCapacity { connections } => {
+                self.measure_capacity(connections, spec.rate.0)
+            }
             _ => Err(TcpError::Asked("this is a trial of frames")),
         };
         match result {
             // A search that gets this far has reached the tester's limit; that is not an error.
-            Err(TcpError::Descriptors { needed, allowed }) => {
-                Ok(not_sent(spec, self.ends.opens, Fault::TooFewDescriptors { needed, allowed }))
-            }
-            Err(TcpError::Addresses { needed, has, .. }) => {
-                Ok(not_sent(spec, self.ends.opens, Fault::TooFewAddresses { needed, has }))
-            }
+            Err(TcpError::Descriptors { needed, allowed }) => Ok(not_sent(
+                spec,
+                self.ends.opens,
+                Fault::TooFewDescriptors { needed, allowed },
+            )),
+            Err(TcpError::Addresses { needed, has, .. }) => Ok(not_sent(
+                spec,
+                self.ends.opens,
+                Fault::TooFewAddresses { needed, has },
+            )),
             result => Ok(result?.into_trial(spec, self.ends.opens)),
         }
     }
@@ -197,7 +246,10 @@ impl Measurer for TcpTester {
 
 /// Returns a trial in which nothing was sent.
 fn not_sent(spec: &TrialSpec, direction: Direction, fault: Fault) -> TrialResult {
-    let nothing = DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, 0, 0) };
+    let nothing = DirectionResult {
+        intended: spec.frames(),
+        ..DirectionResult::counted(direction, 0, 0)
+    };
     TrialResult::new(*spec, vec![nothing], vec![fault])
 }
 

@@ -28,7 +28,11 @@ impl RequestKey {
     pub(super) fn of(number: u64) -> Self {
         let bits = unmix(number);
         let connection = (bits & ((1 << TRIAL_SHIFT) - 1)) >> CONNECTION_SHIFT;
-        Self { trial: bits >> TRIAL_SHIFT, connection, phase: bits & ((1 << CONNECTION_SHIFT) - 1) }
+        Self {
+            trial: bits >> TRIAL_SHIFT,
+            connection,
+            phase: bits & ((1 << CONNECTION_SHIFT) - 1),
+        }
     }
 
     /// Returns whether this is a request of the trial `trial`, which has so many connections.
@@ -45,8 +49,22 @@ mod tests {
     fn a_request_is_found_again_by_its_key_and_belongs_to_one_trial() {
         for trial in [1, 65_535, 65_537] {
             for (connection, phase) in [(0, 1), (7, 2), (1 << 40, 3)] {
-                let found = RequestKey::of(RequestKey { trial, connection, phase }.number());
-                assert_eq!(found, RequestKey { trial: trial & 0xffff, connection, phase });
+                let found = RequestKey::of(
+                    RequestKey {
+                        trial,
+                        connection,
+                        phase,
+                    }
+                    .number(),
+                );
+                assert_eq!(
+                    found,
+                    RequestKey {
+                        trial: trial & 0xffff,
+                        connection,
+                        phase
+                    }
+                );
                 assert!(found.is_of(trial, connection + 1));
                 assert!(!found.is_of(trial, connection) && !found.is_of(trial + 1, connection + 1));
             }

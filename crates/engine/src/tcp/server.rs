@@ -57,7 +57,11 @@ pub(super) struct TcpServer {
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM.nonblocking(),
+        Some(Protocol::TCP),
+    )?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -70,19 +74,39 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Returns whether the system has no descriptor or memory left for another connection.
 fn is_exhausted(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
+    )
 }
 
 impl TcpServer {
     /// Listens on every port, in the server's namespace.
-    pub(super) fn open(address: IpAddr, ends: &TcpEnds, spec: &TcpSpec, bounds: ServerBounds) -> Result<Self, TcpError> {
+    pub(super) fn open(
+        address: IpAddr,
+        ends: &TcpEnds,
+        spec: &TcpSpec,
+        bounds: ServerBounds,
+    ) -> Result<Self, TcpError> {
         let namespace = ends.server_namespace.as_deref();
         let open = |port| {
             let address = SocketAddr::new(address, port);
-            let socket = listen(address).map_err(|source| TcpError::Listen { address, place: place(namespace), source })?;
-            Ok(ListeningSocket { socket, is_accept_ready: false })
+            let socket = listen(address).map_err(|source| TcpError::Listen {
+                address,
+                place: place(namespace),
+                source,
+            })?;
+            Ok(ListeningSocket {
+                socket,
+                is_accept_ready: false,
+            })
         };
-        let listeners = try_within(namespace, || ends.server_ports.clone().map(open).collect::<Result<_, _>>())?;
+        let listeners = try_within(namespace, || {
+            ends.server_ports
+                .clone()
+                .map(open)
+                .collect::<Result<_, _>>()
+        })?;
         Ok(Self {
             listeners,
             accepted: AcceptedSet::new(bounds),
@@ -102,14 +126,21 @@ impl TcpServer {
     /// Returns the counts of the trial. Connections that are still open are ended with a RST, as RFC 3511 recommends between trials.
     pub(super) fn finish(mut self) -> ServerCounts {
         self.counts.abandoned += self.accepted.connections.len() as u64;
-        self.accepted.connections.drain().for_each(|connection| reset(connection.stream));
+        self.accepted
+            .connections
+            .drain()
+            .for_each(|connection| reset(connection.stream));
         self.counts.source_addresses = self.sources.len() as u64;
         self.counts
     }
 
     fn register_listeners(&mut self, context: &LoopContext<'_>) -> io::Result<()> {
         for (index, listener) in self.listeners.iter_mut().enumerate() {
-            context.registry.register(&mut listener.socket, Token(SERVER | index), Interest::READABLE)?;
+            context.registry.register(
+                &mut listener.socket,
+                Token(SERVER | index),
+                Interest::READABLE,
+            )?;
         }
         self.is_open = true;
         context.run.open_server();
@@ -119,12 +150,16 @@ impl TcpServer {
     fn accept(&mut self, context: &LoopContext<'_>) -> io::Result<()> {
         for index in 0..self.listeners.len() {
             for _ in 0..BURST {
-                if !self.listeners[index].is_accept_ready || self.accepted.must_wait(context.now_ns()) {
+                if !self.listeners[index].is_accept_ready
+                    || self.accepted.must_wait(context.now_ns())
+                {
                     break;
                 }
                 match self.listeners[index].socket.accept() {
                     Ok((stream, from)) => self.on_accept(stream, from.ip(), context)?,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.listeners[index].is_accept_ready = false,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        self.listeners[index].is_accept_ready = false
+                    }
                     // The connection ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     // Those that wait may be the trial's own: they are accepted at the next turn.
@@ -139,14 +174,23 @@ impl TcpServer {
         Ok(())
     }
 
-    fn on_accept(&mut self, mut stream: TcpStream, from: IpAddr, context: &LoopContext<'_>) -> io::Result<()> {
+    fn on_accept(
+        &mut self,
+        mut stream: TcpStream,
+        from: IpAddr,
+        context: &LoopContext<'_>,
+    ) -> io::Result<()> {
         self.counts.accepted += 1;
         if self.accepted.is_full() && !self.make_room() {
             self.turn_away(stream);
             return Ok(());
         }
         let (slot, since_ns) = (self.accepted.connections.vacant_key(), context.now_ns());
-        context.registry.register(&mut stream, Token(SERVER | (self.listeners.len() + slot)), Interest::READABLE)?;
+        context.registry.register(
+            &mut stream,
+            Token(SERVER | (self.listeners.len() + slot)),
+            Interest::READABLE,
+        )?;
         self.accepted.insert(AcceptedConnection {
             stream,
             from,
@@ -155,9 +199,14 @@ impl TcpServer {
             answering: None,
             is_own: false,
             since_ns,
-            deadline_ns: self.time_limit_ns.map_or(u64::MAX, |limit_ns| since_ns + limit_ns),
+            deadline_ns: self
+                .time_limit_ns
+                .map_or(u64::MAX, |limit_ns| since_ns + limit_ns),
         });
-        self.counts.most_open = self.counts.most_open.max(self.accepted.connections.len() as u64);
+        self.counts.most_open = self
+            .counts
+            .most_open
+            .max(self.accepted.connections.len() as u64);
         Ok(())
     }
 
@@ -176,7 +225,10 @@ impl TcpServer {
             self.turn_away(stranger.stream);
             return true;
         }
-        self.accepted.take_expired(u64::MAX).map(|oldest| self.abandon(oldest)).is_some()
+        self.accepted
+            .take_expired(u64::MAX)
+            .map(|oldest| self.abandon(oldest))
+            .is_some()
     }
 
     /// Ends a connection that is not the trial's own.
@@ -215,7 +267,9 @@ impl TcpServer {
         let connection = &mut self.accepted.connections[slot];
         match connection.reader.take(&self.piece[..octets]) {
             ParsedRequest::Part => {}
-            ParsedRequest::Whole(request) if connection.answering.is_none() => self.on_request(slot, request, context),
+            ParsedRequest::Whole(request) if connection.answering.is_none() => {
+                self.on_request(slot, request, context)
+            }
             ParsedRequest::Whole(_) | ParsedRequest::Malformed => {
                 self.counts.malformed += 1;
                 reset(self.accepted.connections.remove(slot).stream);
@@ -239,8 +293,12 @@ impl TcpServer {
 
     /// Writes as much of the response as the socket takes.
     fn answer(&mut self, slot: usize, context: &LoopContext<'_>) {
-        let Some(connection) = self.accepted.connections.get_mut(slot) else { return };
-        let Some((request, written)) = &mut connection.answering else { return };
+        let Some(connection) = self.accepted.connections.get_mut(slot) else {
+            return;
+        };
+        let Some((request, written)) = &mut connection.answering else {
+            return;
+        };
         request.write_response(self.object_octets, &mut self.response);
         while *written < self.response.len() {
             match connection.stream.write(&self.response[*written..]) {
@@ -248,7 +306,11 @@ impl TcpServer {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let token = Token(SERVER | (self.listeners.len() + slot));
                     // If this fails, the client's time limit shows it.
-                    let _ = context.registry.reregister(&mut connection.stream, token, Interest::READABLE | Interest::WRITABLE);
+                    let _ = context.registry.reregister(
+                        &mut connection.stream,
+                        token,
+                        Interest::READABLE | Interest::WRITABLE,
+                    );
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -306,8 +368,15 @@ impl EventHandler for TcpServer {
     }
 
     fn wake_ns(&self) -> u64 {
-        let is_accept_ready = self.listeners.iter().any(|listener| listener.is_accept_ready);
-        if is_accept_ready { 0 } else { self.accepted.next_deadline_ns() }
+        let is_accept_ready = self
+            .listeners
+            .iter()
+            .any(|listener| listener.is_accept_ready);
+        if is_accept_ready {
+            0
+        } else {
+            self.accepted.next_deadline_ns()
+        }
     }
 
     fn is_over(&self) -> bool {

@@ -39,7 +39,12 @@ pub struct TcpEnds {
 
 impl Addressed for TcpEnds {
     fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
-        self.client_addresses.iter().copied().chain([self.server]).chain(self.listen).for_each(show);
+        self.client_addresses
+            .iter()
+            .copied()
+            .chain([self.server])
+            .chain(self.listen)
+            .for_each(show);
     }
 }
 
@@ -59,7 +64,12 @@ pub struct TcpSettings {
 
 impl Default for TcpSettings {
     fn default() -> Self {
-        Self { object_octets: 64, time_limit: Duration::from_secs(1), close: Close::default(), stall: Duration::from_millis(1) }
+        Self {
+            object_octets: 64,
+            time_limit: Duration::from_secs(1),
+            close: Close::default(),
+            stall: Duration::from_millis(1),
+        }
     }
 }
 
@@ -69,10 +79,14 @@ impl Footprint for TcpSettings {
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let open = match spec.kind {
             TrialKind::TcpCapacity { connections } => connections,
-            _ => spec.rate.frames_in(self.time_limit.as_nanos() as u64).min(spec.frames()),
+            _ => spec
+                .rate
+                .frames_in(self.time_limit.as_nanos() as u64)
+                .min(spec.frames()),
         };
         let open = open.min(limit::raise_open_files().unwrap_or(u64::MAX));
-        open.saturating_mul(CONNECTION_OCTETS).saturating_add(spec.frames().div_ceil(8))
+        open.saturating_mul(CONNECTION_OCTETS)
+            .saturating_add(spec.frames().div_ceil(8))
     }
 
     fn largest_table(&self, _spec: &TrialSpec) -> LargeTable {

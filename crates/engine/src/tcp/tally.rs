@@ -2,7 +2,9 @@
 
 use super::connection::{ConnectionStep, Failure};
 use super::times::Stopwatch;
-use sixbench_method::trial::tcp::{Check, ConnectionCounts, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial};
+use sixbench_method::trial::tcp::{
+    Check, ConnectionCounts, KernelCounts, Pace, ServerCounts, TcpResult, TcpSpec, TcpTrial,
+};
 
 /// The most failed connections that are reported individually.
 const EXAMPLES: usize = 4;
@@ -48,11 +50,18 @@ pub(super) struct TcpTally {
 impl TcpTally {
     pub(super) fn new(intended: u64, nominal_ns: u64, stall_ns: u64) -> Self {
         Self {
-            connections: ConnectionCounts { intended, ..ConnectionCounts::default() },
+            connections: ConnectionCounts {
+                intended,
+                ..ConnectionCounts::default()
+            },
             check: Check::default(),
             connect: Stopwatch::new(),
             complete: Stopwatch::new(),
-            pace: Pace { nominal_ns, stall_ns, ..Pace::default() },
+            pace: Pace {
+                nominal_ns,
+                stall_ns,
+                ..Pace::default()
+            },
             first_ns: None,
             examples: Vec::with_capacity(EXAMPLES),
         }
@@ -75,7 +84,9 @@ impl TcpTally {
     fn counter(&mut self, phase: ClientPhase, step: &ConnectionStep, loss: Loss) -> &mut u64 {
         let (connections, check) = (&mut self.connections, &mut self.check);
         match (phase, step, loss) {
-            (ClientPhase::Closing, ..) | (_, ConnectionStep::Closing, _) => &mut connections.unclosed,
+            (ClientPhase::Closing, ..) | (_, ConnectionStep::Closing, _) => {
+                &mut connections.unclosed
+            }
             (_, ConnectionStep::Open, _) => &mut check.ended,
             (ClientPhase::Checking, _, Loss::Late) => &mut check.timed_out,
             (ClientPhase::Checking, _, Loss::Wrong(_)) => &mut check.wrong,
@@ -83,7 +94,9 @@ impl TcpTally {
             (_, _, Loss::Failed(Failure::Refused)) => &mut connections.refused,
             (_, _, Loss::Failed(Failure::Reset)) => &mut connections.reset,
             (_, _, Loss::Failed(Failure::Unreachable)) => &mut connections.unreachable,
-            (_, ConnectionStep::Connecting, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.timed_out,
+            (_, ConnectionStep::Connecting, Loss::Late | Loss::Failed(Failure::TimedOut)) => {
+                &mut connections.timed_out
+            }
             (_, _, Loss::Late | Loss::Failed(Failure::TimedOut)) => &mut connections.unverified,
             (_, _, Loss::Wrong(_) | Loss::Ended) => &mut connections.wrong,
         }
@@ -96,7 +109,12 @@ impl TcpTally {
         }
     }
 
-    pub(super) fn finish(self, spec: TcpSpec, server: Option<ServerCounts>, kernel: KernelCounts) -> TcpResult {
+    pub(super) fn finish(
+        self,
+        spec: TcpSpec,
+        server: Option<ServerCounts>,
+        kernel: KernelCounts,
+    ) -> TcpResult {
         TcpResult {
             spec,
             server_address: None,
@@ -119,10 +137,19 @@ mod tests {
     #[test]
     fn an_attempt_behind_the_stall_bound_is_late_and_the_time_taken_is_from_first_to_last() {
         let mut tally = TcpTally::new(3, 2_000, 500);
-        [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)].into_iter().for_each(|(due, now)| tally.attempt(due, now));
+        [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)]
+            .into_iter()
+            .for_each(|(due, now)| tally.attempt(due, now));
         assert_eq!(
             tally.pace,
-            Pace { nominal_ns: 2_000, took_ns: 1_950, worst_lateness_ns: 501, late: 1, stall_ns: 500, worst_gap_ns: 0 }
+            Pace {
+                nominal_ns: 2_000,
+                took_ns: 1_950,
+                worst_lateness_ns: 501,
+                late: 1,
+                stall_ns: 500,
+                worst_gap_ns: 0
+            }
         );
         assert_eq!(tally.connections.attempted, 3);
     }
@@ -130,16 +157,40 @@ mod tests {
     #[test]
     fn the_fate_of_a_connection_depends_on_how_far_it_had_come() {
         let mut tally = TcpTally::new(9, 0, 0);
-        tally.lose(ClientPhase::Opening, &ConnectionStep::Connecting, Loss::Late);
-        tally.lose(ClientPhase::Opening, &ConnectionStep::Connecting, Loss::Failed(Failure::Refused));
+        tally.lose(
+            ClientPhase::Opening,
+            &ConnectionStep::Connecting,
+            Loss::Late,
+        );
+        tally.lose(
+            ClientPhase::Opening,
+            &ConnectionStep::Connecting,
+            Loss::Failed(Failure::Refused),
+        );
         tally.lose(ClientPhase::Opening, &ConnectionStep::Open, Loss::Ended);
-        tally.lose(ClientPhase::Checking, &ConnectionStep::Open, Loss::Failed(Failure::Reset));
+        tally.lose(
+            ClientPhase::Checking,
+            &ConnectionStep::Open,
+            Loss::Failed(Failure::Reset),
+        );
         tally.lose(ClientPhase::Opening, &ConnectionStep::Closing, Loss::Late);
         tally.lose(ClientPhase::Closing, &ConnectionStep::Open, Loss::Ended);
         assert_eq!(
             tally.connections,
-            ConnectionCounts { intended: 9, timed_out: 1, refused: 1, unclosed: 2, ..ConnectionCounts::default() }
+            ConnectionCounts {
+                intended: 9,
+                timed_out: 1,
+                refused: 1,
+                unclosed: 2,
+                ..ConnectionCounts::default()
+            }
         );
-        assert_eq!(tally.check, Check { ended: 2, ..Check::default() });
+        assert_eq!(
+            tally.check,
+            Check {
+                ended: 2,
+                ..Check::default()
+            }
+        );
     }
 }

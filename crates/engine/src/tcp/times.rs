@@ -18,8 +18,13 @@ pub(super) struct Stopwatch {
 
 impl Stopwatch {
     pub(super) fn new() -> Self {
-        let times = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("constant bounds are valid");
-        Self { times, extremes: (u64::MAX, 0), sum_ns: 0 }
+        let times =
+            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("constant bounds are valid");
+        Self {
+            times,
+            extremes: (u64::MAX, 0),
+            sum_ns: 0,
+        }
     }
 
     pub(super) fn take(&mut self, time_ns: u64) {
@@ -50,8 +55,14 @@ mod tests {
         assert_eq!(stopwatch.times(), None);
         (1..=1000).for_each(|i| stopwatch.take(i * 1_000_003));
         let times = stopwatch.times().expect("times");
-        assert_eq!((times.count, times.min_ns, times.max_ns), (1000, 1_000_003, 1_000_003_000));
+        assert_eq!(
+            (times.count, times.min_ns, times.max_ns),
+            (1000, 1_000_003, 1_000_003_000)
+        );
         assert_eq!(times.sum_ns, 500_500 * 1_000_003);
-        assert!(times.median_ns.abs_diff(500_000_000) < 1_500_000, "{times:?}");
+        assert!(
+            times.median_ns.abs_diff(500_000_000) < 1_500_000,
+            "{times:?}"
+        );
     }
 }

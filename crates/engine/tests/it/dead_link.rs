@@ -28,8 +28,15 @@ struct DeadTransmit(Box<dyn Transmit>, Dead);
 
 /// Returns the port with its link down for the frames of trials; neighbours still answer.
 fn dead_link(port: Port, dead: Dead) -> Port {
-    let dying = |Halves { transmit, receive }| Halves { transmit: Box::new(DeadTransmit(transmit, dead)), receive };
-    Port { name: "dead".to_owned(), queues: port.queues.into_iter().map(dying).collect(), ..port }
+    let dying = |Halves { transmit, receive }| Halves {
+        transmit: Box::new(DeadTransmit(transmit, dead)),
+        receive,
+    };
+    Port {
+        name: "dead".to_owned(),
+        queues: port.queues.into_iter().map(dying).collect(),
+        ..port
+    }
 }
 
 impl Transmit for DeadTransmit {
@@ -42,7 +49,10 @@ impl Transmit for DeadTransmit {
         let taken = if self.1 == Dead::TakesNone { 0 } else { wanted };
         let mut buffer = vec![0; 2048];
         let _octets: usize = (0..taken).map(|slot| fill(slot, &mut buffer)).sum();
-        Ok(Sent { taken, refused: if self.1 == Dead::Refuses { taken } else { 0 } })
+        Ok(Sent {
+            taken,
+            refused: if self.1 == Dead::Refuses { taken } else { 0 },
+        })
     }
 
     fn flush(&mut self) -> Result<bool, PortError> {
@@ -50,7 +60,9 @@ impl Transmit for DeadTransmit {
     }
 
     fn check_link(&self) -> Result<(), PortError> {
-        Err(PortError::LinkDown { interface: "dead".to_owned() })
+        Err(PortError::LinkDown {
+            interface: "dead".to_owned(),
+        })
     }
 }
 
@@ -72,7 +84,13 @@ fn tester(dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
 
 fn tester_on(layout: Layout, dead: Dead, stop: Arc<AtomicBool>) -> FrameTester {
     let (left, right) = pair();
-    FrameTester::new((dead_link(left, dead), right), admitted(ipv4()), SETTINGS, layout, stop)
+    FrameTester::new(
+        (dead_link(left, dead), right),
+        admitted(ipv4()),
+        SETTINGS,
+        layout,
+        stop,
+    )
 }
 
 #[test]
@@ -81,8 +99,13 @@ fn a_trial_over_a_dead_link_ends_and_names_it() {
     let load = TrialSpec::constant(FrameRate(5_000), 200_000_000);
     for dead in [Dead::TakesNone, Dead::KeepsThem, Dead::Refuses] {
         for spec in [load, TrialSpec::response(FrameRate(5_000), 200_000_000)] {
-            let error = tester(dead, Arc::default()).measure(&spec).expect_err("no result");
-            assert!(matches!(error, MeasureError::Port(PortError::LinkDown { .. })), "{error}");
+            let error = tester(dead, Arc::default())
+                .measure(&spec)
+                .expect_err("no result");
+            assert!(
+                matches!(error, MeasureError::Port(PortError::LinkDown { .. })),
+                "{error}"
+            );
         }
     }
 }
@@ -94,11 +117,21 @@ fn a_panic_in_one_thread_of_a_trial_ends_the_others() {
     let core = sixbench_io::thread::allowed_cores().expect("cores")[0];
     let (ended, end) = std::sync::mpsc::channel();
     let trial = std::thread::spawn(move || {
-        let mut tester = tester_on(Layout { cores: vec![core; 2] }, Dead::Panics, Arc::default());
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tester.measure(&spec).is_ok()));
+        let mut tester = tester_on(
+            Layout {
+                cores: vec![core; 2],
+            },
+            Dead::Panics,
+            Arc::default(),
+        );
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            tester.measure(&spec).is_ok()
+        }));
         let _ = ended.send(outcome.is_err());
     });
-    let has_panicked = end.recv_timeout(std::time::Duration::from_secs(60)).expect("an end");
+    let has_panicked = end
+        .recv_timeout(std::time::Duration::from_secs(60))
+        .expect("an end");
     assert!(has_panicked);
     trial.join().expect("a thread");
 }
@@ -108,8 +141,17 @@ fn a_request_to_stop_ends_the_search_for_neighbours() {
     let stop = Arc::new(AtomicBool::new(false));
     let mut tester = tester(Dead::TakesNone, stop.clone());
     let address = |text: &str| text.parse().expect("address");
-    let silent = Neighbours { tester: address("198.18.0.2"), dut: address("198.18.0.1") };
-    tester.set_profile(admitted(TrafficProfile { left: vec![silent], ..ipv4() }), SETTINGS);
+    let silent = Neighbours {
+        tester: address("198.18.0.2"),
+        dut: address("198.18.0.1"),
+    };
+    tester.set_profile(
+        admitted(TrafficProfile {
+            left: vec![silent],
+            ..ipv4()
+        }),
+        SETTINGS,
+    );
     stop.store(true, Ordering::Relaxed);
     assert!(matches!(tester.resolve(), Err(MeasureError::Interrupted)));
 }

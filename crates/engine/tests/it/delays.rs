@@ -21,7 +21,11 @@ const CLOCKS_APART_NS: u64 = 1_000;
 
 /// Returns the number of trials.
 fn trials() -> usize {
-    if std::env::var_os("SIXBENCH_LONG").is_some() { 1_000 } else { 5 }
+    if std::env::var_os("SIXBENCH_LONG").is_some() {
+        1_000
+    } else {
+        5
+    }
 }
 
 /// Takes the core of the tester for up to 2 ms at a time, several hundred times in a second, at the tester's own priority.
@@ -52,9 +56,19 @@ impl Drop for SetWhenDropped<'_> {
 fn through_the_line(ends: (Port, Port), line: (Port, Port), judge: impl Fn(usize, &TrialResult)) {
     let cores = thread::allowed_cores().expect("cores");
     let (tester_core, line_core) = (cores[0], *cores.last().expect("a core"));
-    let tagging = Some(Tagging { after_ns: 0, frames: 100 });
-    let spec = TrialSpec { tagging, ..TrialSpec::constant(FrameRate(5_000), 100_000_000) };
-    let profile = sixbench_engine::frames::profile::TrafficProfile { directions: Directions::Both, ipdv: true, ..ipv4() };
+    let tagging = Some(Tagging {
+        after_ns: 0,
+        frames: 100,
+    });
+    let spec = TrialSpec {
+        tagging,
+        ..TrialSpec::constant(FrameRate(5_000), 100_000_000)
+    };
+    let profile = sixbench_engine::frames::profile::TrafficProfile {
+        directions: Directions::Both,
+        ipdv: true,
+        ..ipv4()
+    };
     let settings = TrialSettings {
         duration_ns: spec.duration_ns,
         residual_ns: 30_000_000_000,
@@ -62,10 +76,17 @@ fn through_the_line(ends: (Port, Port), line: (Port, Port), judge: impl Fn(usize
         frame_timeout_ns: 0,
         stall_ns: 10_000_000_000,
     };
-    let layout = Layout { cores: vec![tester_core] };
-    let profile = Isolation::Unknown.admit(profile).expect("a profile for any link");
+    let layout = Layout {
+        cores: vec![tester_core],
+    };
+    let profile = Isolation::Unknown
+        .admit(profile)
+        .expect("a profile for any link");
     let mut tester = FrameTester::new(ends, profile, settings, layout, Arc::default());
-    let (line, is_over) = (DelayLine::new(line.0, line.1, DELAY_NS, Clock::new()), AtomicBool::new(false));
+    let (line, is_over) = (
+        DelayLine::new(line.0, line.1, DELAY_NS, Clock::new()),
+        AtomicBool::new(false),
+    );
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {
             thread::pin_to(line_core).expect("this core");
@@ -85,13 +106,24 @@ fn judge(link: &str, trial: usize, result: &TrialResult) {
     for direction in &result.directions {
         let at = format!("{link}, trial {trial}, {}", direction.direction);
         assert_eq!(direction.corrupt, 0, "{at}: {:?}", direction.examples);
-        let (Some(all), Some(tagged)) = (&direction.delay, &direction.tagged) else { panic!("{at}: nothing came") };
+        let (Some(all), Some(tagged)) = (&direction.delay, &direction.tagged) else {
+            panic!("{at}: nothing came")
+        };
         for delay in [all, tagged] {
-            assert!(delay.min_ns + CLOCKS_APART_NS >= DELAY_NS, "{at}: {delay:?} is below {DELAY_NS} ns");
+            assert!(
+                delay.min_ns + CLOCKS_APART_NS >= DELAY_NS,
+                "{at}: {delay:?} is below {DELAY_NS} ns"
+            );
             let bounds = delay.bounds.expect("bounds");
-            assert!(bounds.min_ns <= delay.min_ns && bounds.max_ns <= delay.max_ns, "{at}: {delay:?}");
+            assert!(
+                bounds.min_ns <= delay.min_ns && bounds.max_ns <= delay.max_ns,
+                "{at}: {delay:?}"
+            );
         }
-        assert!(direction.ipdv.is_some_and(|ipdv| ipdv.bounds.is_some()), "{at}");
+        assert!(
+            direction.ipdv.is_some_and(|ipdv| ipdv.bounds.is_some()),
+            "{at}"
+        );
     }
 }
 
@@ -99,7 +131,9 @@ fn judge(link: &str, trial: usize, result: &TrialResult) {
 fn no_delay_through_memory_is_below_that_of_the_line() {
     let _one = ONE_AT_A_TIME.lock();
     let ((left, line_left), (line_right, right)) = (loopback::pair(), loopback::pair());
-    through_the_line((left, right), (line_left, line_right), |trial, result| judge("memory", trial, result));
+    through_the_line((left, right), (line_left, line_right), |trial, result| {
+        judge("memory", trial, result)
+    });
 }
 
 #[test]

@@ -34,8 +34,13 @@ struct Server {
 
 impl Server {
     fn start(with_aaaa: u8) -> Self {
-        let zone = AddressZone { domain: domain(), population: NamePopulation { with_aaaa }, ttl_s: 60 };
-        let mut authority = Authority::bind("[::1]:0".parse().expect("an address"), Arc::new(zone)).expect("a server");
+        let zone = AddressZone {
+            domain: domain(),
+            population: NamePopulation { with_aaaa },
+            ttl_s: 60,
+        };
+        let mut authority = Authority::bind("[::1]:0".parse().expect("an address"), Arc::new(zone))
+            .expect("a server");
         let (address, stop) = (authority.local(), Arc::new(AtomicBool::new(false)));
         let seen = stop.clone();
         let serve = move || {
@@ -47,7 +52,11 @@ impl Server {
                 }
             }
         };
-        Self { address, stop, thread: Some(std::thread::spawn(serve)) }
+        Self {
+            address,
+            stop,
+            thread: Some(std::thread::spawn(serve)),
+        }
     }
 }
 
@@ -61,7 +70,12 @@ impl Drop for Server {
 fn settings(with_aaaa: u8) -> DnsSettings {
     let population = NamePopulation { with_aaaa };
     DnsSettings {
-        expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: 60 },
+        expectation: ExpectedAnswers {
+            role: DnsRole::Authority,
+            prefix: None,
+            population,
+            most_ttl: 60,
+        },
         domain: domain(),
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
@@ -77,7 +91,13 @@ fn settings(with_aaaa: u8) -> DnsSettings {
 }
 
 fn ends(server: SocketAddr) -> DnsEnds {
-    DnsEnds { client_namespace: None, client: None, server, authority: None, external: None }
+    DnsEnds {
+        client_namespace: None,
+        client: None,
+        server,
+        authority: None,
+        external: None,
+    }
 }
 
 fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
@@ -90,7 +110,10 @@ fn tester(ends: DnsEnds, settings: DnsSettings) -> DnsTester {
 }
 
 fn spec(rate: u64, ms: u64) -> TrialSpec {
-    TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), ms * 1_000_000) }
+    TrialSpec {
+        kind: TrialKind::Queries,
+        ..TrialSpec::constant(FrameRate(rate), ms * 1_000_000)
+    }
 }
 
 fn measure(tester: &mut DnsTester, spec: &TrialSpec) -> TrialResult {
@@ -105,10 +128,17 @@ fn every_query_to_an_authority_is_answered_rightly() {
     // So few that the receive buffer holds all of them even if the server does not run.
     let result = measure(&mut tester, &spec(400, 500));
     let dns = result.dns().expect("queries");
-    assert_eq!((dns.answers.sent, dns.answers.right, dns.answers.unanswered), (200, 200, 0), "{dns:?}");
+    assert_eq!(
+        (dns.answers.sent, dns.answers.right, dns.answers.unanswered),
+        (200, 200, 0),
+        "{dns:?}"
+    );
     assert_eq!(dns.existing, 100);
     assert_eq!(dns.rtt.count, 200);
-    assert_eq!(result.directions[0].delay.as_ref().map(|delay| delay.count), Some(200));
+    assert_eq!(
+        result.directions[0].delay.as_ref().map(|delay| delay.count),
+        Some(200)
+    );
 }
 
 #[test]
@@ -122,15 +152,25 @@ fn a_wrong_expectation_is_told_before_anything_is_measured() {
         },
         ..settings(0)
     };
-    let error = tester(ends(server.address), wrong).probe(Duration::ZERO).expect_err("no DNS64 server").to_string();
+    let error = tester(ends(server.address), wrong)
+        .probe(Duration::ZERO)
+        .expect_err("no DNS64 server")
+        .to_string();
     assert!(error.contains("is DNS64 enabled"), "{error}");
 }
 
 #[test]
 fn a_server_that_is_not_there_is_told_so() {
     let gone = Server::start(0).address;
-    let error = tester(ends(gone), settings(0)).probe(Duration::ZERO).expect_err("nobody").to_string();
-    let what = format!("ICMP port unreachable: nothing listens at {} port {}, or a firewall", gone.ip(), gone.port());
+    let error = tester(ends(gone), settings(0))
+        .probe(Duration::ZERO)
+        .expect_err("nobody")
+        .to_string();
+    let what = format!(
+        "ICMP port unreachable: nothing listens at {} port {}, or a firewall",
+        gone.ip(),
+        gone.port()
+    );
     assert!(error.contains(&what), "{error}");
 }
 
@@ -138,16 +178,37 @@ fn a_server_that_is_not_there_is_told_so() {
 fn the_self_test_certifies_a_rate_and_above_it_nothing_is_sent() {
     let _guard = ONE_AT_A_TIME.lock();
     let listen: SocketAddr = "[::1]:0".parse().expect("an address");
-    let free = UdpSocket::bind(listen).expect("a port").local_addr().expect("an address");
-    let authority = AuthorityEnd { namespace: None, listen: free, looped: Some((free, "loopback".to_owned())) };
+    let free = UdpSocket::bind(listen)
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
+    let authority = AuthorityEnd {
+        namespace: None,
+        listen: free,
+        looped: Some((free, "loopback".to_owned())),
+    };
     let server = Server::start(100);
-    let ends = DnsEnds { authority: Some(authority), ..ends(server.address) };
+    let ends = DnsEnds {
+        authority: Some(authority),
+        ..ends(server.address)
+    };
     let mut tester = tester(ends, settings(100));
     // This machine may sometimes be too busy to keep the pace.
-    let mut certify = || tester.certify(FrameRate(1000), 300_000_000).expect("a self-test").expect("a certificate");
-    assert!((0..20).any(|_| certify().rate == 1000), "fit for 1000 queries/s");
+    let mut certify = || {
+        tester
+            .certify(FrameRate(1000), 300_000_000)
+            .expect("a self-test")
+            .expect("a certificate")
+    };
+    assert!(
+        (0..20).any(|_| certify().rate == 1000),
+        "fit for 1000 queries/s"
+    );
     let above = measure(&mut tester, &spec(1001, 300));
-    assert_eq!((above.verdict(LossRatio::ZERO), above.directions[0].offered), (Verdict::Invalid, 0));
+    assert_eq!(
+        (above.verdict(LossRatio::ZERO), above.directions[0].offered),
+        (Verdict::Invalid, 0)
+    );
 }
 
 /// Returns a server that passes the first query on to `upstream`, and fails all others without querying.
@@ -155,7 +216,9 @@ fn failing_after_one(upstream: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let any = || UdpSocket::bind("[::1]:0").expect("a port");
     let (server, client) = (any(), any());
     let address = server.local_addr().expect("an address");
-    server.set_read_timeout(Some(Duration::from_secs(3))).expect("a timeout");
+    server
+        .set_read_timeout(Some(Duration::from_secs(3)))
+        .expect("a timeout");
     let serve = move || {
         raise();
         let (mut message, mut is_first) = ([0; 512], true);
@@ -178,13 +241,44 @@ fn failures_of_a_server_that_asks_nobody_are_losses_and_no_cache_hits() {
     let _guard = ONE_AT_A_TIME.lock();
     let upstream = Server::start(100);
     let (server, serving) = failing_after_one(upstream.address);
-    let free = UdpSocket::bind("[::1]:0").expect("a port").local_addr().expect("an address");
-    let authority = AuthorityEnd { namespace: None, listen: free, looped: None };
-    let mut tester = tester(DnsEnds { authority: Some(authority), ..ends(server) }, settings(100));
+    let free = UdpSocket::bind("[::1]:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
+    let authority = AuthorityEnd {
+        namespace: None,
+        listen: free,
+        looped: None,
+    };
+    let mut tester = tester(
+        DnsEnds {
+            authority: Some(authority),
+            ..ends(server)
+        },
+        settings(100),
+    );
     let result = measure(&mut tester, &spec(200, 300));
     let dns = result.dns().expect("queries");
-    assert_eq!((dns.answers.sent, dns.answers.servfail, dns.cache.observed), (60, 60, Some(0)), "{dns:?}");
-    assert!(!result.faults.iter().any(|fault| matches!(fault, Fault::HitsDiffer { .. })), "{:?}", result.faults);
-    assert_eq!(TrialResult { faults: vec![], ..result }.verdict(LossRatio::ZERO), Verdict::Lost);
+    assert_eq!(
+        (dns.answers.sent, dns.answers.servfail, dns.cache.observed),
+        (60, 60, Some(0)),
+        "{dns:?}"
+    );
+    assert!(
+        !result
+            .faults
+            .iter()
+            .any(|fault| matches!(fault, Fault::HitsDiffer { .. })),
+        "{:?}",
+        result.faults
+    );
+    assert_eq!(
+        TrialResult {
+            faults: vec![],
+            ..result
+        }
+        .verdict(LossRatio::ZERO),
+        Verdict::Lost
+    );
     serving.join().expect("ended");
 }

@@ -23,7 +23,10 @@ impl Loopback {
         let loopback = Self(name);
         ip(&format!("-n {} link set lo up", loopback.0));
         // The tester hands the kernel many datagrams at once. With the offload they would pass the interface as one, and count as one.
-        ip(&format!("netns exec {} ethtool -K lo tx-udp-segmentation off gso off", loopback.0));
+        ip(&format!(
+            "netns exec {} ethtool -K lo tx-udp-segmentation off gso off",
+            loopback.0
+        ));
         loopback
     }
 
@@ -31,7 +34,9 @@ impl Loopback {
     fn datagrams(&self) -> u64 {
         let counters = ip(&format!("-n {} -j -s link show lo", self.0));
         let links: serde_json::Value = serde_json::from_str(&counters).expect("JSON");
-        links[0]["stats64"]["rx"]["packets"].as_u64().expect("a counter")
+        links[0]["stats64"]["rx"]["packets"]
+            .as_u64()
+            .expect("a counter")
     }
 }
 
@@ -46,22 +51,43 @@ fn the_kernel_counts_a_datagram_for_every_query_and_for_every_answer() {
     let loopback = Loopback::new();
     let server = "[::1]:53".parse().expect("an address");
     let namespace = Some(loopback.0.clone());
-    let authority =
-        AuthorityEnd { namespace: namespace.clone(), listen: server, looped: Some((server, "loopback".to_owned())) };
-    let ends = DnsEnds { client_namespace: namespace, client: None, server, authority: Some(authority), external: None };
-    let expectation = ExpectedAnswers { role: DnsRole::Authority, prefix: None, ..dns::settings().expectation };
-    let settings = DnsSettings { expectation, ..dns::settings() };
+    let authority = AuthorityEnd {
+        namespace: namespace.clone(),
+        listen: server,
+        looped: Some((server, "loopback".to_owned())),
+    };
+    let ends = DnsEnds {
+        client_namespace: namespace,
+        client: None,
+        server,
+        authority: Some(authority),
+        external: None,
+    };
+    let expectation = ExpectedAnswers {
+        role: DnsRole::Authority,
+        prefix: None,
+        ..dns::settings().expectation
+    };
+    let settings = DnsSettings {
+        expectation,
+        ..dns::settings()
+    };
     let cores = allowed_cores().expect("cores");
     let ends = Isolation::Unknown.admit(ends).expect("loopback");
     let mut tester = DnsTester::new(ends, settings, Layout { cores }, Arc::default());
-    let rate = std::env::var("SIXBENCH_QUERIES").map_or(1_000, |rate| rate.parse().expect("queries per second"));
+    let rate = std::env::var("SIXBENCH_QUERIES")
+        .map_or(1_000, |rate| rate.parse().expect("queries per second"));
     // The question whether the server is there is no query of the trial.
     dns::alone(|| tester.probe(Duration::from_secs(5))).expect("an answer");
     let before = loopback.datagrams();
     let result = dns::measure(&mut tester, &dns::spec(rate, 1_000));
     let passed = loopback.datagrams() - before;
     let answers = dns::counted(&result).answers;
-    println!("{} queries sent, {} answered; {passed} datagrams passed the interface", answers.sent, answers.received());
+    println!(
+        "{} queries sent, {} answered; {passed} datagrams passed the interface",
+        answers.sent,
+        answers.received()
+    );
     assert!(answers.sent > 0);
     assert_eq!(passed, answers.sent + answers.received());
 }

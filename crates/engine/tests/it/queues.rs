@@ -18,13 +18,25 @@ fn spec() -> TrialSpec {
 }
 
 /// Runs a trial with each number and each choice of queues, and passes it to `check`.
-fn each_way(profile: &TrafficProfile, device: impl Fn() -> LoopbackDevice, check: impl Fn(&DirectionResult, &TrialResult)) {
+fn each_way(
+    profile: &TrafficProfile,
+    device: impl Fn() -> LoopbackDevice,
+    check: impl Fn(&DirectionResult, &TrialResult),
+) {
     for queues in QUEUES {
         for choice in [by_number, in_turn] {
-            let result = trial_between(pair_with_queues(device(), queues, choice()), profile.clone(), spec());
+            let result = trial_between(
+                pair_with_queues(device(), queues, choice()),
+                profile.clone(),
+                spec(),
+            );
             let forward = &result.directions[0];
             assert_eq!(forward.direction, Direction::Forward);
-            assert_eq!((forward.intended, forward.offered), (FRAMES, FRAMES), "{queues} queues");
+            assert_eq!(
+                (forward.intended, forward.offered),
+                (FRAMES, FRAMES),
+                "{queues} queues"
+            );
             check(forward, &result);
         }
     }
@@ -42,13 +54,30 @@ fn readdressed(mut frame: Vec<u8>) -> Vec<u8> {
 
 /// Returns the profile of frames with some octets after the tag, which can be damaged.
 fn filled() -> TrafficProfile {
-    TrafficProfile { frame_size: sixbench_method::terms::FrameSize(128), ..ipv4() }
+    TrafficProfile {
+        frame_size: sixbench_method::terms::FrameSize(128),
+        ..ipv4()
+    }
 }
 
 /// Returns the counts: received, lost, mistranslated, corrupt, duplicate, foreign.
 fn counts(direction: &DirectionResult) -> [u64; 6] {
-    let DirectionResult { received, mistranslated, corrupt, duplicate, foreign, .. } = *direction;
-    [received, direction.lost(), mistranslated, corrupt, duplicate, foreign]
+    let DirectionResult {
+        received,
+        mistranslated,
+        corrupt,
+        duplicate,
+        foreign,
+        ..
+    } = *direction;
+    [
+        received,
+        direction.lost(),
+        mistranslated,
+        corrupt,
+        duplicate,
+        foreign,
+    ]
 }
 
 #[test]
@@ -69,18 +98,40 @@ fn a_wire_returns_every_frame_of_both_directions_by_all_queues() {
 fn queues_are_served_by_as_many_threads_as_there_are_cores() {
     let cores = sixbench_io::thread::allowed_cores().expect("cores");
     for threads in 1..=cores.len().min(4) {
-        let layout = Layout { cores: cores[..threads].to_vec() };
+        let layout = Layout {
+            cores: cores[..threads].to_vec(),
+        };
         let device = rigged(|frame| vec![readdressed(frame.clone()), frame.clone(), frame]);
-        let result = trial_on(layout, pair_with_queues(device, 2, by_number()), ipv4(), spec());
-        assert_eq!(counts(&result.directions[0]), [FRAMES - CHOSEN, 0, CHOSEN, 0, 2 * CHOSEN, 0], "{threads} threads");
-        assert_eq!(counts(&result.directions[1]), [FRAMES, 0, 0, 0, 0, 0], "{threads} threads");
+        let result = trial_on(
+            layout,
+            pair_with_queues(device, 2, by_number()),
+            ipv4(),
+            spec(),
+        );
+        assert_eq!(
+            counts(&result.directions[0]),
+            [FRAMES - CHOSEN, 0, CHOSEN, 0, 2 * CHOSEN, 0],
+            "{threads} threads"
+        );
+        assert_eq!(
+            counts(&result.directions[1]),
+            [FRAMES, 0, 0, 0, 0, 0],
+            "{threads} threads"
+        );
     }
 }
 
 #[test]
 fn mixed_traffic_takes_its_turns_over_all_queues() {
-    let profile = ipv6_with_background(Share { foreground: 9, of: 10 });
-    each_way(&profile, || device(|_, frame| vec![frame]), |forward, _| assert_eq!(forward.received, FRAMES));
+    let profile = ipv6_with_background(Share {
+        foreground: 9,
+        of: 10,
+    });
+    each_way(
+        &profile,
+        || device(|_, frame| vec![frame]),
+        |forward, _| assert_eq!(forward.received, FRAMES),
+    );
 }
 
 #[test]
@@ -105,9 +156,14 @@ fn frames_changed_or_damaged_are_found_by_their_numbers() {
             assert_eq!(counts(forward), [FRAMES - CHOSEN, 0, CHOSEN, 0, 0, 0]);
             assert_eq!(forward.examples.len(), 5);
             for example in &forward.examples {
-                let number = example.strip_prefix("forward frame ").and_then(|rest| rest.split(':').next()?.parse().ok());
+                let number = example
+                    .strip_prefix("forward frame ")
+                    .and_then(|rest| rest.split(':').next()?.parse().ok());
                 assert!(number.is_some_and(is_chosen), "{example}");
-                assert!(example.ends_with("source address: expected 198.18.0.2, got 198.18.0.9"), "{example}");
+                assert!(
+                    example.ends_with("source address: expected 198.18.0.2, got 198.18.0.9"),
+                    "{example}"
+                );
             }
         },
     );
@@ -141,7 +197,9 @@ fn a_duplicate_on_another_queue_does_not_hide_a_loss() {
             _ => vec![frame],
         })
     };
-    each_way(&ipv4(), losing, |forward, _| assert_eq!(counts(forward), [FRAMES - CHOSEN, CHOSEN, 0, 0, CHOSEN, 0]));
+    each_way(&ipv4(), losing, |forward, _| {
+        assert_eq!(counts(forward), [FRAMES - CHOSEN, CHOSEN, 0, 0, CHOSEN, 0])
+    });
 }
 
 #[test]
@@ -162,7 +220,10 @@ fn of_two_wrong_copies_one_counts_and_the_other_is_a_duplicate() {
     let twice_wrong = || rigged(|frame| vec![readdressed(frame.clone()), corrupted(frame)]);
     each_way(&filled(), twice_wrong, |forward, _| {
         assert_eq!(counts(forward), [FRAMES - CHOSEN, 0, CHOSEN, 0, CHOSEN, 0]);
-        assert_eq!((forward.lost_by_bin.as_slice(), forward.last_missing_ns), (&[6, 5][..], Some(975 * 200_000)));
+        assert_eq!(
+            (forward.lost_by_bin.as_slice(), forward.last_missing_ns),
+            (&[6, 5][..], Some(975 * 200_000))
+        );
     });
 }
 
@@ -175,7 +236,9 @@ fn foreign_frames_are_counted_on_every_queue() {
             vec![foreign, frame]
         })
     };
-    each_way(&ipv4(), with_foreign, |forward, _| assert_eq!(counts(forward), [FRAMES, 0, 0, 0, 0, CHOSEN]));
+    each_way(&ipv4(), with_foreign, |forward, _| {
+        assert_eq!(counts(forward), [FRAMES, 0, 0, 0, 0, CHOSEN])
+    });
 }
 
 #[test]
@@ -187,8 +250,17 @@ fn frames_sent_back_are_misdirected_on_whichever_queue_they_come() {
         })
     };
     each_way(&ipv4(), returning, |forward, result| {
-        assert_eq!((forward.received, forward.lost()), (FRAMES - CHOSEN, CHOSEN));
-        assert_eq!((result.directions[1].misdirected, result.directions[1].received), (CHOSEN, FRAMES));
+        assert_eq!(
+            (forward.received, forward.lost()),
+            (FRAMES - CHOSEN, CHOSEN)
+        );
+        assert_eq!(
+            (
+                result.directions[1].misdirected,
+                result.directions[1].received
+            ),
+            (CHOSEN, FRAMES)
+        );
     });
 }
 
@@ -203,7 +275,10 @@ fn holding(by: u64) -> LoopbackDevice {
         }
         let (due, waiting) = held.drain(..).partition(|(of, _)| number == Some(of + by));
         held = waiting;
-        out.extend(due.into_iter().map(|(_, frame): (u64, Vec<u8>)| (true, frame)));
+        out.extend(
+            due.into_iter()
+                .map(|(_, frame): (u64, Vec<u8>)| (true, frame)),
+        );
     })
 }
 
@@ -229,9 +304,16 @@ fn overtaken_by_others(queues: u64, overtaken: Arc<AtomicU64>) -> LoopbackDevice
 
 #[test]
 fn order_is_that_of_the_frames_of_a_queue() {
-    let profile = TrafficProfile { directions: Directions::Forward, ..ipv4() };
+    let profile = TrafficProfile {
+        directions: Directions::Forward,
+        ..ipv4()
+    };
     let reordered = |device, queues| {
-        let result = trial_between(pair_with_queues(device, queues, by_number()), profile.clone(), spec());
+        let result = trial_between(
+            pair_with_queues(device, queues, by_number()),
+            profile.clone(),
+            spec(),
+        );
         assert_eq!(result.directions[0].received, FRAMES);
         result.directions[0].reordered
     };
@@ -241,7 +323,14 @@ fn order_is_that_of_the_frames_of_a_queue() {
     }
     for queues in [2, 4] {
         let overtaken = Arc::new(AtomicU64::new(0));
-        assert_eq!(reordered(overtaken_by_others(queues, overtaken.clone()), queues as usize), 0, "{queues} queues");
+        assert_eq!(
+            reordered(
+                overtaken_by_others(queues, overtaken.clone()),
+                queues as usize
+            ),
+            0,
+            "{queues} queues"
+        );
         assert!(overtaken.load(Ordering::Relaxed) > 0, "{queues} queues");
     }
 }
@@ -254,9 +343,19 @@ fn each_request_has_its_reply_by_whichever_queue_it_came() {
             let device = rigged(|frame| vec![frame.clone(), frame]);
             let result = trial_between(pair_with_queues(device, queues, choice()), ipv4(), spec);
             assert_eq!(result.spec.kind, TrialKind::Response);
-            let [forward, reverse] = &result.directions[..] else { panic!("two directions") };
-            assert_eq!((forward.received, forward.duplicate), (FRAMES, CHOSEN), "{queues} queues");
-            assert_eq!((reverse.intended, reverse.offered, reverse.received), (FRAMES, FRAMES, FRAMES), "{queues} queues");
+            let [forward, reverse] = &result.directions[..] else {
+                panic!("two directions")
+            };
+            assert_eq!(
+                (forward.received, forward.duplicate),
+                (FRAMES, CHOSEN),
+                "{queues} queues"
+            );
+            assert_eq!(
+                (reverse.intended, reverse.offered, reverse.received),
+                (FRAMES, FRAMES, FRAMES),
+                "{queues} queues"
+            );
         }
     }
 }
@@ -297,14 +396,33 @@ fn a_frame_is_waited_for_although_another_came_on_two_queues() {
     let withheld = 997;
     let withhold = |port: Port| -> Port {
         let each = |Halves { transmit, receive }| {
-            let receive = Box::new(Withholding { inner: receive, number: withheld, held: None });
-            Halves { transmit, receive: receive as Box<dyn Receive> }
+            let receive = Box::new(Withholding {
+                inner: receive,
+                number: withheld,
+                held: None,
+            });
+            Halves {
+                transmit,
+                receive: receive as Box<dyn Receive>,
+            }
         };
-        Port { queues: port.queues.into_iter().map(each).collect(), ..port }
+        Port {
+            queues: port.queues.into_iter().map(each).collect(),
+            ..port
+        }
     };
-    let device = device(|number, frame| if number == 998 { vec![frame.clone(), frame] } else { vec![frame] });
+    let device = device(|number, frame| {
+        if number == 998 {
+            vec![frame.clone(), frame]
+        } else {
+            vec![frame]
+        }
+    });
     let (left, right) = pair_with_queues(device, 2, in_turn());
-    let profile = TrafficProfile { directions: Directions::Forward, ..ipv4() };
+    let profile = TrafficProfile {
+        directions: Directions::Forward,
+        ..ipv4()
+    };
     let result = trial_between((left, withhold(right)), profile, spec());
     assert_eq!(counts(&result.directions[0]), [FRAMES, 0, 0, 0, 1, 0]);
 }

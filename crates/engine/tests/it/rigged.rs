@@ -19,7 +19,10 @@ fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDe
 
 /// Returns the same counts for a tester that kept its schedule, which this machine may not have allowed.
 fn on_time(result: TrialResult) -> TrialResult {
-    TrialResult { faults: vec![], ..result }
+    TrialResult {
+        faults: vec![],
+        ..result
+    }
 }
 
 fn forward(result: &TrialResult) -> &DirectionResult {
@@ -49,25 +52,53 @@ fn exchange(frame: &mut [u8]) {
 
 #[test]
 fn the_hardware_addresses_behind_a_wire_are_verified_be_they_kept_or_exchanged() {
-    let profile = |wire| TrafficProfile { wire: Some(wire), ..ipv4() };
+    let profile = |wire| TrafficProfile {
+        wire: Some(wire),
+        ..ipv4()
+    };
     let exchanging = || {
         each(|_, mut frame| {
             exchange(&mut frame);
             vec![frame]
         })
     };
-    let all = |result: TrialResult| result.directions.iter().all(|direction| direction.received == FRAMES);
-    assert!(all(trial(profile(WireAddresses::Kept), each(|_, frame| vec![frame]))));
+    let all = |result: TrialResult| {
+        result
+            .directions
+            .iter()
+            .all(|direction| direction.received == FRAMES)
+    };
+    assert!(all(trial(
+        profile(WireAddresses::Kept),
+        each(|_, frame| vec![frame])
+    )));
     assert!(all(trial(profile(WireAddresses::Exchanged), exchanging())));
-    let (_, example) = wrong_fields(every_hundredth(|frame| exchange(frame)), profile(WireAddresses::Kept));
-    assert!(example.contains("Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:01"), "{example}");
-    let kept = trial(profile(WireAddresses::Exchanged), each(|_, frame| vec![frame]));
-    assert!(kept.directions.iter().all(|direction| direction.mistranslated == FRAMES), "{kept:?}");
+    let (_, example) = wrong_fields(
+        every_hundredth(|frame| exchange(frame)),
+        profile(WireAddresses::Kept),
+    );
+    assert!(
+        example.contains("Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:01"),
+        "{example}"
+    );
+    let kept = trial(
+        profile(WireAddresses::Exchanged),
+        each(|_, frame| vec![frame]),
+    );
+    assert!(
+        kept.directions
+            .iter()
+            .all(|direction| direction.mistranslated == FRAMES),
+        "{kept:?}"
+    );
 }
 
 #[test]
 fn mixed_traffic_is_told_apart_and_complete() {
-    let share = Share { foreground: 9, of: 10 };
+    let share = Share {
+        foreground: 9,
+        of: 10,
+    };
     let result = trial(ipv6_with_background(share), each(|_, frame| vec![frame]));
     assert_eq!(forward(&result).received, FRAMES);
 }
@@ -75,7 +106,11 @@ fn mixed_traffic_is_told_apart_and_complete() {
 #[test]
 fn many_addresses_are_verified_frame_by_frame() {
     let part = AddressPart {
-        range: ValueRange { first: 2, last: 65534, order: ValueOrder::Pseudorandom },
+        range: ValueRange {
+            first: 2,
+            last: 65534,
+            order: ValueOrder::Pseudorandom,
+        },
         ipv4_offset: 2,
         ipv6_offset: 12,
     };
@@ -88,12 +123,24 @@ fn many_addresses_are_verified_frame_by_frame() {
     assert_eq!(forward(&result).received, FRAMES);
     // One bit of the variable part: this is wrong, although another frame may have had that address.
     let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] ^= 1), many());
-    assert!(example.contains("source address: expected 198.18."), "{example}");
+    assert!(
+        example.contains("source address: expected 198.18."),
+        "{example}"
+    );
 }
 
 #[test]
 fn lost_frames_are_counted_and_placed_in_time() {
-    let result = trial(ipv4(), each(|number, frame| if number % 100 == 50 { vec![] } else { vec![frame] }));
+    let result = trial(
+        ipv4(),
+        each(|number, frame| {
+            if number % 100 == 50 {
+                vec![]
+            } else {
+                vec![frame]
+            }
+        }),
+    );
     let forward = forward(&result);
     assert_eq!((forward.received, forward.lost()), (990, 10));
     assert_eq!(forward.lost_by_bin, [5, 5]);
@@ -111,7 +158,10 @@ fn a_duplicate_does_not_hide_a_loss() {
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.lost(), forward.duplicate), (990, 10, 10));
+    assert_eq!(
+        (forward.received, forward.lost(), forward.duplicate),
+        (990, 10, 10)
+    );
 }
 
 #[test]
@@ -125,38 +175,69 @@ fn frames_that_overtake_each_other_are_counted_as_reordered() {
         51 => vec![frame, held.take().expect("held")],
         _ => vec![frame],
     });
-    let result = trial(TrafficProfile { directions: Directions::Forward, ..ipv4() }, device);
+    let result = trial(
+        TrafficProfile {
+            directions: Directions::Forward,
+            ..ipv4()
+        },
+        device,
+    );
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.reordered, forward.lost()), (FRAMES, 10, 0));
+    assert_eq!(
+        (forward.received, forward.reordered, forward.lost()),
+        (FRAMES, 10, 0)
+    );
 }
 
 fn wrong_fields(device: LoopbackDevice, profile: TrafficProfile) -> (DirectionResult, String) {
     let result = trial(profile, device);
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.mistranslated), (990, 10), "{forward:?}");
+    assert_eq!(
+        (forward.received, forward.mistranslated),
+        (990, 10),
+        "{forward:?}"
+    );
     assert_eq!(forward.examples.len(), 5, "the first few are kept");
     (forward.clone(), forward.examples[0].clone())
 }
 
 #[test]
 fn a_rewritten_port_is_a_mistranslation_told_in_one_line() {
-    let (_, example) = wrong_fields(every_hundredth(|frame| frame[36..38].copy_from_slice(&[0, 53])), ipv4());
-    assert!(example.starts_with("forward frame 50: destination port: expected "), "{example}");
+    let (_, example) = wrong_fields(
+        every_hundredth(|frame| frame[36..38].copy_from_slice(&[0, 53])),
+        ipv4(),
+    );
+    assert!(
+        example.starts_with("forward frame 50: destination port: expected "),
+        "{example}"
+    );
     assert!(example.ends_with(", got 53"), "{example}");
 }
 
 #[test]
 fn a_vlan_tag_and_trailing_octets_are_mistranslations() {
-    let (_, example) = wrong_fields(every_hundredth(|frame| drop(frame.splice(12..12, [0x81, 0, 0, 7]))), ipv4());
-    assert_eq!(example, "forward frame 50: VLAN tag: expected none, got one of VLAN 7");
+    let (_, example) = wrong_fields(
+        every_hundredth(|frame| drop(frame.splice(12..12, [0x81, 0, 0, 7]))),
+        ipv4(),
+    );
+    assert_eq!(
+        example,
+        "forward frame 50: VLAN tag: expected none, got one of VLAN 7"
+    );
     let (_, example) = wrong_fields(every_hundredth(|frame| frame.push(0)), ipv4());
-    assert_eq!(example, "forward frame 50: octets after the datagram: expected none, got 1");
+    assert_eq!(
+        example,
+        "forward frame 50: octets after the datagram: expected none, got 1"
+    );
 }
 
 #[test]
 fn a_wrong_address_is_a_mistranslation() {
     let (_, example) = wrong_fields(every_hundredth(|frame| frame[29] = 9), ipv4());
-    assert_eq!(example, "forward frame 50: source address: expected 198.18.0.2, got 198.18.0.9");
+    assert_eq!(
+        example,
+        "forward frame 50: source address: expected 198.18.0.2, got 198.18.0.9"
+    );
 }
 
 #[test]
@@ -190,11 +271,23 @@ fn rewrite_word(frame: &mut [u8], at: usize, word: u16) {
 #[test]
 fn what_a_datagram_says_of_fragmentation_is_kept_unless_its_header_is_made_anew() {
     let (_, example) = wrong_fields(every_hundredth(|frame| rewrite_word(frame, 20, 0)), ipv4());
-    assert_eq!(example, "forward frame 50: don't-fragment flag: expected set, as it was sent, got not set");
+    assert_eq!(
+        example,
+        "forward frame 50: don't-fragment flag: expected set, as it was sent, got not set"
+    );
     let (_, example) = wrong_fields(every_hundredth(|frame| rewrite_word(frame, 18, 7)), ipv4());
-    assert_eq!(example, "forward frame 50: identification: expected 0, as it was sent, got 7");
-    let translated = TrafficProfile { keeps_identification: false, ..ipv4() };
-    let result = trial(translated, every_hundredth(|frame| rewrite_word(frame, 18, 7)));
+    assert_eq!(
+        example,
+        "forward frame 50: identification: expected 0, as it was sent, got 7"
+    );
+    let translated = TrafficProfile {
+        keeps_identification: false,
+        ..ipv4()
+    };
+    let result = trial(
+        translated,
+        every_hundredth(|frame| rewrite_word(frame, 18, 7)),
+    );
     assert_eq!(forward(&result).received, FRAMES);
 }
 
@@ -204,12 +297,22 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
     let fragment = every_hundredth(|frame| {
         frame[20] |= 0x20;
         let checksum = u16::from_be_bytes([frame[24], frame[25]]);
-        let mended = if checksum >= 0x2000 { checksum - 0x2000 } else { checksum.wrapping_sub(0x2001) };
+        let mended = if checksum >= 0x2000 {
+            checksum - 0x2000
+        } else {
+            checksum.wrapping_sub(0x2001)
+        };
         frame[24..26].copy_from_slice(&mended.to_be_bytes());
     });
     let (_, example) = wrong_fields(fragment, ipv4());
-    assert!(example.contains("expected a whole datagram, got a fragment"), "{example}");
-    let large = TrafficProfile { frame_size: FrameSize(128), ..ipv6_with_background(Share::ALL) };
+    assert!(
+        example.contains("expected a whole datagram, got a fragment"),
+        "{example}"
+    );
+    let large = TrafficProfile {
+        frame_size: FrameSize(128),
+        ..ipv6_with_background(Share::ALL)
+    };
     let cut = every_hundredth(|frame| {
         frame.truncate(frame.len() - 8);
         frame[19] -= 8;
@@ -221,10 +324,24 @@ fn a_fragment_and_a_wrong_length_are_mistranslations() {
 
 #[test]
 fn a_damaged_payload_is_corrupt_not_mistranslated() {
-    let profile = TrafficProfile { frame_size: FrameSize(512), ..ipv4() };
-    let result = trial(profile, every_hundredth(|frame| *frame.last_mut().expect("octets") ^= 0x80));
+    let profile = TrafficProfile {
+        frame_size: FrameSize(512),
+        ..ipv4()
+    };
+    let result = trial(
+        profile,
+        every_hundredth(|frame| *frame.last_mut().expect("octets") ^= 0x80),
+    );
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.corrupt, forward.mistranslated, forward.lost()), (990, 10, 0, 0));
+    assert_eq!(
+        (
+            forward.received,
+            forward.corrupt,
+            forward.mistranslated,
+            forward.lost()
+        ),
+        (990, 10, 0, 0)
+    );
 }
 
 #[test]
@@ -232,12 +349,19 @@ fn frames_of_somebody_else_are_ignored_and_counted() {
     let device = each(|number, frame| {
         let mut foreign = frame.clone();
         foreign[42..46].copy_from_slice(b"none");
-        if number % 100 == 50 { vec![foreign, frame] } else { vec![frame] }
+        if number % 100 == 50 {
+            vec![foreign, frame]
+        } else {
+            vec![frame]
+        }
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
     assert_eq!((forward.received, forward.foreign), (FRAMES, 10));
-    assert_eq!(on_time(result.clone()).verdict(LossRatio::ZERO), Verdict::Passed);
+    assert_eq!(
+        on_time(result.clone()).verdict(LossRatio::ZERO),
+        Verdict::Passed
+    );
 }
 
 #[test]
@@ -251,7 +375,10 @@ fn a_frame_sent_back_to_where_it_came_from_is_misdirected() {
     let result = trial(ipv4(), device);
     assert_eq!(forward(&result).lost(), 10);
     let reverse = &result.directions[1];
-    assert_eq!(reverse.received, FRAMES, "a strange frame takes no number from the right ones: {reverse:?}");
+    assert_eq!(
+        reverse.received, FRAMES,
+        "a strange frame takes no number from the right ones: {reverse:?}"
+    );
     assert_eq!((reverse.misdirected, reverse.duplicate), (10, 0));
 }
 
@@ -270,16 +397,42 @@ fn a_tester_that_cannot_keep_up_says_so() {
         std::thread::sleep(std::time::Duration::from_millis(2));
         vec![frame]
     });
-    let result = trial(TrafficProfile { directions: Directions::Forward, ..ipv4() }, device);
-    assert!(result.faults.iter().any(|f| matches!(f, Fault::SentTooSlowly { .. })), "{:?}", result.faults);
+    let result = trial(
+        TrafficProfile {
+            directions: Directions::Forward,
+            ..ipv4()
+        },
+        device,
+    );
+    assert!(
+        result
+            .faults
+            .iter()
+            .any(|f| matches!(f, Fault::SentTooSlowly { .. })),
+        "{:?}",
+        result.faults
+    );
     assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
 }
 
 #[test]
 fn each_direction_can_be_loaded_alone() {
-    for (directions, expected) in [(Directions::Forward, Direction::Forward), (Directions::Reverse, Direction::Reverse)] {
-        let result = trial(TrafficProfile { directions, ..ipv4() }, each(|_, frame| vec![frame]));
-        let counted: Vec<_> = result.directions.iter().map(|d| (d.direction, d.received)).collect();
+    for (directions, expected) in [
+        (Directions::Forward, Direction::Forward),
+        (Directions::Reverse, Direction::Reverse),
+    ] {
+        let result = trial(
+            TrafficProfile {
+                directions,
+                ..ipv4()
+            },
+            each(|_, frame| vec![frame]),
+        );
+        let counted: Vec<_> = result
+            .directions
+            .iter()
+            .map(|d| (d.direction, d.received))
+            .collect();
         assert_eq!(counted, [(expected, FRAMES)]);
     }
 }
@@ -290,7 +443,10 @@ fn ipv4_of(frame: &[u8], protocol: u8, flags: u16) -> Vec<u8> {
     other[20..22].copy_from_slice(&flags.to_be_bytes());
     other[23] = protocol;
     other[24..26].fill(0);
-    let sum = other[14..34].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum::<u32>();
+    let sum = other[14..34]
+        .chunks(2)
+        .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])))
+        .sum::<u32>();
     let folded = (sum & 0xffff) + (sum >> 16);
     other[24..26].copy_from_slice(&(!(folded as u16 + (folded >> 16) as u16)).to_be_bytes());
     other
@@ -298,21 +454,55 @@ fn ipv4_of(frame: &[u8], protocol: u8, flags: u16) -> Vec<u8> {
 
 #[test]
 fn a_device_that_answers_with_icmp_errors_is_told_from_one_that_is_silent() {
-    let result = trial(ipv4(), each(|number, frame| vec![if number % 100 == 50 { ipv4_of(&frame, 1, 0x4000) } else { frame }]));
+    let result = trial(
+        ipv4(),
+        each(|number, frame| {
+            vec![if number % 100 == 50 {
+                ipv4_of(&frame, 1, 0x4000)
+            } else {
+                frame
+            }]
+        }),
+    );
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.lost(), forward.foreign, forward.icmp), (990, 10, 10, 10));
+    assert_eq!(
+        (
+            forward.received,
+            forward.lost(),
+            forward.foreign,
+            forward.icmp
+        ),
+        (990, 10, 10, 10)
+    );
 }
 
 #[test]
 fn a_device_that_fragments_loses_the_frame_and_the_fragments_are_counted() {
     // The first says that more fragments follow; the second begins at octet 8.
     let fragments = |frame: &[u8]| vec![ipv4_of(frame, 17, 0x2000), ipv4_of(frame, 17, 0x0001)];
-    let result = trial(ipv4(), each(move |number, frame| if number % 100 == 50 { fragments(&frame) } else { vec![frame] }));
+    let result = trial(
+        ipv4(),
+        each(move |number, frame| {
+            if number % 100 == 50 {
+                fragments(&frame)
+            } else {
+                vec![frame]
+            }
+        }),
+    );
     let forward = forward(&result);
     assert_eq!((forward.received, forward.not_received()), (990, 10));
     // The first part still carries the tag, which identifies the frame; the second cannot be assigned to a frame.
-    assert_eq!((forward.mistranslated, forward.fragments), (10, 10), "{forward:?}");
-    assert!(forward.examples[0].contains("fragmentation: expected a whole datagram"), "{:?}", forward.examples);
+    assert_eq!(
+        (forward.mistranslated, forward.fragments),
+        (10, 10),
+        "{forward:?}"
+    );
+    assert!(
+        forward.examples[0].contains("fragmentation: expected a whole datagram"),
+        "{:?}",
+        forward.examples
+    );
 }
 
 #[test]
@@ -324,16 +514,30 @@ fn a_flood_of_somebody_elses_datagrams_takes_no_frame_away() {
     });
     let result = trial(ipv4(), device);
     let forward = forward(&result);
-    assert_eq!((forward.received, forward.foreign, forward.icmp), (FRAMES, 20 * FRAMES, 0));
+    assert_eq!(
+        (forward.received, forward.foreign, forward.icmp),
+        (FRAMES, 20 * FRAMES, 0)
+    );
 }
 
 /// Returns the frame in which the device answers `frame` with this error; it quotes the datagram and comes from 198.18.0.1.
 fn error_about(frame: &[u8], kind: u8, code: u8, value: u16) -> Vec<u8> {
-    let mut message = [&[kind, code, 0, 0, 0, 0][..], &value.to_be_bytes(), &frame[14..]].concat();
-    let sum: u32 = message.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0))).sum();
+    let mut message = [
+        &[kind, code, 0, 0, 0, 0][..],
+        &value.to_be_bytes(),
+        &frame[14..],
+    ]
+    .concat();
+    let sum: u32 = message
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)))
+        .sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     message[2..4].copy_from_slice(&(!(folded as u16 + (folded >> 16) as u16)).to_be_bytes());
-    crate::common::floods::to_all(crate::common::floods::IPV4, &crate::common::floods::ipv4_datagram(1, &message))
+    crate::common::floods::to_all(
+        crate::common::floods::IPV4,
+        &crate::common::floods::ipv4_datagram(1, &message),
+    )
 }
 
 /// A device that answers each frame of the forward direction with an error, at the port from which it came.
@@ -347,31 +551,58 @@ fn refusing(kind: u8, code: u8, value: u16) -> LoopbackDevice {
 #[test]
 fn a_device_that_refuses_every_frame_is_quoted_in_the_direction_that_it_refuses() {
     let result = trial(ipv4(), refusing(3, 4, 1280));
-    let [forward, reverse] = &result.directions[..] else { panic!("{result:?}") };
+    let [forward, reverse] = &result.directions[..] else {
+        panic!("{result:?}")
+    };
     assert_eq!((forward.received, reverse.received), (0, FRAMES));
-    let [errors] = &forward.icmp_errors[..] else { panic!("{forward:?}") };
-    let (counts, of) = ([errors.messages, errors.quoting, errors.background, errors.wrong_checksum], errors.to_string());
-    assert_eq!(counts, [FRAMES, FRAMES, 0, 0]);
-    assert_eq!(of, "ICMP Destination Unreachable, fragmentation needed and DF set, MTU 1280 (from 198.18.0.1)");
-    assert!(
-        forward.icmp_errors_in_words()[0].starts_with(&format!("the device answered {FRAMES} of {FRAMES} frames with ICMP"))
+    let [errors] = &forward.icmp_errors[..] else {
+        panic!("{forward:?}")
+    };
+    let (counts, of) = (
+        [
+            errors.messages,
+            errors.quoting,
+            errors.background,
+            errors.wrong_checksum,
+        ],
+        errors.to_string(),
     );
+    assert_eq!(counts, [FRAMES, FRAMES, 0, 0]);
+    assert_eq!(
+        of,
+        "ICMP Destination Unreachable, fragmentation needed and DF set, MTU 1280 (from 198.18.0.1)"
+    );
+    assert!(forward.icmp_errors_in_words()[0].starts_with(&format!(
+        "the device answered {FRAMES} of {FRAMES} frames with ICMP"
+    )));
     // They arrived where reverse frames do, and are counted there as frames that do not belong to the trial.
-    assert_eq!((reverse.icmp, &reverse.icmp_errors[..], forward.icmp), (FRAMES, &[][..], 0));
+    assert_eq!(
+        (reverse.icmp, &reverse.icmp_errors[..], forward.icmp),
+        (FRAMES, &[][..], 0)
+    );
 }
 
 #[test]
 fn a_refusal_is_quoted_even_if_nothing_is_sent_in_the_direction_in_which_it_comes() {
-    let one_way = TrafficProfile { directions: Directions::Forward, ..ipv4() };
+    let one_way = TrafficProfile {
+        directions: Directions::Forward,
+        ..ipv4()
+    };
     let result = trial(one_way, refusing(3, 13, 0));
-    let [forward] = &result.directions[..] else { panic!("{result:?}") };
+    let [forward] = &result.directions[..] else {
+        panic!("{result:?}")
+    };
     assert_eq!(forward.answered_with_errors(), FRAMES, "{forward:?}");
 }
 
 #[test]
 fn errors_about_other_traffic_are_told_apart() {
-    let other = |frame: &[u8]| error_about(&crate::common::floods::of_another_tester(frame), 3, 1, 0);
-    let result = trial(ipv4(), Box::new(move |frame, from_left, out| out.push((!from_left, other(frame)))));
+    let other =
+        |frame: &[u8]| error_about(&crate::common::floods::of_another_tester(frame), 3, 1, 0);
+    let result = trial(
+        ipv4(),
+        Box::new(move |frame, from_left, out| out.push((!from_left, other(frame)))),
+    );
     let errors = &forward(&result).icmp_errors[0];
     assert_eq!((errors.messages, errors.quoting), (FRAMES, 0));
 }

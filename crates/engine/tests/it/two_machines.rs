@@ -3,7 +3,9 @@
 
 use crate::common::*;
 use sixbench_engine::frames::profile::TrafficProfile;
-use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
+use sixbench_engine::{
+    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+};
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;
 use sixbench_io::loopback::{LoopbackDevice, pair_with, pair_with_queues};
@@ -33,7 +35,9 @@ struct Peer {
 
 impl Peer {
     fn hear(&self) -> Result<Said, MeasureError> {
-        self.from.recv_timeout(Duration::from_secs(60)).map_err(|_| MeasureError::OtherMachine("it says nothing".to_owned()))
+        self.from
+            .recv_timeout(Duration::from_secs(60))
+            .map_err(|_| MeasureError::OtherMachine("it says nothing".to_owned()))
     }
 
     fn say(&self, said: Said) {
@@ -69,10 +73,17 @@ impl Companion for Peer {
 }
 
 fn distant(port: &Port) -> DistantPort {
-    DistantPort { mac: port.mac, queues: port.queues.len() }
+    DistantPort {
+        mac: port.mac,
+        queues: port.queues.len(),
+    }
 }
 
-fn end(sends: Direction, (port, other): (Port, DistantPort), profile: &TrafficProfile) -> FrameTester {
+fn end(
+    sends: Direction,
+    (port, other): (Port, DistantPort),
+    profile: &TrafficProfile,
+) -> FrameTester {
     let settings = TrialSettings {
         duration_ns: 0,
         residual_ns: 500_000_000,
@@ -81,13 +92,26 @@ fn end(sends: Direction, (port, other): (Port, DistantPort), profile: &TrafficPr
         // Counts are tested here, not timing.
         stall_ns: 1_000_000_000,
     };
-    let profile = Isolation::Declared.admit(profile.clone()).expect("declared");
-    FrameTester::at_one_end((sends, port, other), profile, settings, Layout::default(), Arc::default())
+    let profile = Isolation::Declared
+        .admit(profile.clone())
+        .expect("declared");
+    FrameTester::at_one_end(
+        (sends, port, other),
+        profile,
+        settings,
+        Layout::default(),
+        Arc::default(),
+    )
 }
 
 fn part(spec: TrialSpec, measures_delays: bool) -> EndTrial {
     // Much more than the difference of the clocks in this process, as between two machines.
-    EndTrial { spec, number: 7, clocks_apart_ns: 50_000_000, measures_delays }
+    EndTrial {
+        spec,
+        number: 7,
+        clocks_apart_ns: 50_000_000,
+        measures_delays,
+    }
 }
 
 /// Returns a trial of two machines that are connected to each other, and to a device.
@@ -102,13 +126,31 @@ fn apart(ports: (Port, Port), profile: &TrafficProfile, trial: EndTrial) -> Tria
     let ahead_ns = left.clock().now_ns() as i64 - right.clock().now_ns() as i64;
     assert!(ahead_ns > HOUR_NS / 2);
     right.set_clock(right.clock().set_forward(ahead_ns));
-    let mut at_left = Peer { chooses_start: true, out: to_right, from: from_right, lost: Arc::default() };
-    let mut at_right = Peer { chooses_start: false, out: to_left, from: from_left, lost: Arc::default() };
+    let mut at_left = Peer {
+        chooses_start: true,
+        out: to_right,
+        from: from_right,
+        lost: Arc::default(),
+    };
+    let mut at_right = Peer {
+        chooses_start: false,
+        out: to_left,
+        from: from_left,
+        lost: Arc::default(),
+    };
     let (here, there) = std::thread::scope(|scope| {
         let there = scope.spawn(move || right.measure_end(&trial, &mut at_right));
-        (left.measure_end(&trial, &mut at_left), there.join().expect("no panic"))
+        (
+            left.measure_end(&trial, &mut at_left),
+            there.join().expect("no panic"),
+        )
     });
-    EndResult::joined(here.expect("the left end"), trial.spec, there.expect("the right end"), "tester2")
+    EndResult::joined(
+        here.expect("the left end"),
+        trial.spec,
+        there.expect("the right end"),
+        "tester2",
+    )
 }
 
 fn constant() -> TrialSpec {
@@ -121,9 +163,23 @@ fn through(device: LoopbackDevice, profile: &TrafficProfile) -> TrialResult {
 
 /// Returns the counts: received, lost, mistranslated, corrupt, duplicate, reordered.
 fn counts(direction: &DirectionResult) -> [u64; 6] {
-    let DirectionResult { received, mistranslated, corrupt, duplicate, reordered, .. } = *direction;
+    let DirectionResult {
+        received,
+        mistranslated,
+        corrupt,
+        duplicate,
+        reordered,
+        ..
+    } = *direction;
     assert_eq!((direction.intended, direction.offered), (FRAMES, FRAMES));
-    [received, direction.lost(), mistranslated, corrupt, duplicate, reordered]
+    [
+        received,
+        direction.lost(),
+        mistranslated,
+        corrupt,
+        duplicate,
+        reordered,
+    ]
 }
 
 /// Returns a device that, in both directions and of each hundred frames, loses frame 50, doubles 51, damages 52, changes the address of 53, and
@@ -152,27 +208,47 @@ fn rigged() -> LoopbackDevice {
 
 /// Returns the profile of frames with some octets after the tag, which can be damaged.
 fn filled(directions: Directions) -> TrafficProfile {
-    TrafficProfile { frame_size: sixbench_method::terms::FrameSize(128), directions, ..ipv4() }
+    TrafficProfile {
+        frame_size: sixbench_method::terms::FrameSize(128),
+        directions,
+        ..ipv4()
+    }
 }
 
 #[test]
 fn every_wrong_of_a_device_is_counted_exactly_although_sender_and_receiver_are_on_two_machines() {
     for directions in [Directions::Forward, Directions::Reverse] {
         let result = through(rigged(), &filled(directions));
-        let [direction] = &result.directions[..] else { panic!("{result:?}") };
+        let [direction] = &result.directions[..] else {
+            panic!("{result:?}")
+        };
         assert_eq!(direction.direction, directions.each()[0]);
         assert_eq!(counts(direction), [970, 10, 10, 10, 10, 10]);
-        assert_eq!(direction.lost_by_bin, [15, 15], "the lost, the damaged and the mistranslated ones by their due times");
-        let example =
-            direction.examples.iter().find(|example| example.contains("address: expected 198.1")).expect("an example");
-        assert!(example.starts_with(&format!("{} frame ", direction.direction)), "{example}");
+        assert_eq!(
+            direction.lost_by_bin,
+            [15, 15],
+            "the lost, the damaged and the mistranslated ones by their due times"
+        );
+        let example = direction
+            .examples
+            .iter()
+            .find(|example| example.contains("address: expected 198.1"))
+            .expect("an example");
+        assert!(
+            example.starts_with(&format!("{} frame ", direction.direction)),
+            "{example}"
+        );
     }
 }
 
 #[test]
 fn both_directions_are_joined_into_one_result() {
     let result = through(each(|_, frame| vec![frame]), &ipv4());
-    let directions: Vec<_> = result.directions.iter().map(|direction| direction.direction).collect();
+    let directions: Vec<_> = result
+        .directions
+        .iter()
+        .map(|direction| direction.direction)
+        .collect();
     assert_eq!(directions, [Direction::Forward, Direction::Reverse]);
     for direction in &result.directions {
         assert_eq!(counts(direction), [FRAMES, 0, 0, 0, 0, 0]);
@@ -182,18 +258,40 @@ fn both_directions_are_joined_into_one_result() {
 
 #[test]
 fn delays_are_measured_only_where_the_clocks_are_known() {
-    let with = |measures_delays| apart(pair_with(each(|_, frame| vec![frame])), &ipv4(), part(constant(), measures_delays));
+    let with = |measures_delays| {
+        apart(
+            pair_with(each(|_, frame| vec![frame])),
+            &ipv4(),
+            part(constant(), measures_delays),
+        )
+    };
     let unknown = with(false);
-    assert!(unknown.directions.iter().all(|d| d.delay.is_none() && d.delays.is_empty() && d.received == FRAMES));
+    assert!(
+        unknown
+            .directions
+            .iter()
+            .all(|d| d.delay.is_none() && d.delays.is_empty() && d.received == FRAMES)
+    );
     let known = with(true);
-    assert!(known.directions.iter().all(|d| d.delay.as_ref().is_some_and(|delay| delay.count == FRAMES)));
+    assert!(
+        known
+            .directions
+            .iter()
+            .all(|d| d.delay.as_ref().is_some_and(|delay| delay.count == FRAMES))
+    );
 }
 
 #[test]
 fn a_burst_is_received_to_its_last_frame() {
     let trial = part(TrialSpec::burst(FrameRate(20_000), FRAMES), false);
     let result = apart(pair_with(each(|_, frame| vec![frame])), &ipv4(), trial);
-    assert!(result.directions.iter().all(|direction| direction.received == FRAMES), "{result:?}");
+    assert!(
+        result
+            .directions
+            .iter()
+            .all(|direction| direction.received == FRAMES),
+        "{result:?}"
+    );
 }
 
 #[test]
@@ -203,19 +301,43 @@ fn ports_of_several_queues_are_counted_as_well() {
         turn += 1;
         turn
     });
-    let result = apart(pair_with_queues(rigged(), 2, in_turn), &filled(Directions::Forward), part(constant(), false));
+    let result = apart(
+        pair_with_queues(rigged(), 2, in_turn),
+        &filled(Directions::Forward),
+        part(constant(), false),
+    );
     let [received, lost, mistranslated, corrupt, duplicate, _] = counts(&result.directions[0]);
-    assert_eq!([received, lost, mistranslated, corrupt, duplicate], [970, 10, 10, 10, 10]);
+    assert_eq!(
+        [received, lost, mistranslated, corrupt, duplicate],
+        [970, 10, 10, 10, 10]
+    );
 }
 
 #[test]
 fn the_faults_of_the_other_machine_bear_its_name() {
-    let late = |frames| Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 2_000_000, frames };
-    let one = |direction, faults| EndResult { directions: vec![DirectionResult::counted(direction, 100, 100)], faults };
-    let result = one(Direction::Reverse, vec![late(1)]).joined(constant(), one(Direction::Forward, vec![late(2)]), "tester2");
+    let late = |frames| Fault::SenderStalled {
+        direction: Direction::Forward,
+        worst_lateness_ns: 2_000_000,
+        frames,
+    };
+    let one = |direction, faults| EndResult {
+        directions: vec![DirectionResult::counted(direction, 100, 100)],
+        faults,
+    };
+    let result = one(Direction::Reverse, vec![late(1)]).joined(
+        constant(),
+        one(Direction::Forward, vec![late(2)]),
+        "tester2",
+    );
     let words: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
-    assert_eq!(words[0], "forward: the sender stalled for 2.00 ms; 1 frame was sent late");
-    assert_eq!(words[1], "forward: the sender stalled for 2.00 ms; 2 frames were sent late (on tester2)");
+    assert_eq!(
+        words[0],
+        "forward: the sender stalled for 2.00 ms; 1 frame was sent late"
+    );
+    assert_eq!(
+        words[1],
+        "forward: the sender stalled for 2.00 ms; 2 frames were sent late (on tester2)"
+    );
 }
 
 #[test]
@@ -223,13 +345,28 @@ fn a_trial_ends_when_the_other_machine_is_lost() {
     let (left, right) = pair_with(each(|_, frame| vec![frame]));
     let mut tester = end(Direction::Forward, (left, distant(&right)), &ipv4());
     let (out, from) = channel();
-    let mut companion = Peer { chooses_start: true, out, from, lost: Arc::new(AtomicBool::new(true)) };
+    let mut companion = Peer {
+        chooses_start: true,
+        out,
+        from,
+        lost: Arc::new(AtomicBool::new(true)),
+    };
     let minute = TrialSpec::constant(FrameRate(100), 60_000_000_000);
-    let error = tester.measure_end(&part(minute, false), &mut companion).expect_err("lost");
+    let error = tester
+        .measure_end(&part(minute, false), &mut companion)
+        .expect_err("lost");
     assert!(matches!(error, MeasureError::Parted), "{error}");
     companion.lost.store(false, Ordering::Relaxed);
-    let error = tester.measure_end(&part(TrialSpec::response(FrameRate(100), 1), false), &mut companion).expect_err("refused");
-    assert_eq!(error.to_string(), "a tester on two machines cannot make a trial of requests and replies");
+    let error = tester
+        .measure_end(
+            &part(TrialSpec::response(FrameRate(100), 1), false),
+            &mut companion,
+        )
+        .expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "a tester on two machines cannot make a trial of requests and replies"
+    );
 }
 
 #[test]
@@ -239,8 +376,15 @@ fn a_machine_that_does_not_agree_on_a_start_ends_the_trial_before_the_first_fram
     let (out, _) = channel();
     // The other end no longer exists.
     let (_, from) = channel();
-    let mut companion = Peer { chooses_start: false, out, from, lost: Arc::default() };
-    let error = tester.measure_end(&part(constant(), false), &mut companion).expect_err("no start");
+    let mut companion = Peer {
+        chooses_start: false,
+        out,
+        from,
+        lost: Arc::default(),
+    };
+    let error = tester
+        .measure_end(&part(constant(), false), &mut companion)
+        .expect_err("no start");
     assert_eq!(error.to_string(), "it says nothing");
 }
 
@@ -248,12 +392,26 @@ fn a_machine_that_does_not_agree_on_a_start_ends_the_trial_before_the_first_fram
 fn what_a_device_answers_at_one_end_is_told_of_the_direction_that_the_other_end_receives() {
     let refusing: LoopbackDevice = Box::new(|frame, from_left, out| {
         let message = crate::common::floods::quoting(3, 13, frame);
-        let error =
-            crate::common::floods::to_all(crate::common::floods::IPV4, &crate::common::floods::ipv4_datagram(1, &message));
+        let error = crate::common::floods::to_all(
+            crate::common::floods::IPV4,
+            &crate::common::floods::ipv4_datagram(1, &message),
+        );
         out.push((false, if from_left { error } else { frame.to_vec() }));
     });
     let result = through(refusing, &ipv4());
-    let [forward, reverse] = &result.directions[..] else { panic!("{result:?}") };
-    assert_eq!((forward.received, forward.answered_with_errors(), reverse.answered_with_errors()), (0, FRAMES, 0));
-    assert_eq!(forward.icmp_errors[0].wrong_checksum, FRAMES, "the device of this test computes none");
+    let [forward, reverse] = &result.directions[..] else {
+        panic!("{result:?}")
+    };
+    assert_eq!(
+        (
+            forward.received,
+            forward.answered_with_errors(),
+            reverse.answered_with_errors()
+        ),
+        (0, FRAMES, 0)
+    );
+    assert_eq!(
+        forward.icmp_errors[0].wrong_checksum, FRAMES,
+        "the device of this test computes none"
+    );
 }

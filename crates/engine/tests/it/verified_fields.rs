@@ -17,9 +17,15 @@ fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> 
     });
     let spec = TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000);
     let result = trial_between(pair_with_queues(device, queues, in_turn()), profile, spec);
-    assert_eq!(result.directions[1].received, FRAMES, "the other direction is as it was");
+    assert_eq!(
+        result.directions[1].received, FRAMES,
+        "the other direction is as it was"
+    );
     let forward = result.directions[0].clone();
-    assert_eq!((forward.direction, forward.offered), (Direction::Forward, FRAMES));
+    assert_eq!(
+        (forward.direction, forward.offered),
+        (Direction::Forward, FRAMES)
+    );
     forward
 }
 
@@ -27,12 +33,32 @@ fn forward(queues: usize, profile: TrafficProfile, change: fn(&mut Vec<u8>)) -> 
 fn is_told(profile: &TrafficProfile, change: fn(&mut Vec<u8>), words: &str) {
     for queues in QUEUES {
         let forward = forward(queues, profile.clone(), change);
-        let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
-        assert_eq!(counts, [FRAMES - CHOSEN, CHOSEN, 0, 0], "{words}, {queues} queues: {:?}", forward.examples);
+        let counts = [
+            forward.received,
+            forward.mistranslated,
+            forward.corrupt,
+            forward.lost(),
+        ];
+        assert_eq!(
+            counts,
+            [FRAMES - CHOSEN, CHOSEN, 0, 0],
+            "{words}, {queues} queues: {:?}",
+            forward.examples
+        );
         let field = words[2..].split(": expected").next().expect("a field");
-        assert_eq!(forward.wrong_fields_in_words(), Some(format!("{field} {CHOSEN}")));
+        assert_eq!(
+            forward.wrong_fields_in_words(),
+            Some(format!("{field} {CHOSEN}"))
+        );
         assert_eq!(forward.examples.len(), 5);
-        assert!(forward.examples.iter().all(|example| example.ends_with(words)), "{words}: {:?}", forward.examples);
+        assert!(
+            forward
+                .examples
+                .iter()
+                .all(|example| example.ends_with(words)),
+            "{words}: {:?}",
+            forward.examples
+        );
     }
 }
 
@@ -54,7 +80,10 @@ fn at_time(frame: &mut [u8], change: impl Fn(u64) -> u64) {
     let time = frame[UDP + 18..].first_chunk_mut::<8>().expect("a tag");
     *time = change(u64::from_be_bytes(*time)).to_be_bytes();
     frame[UDP + 6..UDP + 8].fill(0);
-    let sum = Ipv4View::new(&frame[IP..]).expect("a datagram").pseudo_header() + checksum::sum(&frame[UDP..]);
+    let sum = Ipv4View::new(&frame[IP..])
+        .expect("a datagram")
+        .pseudo_header()
+        + checksum::sum(&frame[UDP..]);
     frame[UDP + 6..UDP + 8].copy_from_slice(&checksum::finish_udp(sum).to_be_bytes());
 }
 
@@ -62,14 +91,35 @@ fn at_time(frame: &mut [u8], change: impl Fn(u64) -> u64) {
 fn is_corrupt(change: fn(&mut Vec<u8>), words: &str, is_told: fn(u64, [i64; 2]) -> bool) {
     for queues in QUEUES {
         let forward = forward(queues, ipv4(), change);
-        let counts = [forward.received, forward.mistranslated, forward.corrupt, forward.lost()];
-        assert_eq!(counts, [FRAMES - CHOSEN, 0, CHOSEN, 0], "{words}, {queues} queues: {:?}", forward.examples);
-        assert_eq!(forward.wrong_fields_in_words(), Some(format!("sending time {CHOSEN}")));
+        let counts = [
+            forward.received,
+            forward.mistranslated,
+            forward.corrupt,
+            forward.lost(),
+        ];
+        assert_eq!(
+            counts,
+            [FRAMES - CHOSEN, 0, CHOSEN, 0],
+            "{words}, {queues} queues: {:?}",
+            forward.examples
+        );
+        assert_eq!(
+            forward.wrong_fields_in_words(),
+            Some(format!("sending time {CHOSEN}"))
+        );
         assert_eq!(forward.examples.len(), 5);
         for example in &forward.examples {
-            let numbers: Vec<i64> = example.split(|c: char| c != '-' && !c.is_ascii_digit()).flat_map(str::parse).collect();
-            let [number, expected, got] = numbers[..] else { panic!("{example}") };
-            assert!(example.contains(": sending time: expected ") && example.contains(words), "{example}");
+            let numbers: Vec<i64> = example
+                .split(|c: char| c != '-' && !c.is_ascii_digit())
+                .flat_map(str::parse)
+                .collect();
+            let [number, expected, got] = numbers[..] else {
+                panic!("{example}")
+            };
+            assert!(
+                example.contains(": sending time: expected ") && example.contains(words),
+                "{example}"
+            );
             assert!(is_told(number as u64, [expected, got]), "{example}");
         }
     }
@@ -80,23 +130,41 @@ fn a_time_of_sending_that_cannot_be_is_told() {
     // Frame n is due n times 200 us after the first, and is sent within a second of that.
     const PERIOD_NS: i64 = 200_000;
     let early = " ns or later, when it was due, got ";
-    is_corrupt(|frame| at_time(frame, |_| 1), early, |number, [due, sent]| due == number as i64 * PERIOD_NS && sent < 0);
+    is_corrupt(
+        |frame| at_time(frame, |_| 1),
+        early,
+        |number, [due, sent]| due == number as i64 * PERIOD_NS && sent < 0,
+    );
     let late = " ns or earlier, when it arrived, got ";
     is_corrupt(
         |frame| at_time(frame, |time| time + 10_000_000_000),
         late,
-        |number, [arrived, sent]| arrived >= number as i64 * PERIOD_NS && sent > arrived + 8_000_000_000,
+        |number, [arrived, sent]| {
+            arrived >= number as i64 * PERIOD_NS && sent > arrived + 8_000_000_000
+        },
     );
 }
 
 #[test]
 fn a_damaged_octet_of_the_payload_is_told_by_its_place() {
-    let profile = TrafficProfile { frame_size: FrameSize(512), ..ipv4() };
+    let profile = TrafficProfile {
+        frame_size: FrameSize(512),
+        ..ipv4()
+    };
     for queues in QUEUES {
         let forward = forward(queues, profile.clone(), |frame| frame[42 + 300] ^= 0x80);
-        assert_eq!((forward.received, forward.corrupt), (FRAMES - CHOSEN, CHOSEN), "{:?}", forward.examples);
+        assert_eq!(
+            (forward.received, forward.corrupt),
+            (FRAMES - CHOSEN, CHOSEN),
+            "{:?}",
+            forward.examples
+        );
         let words = ": payload: expected the fill pattern, got another octet at 300";
-        assert!(forward.examples.len() == 5 && forward.examples.iter().all(|e| e.ends_with(words)), "{:?}", forward.examples);
+        assert!(
+            forward.examples.len() == 5 && forward.examples.iter().all(|e| e.ends_with(words)),
+            "{:?}",
+            forward.examples
+        );
     }
 }
 
@@ -123,50 +191,107 @@ fn frames_wrong_in_different_ways_are_counted_by_field_each_once_however_many_co
         let spec = TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000);
         let result = trial_between(pair_with_queues(device, queues, in_turn()), ipv4(), spec);
         let forward = &result.directions[0];
-        assert_eq!((forward.received, forward.mistranslated, forward.duplicate), (FRAMES - 40, 40, 20), "{queues} queues");
-        assert_eq!(forward.wrong_fields_in_words().as_deref(), Some("hop limit 20, reserved flag 20"), "{queues} queues");
+        assert_eq!(
+            (forward.received, forward.mistranslated, forward.duplicate),
+            (FRAMES - 40, 40, 20),
+            "{queues} queues"
+        );
+        assert_eq!(
+            forward.wrong_fields_in_words().as_deref(),
+            Some("hop limit 20, reserved flag 20"),
+            "{queues} queues"
+        );
     }
 }
 
 /// Returns the profile of IPv6 without background, through a wire with known hardware addresses.
 fn ipv6() -> TrafficProfile {
-    TrafficProfile { wire: Some(WireAddresses::Kept), ..ipv6_with_background(Share::ALL) }
+    TrafficProfile {
+        wire: Some(WireAddresses::Kept),
+        ..ipv6_with_background(Share::ALL)
+    }
 }
 
 #[test]
 fn the_reserved_flag_of_ipv4_is_told_be_the_identification_kept_or_not() {
     for keeps_identification in [true, false] {
-        let profile = TrafficProfile { keeps_identification, ..ipv4() };
-        is_told(&profile, |frame| in_ipv4(frame, |header| header[6] |= 0x80), ": reserved flag: expected 0, got 1");
+        let profile = TrafficProfile {
+            keeps_identification,
+            ..ipv4()
+        };
+        is_told(
+            &profile,
+            |frame| in_ipv4(frame, |header| header[6] |= 0x80),
+            ": reserved flag: expected 0, got 1",
+        );
     }
 }
 
 #[test]
 fn the_flow_label_and_the_identification_are_told_where_they_are_to_be_kept() {
-    is_told(&ipv6(), |frame| frame[IP + 3] = 7, ": flow label: expected 0, got 7");
-    is_told(&ipv6(), |frame| frame[IP + 1] |= 8, ": flow label: expected 0, got 524288");
+    is_told(
+        &ipv6(),
+        |frame| frame[IP + 3] = 7,
+        ": flow label: expected 0, got 7",
+    );
+    is_told(
+        &ipv6(),
+        |frame| frame[IP + 1] |= 8,
+        ": flow label: expected 0, got 524288",
+    );
     let changed = |frame: &mut Vec<u8>| in_ipv4(frame, |header| header[5] = 9);
-    is_told(&ipv4(), changed, ": identification: expected 0, as it was sent, got 9");
+    is_told(
+        &ipv4(),
+        changed,
+        ": identification: expected 0, as it was sent, got 9",
+    );
 }
 
 #[test]
 fn octets_behind_the_datagram_are_told_and_whether_they_may_be_memory() {
     // The shortest frames, of 60 octets: even these are not padded.
-    is_told(&ipv4(), |frame| frame.extend([0; 4]), ": octets after the datagram: expected none, got 4");
-    is_told(&ipv4(), |frame| frame.extend([0, 0, 7]), ": octets after the datagram: expected none, got 3, not all zero");
-    is_told(&ipv6(), |frame| frame.push(0), ": octets after the datagram: expected none, got 1");
+    is_told(
+        &ipv4(),
+        |frame| frame.extend([0; 4]),
+        ": octets after the datagram: expected none, got 4",
+    );
+    is_told(
+        &ipv4(),
+        |frame| frame.extend([0, 0, 7]),
+        ": octets after the datagram: expected none, got 3, not all zero",
+    );
+    is_told(
+        &ipv6(),
+        |frame| frame.push(0),
+        ": octets after the datagram: expected none, got 1",
+    );
     // If a datagram was shortened within a frame of the same length, Ethernet did not have to pad it.
     let shortened = |frame: &mut Vec<u8>| {
         in_ipv4(frame, |header| header[3] -= 2);
         frame[IP + 25] -= 2;
     };
-    let profile = TrafficProfile { frame_size: FrameSize(128), ..ipv4() };
+    let profile = TrafficProfile {
+        frame_size: FrameSize(128),
+        ..ipv4()
+    };
     is_told(&profile, shortened, ": length: expected 90, got 88");
 }
 
 #[test]
 fn the_hardware_addresses_are_told_by_name() {
-    is_told(&ipv6(), |frame| frame[5] = 7, ": Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:07");
-    is_told(&ipv6(), |frame| frame[0] |= 1, ": Ethernet destination: expected 02:00:00:00:00:02, got 03:00:00:00:00:02");
-    is_told(&ipv6(), |frame| frame[11] = 7, ": Ethernet source: expected 02:00:00:00:00:01, got 02:00:00:00:00:07");
+    is_told(
+        &ipv6(),
+        |frame| frame[5] = 7,
+        ": Ethernet destination: expected 02:00:00:00:00:02, got 02:00:00:00:00:07",
+    );
+    is_told(
+        &ipv6(),
+        |frame| frame[0] |= 1,
+        ": Ethernet destination: expected 02:00:00:00:00:02, got 03:00:00:00:00:02",
+    );
+    is_told(
+        &ipv6(),
+        |frame| frame[11] = 7,
+        ": Ethernet source: expected 02:00:00:00:00:01, got 02:00:00:00:00:07",
+    );
 }

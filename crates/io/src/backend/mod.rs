@@ -14,7 +14,13 @@ use crate::{BackendInfo, Port, PortError, PortOptions, PortRequest};
 use std::fmt;
 
 /// All backends. Those that open interfaces are ordered from slower to faster, on veth (measured) as on NICs.
-pub static BACKENDS: &[BackendInfo] = &[packet::INFO, xdp::INFO, memif::SERVER, memif::CLIENT, dpdk::INFO];
+pub static BACKENDS: &[BackendInfo] = &[
+    packet::INFO,
+    xdp::INFO,
+    memif::SERVER,
+    memif::CLIENT,
+    dpdk::INFO,
+];
 
 /// The backend to be used for kernel interfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,16 +36,22 @@ impl Backend {
     /// Returns the possible choices, with the word for each.
     pub fn words() -> impl Iterator<Item = (&'static str, Self)> {
         let of_interfaces = BACKENDS.iter().filter(|info| info.opens_interfaces);
-        std::iter::once(("auto", Self::Auto)).chain(of_interfaces.map(|info| (info.word, Self::Named(info))))
+        std::iter::once(("auto", Self::Auto))
+            .chain(of_interfaces.map(|info| (info.word, Self::Named(info))))
     }
 
     /// Opens an interface with the first backend that can, trying the fastest first; the error is that of the last attempt.
     fn open(self, request: &PortRequest<'_>) -> Result<Port, PortError> {
         let is_wanted = |info: &&BackendInfo| match self {
-            Self::Auto => info.opens_interfaces && (info.serves_queues || request.settings.is_plain()),
+            Self::Auto => {
+                info.opens_interfaces && (info.serves_queues || request.settings.is_plain())
+            }
             Self::Named(wanted) => *info == wanted,
         };
-        let mut failed = PortError::Interface { interface: request.address.to_owned(), what: "no backend opens it".to_owned() };
+        let mut failed = PortError::Interface {
+            interface: request.address.to_owned(),
+            what: "no backend opens it".to_owned(),
+        };
         for info in BACKENDS.iter().rev().filter(is_wanted) {
             match (info.open)(request) {
                 Ok(port) => return Ok(port),
@@ -70,8 +82,13 @@ impl PortSpec {
     pub fn parse_pair(list: &str) -> Option<[Self; 2]> {
         let mut names: Vec<String> = Vec::new();
         for part in list.split(',') {
-            let is_option = part.split_once('=').is_some_and(|(option, _)| !option.is_empty() && !option.contains(':'));
-            match names.last_mut().filter(|name| is_option && Self::parse(name).interface().is_none()) {
+            let is_option = part
+                .split_once('=')
+                .is_some_and(|(option, _)| !option.is_empty() && !option.contains(':'));
+            match names
+                .last_mut()
+                .filter(|name| is_option && Self::parse(name).interface().is_none())
+            {
                 Some(name) => *name += &format!(",{part}"),
                 None => names.push(part.to_owned()),
             }
@@ -82,7 +99,9 @@ impl PortSpec {
 
     fn among(backends: &'static [BackendInfo], name: &str) -> Self {
         let addressed = name.split_once(':').and_then(|(word, address)| {
-            let info = backends.iter().find(|info| info.word == word && !info.opens_interfaces)?;
+            let info = backends
+                .iter()
+                .find(|info| info.word == word && !info.opens_interfaces)?;
             Some(Self::Address(info, address.to_owned()))
         });
         addressed.unwrap_or_else(|| Self::Interface(name.to_owned()))
@@ -98,9 +117,17 @@ impl PortSpec {
 
     /// Returns the names of the interfaces of the kernel that the port uses: its own, or those that the options of a DPDK device name.
     pub fn kernel_interfaces(&self) -> Vec<&str> {
-        let Self::Address(_, address) = self else { return self.interface().into_iter().collect() };
-        let options = address.split(',').skip(1).filter_map(|option| option.split_once('='));
-        options.filter(|(key, _)| ["iface", "rx_iface", "tx_iface"].contains(key)).map(|(_, name)| name).collect()
+        let Self::Address(_, address) = self else {
+            return self.interface().into_iter().collect();
+        };
+        let options = address
+            .split(',')
+            .skip(1)
+            .filter_map(|option| option.split_once('='));
+        options
+            .filter(|(key, _)| ["iface", "rx_iface", "tx_iface"].contains(key))
+            .map(|(_, name)| name)
+            .collect()
     }
 
     /// Opens the port with these settings; an interface is opened with `backend`.
@@ -139,7 +166,10 @@ mod tests {
         obstacle: || None,
         open: |request| {
             let name = format!("{}/{}", request.address, request.settings.longest_frame);
-            Ok(Port { name, ..loopback::pair().0 })
+            Ok(Port {
+                name,
+                ..loopback::pair().0
+            })
         },
     }];
 
@@ -151,17 +181,33 @@ mod tests {
         distinct.dedup();
         assert_eq!(distinct.len(), words.len(), "{words:?}");
         assert!(!words.contains(&"auto"));
-        assert!(words.iter().all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')), "{words:?}");
+        assert!(
+            words
+                .iter()
+                .all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')),
+            "{words:?}"
+        );
     }
 
     #[test]
     fn the_interfaces_that_a_port_uses_are_its_own_or_those_its_options_name() {
-        let used =
-            |name| PortSpec::among(&OF_ADDRESSES, name).kernel_interfaces().into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let used = |name| {
+            PortSpec::among(&OF_ADDRESSES, name)
+                .kernel_interfaces()
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(used("enp1s0f0"), ["enp1s0f0"]);
         assert_eq!(used("memory:net_af_packet0,iface=e0,blocksz=4096"), ["e0"]);
-        assert_eq!(used("memory:net_pcap0,rx_iface=e0,tx_iface=e1"), ["e0", "e1"]);
-        assert_eq!(used("memory:net_memif0,role=client,socket=/tmp/a"), Vec::<String>::new());
+        assert_eq!(
+            used("memory:net_pcap0,rx_iface=e0,tx_iface=e1"),
+            ["e0", "e1"]
+        );
+        assert_eq!(
+            used("memory:net_memif0,role=client,socket=/tmp/a"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -169,7 +215,10 @@ mod tests {
         let parsed = |name| PortSpec::among(&OF_ADDRESSES, name);
         let address = PortSpec::Address(&OF_ADDRESSES[0], "a:b".to_owned());
         assert_eq!(parsed("memory:a:b"), address);
-        assert_eq!((address.to_string().as_str(), address.interface()), ("memory:a:b", None));
+        assert_eq!(
+            (address.to_string().as_str(), address.interface()),
+            ("memory:a:b", None)
+        );
         for name in ["memory", "enp1s0f0", "packet:x", ""] {
             assert_eq!(parsed(name), PortSpec::Interface(name.to_owned()));
         }
@@ -177,26 +226,40 @@ mod tests {
 
     #[test]
     fn commas_within_an_address_do_not_separate_ports() {
-        let parsed = |list: &str| PortSpec::parse_pair(list).map(|ports| ports.map(|port| port.to_string()));
+        let parsed =
+            |list: &str| PortSpec::parse_pair(list).map(|ports| ports.map(|port| port.to_string()));
         let pair = |left: &str, right: &str| Some([left.to_owned(), right.to_owned()]);
         assert_eq!(parsed("e0,e1"), pair("e0", "e1"));
         // The kernel allows an equals sign in an interface's name.
         assert_eq!(parsed("e0,e=1"), pair("e0", "e=1"));
-        assert_eq!(parsed("memif:/a=b,id=1,memif:/a=b"), pair("memif:/a=b,id=1", "memif:/a=b"));
+        assert_eq!(
+            parsed("memif:/a=b,id=1,memif:/a=b"),
+            pair("memif:/a=b,id=1", "memif:/a=b")
+        );
         let nics = ["dpdk:0000:3b:00.0,mode=1", "dpdk:3b:00.1"];
         assert_eq!(parsed(&nics.join(",")), pair(nics[0], nics[1]));
-        let virtuals = ["dpdk:net_memif0,role=client,socket=/tmp/a:b.sock", "dpdk:net_memif1,socket=/x"];
+        let virtuals = [
+            "dpdk:net_memif0,role=client,socket=/tmp/a:b.sock",
+            "dpdk:net_memif1,socket=/x",
+        ];
         assert_eq!(parsed(&virtuals.join(",")), pair(virtuals[0], virtuals[1]));
-        for list in
-            ["e0", "e0,e1,e2", "memif:/a,id=1", "dpdk:net_null0,size=64,no-rx=1", "dpdk:net_a0,dpdk:net_b0,net_c0", "e0,e0"]
-        {
+        for list in [
+            "e0",
+            "e0,e1,e2",
+            "memif:/a,id=1",
+            "dpdk:net_null0,size=64,no-rx=1",
+            "dpdk:net_a0,dpdk:net_b0,net_c0",
+            "e0,e0",
+        ] {
             assert_eq!(parsed(list), None, "{list}");
         }
     }
 
     #[test]
     fn an_address_is_opened_by_its_backend_whatever_is_wanted_for_interfaces() {
-        let port = PortSpec::among(&OF_ADDRESSES, "memory:a").open(Backend::Auto, PortOptions::of(1514)).expect("a port");
+        let port = PortSpec::among(&OF_ADDRESSES, "memory:a")
+            .open(Backend::Auto, PortOptions::of(1514))
+            .expect("a port");
         assert_eq!(port.name, "a/1514");
         for (_, backend) in Backend::words() {
             let error = PortSpec::Interface("sb-none".to_owned())
@@ -204,7 +267,10 @@ mod tests {
                 .err()
                 .expect("no port")
                 .to_string();
-            assert_eq!(error, "cannot use interface sb-none: no such interface in this namespace (see `ip link`)");
+            assert_eq!(
+                error,
+                "cannot use interface sb-none: no such interface in this namespace (see `ip link`)"
+            );
         }
     }
 }

@@ -6,7 +6,9 @@
 use crate::sys::interface::{check_carrier, is_running};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{bind_packet, get_option, is_full, lacking, send_or_lose, set_option, socket};
-use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit};
+use crate::{
+    BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, Receive, Sent, Transmit,
+};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -43,21 +45,31 @@ pub fn open(interface: &Interface) -> Result<Port, PortError> {
     let transmit = Box::new(PacketTransmit::open(interface)?);
     let receive = Box::new(PacketReceive::open(interface)?);
     let how = format!("{} (sendmmsg past the qdisc, TPACKET_V2 ring)", INFO.title);
-    Ok(Port { name: interface.name.clone(), mac: interface.mac, how, node: None, queues: vec![Halves { transmit, receive }] })
+    Ok(Port {
+        name: interface.name.clone(),
+        mac: interface.mac,
+        how,
+        node: None,
+        queues: vec![Halves { transmit, receive }],
+    })
 }
 
 /// Returns the octets of a buffer for a frame of an interface with this MTU, a power of two.
 pub(crate) fn buffer_octets(mtu: u32) -> usize {
     // 14 for Ethernet, 4 for a VLAN tag, and the ring's own header with its alignment (at most 128).
-    (mtu as usize + 14 + 4 + 128).next_power_of_two().max(TX_BUFFER)
+    (mtu as usize + 14 + 4 + 128)
+        .next_power_of_two()
+        .max(TX_BUFFER)
 }
 
 /// Opens a packet socket bound to `interface` for sending only.
 pub(crate) fn open_sender(interface: &Interface) -> Result<OwnedFd, PortError> {
     let fail = |what| PortError::kernel(&interface.name, what);
-    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
+    let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0)
+        .map_err(PortError::socket(&interface.name, "open a packet socket"))?;
     bind_packet(&fd, interface.index, 0).map_err(fail("bind a packet socket"))?;
-    set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32).map_err(fail("bypass the qdisc"))?;
+    set_option(&fd, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1i32)
+        .map_err(fail("bypass the qdisc"))?;
     Ok(fd)
 }
 
@@ -84,15 +96,33 @@ unsafe impl Send for PacketTransmit {}
 impl PacketTransmit {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fd = open_sender(interface)?;
-        set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)
-            .map_err(PortError::kernel(&interface.name, "enlarge the send buffer"))?;
+        set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).map_err(
+            PortError::kernel(&interface.name, "enlarge the send buffer"),
+        )?;
         let buffer_octets = buffer_octets(interface.mtu);
         let buffers = vec![0u8; buffer_octets * BATCH].into_boxed_slice();
-        let vectors = vec![libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; BATCH].into_boxed_slice();
+        let vectors = vec![
+            libc::iovec {
+                iov_base: std::ptr::null_mut(),
+                iov_len: 0
+            };
+            BATCH
+        ]
+        .into_boxed_slice();
         let messages = vec![empty_message(); BATCH].into_boxed_slice();
         let name = interface.name.clone();
         let full_is_dut = interface.is_veth;
-        Ok(Self { fd, name, buffer_octets, buffers, vectors, messages, full_is_dut, waiting: 0..0, full: 0 })
+        Ok(Self {
+            fd,
+            name,
+            buffer_octets,
+            buffers,
+            vectors,
+            messages,
+            full_is_dut,
+            waiting: 0..0,
+            full: 0,
+        })
     }
 
     /// Sends waiting messages, as far as there is room; returns how many frames were refused. It never blocks: the kernel gives the same error
@@ -127,7 +157,11 @@ impl PacketTransmit {
     #[inline]
     fn aim(&mut self) {
         let buffers = self.buffers.chunks_exact_mut(self.buffer_octets);
-        let parts = self.messages.iter_mut().zip(self.vectors.iter_mut()).zip(buffers);
+        let parts = self
+            .messages
+            .iter_mut()
+            .zip(self.vectors.iter_mut())
+            .zip(buffers);
         for ((message, vector), buffer) in parts.take(self.waiting.end).skip(self.waiting.start) {
             vector.iov_base = buffer.as_mut_ptr().cast();
             (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (vector, 1);
@@ -142,10 +176,14 @@ impl PacketTransmit {
         if !self.full.is_multiple_of(FULL_IN_A_ROW) {
             return Ok(false);
         }
-        let is_running =
-            is_running(&self.fd, &self.name).map_err(PortError::kernel(&self.name, "read the state of its link"))?;
+        let is_running = is_running(&self.fd, &self.name)
+            .map_err(PortError::kernel(&self.name, "read the state of its link"))?;
         // A link known to be down is checked again with the next frames.
-        self.full = if is_running { self.full } else { FULL_IN_A_ROW - 1 };
+        self.full = if is_running {
+            self.full
+        } else {
+            FULL_IN_A_ROW - 1
+        };
         Ok(!is_running)
     }
 
@@ -154,9 +192,18 @@ impl PacketTransmit {
         let messages = &mut self.messages[from..to];
         // SAFETY: `push` had every header point to a vector and a buffer of this struct, and borrowed neither since. Both are alive during the call.
         let sent = unsafe {
-            libc::sendmmsg(self.fd.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, libc::MSG_DONTWAIT as _)
+            libc::sendmmsg(
+                self.fd.as_raw_fd(),
+                messages.as_mut_ptr(),
+                messages.len() as u32,
+                libc::MSG_DONTWAIT as _,
+            )
         };
-        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
+        if sent < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(sent as usize)
+        }
     }
 }
 
@@ -173,7 +220,10 @@ impl Transmit for PacketTransmit {
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let before = self.push()?;
         if !self.waiting.is_empty() {
-            return Ok(Sent { taken: 0, refused: before });
+            return Ok(Sent {
+                taken: 0,
+                refused: before,
+            });
         }
         let wanted = wanted.min(BATCH);
         for slot in 0..wanted {
@@ -181,7 +231,10 @@ impl Transmit for PacketTransmit {
             self.vectors[slot].iov_len = fill(slot, buffer);
         }
         self.waiting = 0..wanted;
-        Ok(Sent { taken: wanted, refused: before + self.push()? })
+        Ok(Sent {
+            taken: wanted,
+            refused: before + self.push()?,
+        })
     }
 
     fn flush(&mut self) -> Result<bool, PortError> {
@@ -206,17 +259,28 @@ struct PacketReceive {
 impl PacketReceive {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fail = |what| PortError::kernel(&interface.name, what);
-        let fd =
-            socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(PortError::socket(&interface.name, "open a packet socket"))?;
+        let fd = socket(libc::AF_PACKET, libc::SOCK_RAW, 0)
+            .map_err(PortError::socket(&interface.name, "open a packet socket"))?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
-        set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version).map_err(fail("choose TPACKET_V2"))?;
+        set_option(&fd, libc::SOL_PACKET, libc::PACKET_VERSION, &version)
+            .map_err(fail("choose TPACKET_V2"))?;
         let frame_octets = buffer_octets(interface.mtu);
         let request = ring_request(frame_octets);
-        set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(fail("make a receive ring"))?;
-        let ring = MemoryMapping::shared(&fd, frame_octets * RING_FRAMES, 0).map_err(fail("map the receive ring"))?;
-        set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32).map_err(fail("ignore outgoing frames"))?;
-        bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16).map_err(fail("bind a packet socket"))?;
-        Ok(Self { fd, name: interface.name.clone(), ring, frame_octets, next: 0 })
+        set_option(&fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)
+            .map_err(fail("make a receive ring"))?;
+        let ring = MemoryMapping::shared(&fd, frame_octets * RING_FRAMES, 0)
+            .map_err(fail("map the receive ring"))?;
+        set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
+            .map_err(fail("ignore outgoing frames"))?;
+        bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16)
+            .map_err(fail("bind a packet socket"))?;
+        Ok(Self {
+            fd,
+            name: interface.name.clone(),
+            ring,
+            frame_octets,
+            next: 0,
+        })
     }
 
     /// Returns the status word of frame `index` in the ring, which the kernel writes last.
@@ -227,8 +291,12 @@ impl PacketReceive {
 
     /// Returns the number of frames in the ring that are ours, at most [`BATCH`].
     fn ready(&self) -> usize {
-        let is_ours =
-            |nth: &usize| self.status((self.next + nth) % RING_FRAMES).load(Ordering::Acquire) & libc::TP_STATUS_USER != 0;
+        let is_ours = |nth: &usize| {
+            self.status((self.next + nth) % RING_FRAMES)
+                .load(Ordering::Acquire)
+                & libc::TP_STATUS_USER
+                != 0
+        };
         (0..BATCH).take_while(is_ours).count()
     }
 
@@ -264,7 +332,11 @@ const ADDRESS_OCTETS: usize = 12;
 /// Returns the VLAN tag that the kernel stores separately from the frame, as octets of a frame.
 fn stripped_tag(header: &libc::tpacket2_hdr) -> Option<[u8; TAG_OCTETS]> {
     let has = |flag| header.tp_status & flag != 0;
-    let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) {
+        header.tp_vlan_tpid
+    } else {
+        libc::ETH_P_8021Q as u16
+    };
     let ([a, b], [c, d]) = (protocol.to_be_bytes(), header.tp_vlan_tci.to_be_bytes());
     has(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
 }
@@ -293,7 +365,8 @@ impl Receive for PacketReceive {
         let count = self.ready();
         for _ in 0..count {
             each(self.octets(self.next));
-            self.status(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.status(self.next)
+                .store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next = (self.next + 1) % RING_FRAMES;
         }
         Ok(count)
@@ -305,8 +378,9 @@ impl Receive for PacketReceive {
 
     fn overruns(&mut self) -> Result<u64, PortError> {
         // `struct tpacket_stats`. Reading the statistics resets them.
-        let [_packets, drops]: [u32; 2] = get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
-            .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
+        let [_packets, drops]: [u32; 2] =
+            get_option(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS)
+                .map_err(PortError::kernel(&self.name, "read the ring's statistics"))?;
         Ok(u64::from(drops))
     }
 }
@@ -332,7 +406,10 @@ mod tests {
     fn the_ring_is_made_of_whole_blocks() {
         for frame in [2048, 16_384, 65_536] {
             let request = ring_request(frame);
-            assert_eq!(request.tp_frame_nr * request.tp_frame_size, request.tp_block_nr * request.tp_block_size);
+            assert_eq!(
+                request.tp_frame_nr * request.tp_frame_size,
+                request.tp_block_nr * request.tp_block_size
+            );
         }
     }
 }

@@ -30,7 +30,9 @@ struct Loopback {
 
 /// Returns the two ends of a link that passes every frame unchanged.
 pub fn pair() -> (Port, Port) {
-    pair_with(Box::new(|frame, from_left, out| out.push((from_left, frame.to_vec()))))
+    pair_with(Box::new(|frame, from_left, out| {
+        out.push((from_left, frame.to_vec()))
+    }))
 }
 
 /// Returns the two ends of a link with a device in the middle.
@@ -39,12 +41,28 @@ pub fn pair_with(device: LoopbackDevice) -> (Port, Port) {
 }
 
 /// Returns the two ends of a link with a device, each with this number of queues; `choice` chooses the queue on which a frame arrives.
-pub fn pair_with_queues(device: LoopbackDevice, queues: usize, choice: QueueChoice) -> (Port, Port) {
+pub fn pair_with_queues(
+    device: LoopbackDevice,
+    queues: usize,
+    choice: QueueChoice,
+) -> (Port, Port) {
     let made = || (0..queues).map(|_| FrameQueue::default()).collect();
     let (device, choice) = (Arc::new(Mutex::new(device)), Arc::new(Mutex::new(choice)));
-    let left = Loopback { is_left: true, to_left: made(), to_right: made(), device, choice };
-    let right = Loopback { is_left: false, ..left.clone() };
-    (left.into_port("loopback-left"), right.into_port("loopback-right"))
+    let left = Loopback {
+        is_left: true,
+        to_left: made(),
+        to_right: made(),
+        device,
+        choice,
+    };
+    let right = Loopback {
+        is_left: false,
+        ..left.clone()
+    };
+    (
+        left.into_port("loopback-left"),
+        right.into_port("loopback-right"),
+    )
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -54,13 +72,29 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Loopback {
     fn into_port(self, name: &str) -> Port {
         let mac = [2, 0, 0, 0, 0, if self.is_left { 1 } else { 2 }];
-        let arriving = if self.is_left { &self.to_left } else { &self.to_right };
+        let arriving = if self.is_left {
+            &self.to_left
+        } else {
+            &self.to_right
+        };
         let halves = |arriving: &FrameQueue| Halves {
-            transmit: Box::new(LoopbackTransmit { end: self.clone(), buffers: vec![0; BUFFER * BATCH] }),
-            receive: Box::new(LoopbackReceive { end: self.clone(), arriving: arriving.clone() }),
+            transmit: Box::new(LoopbackTransmit {
+                end: self.clone(),
+                buffers: vec![0; BUFFER * BATCH],
+            }),
+            receive: Box::new(LoopbackReceive {
+                end: self.clone(),
+                arriving: arriving.clone(),
+            }),
         };
         let queues = arriving.iter().map(halves).collect();
-        Port { name: name.to_owned(), mac, how: "a link in memory".to_owned(), node: None, queues }
+        Port {
+            name: name.to_owned(),
+            mac,
+            how: "a link in memory".to_owned(),
+            node: None,
+            queues,
+        }
     }
 
     /// Passes one frame through the device; returns whether there was room for every frame that came out.
@@ -68,7 +102,11 @@ impl Loopback {
         let mut out = Vec::new();
         (locked(&self.device))(frame, self.is_left, &mut out);
         out.into_iter().all(|(to_right, frame)| {
-            let queues = if to_right { &self.to_right } else { &self.to_left };
+            let queues = if to_right {
+                &self.to_right
+            } else {
+                &self.to_left
+            };
             let chosen = (locked(&self.choice))(&frame) % queues.len();
             let mut queue = locked(&queues[chosen]);
             let has_room = queue.len() < CAPACITY;
@@ -93,7 +131,12 @@ impl Transmit for LoopbackTransmit {
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let taken = wanted.min(BATCH);
         let mut refused = 0;
-        for (slot, buffer) in self.buffers.chunks_exact_mut(BUFFER).enumerate().take(taken) {
+        for (slot, buffer) in self
+            .buffers
+            .chunks_exact_mut(BUFFER)
+            .enumerate()
+            .take(taken)
+        {
             let length = fill(slot, buffer);
             refused += usize::from(!self.end.pass(&buffer[..length]));
         }
@@ -137,7 +180,10 @@ impl Discard {
     /// Creates a sender with buffers for frames of up to `frame_octets`: small ones stay in the cache.
     pub fn new(frame_octets: usize) -> Self {
         let buffer_octets = frame_octets.next_multiple_of(64);
-        Self { buffers: vec![0; buffer_octets * BATCH], buffer_octets }
+        Self {
+            buffers: vec![0; buffer_octets * BATCH],
+            buffer_octets,
+        }
     }
 }
 
@@ -148,7 +194,12 @@ impl Transmit for Discard {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let taken = wanted.min(BATCH);
-        for (slot, buffer) in self.buffers.chunks_exact_mut(self.buffer_octets).enumerate().take(taken) {
+        for (slot, buffer) in self
+            .buffers
+            .chunks_exact_mut(self.buffer_octets)
+            .enumerate()
+            .take(taken)
+        {
             std::hint::black_box(fill(slot, buffer));
         }
         std::hint::black_box(&self.buffers);
@@ -171,14 +222,23 @@ impl FrameRing {
     pub fn pair(frames: usize, frame_octets: usize) -> (FrameRingEnd, FrameRingEnd) {
         let buffer_octets = frame_octets.next_multiple_of(64);
         let buffers = vec![0; buffer_octets * frames];
-        let ring = Self { buffers, buffer_octets, lengths: vec![0; frames], sent: 0, received: 0 };
+        let ring = Self {
+            buffers,
+            buffer_octets,
+            lengths: vec![0; frames],
+            sent: 0,
+            received: 0,
+        };
         let ring = Arc::new(Mutex::new(ring));
         (FrameRingEnd(ring.clone()), FrameRingEnd(ring))
     }
 
     fn slot(&self, frame: usize) -> (usize, std::ops::Range<usize>) {
         let slot = frame % self.lengths.len();
-        (slot, slot * self.buffer_octets..(slot + 1) * self.buffer_octets)
+        (
+            slot,
+            slot * self.buffer_octets..(slot + 1) * self.buffer_octets,
+        )
     }
 }
 
@@ -192,7 +252,9 @@ impl Transmit for FrameRingEnd {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let mut ring = locked(&self.0);
-        let taken = wanted.min(BATCH).min(ring.lengths.len() + ring.received - ring.sent);
+        let taken = wanted
+            .min(BATCH)
+            .min(ring.lengths.len() + ring.received - ring.sent);
         for _ in 0..taken {
             let (slot, octets) = ring.slot(ring.sent);
             ring.lengths[slot] = fill(slot, &mut ring.buffers[octets]);
@@ -231,16 +293,31 @@ mod tests {
     fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
         let (left, right) = pair();
         let (mut left, mut right) = (left.into_single_queue(), right.into_single_queue());
-        let mut send = || assert_eq!(left.transmit.transmit(3, &mut |_, _| 60).expect("send").refused, 0);
+        let mut send = || {
+            assert_eq!(
+                left.transmit
+                    .transmit(3, &mut |_, _| 60)
+                    .expect("send")
+                    .refused,
+                0
+            )
+        };
         send();
         let mut more = None;
-        assert_eq!(right.receive.receive(&mut |_| *more.get_or_insert_with(&mut send)).expect("receive"), 3);
+        assert_eq!(
+            right
+                .receive
+                .receive(&mut |_| *more.get_or_insert_with(&mut send))
+                .expect("receive"),
+            3
+        );
         assert_eq!(right.receive.receive(&mut |_| ()).expect("receive"), 3);
     }
 
     fn received(port: &mut Box<dyn Receive>) -> Vec<Vec<u8>> {
         let mut frames = Vec::new();
-        port.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive");
+        port.receive(&mut |frame| frames.push(frame.to_vec()))
+            .expect("receive");
         frames
     }
 
@@ -252,8 +329,17 @@ mod tests {
             buffer[..3].copy_from_slice(b"abc");
             3
         };
-        assert_eq!(left.transmit.transmit(2, &mut fill).expect("send"), Sent { taken: 2, refused: 0 });
-        assert_eq!(received(&mut right.receive), vec![b"abc".to_vec(), b"abc".to_vec()]);
+        assert_eq!(
+            left.transmit.transmit(2, &mut fill).expect("send"),
+            Sent {
+                taken: 2,
+                refused: 0
+            }
+        );
+        assert_eq!(
+            received(&mut right.receive),
+            vec![b"abc".to_vec(), b"abc".to_vec()]
+        );
         assert!(received(&mut left.receive).is_empty());
     }
 

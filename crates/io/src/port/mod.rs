@@ -30,7 +30,12 @@ impl Port {
     /// # Panics
     /// The port has several queues: frames on the others would be counted as lost.
     pub fn into_single_queue(mut self) -> Halves {
-        assert!(self.queues.len() == 1, "{} has {} queues, and one is served", self.name, self.queues.len());
+        assert!(
+            self.queues.len() == 1,
+            "{} has {} queues, and one is served",
+            self.name,
+            self.queues.len()
+        );
         self.queues.remove(0)
     }
 }
@@ -92,7 +97,11 @@ pub struct PortOptions {
 impl PortOptions {
     /// Returns the default settings, for frames of up to `longest_frame` octets without FCS.
     pub fn of(longest_frame: u32) -> Self {
-        Self { longest_frame, queues: None, busy_poll: false }
+        Self {
+            longest_frame,
+            queues: None,
+            busy_poll: false,
+        }
     }
 
     /// Returns whether a backend with one queue and interrupts is sufficient.
@@ -104,11 +113,22 @@ impl PortOptions {
 impl PortRequest<'_> {
     /// Refuses settings that a backend with one queue and interrupts does not support; `port` names the port, and `title` the backend.
     pub(crate) fn check_plain(&self, port: &str, title: &str) -> Result<(), PortError> {
-        let PortOptions { queues, busy_poll, .. } = self.settings;
-        let refused = |what: String| Err(PortError::Interface { interface: port.to_owned(), what });
+        let PortOptions {
+            queues, busy_poll, ..
+        } = self.settings;
+        let refused = |what: String| {
+            Err(PortError::Interface {
+                interface: port.to_owned(),
+                what,
+            })
+        };
         match queues.map(NonZeroU32::get) {
-            Some(queues @ 2..) => refused(format!("{title} serves one queue, not {queues}; leave out `queues`, or use AF_XDP")),
-            _ if busy_poll => refused(format!("{title} has no `busy-poll`; leave it out, or use AF_XDP")),
+            Some(queues @ 2..) => refused(format!(
+                "{title} serves one queue, not {queues}; leave out `queues`, or use AF_XDP"
+            )),
+            _ if busy_poll => refused(format!(
+                "{title} has no `busy-poll`; leave it out, or use AF_XDP"
+            )),
             _ => Ok(()),
         }
     }
@@ -187,7 +207,9 @@ pub enum PortError {
         what: String,
     },
     /// Nothing can be sent or received.
-    #[error("{interface}: the link is down: is the device's interface at its other end up, and the cable in?")]
+    #[error(
+        "{interface}: the link is down: is the device's interface at its other end up, and the cable in?"
+    )]
     LinkDown {
         /// Name of the interface.
         interface: String,
@@ -243,14 +265,28 @@ pub enum PortError {
 }
 
 impl PortError {
-    pub(crate) fn kernel<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
-        move |source| Self::Kernel { interface: interface.to_owned(), what, source }
+    pub(crate) fn kernel<'a>(
+        interface: &'a str,
+        what: &'static str,
+    ) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Kernel {
+            interface: interface.to_owned(),
+            what,
+            source,
+        }
     }
 
     /// Returns the conversion for errors of a socket that only root may open. It mentions rights only if they are what is missing.
-    pub(crate) fn socket<'a>(interface: &'a str, what: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+    pub(crate) fn socket<'a>(
+        interface: &'a str,
+        what: &'static str,
+    ) -> impl FnOnce(io::Error) -> Self + 'a {
         move |source| match source.kind() {
-            io::ErrorKind::PermissionDenied => Self::Denied { interface: interface.to_owned(), what, source },
+            io::ErrorKind::PermissionDenied => Self::Denied {
+                interface: interface.to_owned(),
+                what,
+                source,
+            },
             _ => Self::kernel(interface, what)(source),
         }
     }
@@ -262,8 +298,15 @@ mod tests {
 
     #[test]
     fn only_missing_rights_are_called_so() {
-        let told = |code| PortError::socket("e0", "open a packet socket")(io::Error::from_raw_os_error(code)).to_string();
-        assert!(told(libc::EPERM).ends_with("; root is needed"), "{}", told(libc::EPERM));
+        let told = |code| {
+            PortError::socket("e0", "open a packet socket")(io::Error::from_raw_os_error(code))
+                .to_string()
+        };
+        assert!(
+            told(libc::EPERM).ends_with("; root is needed"),
+            "{}",
+            told(libc::EPERM)
+        );
         assert!(!told(libc::EBUSY).contains("root") && !told(libc::EMFILE).contains("root"));
     }
 }

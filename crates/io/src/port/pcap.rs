@@ -16,13 +16,26 @@ const SNAPLEN: u32 = 65_535;
 /// once, so that a bad path is reported early.
 pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
     files::create(path)?;
-    let capture = Capture { path: path.to_owned(), limit, frames: Vec::with_capacity(limit.min(65_536)) };
+    let capture = Capture {
+        path: path.to_owned(),
+        limit,
+        frames: Vec::with_capacity(limit.min(65_536)),
+    };
     let capture = Arc::new(Mutex::new(capture));
     let keeping = |Halves { transmit, receive }| Halves {
-        transmit: Box::new(TeeTransmit { inner: transmit, capture: capture.clone() }),
-        receive: Box::new(TeeReceive { inner: receive, capture: capture.clone() }),
+        transmit: Box::new(TeeTransmit {
+            inner: transmit,
+            capture: capture.clone(),
+        }),
+        receive: Box::new(TeeReceive {
+            inner: receive,
+            capture: capture.clone(),
+        }),
     };
-    Ok(Port { queues: port.queues.into_iter().map(keeping).collect(), ..port })
+    Ok(Port {
+        queues: port.queues.into_iter().map(keeping).collect(),
+        ..port
+    })
 }
 
 struct Capture {
@@ -35,7 +48,10 @@ impl Capture {
     fn keep(capture: &Mutex<Self>, frame: &[u8]) {
         let mut capture = capture.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.frames.len() < capture.limit {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default()
+                .as_nanos();
             capture.frames.push((now, frame.to_vec()));
         }
     }
@@ -47,7 +63,9 @@ impl Capture {
         file.write_all(&[0; 8])?; // time zone, accuracy: always zero
         file.write_all(&SNAPLEN.to_le_bytes())?;
         file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
-        self.frames.iter().try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
+        self.frames
+            .iter()
+            .try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
         file.flush()
     }
 }

@@ -25,15 +25,23 @@ pub struct Interface {
 impl Interface {
     /// Looks up an interface, which must be up.
     pub fn open(name: &str) -> Result<Self, PortError> {
-        let unusable = |what: &str| PortError::Interface { interface: name.to_owned(), what: what.to_owned() };
+        let unusable = |what: &str| PortError::Interface {
+            interface: name.to_owned(),
+            what: what.to_owned(),
+        };
         let c_name = CString::new(name).map_err(|_| unusable("its name contains a zero octet"))?;
         // SAFETY: the name is a C string that outlives the call.
         let index = unsafe { libc::if_nametoindex(c_name.as_ptr()) };
         if index == 0 {
-            return Err(unusable("no such interface in this namespace (see `ip link`)"));
+            return Err(unusable(
+                "no such interface in this namespace (see `ip link`)",
+            ));
         }
-        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(PortError::kernel(name, "ask the kernel"))?;
-        let ask = |request| ask(&fd, name, request).map_err(PortError::kernel(name, "read its properties"));
+        let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
+            .map_err(PortError::kernel(name, "ask the kernel"))?;
+        let ask = |request| {
+            ask(&fd, name, request).map_err(PortError::kernel(name, "read its properties"))
+        };
         // SAFETY: SIOCGIFFLAGS fills ifru_flags.
         let flags = unsafe { ask(libc::SIOCGIFFLAGS)?.ifr_ifru.ifru_flags };
         if i32::from(flags) & libc::IFF_UP == 0 {
@@ -45,14 +53,25 @@ impl Interface {
         let mtu = unsafe { ask(libc::SIOCGIFMTU)?.ifr_ifru.ifru_mtu };
         let mac = std::array::from_fn(|i| address[i] as u8);
         let is_veth = driver(&fd, name).is_ok_and(|d| d == "veth");
-        Ok(Self { name: name.to_owned(), index, mac, mtu: mtu as u32, is_veth })
+        Ok(Self {
+            name: name.to_owned(),
+            index,
+            mac,
+            mtu: mtu as u32,
+            is_veth,
+        })
     }
 }
 
 fn request(name: &str) -> libc::ifreq {
     // SAFETY: ifreq is a C struct of integers and pointers, for which all zeroes is a valid value.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+    for (to, from) in request
+        .ifr_name
+        .iter_mut()
+        .take(libc::IFNAMSIZ - 1)
+        .zip(name.bytes())
+    {
         *to = from as libc::c_char;
     }
     request
@@ -83,7 +102,10 @@ const ETHTOOL_GLINK: u32 = 10;
 
 /// Returns whether the interface has a carrier now; true for an interface that cannot tell.
 pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
-    let mut answer = EthtoolValue { command: ETHTOOL_GLINK, data: 0 };
+    let mut answer = EthtoolValue {
+        command: ETHTOOL_GLINK,
+        data: 0,
+    };
     // SAFETY: the struct is the one that this command fills.
     let answered = unsafe { ethtool(fd, name, &mut answer) }?;
     Ok(!answered || answer.data != 0)
@@ -93,7 +115,9 @@ pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
 pub(crate) fn check_carrier(fd: &OwnedFd, name: &str) -> Result<(), PortError> {
     match has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
         true => Ok(()),
-        false => Err(PortError::LinkDown { interface: name.to_owned() }),
+        false => Err(PortError::LinkDown {
+            interface: name.to_owned(),
+        }),
     }
 }
 
@@ -109,10 +133,18 @@ const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GDRVINFO: u32 = 3;
 
 fn driver(fd: &OwnedFd, name: &str) -> io::Result<String> {
-    let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], rest: [0; 160] };
+    let mut info = DriverInfo {
+        command: ETHTOOL_GDRVINFO,
+        driver: [0; 32],
+        rest: [0; 160],
+    };
     // SAFETY: the struct is the one that this command fills.
     unsafe { ethtool(fd, name, &mut info) }?;
-    let length = info.driver.iter().position(|&c| c == 0).unwrap_or(info.driver.len());
+    let length = info
+        .driver
+        .iter()
+        .position(|&c| c == 0)
+        .unwrap_or(info.driver.len());
     let _ = info.rest;
     Ok(String::from_utf8_lossy(&info.driver[..length]).into_owned())
 }
@@ -158,14 +190,25 @@ impl Interface {
     pub(crate) fn queues(&self) -> Result<InterfaceQueues, PortError> {
         let ask = || {
             let fd = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
-            let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
+            let mut channels = Channels {
+                command: ETHTOOL_GCHANNELS,
+                ..Channels::default()
+            };
             // SAFETY: the struct is the one that this command fills.
             unsafe { ethtool(&fd, &self.name, &mut channels) }?;
             let _ = (channels.most, channels.other);
             Ok(channels)
         };
-        let Channels { receive, send, combined, .. } = ask().map_err(PortError::kernel(&self.name, "ask for its queues"))?;
-        Ok(InterfaceQueues { receive: (receive + combined).max(1), send: (send + combined).max(1) })
+        let Channels {
+            receive,
+            send,
+            combined,
+            ..
+        } = ask().map_err(PortError::kernel(&self.name, "ask for its queues"))?;
+        Ok(InterfaceQueues {
+            receive: (receive + combined).max(1),
+            send: (send + combined).max(1),
+        })
     }
 }
 
@@ -183,6 +226,9 @@ mod tests {
     #[test]
     fn an_interface_that_does_not_exist_is_named_in_the_error() {
         let error = Interface::open("sb-none").unwrap_err().to_string();
-        assert_eq!(error, "cannot use interface sb-none: no such interface in this namespace (see `ip link`)");
+        assert_eq!(
+            error,
+            "cannot use interface sb-none: no such interface in this namespace (see `ip link`)"
+        );
     }
 }

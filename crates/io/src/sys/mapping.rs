@@ -22,29 +22,45 @@ unsafe impl Send for MemoryMapping {}
 impl MemoryMapping {
     /// Maps `length` octets of `fd` from `offset` on, shared and populated at once so that no page fault happens during a trial.
     pub(crate) fn shared(fd: &impl AsRawFd, length: usize, offset: i64) -> io::Result<Self> {
-        Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
+        Self::map(
+            length,
+            libc::MAP_SHARED | libc::MAP_POPULATE,
+            fd.as_raw_fd(),
+            offset,
+        )
     }
 
     /// Allocates `length` octets of zeroed memory, page aligned and populated.
     pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
-        Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
+        Self::map(
+            length,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+            -1,
+            0,
+        )
     }
 
     fn map(length: usize, flags: libc::c_int, fd: libc::c_int, offset: i64) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address that the kernel chooses does not alias any memory of ours.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
+        let start =
+            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))?;
+        let start =
+            NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))?;
         Ok(Self { start, length })
     }
 
     /// Returns the address of the octet at `offset`.
     #[inline]
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
-        assert!(offset < self.length, "offset {offset} outside a mapping of {} octets", self.length);
+        assert!(
+            offset < self.length,
+            "offset {offset} outside a mapping of {} octets",
+            self.length
+        );
         // SAFETY: the offset was just checked to lie within the mapping.
         unsafe { self.start.as_ptr().add(offset) }
     }
@@ -55,8 +71,14 @@ impl MemoryMapping {
     /// They do not all lie within the mapping.
     #[inline]
     fn range(&self, offset: usize, length: usize) -> *mut u8 {
-        let is_inside = offset.checked_add(length).is_some_and(|end| end <= self.length);
-        assert!(is_inside, "{length} octets at {offset} outside a mapping of {} octets", self.length);
+        let is_inside = offset
+            .checked_add(length)
+            .is_some_and(|end| end <= self.length);
+        assert!(
+            is_inside,
+            "{length} octets at {offset} outside a mapping of {} octets",
+            self.length
+        );
         // SAFETY: the range was just checked to lie within the mapping.
         unsafe { self.start.as_ptr().add(offset) }
     }
@@ -70,7 +92,13 @@ impl MemoryMapping {
         // SAFETY: `range` checked the source; `to` is private memory, which no mapping of a file overlaps. No other thread of ours copies by this
         // mapping, which is not `Sync`. What another process writes meanwhile is outside of Rust's rules: octets have no invalid value, also where old
         // and new ones are mixed, and only the copy is looked at, so it decides on nothing but what is copied.
-        unsafe { copy_nonoverlapping(self.range(offset, to.len()).cast_const(), to.as_mut_ptr(), to.len()) }
+        unsafe {
+            copy_nonoverlapping(
+                self.range(offset, to.len()).cast_const(),
+                to.as_mut_ptr(),
+                to.len(),
+            )
+        }
     }
 
     /// Copies `from` to the octets from `offset` on.
@@ -114,7 +142,10 @@ impl MemoryMapping {
     /// # Panics
     /// They do not all lie within the mapping.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "rings, not the borrow checker, say who owns a buffer")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "rings, not the borrow checker, say who owns a buffer"
+    )]
     pub(crate) unsafe fn octets_mut(&self, offset: usize, length: usize) -> &mut [u8] {
         // SAFETY: `range` checked the octets, and by contract they are the caller's.
         unsafe { std::slice::from_raw_parts_mut(self.range(offset, length), length) }
@@ -146,8 +177,14 @@ mod tests {
         let mut octets = [0; 8];
         memory.copy_to(4088, &mut octets);
         assert_eq!(octets, [1, 2, 3, 4, 5, 6, 7, 8]);
-        assert_eq!(memory.word_64(4088).load(Ordering::Relaxed), u64::from_ne_bytes(octets));
-        assert_eq!(memory.word_16(4094).load(Ordering::Relaxed), u16::from_ne_bytes([7, 8]));
+        assert_eq!(
+            memory.word_64(4088).load(Ordering::Relaxed),
+            u64::from_ne_bytes(octets)
+        );
+        assert_eq!(
+            memory.word_16(4094).load(Ordering::Relaxed),
+            u16::from_ne_bytes([7, 8])
+        );
     }
 
     #[test]

@@ -13,27 +13,55 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Turns a result of -1 into the last system error.
 pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }
 
 /// Opens a socket, closed on exec.
-pub(crate) fn socket(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
-    let (family, kind) = (AddressFamily::from_raw(family as u16), SocketType::from_raw(kind as u32));
+pub(crate) fn socket(
+    family: libc::c_int,
+    kind: libc::c_int,
+    protocol: libc::c_int,
+) -> io::Result<OwnedFd> {
+    let (family, kind) = (
+        AddressFamily::from_raw(family as u16),
+        SocketType::from_raw(kind as u32),
+    );
     let protocol = RawProtocol::new(protocol as u32).map(Protocol::from_raw);
-    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?)
+    Ok(rustix::net::socket_with(
+        family,
+        kind,
+        SocketFlags::CLOEXEC,
+        protocol,
+    )?)
 }
 
 /// Returns an obstacle if the kernel has no sockets of this family, which the message calls `what`.
 pub(crate) fn lacking(family: libc::c_int, what: &str, cure: &str) -> Option<Obstacle> {
-    let error = socket(family, libc::SOCK_RAW, 0).err().filter(|error| error.raw_os_error() == Some(libc::EAFNOSUPPORT))?;
-    Some(Obstacle { what: format!("the kernel has no {what} ({error})"), cure: cure.to_owned() })
+    let error = socket(family, libc::SOCK_RAW, 0)
+        .err()
+        .filter(|error| error.raw_os_error() == Some(libc::EAFNOSUPPORT))?;
+    Some(Obstacle {
+        what: format!("the kernel has no {what} ({error})"),
+        cure: cure.to_owned(),
+    })
 }
 
 /// Sets a socket option to a plain value.
-pub(crate) fn set_option<T: Copy>(fd: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
+pub(crate) fn set_option<T: Copy>(
+    fd: &impl AsRawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
     let pointer = std::ptr::from_ref(value).cast();
     // SAFETY: `value` outlives the call and the length is that of its type.
-    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, pointer, size_of::<T>() as u32) })?;
+    check(unsafe {
+        libc::setsockopt(fd.as_raw_fd(), level, name, pointer, size_of::<T>() as u32)
+    })?;
     Ok(())
 }
 
@@ -44,7 +72,10 @@ impl PlainWord for u32 {}
 impl PlainWord for u64 {}
 
 /// Reads a socket option that is a row of integers, as C structs without gaps are. Those that the kernel does not know are 0.
-#[expect(private_bounds, reason = "callers choose among the words, and add none")]
+#[expect(
+    private_bounds,
+    reason = "callers choose among the words, and add none"
+)]
 pub(crate) fn get_option<W: PlainWord, const N: usize>(
     fd: &impl AsRawFd,
     level: libc::c_int,
@@ -53,7 +84,15 @@ pub(crate) fn get_option<W: PlainWord, const N: usize>(
     let mut words = [W::default(); N];
     let mut length = size_of_val(&words) as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` octets, those of `words`, and any octets are integers.
-    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, words.as_mut_ptr().cast(), &raw mut length) })?;
+    check(unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            level,
+            name,
+            words.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
     Ok(words)
 }
 
@@ -90,7 +129,9 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 
 /// Sends one buffer without blocking. If the peer's queue is full, the buffer is lost, as on a wire; a caller that needs an answer sends it again.
 pub(crate) fn send_or_lose(fd: &impl AsFd, octets: &[u8]) -> io::Result<()> {
-    let error = rustix::net::send(fd, octets, SendFlags::DONTWAIT).err().map(io::Error::from);
+    let error = rustix::net::send(fd, octets, SendFlags::DONTWAIT)
+        .err()
+        .map(io::Error::from);
     error.filter(|error| !is_full(error)).map_or(Ok(()), Err)
 }
 

@@ -38,7 +38,11 @@ pub(crate) fn listen(path: &str) -> io::Result<OwnedFd> {
     let (address, length) = address(path)?;
     // SAFETY: as in `connect`; `listen` takes no pointer.
     unsafe {
-        check(libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length))?;
+        check(libc::bind(
+            fd.as_raw_fd(),
+            (&raw const address).cast(),
+            length,
+        ))?;
         check(libc::listen(fd.as_raw_fd(), 1))?;
     }
     Ok(fd)
@@ -48,7 +52,11 @@ pub(crate) fn listen(path: &str) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// `TimedOut` if there was no connection.
-pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) -> io::Result<OwnedFd> {
+pub(crate) fn accept(
+    listener: &OwnedFd,
+    patience: Duration,
+    limit: Duration,
+) -> io::Result<OwnedFd> {
     let end = Instant::now() + patience;
     while !is_readable(listener, end.saturating_duration_since(Instant::now()))? {
         if Instant::now() >= end {
@@ -57,7 +65,12 @@ pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) ->
     }
     // SAFETY: the peer's address is not requested; the descriptor is new and has no other owner.
     let fd = unsafe {
-        let accepted = libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC);
+        let accepted = libc::accept4(
+            listener.as_raw_fd(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            libc::SOCK_CLOEXEC,
+        );
         OwnedFd::from_raw_fd(check(accepted)?)
     };
     set_time_limit(&fd, limit)?;
@@ -67,9 +80,19 @@ pub(crate) fn accept(listener: &OwnedFd, patience: Duration, limit: Duration) ->
 /// Waits up to `patience` until the next call would not block, because of a message, a connection or a closed other end; returns whether that is
 /// so. A signal ends the wait early.
 pub(crate) fn is_readable(fd: &OwnedFd, patience: Duration) -> io::Result<bool> {
-    let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let mut entry = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
     // SAFETY: one entry, alive during the call.
-    match check(unsafe { libc::poll(&raw mut entry, 1, patience.as_millis().min(60_000) as libc::c_int) }) {
+    match check(unsafe {
+        libc::poll(
+            &raw mut entry,
+            1,
+            patience.as_millis().min(60_000) as libc::c_int,
+        )
+    }) {
         Ok(ready) => Ok(ready > 0),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
         Err(error) => Err(error),
@@ -77,9 +100,16 @@ pub(crate) fn is_readable(fd: &OwnedFd, patience: Duration) -> io::Result<bool> 
 }
 
 /// Sends one message, optionally with a descriptor.
-pub(crate) fn send(fd: &OwnedFd, octets: &[u8], descriptor: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub(crate) fn send(
+    fd: &OwnedFd,
+    octets: &[u8],
+    descriptor: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
     let mut space: ControlSpace = [0; 8];
-    let mut vector = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+    let mut vector = libc::iovec {
+        iov_base: octets.as_ptr().cast_mut().cast(),
+        iov_len: octets.len(),
+    };
     // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a valid value. Everything it points to outlives the calls;
     // the kernel only reads it. The space is aligned as a cmsghdr and larger than one descriptor needs.
     let sent = unsafe {
@@ -92,7 +122,9 @@ pub(crate) fn send(fd: &OwnedFd, octets: &[u8], descriptor: Option<BorrowedFd<'_
             (*first).cmsg_level = libc::SOL_SOCKET;
             (*first).cmsg_type = libc::SCM_RIGHTS;
             (*first).cmsg_len = libc::CMSG_LEN(size_of::<libc::c_int>() as u32) as _;
-            libc::CMSG_DATA(first).cast::<libc::c_int>().write_unaligned(descriptor.as_raw_fd());
+            libc::CMSG_DATA(first)
+                .cast::<libc::c_int>()
+                .write_unaligned(descriptor.as_raw_fd());
         }
         libc::sendmsg(fd.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
     };
@@ -100,21 +132,33 @@ pub(crate) fn send(fd: &OwnedFd, octets: &[u8], descriptor: Option<BorrowedFd<'_
 }
 
 /// Receives one message; waits for it up to the socket's time limit, or not at all.
-pub(crate) fn receive(fd: &OwnedFd, room: &mut [u8], may_wait: bool) -> io::Result<ReceivedMessage> {
+pub(crate) fn receive(
+    fd: &OwnedFd,
+    room: &mut [u8],
+    may_wait: bool,
+) -> io::Result<ReceivedMessage> {
     let mut space: ControlSpace = [0; 8];
-    let mut vector = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    let mut vector = libc::iovec {
+        iov_base: room.as_mut_ptr().cast(),
+        iov_len: room.len(),
+    };
     let flags = libc::MSG_CMSG_CLOEXEC | if may_wait { 0 } else { libc::MSG_DONTWAIT };
     // SAFETY: as in `send`; the kernel does not write beyond the given lengths.
     let (header, octets) = unsafe {
         let mut header: libc::msghdr = zeroed();
         (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
         header.msg_control = space.as_mut_ptr().cast();
-        header.msg_controllen = libc::CMSG_SPACE((MOST_DESCRIPTORS * size_of::<libc::c_int>()) as u32) as _;
+        header.msg_controllen =
+            libc::CMSG_SPACE((MOST_DESCRIPTORS * size_of::<libc::c_int>()) as u32) as _;
         let octets = check(libc::recvmsg(fd.as_raw_fd(), &raw mut header, flags) as libc::c_int)?;
         (header, octets as usize)
     };
     let is_cut = header.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0;
-    Ok(ReceivedMessage { octets, descriptors: descriptors(&header), is_cut })
+    Ok(ReceivedMessage {
+        octets,
+        descriptors: descriptors(&header),
+        is_cut,
+    })
 }
 
 /// Returns the descriptors that came with a message, which we then own.
@@ -129,7 +173,8 @@ fn descriptors(header: &libc::msghdr) -> Vec<OwnedFd> {
                 let octets = (*at).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
                 let first = libc::CMSG_DATA(at).cast::<libc::c_int>();
                 found.extend(
-                    (0..octets / size_of::<libc::c_int>()).map(|nth| OwnedFd::from_raw_fd(first.add(nth).read_unaligned())),
+                    (0..octets / size_of::<libc::c_int>())
+                        .map(|nth| OwnedFd::from_raw_fd(first.add(nth).read_unaligned())),
                 );
             }
             at = libc::CMSG_NXTHDR(header, at);
@@ -139,7 +184,10 @@ fn descriptors(header: &libc::msghdr) -> Vec<OwnedFd> {
 }
 
 fn set_time_limit(fd: &OwnedFd, limit: Duration) -> io::Result<()> {
-    let limit = libc::timeval { tv_sec: limit.as_secs() as _, tv_usec: limit.subsec_micros() as _ };
+    let limit = libc::timeval {
+        tv_sec: limit.as_secs() as _,
+        tv_usec: limit.subsec_micros() as _,
+    };
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &limit)?;
     set_option(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, &limit)
 }
@@ -160,7 +208,10 @@ fn address(path: &str) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
     for (to, from) in address.sun_path[at..].iter_mut().zip(octets) {
         *to = *from as libc::c_char;
     }
-    Ok((address, (offset_of!(libc::sockaddr_un, sun_path) + at + octets.len() + end) as libc::socklen_t))
+    Ok((
+        address,
+        (offset_of!(libc::sockaddr_un, sun_path) + at + octets.len() + end) as libc::socklen_t,
+    ))
 }
 
 #[cfg(test)]
@@ -174,7 +225,10 @@ mod tests {
         let path = format!("@sixbench-test-{}-{name}", std::process::id());
         let listener = listen(&path).expect("a name of our own");
         let client = connect(&path, LIMIT).expect("it listens");
-        (client, accept(&listener, LIMIT, LIMIT).expect("a connection"))
+        (
+            client,
+            accept(&listener, LIMIT, LIMIT).expect("a connection"),
+        )
     }
 
     #[test]
@@ -186,7 +240,11 @@ mod tests {
         let mut room = [0; 16];
         let mut next = || {
             let message = receive(&right, &mut room, true).expect("a message");
-            (room[..message.octets].to_vec(), message.descriptors.len(), message.is_cut)
+            (
+                room[..message.octets].to_vec(),
+                message.descriptors.len(),
+                message.is_cut,
+            )
         };
         assert_eq!(next(), (b"one".to_vec(), 0, false));
         assert_eq!(next(), (b"two!".to_vec(), 1, false));
@@ -197,14 +255,20 @@ mod tests {
     fn a_message_that_is_too_long_is_said_to_be_cut() {
         let (left, right) = pair("cut");
         send(&left, b"longer", None).expect("sent");
-        assert!(receive(&right, &mut [0; 3], true).expect("a message").is_cut);
+        assert!(
+            receive(&right, &mut [0; 3], true)
+                .expect("a message")
+                .is_cut
+        );
     }
 
     #[test]
     fn waiting_has_an_end() {
         let (left, right) = pair("end");
         assert!(!is_readable(&right, Duration::ZERO).expect("a socket"));
-        let error = receive(&right, &mut [0; 3], false).err().expect("nothing was sent");
+        let error = receive(&right, &mut [0; 3], false)
+            .err()
+            .expect("nothing was sent");
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         drop(left);
         assert!(is_readable(&right, LIMIT).expect("a socket"));
@@ -212,7 +276,12 @@ mod tests {
 
     #[test]
     fn a_path_has_as_many_octets_as_the_kernel_takes() {
-        assert!(address(&"x".repeat(107)).is_ok() && address(&format!("@{}", "x".repeat(107))).is_ok());
-        assert!(address(&"x".repeat(108)).is_err() && address(&format!("@{}", "x".repeat(108))).is_err());
+        assert!(
+            address(&"x".repeat(107)).is_ok() && address(&format!("@{}", "x".repeat(107))).is_ok()
+        );
+        assert!(
+            address(&"x".repeat(108)).is_err()
+                && address(&format!("@{}", "x".repeat(108))).is_err()
+        );
     }
 }

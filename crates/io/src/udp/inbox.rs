@@ -67,10 +67,21 @@ impl Inbox {
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.filled = 0;
         // Pointers are computed in each call, as those of an earlier one may be stale.
-        for (part, slot) in self.parts.iter_mut().zip(self.octets.chunks_exact_mut(SLOT)) {
-            *part = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
+        for (part, slot) in self
+            .parts
+            .iter_mut()
+            .zip(self.octets.chunks_exact_mut(SLOT))
+        {
+            *part = libc::iovec {
+                iov_base: slot.as_mut_ptr().cast(),
+                iov_len: SLOT,
+            };
         }
-        let addresses = self.from.iter_mut().zip(self.control.iter_mut()).zip(self.parts.iter_mut());
+        let addresses = self
+            .from
+            .iter_mut()
+            .zip(self.control.iter_mut())
+            .zip(self.parts.iter_mut());
         for (header, ((address, control), part)) in self.headers.iter_mut().zip(addresses) {
             header.msg_hdr.msg_name = std::ptr::from_mut(address).cast();
             header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
@@ -79,10 +90,20 @@ impl Inbox {
             header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
             header.msg_hdr.msg_controllen = size_of::<ReceiveControl>() as _;
         }
-        let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
+        let (headers, count) = (
+            self.headers.as_mut_ptr(),
+            self.headers.len() as libc::c_uint,
+        );
         // SAFETY: there are `count` headers, whose pointers are to buffers of the given lengths, all owned by `self`.
-        let taken =
-            check(unsafe { libc::recvmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _, std::ptr::null_mut()) });
+        let taken = check(unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers,
+                count,
+                libc::MSG_DONTWAIT as _,
+                std::ptr::null_mut(),
+            )
+        });
         match taken {
             Ok(taken) => self.filled = taken as usize,
             Err(error) if is_full(&error) => {}
@@ -96,11 +117,16 @@ impl Inbox {
     pub fn each(&self, mut take: impl FnMut(PeerAddress<'_>, &[u8])) {
         for index in 0..self.filled {
             let header = &self.headers[index];
-            let source = PeerAddress { address: &self.from[index], length: header.msg_hdr.msg_namelen };
+            let source = PeerAddress {
+                address: &self.from[index],
+                length: header.msg_hdr.msg_namelen,
+            };
             let message = &self.octets[index * SLOT..][..(header.msg_len as usize).min(SLOT)];
             match segment_length(&header.msg_hdr) {
                 0 => take(source, message),
-                length => message.chunks(length).for_each(|datagram| take(source, datagram)),
+                length => message
+                    .chunks(length)
+                    .for_each(|datagram| take(source, datagram)),
             }
         }
     }
@@ -114,7 +140,10 @@ fn segment_length(header: &libc::msghdr) -> usize {
         let mut control = libc::CMSG_FIRSTHDR(header);
         while let Some(this) = control.as_ref() {
             if this.cmsg_level == libc::SOL_UDP && this.cmsg_type == libc::UDP_GRO {
-                return libc::CMSG_DATA(control).cast::<libc::c_int>().read_unaligned().max(0) as usize;
+                return libc::CMSG_DATA(control)
+                    .cast::<libc::c_int>()
+                    .read_unaligned()
+                    .max(0) as usize;
             }
             control = libc::CMSG_NXTHDR(header, control);
         }

@@ -53,9 +53,16 @@ impl UdpSocket {
     }
 
     fn open(local: SocketAddr, is_shared: bool) -> io::Result<Self> {
-        let family = if local.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+        let family = if local.is_ipv4() {
+            libc::AF_INET
+        } else {
+            libc::AF_INET6
+        };
         let fd = socket(family, libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, 0)?;
-        for (forced, plain) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
+        for (forced, plain) in [
+            (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
+            (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
+        ] {
             // Without the privilege the system's limit applies; drops are counted.
             let _ = set_option(&fd, libc::SOL_SOCKET, forced, &BUFFER_OCTETS)
                 .or_else(|_| set_option(&fd, libc::SOL_SOCKET, plain, &BUFFER_OCTETS));
@@ -71,7 +78,11 @@ impl UdpSocket {
         let (address, length) = raw(local);
         // SAFETY: `address` is a socket address of `length` octets and outlives the call.
         check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
-        Ok(Self { fd, local, has_offload: true.into() })
+        Ok(Self {
+            fd,
+            local,
+            has_offload: true.into(),
+        })
     }
 
     /// Returns the socket with the address chosen by the kernel.
@@ -80,7 +91,9 @@ impl UdpSocket {
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
         // SAFETY: the kernel writes at most `length` octets, the size of `address`.
-        check(unsafe { libc::getsockname(self.as_raw_fd(), (&raw mut address).cast(), &raw mut length) })?;
+        check(unsafe {
+            libc::getsockname(self.as_raw_fd(), (&raw mut address).cast(), &raw mut length)
+        })?;
         self.local = from_storage(&address).unwrap_or(self.local);
         Ok(self)
     }
@@ -102,7 +115,10 @@ impl UdpSocket {
     /// # Errors
     /// The network reports an error for earlier datagrams (connection refused, host unreachable). The error is cleared, and nothing was sent.
     pub fn send_segments(&self, octets: &[u8], length: usize) -> io::Result<usize> {
-        assert!((1..=usize::from(u16::MAX)).contains(&length), "a datagram of {length} octets");
+        assert!(
+            (1..=usize::from(u16::MAX)).contains(&length),
+            "a datagram of {length} octets"
+        );
         let count = (octets.len() / length).min(MOST_SEGMENTS);
         let octets = &octets[..count * length];
         if count > 1 && self.has_offload.get() && octets.len() <= MOST_OCTETS {
@@ -127,7 +143,10 @@ impl UdpSocket {
 
 /// Returns whether the error means that the kernel, or the device below, cannot split messages.
 fn lacks_offload(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL | libc::ENOPROTOOPT | libc::EOPNOTSUPP))
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EIO | libc::EINVAL | libc::ENOPROTOOPT | libc::EOPNOTSUPP)
+    )
 }
 
 impl AsRawFd for UdpSocket {
@@ -149,7 +168,9 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
             own.sin_port = address.port().to_be();
             own.sin_addr.s_addr = u32::from_ne_bytes(address.ip().octets());
             // SAFETY: sockaddr_storage has room for every socket address.
-            unsafe { std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own)) };
+            unsafe {
+                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own))
+            };
             size_of_val(&own)
         }
         SocketAddr::V6(address) => {
@@ -160,7 +181,9 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
             own.sin6_addr.s6_addr = address.ip().octets();
             own.sin6_scope_id = address.scope_id();
             // SAFETY: sockaddr_storage has room for every socket address.
-            unsafe { std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own)) };
+            unsafe {
+                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own))
+            };
             size_of_val(&own)
         }
     };
@@ -179,7 +202,10 @@ fn from_storage(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
         libc::AF_INET6 => {
             // SAFETY: as above, for a sockaddr_in6.
             let own = unsafe { &*std::ptr::from_ref(storage).cast::<libc::sockaddr_in6>() };
-            Some(SocketAddr::new(IpAddr::from(own.sin6_addr.s6_addr), u16::from_be(own.sin6_port)))
+            Some(SocketAddr::new(
+                IpAddr::from(own.sin6_addr.s6_addr),
+                u16::from_be(own.sin6_port),
+            ))
         }
         _ => None,
     }
@@ -195,7 +221,8 @@ mod tests {
 
     fn pair(address: &str) -> (UdpSocket, UdpSocket) {
         let server = UdpSocket::listening(address.parse().expect("address")).expect("server");
-        let client = UdpSocket::connected(address.parse().expect("address"), server.local()).expect("client");
+        let client = UdpSocket::connected(address.parse().expect("address"), server.local())
+            .expect("client");
         (server, client)
     }
 
@@ -233,7 +260,12 @@ mod tests {
             }
             let answers = take(&mut inbox, &client, 40);
             assert_eq!(answers.len(), 40);
-            assert!(answers.iter().zip(1..).all(|(answer, n)| *answer == vec![n; 30 + usize::from(n % 2)]));
+            assert!(
+                answers
+                    .iter()
+                    .zip(1..)
+                    .all(|(answer, n)| *answer == vec![n; 30 + usize::from(n % 2)])
+            );
             assert_eq!(outbox.unsent(), 0);
         }
     }

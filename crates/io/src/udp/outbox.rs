@@ -28,7 +28,9 @@ impl SendControl {
             (*header).cmsg_level = libc::SOL_UDP;
             (*header).cmsg_type = libc::UDP_SEGMENT;
             (*header).cmsg_len = libc::CMSG_LEN(size_of::<u16>() as u32) as _;
-            libc::CMSG_DATA(header).cast::<u16>().write_unaligned(length);
+            libc::CMSG_DATA(header)
+                .cast::<u16>()
+                .write_unaligned(length);
         }
         control
     }
@@ -102,7 +104,13 @@ impl Outbox {
             None if is_full => return None,
             None => {
                 let (to, to_length) = (*to.address, to.length);
-                self.messages.push(OutgoingMessage { at, octets: length, length, to, to_length });
+                self.messages.push(OutgoingMessage {
+                    at,
+                    octets: length,
+                    length,
+                    to,
+                    to_length,
+                });
             }
         }
         self.used += length;
@@ -142,24 +150,35 @@ impl Outbox {
         }
         self.has_offload = false;
         let to = Some((&message.to, message.to_length));
-        let sent = octets.chunks_exact(message.length).filter(|d| send_message(socket.as_raw_fd(), d, to, 0).is_ok());
+        let sent = octets
+            .chunks_exact(message.length)
+            .filter(|d| send_message(socket.as_raw_fd(), d, to, 0).is_ok());
         self.unsent += (message.octets / message.length - sent.count()) as u64;
     }
 
     fn send_from(&mut self, socket: &UdpSocket, first: usize) -> io::Result<usize> {
         let messages = &self.messages[first..];
         self.control.clear();
-        self.control.extend(messages.iter().map(|message| SendControl::segment(message.length as u16)));
+        self.control.extend(
+            messages
+                .iter()
+                .map(|message| SendControl::segment(message.length as u16)),
+        );
         self.parts.clear();
         let base = self.octets.as_mut_ptr();
         let part = |message: &OutgoingMessage| {
             // SAFETY: every message lies within the room.
             let start = unsafe { base.add(message.at) };
-            libc::iovec { iov_base: start.cast(), iov_len: message.octets }
+            libc::iovec {
+                iov_base: start.cast(),
+                iov_len: message.octets,
+            }
         };
         self.parts.extend(messages.iter().map(part));
         self.headers.clear();
-        for ((message, control), part) in messages.iter().zip(&mut self.control).zip(&mut self.parts) {
+        for ((message, control), part) in
+            messages.iter().zip(&mut self.control).zip(&mut self.parts)
+        {
             // SAFETY: mmsghdr is a C struct of integers and pointers, for which all zeroes is a valid value.
             let mut header: libc::mmsghdr = unsafe { zeroed() };
             header.msg_hdr.msg_name = (&raw const message.to).cast_mut().cast();
@@ -172,11 +191,16 @@ impl Outbox {
             }
             self.headers.push(header);
         }
-        let (headers, count) = (self.headers.as_mut_ptr(), self.headers.len() as libc::c_uint);
+        let (headers, count) = (
+            self.headers.as_mut_ptr(),
+            self.headers.len() as libc::c_uint,
+        );
         // The flags are signed in glibc and unsigned in musl.
         // SAFETY: there are `count` headers, whose pointers are to buffers of the given lengths, all owned by `self` and not touched during the
         // call; the kernel does not write to the destinations.
-        let sent = check(unsafe { libc::sendmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _) })?;
+        let sent = check(unsafe {
+            libc::sendmmsg(socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT as _)
+        })?;
         Ok(sent as usize)
     }
 }
@@ -185,10 +209,15 @@ impl Outbox {
 #[inline]
 fn is_same(a: &libc::sockaddr_storage, b: &libc::sockaddr_storage) -> bool {
     // A sockaddr_in6 has 28 octets; the octets of a sockaddr_in from 8 on may hold anything, so they are left out.
-    let length = if i32::from(a.ss_family) == libc::AF_INET { 8 } else { size_of::<libc::sockaddr_in6>() };
+    let length = if i32::from(a.ss_family) == libc::AF_INET {
+        8
+    } else {
+        size_of::<libc::sockaddr_in6>()
+    };
     // SAFETY: both are storage of 128 octets, initialised when created and since then written only by the kernel.
     unsafe {
-        let octets = |s: *const libc::sockaddr_storage| std::slice::from_raw_parts(s.cast::<u8>(), length);
+        let octets =
+            |s: *const libc::sockaddr_storage| std::slice::from_raw_parts(s.cast::<u8>(), length);
         octets(a) == octets(b)
     }
 }
@@ -200,7 +229,10 @@ pub(super) fn send_message(
     to: Option<(&libc::sockaddr_storage, libc::socklen_t)>,
     segment: u16,
 ) -> io::Result<()> {
-    let mut part = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+    let mut part = libc::iovec {
+        iov_base: octets.as_ptr().cast_mut().cast(),
+        iov_len: octets.len(),
+    };
     let mut control = SendControl::segment(segment);
     // SAFETY: msghdr is a C struct of integers and pointers, for which all zeroes is a valid value.
     let mut header: libc::msghdr = unsafe { zeroed() };
@@ -215,6 +247,16 @@ pub(super) fn send_message(
         header.msg_controllen = CONTROL as _;
     }
     // SAFETY: the header's pointers are to buffers that outlive the call; sendmsg only reads them.
-    let sent = unsafe { libc::sendmsg(fd, &raw const header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    let sent = unsafe {
+        libc::sendmsg(
+            fd,
+            &raw const header,
+            libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+        )
+    };
+    if sent < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }

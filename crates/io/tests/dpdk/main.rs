@@ -29,7 +29,13 @@ fn open_for(name: &str, longest: u32) -> Result<Port, PortError> {
 
 /// Opens a port with this number of queues.
 fn open_queues(name: &str, queues: u32) -> Result<Port, PortError> {
-    PortSpec::parse(name).open(Backend::Auto, PortOptions { queues: NonZeroU32::new(queues), ..PortOptions::of(LENGTH as u32) })
+    PortSpec::parse(name).open(
+        Backend::Auto,
+        PortOptions {
+            queues: NonZeroU32::new(queues),
+            ..PortOptions::of(LENGTH as u32)
+        },
+    )
 }
 
 fn opened(name: &str) -> Port {

@@ -18,15 +18,21 @@ fn hold() {
 
 #[test]
 fn two_processes_use_dpdk_at_once_and_one_that_is_killed_leaves_nothing_behind() {
-    let test = "processes::two_processes_use_dpdk_at_once_and_one_that_is_killed_leaves_nothing_behind";
+    let test =
+        "processes::two_processes_use_dpdk_at_once_and_one_that_is_killed_leaves_nothing_behind";
     let mut processes = Vec::new();
     for _ in 0..2 {
-        let Some(mut process) = start(test, hold) else { return };
+        let Some(mut process) = start(test, hold) else {
+            return;
+        };
         let lines = BufReader::new(process.stdout.take().expect("an output")).lines();
         processes.push((process, lines));
     }
     for (_, lines) in &mut processes {
-        assert!(lines.any(|line| line.is_ok_and(|line| line.ends_with(OPEN))), "a process has ended");
+        assert!(
+            lines.any(|line| line.is_ok_and(|line| line.ends_with(OPEN))),
+            "a process has ended"
+        );
     }
     for (process, _) in &mut processes {
         process.kill().expect("a signal");

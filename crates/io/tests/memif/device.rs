@@ -12,9 +12,16 @@ impl Testpmd {
     /// Starts it between two sockets; frames that arrive on one of its ports leave on the other, unchanged.
     pub(crate) fn start(directory: &Path, sockets: [&str; 2], options: &str) -> Self {
         let device = |nth: usize| {
-            format!("--vdev=net_memif{nth},role=server,id={nth},socket={},rsize=11,bsize=2048,{options}", sockets[nth])
+            format!(
+                "--vdev=net_memif{nth},role=server,id={nth},socket={},rsize=11,bsize=2048,{options}",
+                sockets[nth]
+            )
         };
-        let cores: Vec<String> = allowed_cores().expect("cores").iter().map(u32::to_string).collect();
+        let cores: Vec<String> = allowed_cores()
+            .expect("cores")
+            .iter()
+            .map(u32::to_string)
+            .collect();
         let cores = cores.join(",");
         let log = File::create(directory.join("testpmd.log")).expect("a file");
         // All its state is in this directory, in which other DPDK programs do not look.
@@ -22,7 +29,14 @@ impl Testpmd {
         let child = Command::new("stdbuf")
             .args(["-oL", "dpdk-testpmd"])
             .env("XDG_RUNTIME_DIR", directory)
-            .args(["--no-huge", "--no-shconf", "-m", "256", "--no-pci", "--no-telemetry"])
+            .args([
+                "--no-huge",
+                "--no-shconf",
+                "-m",
+                "256",
+                "--no-pci",
+                "--no-telemetry",
+            ])
             .arg(format!("--lcores=0@({cores}),1@({cores})"))
             .arg(format!("--file-prefix=sb-{}", std::process::id()))
             .args([device(0), device(1)])

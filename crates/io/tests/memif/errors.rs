@@ -24,14 +24,26 @@ fn refused_by(name: &str, script: impl FnOnce(&RawSocket) + Send + 'static) -> S
 
 #[test]
 fn an_address_that_is_none_is_refused() {
-    for (name, what) in [("memif:", "there is no path"), ("memif-server:/x,id=y", "\"id=y\" is no number of an interface")] {
+    for (name, what) in [
+        ("memif:", "there is no path"),
+        (
+            "memif-server:/x,id=y",
+            "\"id=y\" is no number of an interface",
+        ),
+    ] {
         let told = failed(open(name, 60));
-        assert!(told.starts_with(&format!("{name}: {what}; expected a path")), "{told}");
+        assert!(
+            told.starts_with(&format!("{name}: {what}; expected a path")),
+            "{told}"
+        );
     }
     let long = format!("/tmp/{}", "x".repeat(120));
     for word in ["memif", "memif-server"] {
         let told = failed(open(&format!("{word}:{long}"), 60));
-        assert!(told.contains("is too long for a socket, which has room for 107 octets"), "{told}");
+        assert!(
+            told.contains("is too long for a socket, which has room for 107 octets"),
+            "{told}"
+        );
     }
 }
 
@@ -40,19 +52,29 @@ fn a_socket_that_nobody_serves_is_named_with_what_to_do() {
     let directory = Directory::new("nobody");
     let told = |path: &str| failed(open(&format!("memif:{path}"), 60));
     let missing = directory.socket("missing.sock");
-    assert!(told(&missing).contains(&format!("there is no socket {missing}: start the device, which must be the server")));
+    assert!(told(&missing).contains(&format!(
+        "there is no socket {missing}: start the device, which must be the server"
+    )));
     assert!(told("@sb-none").contains("there is no socket @sb-none: start the device"));
     let left_behind = directory.socket("dead.sock");
     drop(RawListener::new(&left_behind));
-    assert!(
-        told(&left_behind).contains(&format!("nobody listens on the socket {left_behind}: the program that made it has ended"))
-    );
+    assert!(told(&left_behind).contains(&format!(
+        "nobody listens on the socket {left_behind}: the program that made it has ended"
+    )));
     let file = directory.socket("file");
     std::fs::write(&file, "text").expect("a file");
-    assert!(told(&file).contains("is no socket of memif"), "{}", told(&file));
+    assert!(
+        told(&file).contains("is no socket of memif"),
+        "{}",
+        told(&file)
+    );
     let stream = directory.socket("stream.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&stream).expect("a socket");
-    assert!(told(&stream).contains("is no socket of memif"), "{}", told(&stream));
+    assert!(
+        told(&stream).contains("is no socket of memif"),
+        "{}",
+        told(&stream)
+    );
 }
 
 #[test]
@@ -67,7 +89,10 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
         // Root may open everything, so the same attempt is made by a thread that has given up its rights.
         let told = std::thread::spawn(move || {
             // SAFETY: no pointer is passed; the raw call affects only this thread.
-            assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) }, 0);
+            assert_eq!(
+                unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) },
+                0
+            );
             failed(open(&format!("memif:{path}"), 60))
         });
         let told = told.join().expect("no panic");
@@ -80,26 +105,47 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
 
 #[test]
 fn a_server_of_another_version_is_named() {
-    let told = refused_by("version", |client| client.send(&hello(0x0300, 0x0305, 14), &[]));
-    assert!(told.contains("the peer speaks memif 3.0 to 3.5, and sixbench 2.0: use a release"), "{told}");
+    let told = refused_by("version", |client| {
+        client.send(&hello(0x0300, 0x0305, 14), &[])
+    });
+    assert!(
+        told.contains("the peer speaks memif 3.0 to 3.5, and sixbench 2.0: use a release"),
+        "{told}"
+    );
     let told = refused_by("old", |client| {
         client.send(&hello(0x0100, 0x0100, 14), &[]);
-        assert!(reason(&client.receive().0).starts_with("the peer speaks memif 1.0"), "the peer is told as well");
+        assert!(
+            reason(&client.receive().0).starts_with("the peer speaks memif 1.0"),
+            "the peer is told as well"
+        );
     });
-    assert!(told.contains("the peer speaks memif 1.0, and sixbench 2.0"), "{told}");
+    assert!(
+        told.contains("the peer speaks memif 1.0, and sixbench 2.0"),
+        "{told}"
+    );
 }
 
 #[test]
 fn the_reason_of_a_server_that_refuses_is_told() {
-    for what in ["unmatched interface id", "Incorrect secret", "Only ethernet mode supported"] {
+    for what in [
+        "unmatched interface id",
+        "Incorrect secret",
+        "Only ethernet mode supported",
+    ] {
         let told = refused_by(&what.replace(' ', "-"), move |client| {
             client.send(&hello(0x0200, 0x0200, 14), &[]);
             let init = client.expect(INIT).0;
-            assert_eq!(init[2..9], [0, 2, 5, 0, 0, 0, 0], "version 2.0, interface 5, Ethernet");
+            assert_eq!(
+                init[2..9],
+                [0, 2, 5, 0, 0, 0, 0],
+                "version 2.0, interface 5, Ethernet"
+            );
             client.send(&disconnect(what), &[]);
         });
         assert!(
-            told.contains(&format!("the peer refused instead of sending ACK: {what:?}; sixbench wants Ethernet mode")),
+            told.contains(&format!(
+                "the peer refused instead of sending ACK: {what:?}; sixbench wants Ethernet mode"
+            )),
             "{told}"
         );
     }
@@ -117,16 +163,25 @@ fn a_server_that_closes_instead_of_answering_is_told_with_the_step() {
         client.expect(INIT);
     });
     let told = failed(open(&format!("memif:{path}"), 60));
-    assert!(told.contains("the peer closed the connection instead of sending HELLO"), "{told}");
+    assert!(
+        told.contains("the peer closed the connection instead of sending HELLO"),
+        "{told}"
+    );
     let told = failed(open(&format!("memif:{path}"), 60));
-    assert!(told.contains("the peer closed the connection instead of sending ACK"), "{told}");
+    assert!(
+        told.contains("the peer closed the connection instead of sending ACK"),
+        "{told}"
+    );
     server.join().expect("no panic");
 }
 
 #[test]
 fn a_server_that_says_nothing_is_not_waited_for() {
     let told = refused_by("silent", |_| ());
-    assert!(told.contains("the peer sent no HELLO within 3 s: is it still running"), "{told}");
+    assert!(
+        told.contains("the peer sent no HELLO within 3 s: is it still running"),
+        "{told}"
+    );
     let told = refused_by("silent-later", |client| {
         client.send(&hello(0x0200, 0x0200, 14), &[]);
         client.expect(INIT);
@@ -147,7 +202,14 @@ fn a_server_that_is_not_ready_yet_is_asked_again_and_not_for_ever() {
         client.send(&disconnect(reason), &[]);
     };
     std::thread::spawn(move || {
-        ["ID not found", "Already connected", "already connected", "Incorrect secret"].into_iter().for_each(&refuse);
+        [
+            "ID not found",
+            "Already connected",
+            "already connected",
+            "Incorrect secret",
+        ]
+        .into_iter()
+        .for_each(&refuse);
         loop {
             refuse("ID not found");
         }
@@ -164,10 +226,15 @@ fn a_client_that_does_not_come_is_not_waited_for() {
     let path = directory.socket("x.sock");
     let told = failed(open(&format!("memif-server:{path}"), 60));
     assert!(
-        told.contains(&format!("nobody connected to {path} within 10 s: let the device connect to it as a client")),
+        told.contains(&format!(
+            "nobody connected to {path} within 10 s: let the device connect to it as a client"
+        )),
         "{told}"
     );
-    assert!(!std::path::Path::new(&path).exists(), "nothing is left behind");
+    assert!(
+        !std::path::Path::new(&path).exists(),
+        "nothing is left behind"
+    );
 }
 
 #[test]
@@ -176,7 +243,12 @@ fn a_path_that_another_server_has_is_left_alone_and_one_that_it_left_behind_is_t
     let path = directory.socket("x.sock");
     let listener = RawListener::new(&path);
     let told = failed(open(&format!("memif-server:{path}"), 60));
-    assert!(told.contains(&format!("cannot listen on {path}: another program listens there")), "{told}");
+    assert!(
+        told.contains(&format!(
+            "cannot listen on {path}: another program listens there"
+        )),
+        "{told}"
+    );
     drop(listener);
     let server = format!("memif-server:{path}");
     let server = std::thread::spawn(move || failed(open(&server, 60)));
@@ -184,11 +256,17 @@ fn a_path_that_another_server_has_is_left_alone_and_one_that_it_left_behind_is_t
     client.expect(HELLO);
     drop(client);
     let told = server.join().expect("no panic");
-    assert!(told.contains("the peer closed the connection instead of sending INIT"), "{told}");
+    assert!(
+        told.contains("the peer closed the connection instead of sending INIT"),
+        "{told}"
+    );
     let file = directory.socket("file");
     std::fs::write(&file, "text").expect("a file");
     let told = failed(open(&format!("memif-server:{file}"), 60));
-    assert!(told.contains("another program listens there, or the file is no socket"), "{told}");
+    assert!(
+        told.contains("another program listens there, or the file is no socket"),
+        "{told}"
+    );
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), "text");
 }
 
@@ -203,10 +281,15 @@ fn root_serves_no_socket_in_a_directory_that_others_can_change() {
         assert!(told().contains("nobody connected"), "{}", told());
         return;
     }
-    let refused = format!("cannot listen on {path} as root: other users can change {};", directory.0.display());
-    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o777)).expect("our own");
+    let refused = format!(
+        "cannot listen on {path} as root: other users can change {};",
+        directory.0.display()
+    );
+    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o777))
+        .expect("our own");
     assert!(told().contains(&refused), "{}", told());
-    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o755)).expect("our own");
+    std::fs::set_permissions(&directory.0, std::fs::Permissions::from_mode(0o755))
+        .expect("our own");
     std::os::unix::fs::chown(&directory.0, Some(12_345), None).expect("root");
     assert!(told().contains(&refused), "{}", told());
     // A link of another user that leads to a directory of root's.
@@ -215,5 +298,8 @@ fn root_serves_no_socket_in_a_directory_that_others_can_change() {
     std::os::unix::fs::lchown(&link, Some(12_345), None).expect("root");
     std::os::unix::fs::chown(&directory.0, Some(0), None).expect("root");
     let told = failed(open(&format!("memif-server:{link}/x.sock"), 60));
-    assert!(told.contains(&format!("other users can change {link};")), "{told}");
+    assert!(
+        told.contains(&format!("other users can change {link};")),
+        "{told}"
+    );
 }

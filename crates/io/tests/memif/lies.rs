@@ -42,7 +42,11 @@ fn serve(client: RawSocket, log2_ring: u8, lie: Option<(usize, Vec<u8>)>) -> Opt
     for (nth, place) in rings.iter_mut().enumerate() {
         let (ring, fd) = client.expect(ADD_RING);
         bells.push(fd.expect("a descriptor to wake its reader"));
-        assert_eq!(ring[2..8], [u8::from(nth == 0), 0, 0, 0, 0, 0], "direction, index 0, region 0");
+        assert_eq!(
+            ring[2..8],
+            [u8::from(nth == 0), 0, 0, 0, 0, 0],
+            "direction, index 0, region 0"
+        );
         let offset = u32::from_ne_bytes(ring[8..12].try_into().expect("four octets")) as usize;
         *place = (offset, 1 << ring[12]);
         assert_eq!(memory.get(offset), COOKIE.to_ne_bytes());
@@ -55,7 +59,12 @@ fn serve(client: RawSocket, log2_ring: u8, lie: Option<(usize, Vec<u8>)>) -> Opt
         memory.put(offset + TAIL, [0; 2]);
     }
     say(message(CONNECTED, &[&name("memif1/0")])).then_some(())?;
-    Some(FakeServer { socket: client, memory, rings, bells })
+    Some(FakeServer {
+        socket: client,
+        memory,
+        rings,
+        bells,
+    })
 }
 
 /// Connects our client to a fake server.
@@ -65,7 +74,12 @@ fn connected(name: &str, longest: u32) -> (Halves, FakeServer) {
     let listener = RawListener::new(&path);
     let server = std::thread::spawn(move || serve(listener.accept(), 14, None).expect("no lie"));
     let port = super::open_port(&format!("memif:{path}"), longest).expect("a link");
-    assert!(port.how.starts_with("memif, client of fake, memif1/0 (rings of 2048"), "{}", port.how);
+    assert!(
+        port.how
+            .starts_with("memif, client of fake, memif1/0 (rings of 2048"),
+        "{}",
+        port.how
+    );
     (port.into_single_queue(), server.join().expect("no panic"))
 }
 
@@ -89,18 +103,36 @@ fn a_message_that_is_none_or_not_due_ends_the_link_at_every_step() {
     // HELLO, the four acknowledgements, CONNECTED.
     let due = ["HELLO", "ACK", "ACK", "ACK", "ACK", "CONNECTED"];
     let lies = [
-        ("short", vec![1; 127], "a message of 127 octets, where each has 128"),
+        (
+            "short",
+            vec![1; 127],
+            "a message of 127 octets, where each has 128",
+        ),
         ("long", vec![1; 129], "a message of more than 128 octets"),
-        ("unknown", message(9, &[]), "a message of the unknown type 9"),
+        (
+            "unknown",
+            message(9, &[]),
+            "a message of the unknown type 9",
+        ),
         ("none", message(0, &[]), "a message of the unknown type 0"),
     ];
     for (number, awaited) in due.into_iter().enumerate() {
         for (name, lie, what) in &lies {
             let told = refused(&format!("lie-{name}-{number}"), number, lie.clone());
-            assert!(told.contains("the peer breaks the rules of memif: ") && told.contains(what), "{number}: {told}");
+            assert!(
+                told.contains("the peer breaks the rules of memif: ") && told.contains(what),
+                "{number}: {told}"
+            );
         }
-        let told = refused(&format!("lie-other-{number}"), number, message(ADD_REGION, &[]));
-        assert!(told.contains(&format!("ADD_REGION where {awaited} is due")), "{told}");
+        let told = refused(
+            &format!("lie-other-{number}"),
+            number,
+            message(ADD_REGION, &[]),
+        );
+        assert!(
+            told.contains(&format!("ADD_REGION where {awaited} is due")),
+            "{told}"
+        );
     }
 }
 
@@ -108,7 +140,10 @@ fn a_message_that_is_none_or_not_due_ends_the_link_at_every_step() {
 fn a_descriptor_that_nobody_asked_for_is_refused() {
     let directory = Directory::new("descriptor");
     let path = directory.socket("x.sock");
-    for (count, what) in [(1, "a descriptor came with HELLO, which has none"), (9, "or with too many descriptors")] {
+    for (count, what) in [
+        (1, "a descriptor came with HELLO, which has none"),
+        (9, "or with too many descriptors"),
+    ] {
         let listener = RawListener::new(&path);
         let server = std::thread::spawn(move || {
             let client = listener.accept();
@@ -128,13 +163,20 @@ fn a_limit_for_rings_is_kept_and_an_absurd_one_refused() {
     let path = directory.socket("x.sock");
     for (limit, frames) in [(4, 16), (11, 2048), (255, 2048)] {
         let listener = RawListener::new(&path);
-        let server = std::thread::spawn(move || serve(listener.accept(), limit, None).expect("no lie"));
+        let server =
+            std::thread::spawn(move || serve(listener.accept(), limit, None).expect("no lie"));
         let _halves = open(&format!("memif:{path}"), 60).expect("a link");
-        assert_eq!(server.join().expect("no panic").rings.map(|(_, size)| size), [frames; 2]);
+        assert_eq!(
+            server.join().expect("no panic").rings.map(|(_, size)| size),
+            [frames; 2]
+        );
         std::fs::remove_file(&path).expect("its socket");
     }
     let told = refused("limit-0", 0, hello(0x0200, 0x0200, 0));
-    assert!(told.contains("it allows no ring of more than one frame"), "{told}");
+    assert!(
+        told.contains("it allows no ring of more than one frame"),
+        "{told}"
+    );
 }
 
 impl FakeServer {
@@ -145,7 +187,12 @@ impl FakeServer {
     fn read(&self, ring: usize, slot: usize) -> Entry {
         let at = self.entry(ring, slot);
         let (memory, word, long) = (&self.memory, u16::from_ne_bytes, u32::from_ne_bytes);
-        (word(memory.get(at)), word(memory.get(at + 2)), long(memory.get(at + 4)), long(memory.get(at + 8)))
+        (
+            word(memory.get(at)),
+            word(memory.get(at + 2)),
+            long(memory.get(at + 4)),
+            long(memory.get(at + 8)),
+        )
     }
 
     fn write(&self, ring: usize, slot: usize, (flags, region, octets, offset): Entry) {
@@ -157,7 +204,8 @@ impl FakeServer {
     }
 
     fn set_tail(&self, ring: usize, tail: u16) {
-        self.memory.put(self.rings[ring].0 + TAIL, tail.to_ne_bytes());
+        self.memory
+            .put(self.rings[ring].0 + TAIL, tail.to_ne_bytes());
     }
 
     fn head(&self, ring: usize) -> u16 {
@@ -173,7 +221,11 @@ fn the_client_fills_its_ring_after_the_server_has_set_it_to_zero_and_lies_nowher
     let (mut ours, server) = connected("truth", 60);
     assert_eq!((server.head(TO_CLIENT), server.head(TO_SERVER)), (2048, 0));
     let flags: [u8; 2] = server.memory.get(server.rings[TO_CLIENT].0 + 4);
-    assert_eq!(u16::from_ne_bytes(flags), 1, "the client polls, and need not be woken");
+    assert_eq!(
+        u16::from_ne_bytes(flags),
+        1,
+        "the client polls, and need not be woken"
+    );
     let mut places = Vec::new();
     for slot in 0..2048 {
         let (flags, region, octets, offset) = server.read(TO_CLIENT, slot);
@@ -194,18 +246,35 @@ fn the_client_fills_its_ring_after_the_server_has_set_it_to_zero_and_lies_nowher
         assert_eq!(server.memory.get(offset as usize), [8; 60]);
         places.push((offset as usize, 60));
     }
-    places.extend(server.rings.map(|(offset, size)| (offset, DESCRIPTORS + 16 * usize::from(size))));
+    places.extend(
+        server
+            .rings
+            .map(|(offset, size)| (offset, DESCRIPTORS + 16 * usize::from(size))),
+    );
     places.sort_unstable();
-    assert!(places.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "nothing overlaps");
+    assert!(
+        places
+            .windows(2)
+            .all(|pair| pair[0].0 + pair[0].1 <= pair[1].0),
+        "nothing overlaps"
+    );
     // A frame of the server arrives, and its buffer is returned as it was.
     let (_, _, room, offset) = server.read(TO_CLIENT, 0);
     server.memory.put(offset as usize, *b"frame");
     server.write(TO_CLIENT, 0, (0, 0, 5, offset));
     server.set_tail(TO_CLIENT, 1);
     let mut frames = Vec::new();
-    assert_eq!(ours.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive"), 1);
+    assert_eq!(
+        ours.receive
+            .receive(&mut |frame| frames.push(frame.to_vec()))
+            .expect("receive"),
+        1
+    );
     assert_eq!(frames, [b"frame"]);
-    assert_eq!((server.read(TO_CLIENT, 0), server.head(TO_CLIENT)), ((0, 0, room, offset), 2049));
+    assert_eq!(
+        (server.read(TO_CLIENT, 0), server.head(TO_CLIENT)),
+        ((0, 0, room, offset), 2049)
+    );
 }
 
 #[test]
@@ -218,7 +287,12 @@ fn a_frame_in_several_buffers_is_put_together() {
     }
     server.set_tail(TO_CLIENT, 2);
     let mut frames = Vec::new();
-    assert_eq!(ours.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive"), 1);
+    assert_eq!(
+        ours.receive
+            .receive(&mut |frame| frames.push(frame.to_vec()))
+            .expect("receive"),
+        1
+    );
     assert_eq!(frames, [b"onetwo"]);
     assert_eq!(server.read(TO_CLIENT, 0).0, 0, "no flag is left behind");
 }
@@ -226,7 +300,10 @@ fn a_frame_in_several_buffers_is_put_together() {
 /// Returns our error after the server has done this to its rings.
 fn told(name: &str, lie: impl FnOnce(&FakeServer)) -> String {
     let (mut ours, server) = connected(name, 60);
-    let mut receive = move || ours.receive.receive(&mut |_| panic!("a frame that never was"));
+    let mut receive = move || {
+        ours.receive
+            .receive(&mut |_| panic!("a frame that never was"))
+    };
     assert_eq!(receive().expect("an honest server"), 0);
     lie(&server);
     failed(receive())
@@ -241,18 +318,48 @@ fn entries_that_lie_are_refused_and_nothing_outside_of_their_buffers_is_read() {
         }
     };
     let handed = "the peer breaks the rules of memif: it hands over";
-    let longer = told("longer", lie(|(flags, region, octets, offset)| (flags, region, octets + 1, offset)));
-    assert!(longer.contains(&format!("{handed} 2113 octets at")), "{longer}");
-    let longest = told("longest", lie(|(flags, region, _, offset)| (flags, region, u32::MAX, offset)));
-    assert!(longest.contains(&format!("{handed} 4294967295 octets")), "{longest}");
-    let elsewhere = told("elsewhere", lie(|(flags, region, octets, offset)| (flags, region, octets, offset + 64)));
-    assert!(elsewhere.contains("where its buffer has 2112 at"), "{elsewhere}");
-    let outside = told("outside", lie(|(flags, region, octets, _)| (flags, region, octets, u32::MAX)));
+    let longer = told(
+        "longer",
+        lie(|(flags, region, octets, offset)| (flags, region, octets + 1, offset)),
+    );
+    assert!(
+        longer.contains(&format!("{handed} 2113 octets at")),
+        "{longer}"
+    );
+    let longest = told(
+        "longest",
+        lie(|(flags, region, _, offset)| (flags, region, u32::MAX, offset)),
+    );
+    assert!(
+        longest.contains(&format!("{handed} 4294967295 octets")),
+        "{longest}"
+    );
+    let elsewhere = told(
+        "elsewhere",
+        lie(|(flags, region, octets, offset)| (flags, region, octets, offset + 64)),
+    );
+    assert!(
+        elsewhere.contains("where its buffer has 2112 at"),
+        "{elsewhere}"
+    );
+    let outside = told(
+        "outside",
+        lie(|(flags, region, octets, _)| (flags, region, octets, u32::MAX)),
+    );
     assert!(outside.contains("at 4294967295 of region 0"), "{outside}");
-    let region = told("region", lie(|(flags, _, octets, offset)| (flags, 7, octets, offset)));
+    let region = told(
+        "region",
+        lie(|(flags, _, octets, offset)| (flags, 7, octets, offset)),
+    );
     assert!(region.contains("of region 7, where its buffer"), "{region}");
-    let endless = told("endless", lie(|(_, region, octets, offset)| (1, region, octets, offset)));
-    assert!(endless.contains("the beginning of a frame without its end"), "{endless}");
+    let endless = told(
+        "endless",
+        lie(|(_, region, octets, offset)| (1, region, octets, offset)),
+    );
+    assert!(
+        endless.contains("the beginning of a frame without its end"),
+        "{endless}"
+    );
 }
 
 #[test]
@@ -264,20 +371,39 @@ fn a_frame_without_end_is_refused() {
         }
         server.set_tail(TO_CLIENT, 2048);
     });
-    assert!(endless.contains("a frame of more than 65536 octets"), "{endless}");
+    assert!(
+        endless.contains("a frame of more than 65536 octets"),
+        "{endless}"
+    );
 }
 
 #[test]
 fn indices_that_jump_are_refused_where_frames_come_and_where_they_leave() {
     for tail in [2049, 0x8000, 0xffff] {
-        let jumped = told(&format!("tail-{tail}"), |server| server.set_tail(TO_CLIENT, tail));
-        assert!(jumped.contains(&format!("its index of a ring of 2048 frames jumped from 0 to {tail}")), "{jumped}");
+        let jumped = told(&format!("tail-{tail}"), |server| {
+            server.set_tail(TO_CLIENT, tail)
+        });
+        assert!(
+            jumped.contains(&format!(
+                "its index of a ring of 2048 frames jumped from 0 to {tail}"
+            )),
+            "{jumped}"
+        );
         let (mut ours, server) = connected(&format!("out-tail-{tail}"), 60);
         server.set_tail(TO_SERVER, tail);
-        let jumped = failed(ours.transmit.transmit(1, &mut |_, _| panic!("there is no room to be filled")));
-        assert!(jumped.contains(&format!("jumped from 0 to {tail}")), "{jumped}");
+        let jumped = failed(
+            ours.transmit
+                .transmit(1, &mut |_, _| panic!("there is no room to be filled")),
+        );
+        assert!(
+            jumped.contains(&format!("jumped from 0 to {tail}")),
+            "{jumped}"
+        );
         let jumped = failed(ours.receive.answer(&[1; 60]));
-        assert!(jumped.contains(&format!("jumped from 0 to {tail}")), "{jumped}");
+        assert!(
+            jumped.contains(&format!("jumped from 0 to {tail}")),
+            "{jumped}"
+        );
     }
     let (mut ours, server) = connected("back", 60);
     ours.transmit.transmit(10, &mut |_, _| 60).expect("send");
@@ -294,10 +420,16 @@ fn a_server_that_leaves_during_a_trial_ends_it_in_both_halves() {
     ours.transmit.check_link().expect("a link");
     server.socket.send(&disconnect("Device closed"), &[]);
     let told = failed::<()>(ours.transmit.check_link());
-    assert!(told.contains("the peer has gone away and says \"Device closed\""), "{told}");
+    assert!(
+        told.contains("the peer has gone away and says \"Device closed\""),
+        "{told}"
+    );
     drop(server);
     let told = until_error(|| ours.receive.receive(&mut |_| ()));
-    assert!(told.contains("the peer has gone away and says \"Device closed\""), "{told}");
+    assert!(
+        told.contains("the peer has gone away and says \"Device closed\""),
+        "{told}"
+    );
     let told = until_error(|| ours.transmit.transmit(64, &mut |_, _| 60));
     assert!(told.contains("the peer has gone away"), "{told}");
 }
@@ -354,13 +486,20 @@ fn no_scribbling_does_harm() {
     let (mut refused, mut frames) = (0, 0);
     for _ in 0..20_000 {
         let outcomes: [Result<(), PortError>; 3] = [
-            ours.transmit.transmit(8, &mut |_, buffer| buffer.len().min(60)).map(drop),
-            ours.receive.receive(&mut |frame| frames += usize::from(!frame.is_empty())).map(drop),
+            ours.transmit
+                .transmit(8, &mut |_, buffer| buffer.len().min(60))
+                .map(drop),
+            ours.receive
+                .receive(&mut |frame| frames += usize::from(!frame.is_empty()))
+                .map(drop),
             ours.receive.answer(&[1; 60]),
         ];
         refused += outcomes.into_iter().filter(Result::is_err).count();
     }
     stop.send(()).expect("it scribbles");
     scribbler.join().expect("no panic");
-    assert!(refused > 0, "lies were seen, and {frames} frames taken for true");
+    assert!(
+        refused > 0,
+        "lies were seen, and {frames} frames taken for true"
+    );
 }

@@ -12,9 +12,15 @@ const RING: usize = 2048;
 /// Returns the client's and the server's end of a link.
 fn ports(directory: &Directory, options: &str, longest: u32) -> (Port, Port) {
     let path = directory.socket("x.sock");
-    let (client, server) = (format!("memif:{path}{options}"), format!("memif-server:{path}{options}"));
+    let (client, server) = (
+        format!("memif:{path}{options}"),
+        format!("memif-server:{path}{options}"),
+    );
     let server = std::thread::spawn(move || open_port(&server, longest).expect("a client"));
-    (open_when_there(&client, longest), server.join().expect("no panic"))
+    (
+        open_when_there(&client, longest),
+        server.join().expect("no panic"),
+    )
 }
 
 fn link(directory: &Directory, longest: u32) -> [Halves; 2] {
@@ -33,7 +39,11 @@ fn write(number: u64, longest: u32, buffer: &mut [u8]) -> usize {
 fn expect(number: u64, longest: u32, frame: &[u8]) {
     let mut right = vec![0; longest as usize];
     let length = write(number, longest, &mut right);
-    assert!(*frame == right[..length], "frame {number}: {} octets instead of {length}", frame.len());
+    assert!(
+        *frame == right[..length],
+        "frame {number}: {} octets instead of {length}",
+        frame.len()
+    );
 }
 
 /// Sends and receives at the same time, in two threads; every frame must arrive once, unchanged and in order.
@@ -44,11 +54,13 @@ fn carry(from: &mut Halves, to: &mut Halves, frames: u64, longest: u32) {
             let (mut next, mut sent) = (0, 0);
             while sent < frames {
                 // This is never more than the ring has room for, so that none is refused.
-                let taken = from.transmit.transmit((frames - sent).min(16) as usize, &mut |_, buffer| {
-                    let length = write(next, longest, buffer);
-                    next += 1;
-                    length
-                });
+                let taken =
+                    from.transmit
+                        .transmit((frames - sent).min(16) as usize, &mut |_, buffer| {
+                            let length = write(next, longest, buffer);
+                            next += 1;
+                            length
+                        });
                 let Sent { taken, refused } = taken.expect("send");
                 // Refused frames are sent again: the first of them is next.
                 sent += (taken - refused) as u64;
@@ -66,7 +78,12 @@ fn carry(from: &mut Halves, to: &mut Halves, frames: u64, longest: u32) {
             assert!(Instant::now() < end, "only {seen} frames came");
         }
     });
-    assert_eq!(to.receive.receive(&mut |_| panic!("another frame")).expect("receive"), 0);
+    assert_eq!(
+        to.receive
+            .receive(&mut |_| panic!("another frame"))
+            .expect("receive"),
+        0
+    );
     assert_eq!(to.receive.overruns().expect("a count"), 0);
 }
 
@@ -86,7 +103,16 @@ fn both_directions_work_at_the_same_time() {
     let directory = Directory::new("both");
     let [client, server] = link(&directory, 60);
     // Each half has its own thread.
-    let (Halves { transmit: left_out, receive: left_in }, Halves { transmit: right_out, receive: right_in }) = (client, server);
+    let (
+        Halves {
+            transmit: left_out,
+            receive: left_in,
+        },
+        Halves {
+            transmit: right_out,
+            receive: right_in,
+        },
+    ) = (client, server);
     std::thread::scope(|scope| {
         for (mut transmit, mut receive) in [(left_out, right_in), (right_out, left_in)] {
             let (begun, end) = (Instant::now(), 50_000);
@@ -131,13 +157,29 @@ fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
                 next += 1;
                 write(next - 1, 60, buffer)
             };
-            assert_eq!(from.transmit.transmit(3, &mut fill).expect("send"), Sent { taken: 3, refused: 0 });
+            assert_eq!(
+                from.transmit.transmit(3, &mut fill).expect("send"),
+                Sent {
+                    taken: 3,
+                    refused: 0
+                }
+            );
         };
         send();
         let mut more = None;
-        let count = to.receive.receive(&mut |_| *more.get_or_insert_with(&mut send)).expect("receive");
-        assert_eq!(count, 3, "{direction}: three more came while the first one was handed out");
-        assert_eq!(to.receive.receive(&mut |_| ()).expect("receive"), 3, "{direction}");
+        let count = to
+            .receive
+            .receive(&mut |_| *more.get_or_insert_with(&mut send))
+            .expect("receive");
+        assert_eq!(
+            count, 3,
+            "{direction}: three more came while the first one was handed out"
+        );
+        assert_eq!(
+            to.receive.receive(&mut |_| ()).expect("receive"),
+            3,
+            "{direction}"
+        );
         ends.reverse();
     }
 }
@@ -164,7 +206,11 @@ fn a_full_ring_refuses_frames_and_goes_on_where_there_is_room_again() {
             expect(seen, 60, frame);
             seen += 1;
         };
-        assert_eq!(to.receive.receive(&mut take).expect("receive"), BATCH, "no more than a batch at a time");
+        assert_eq!(
+            to.receive.receive(&mut take).expect("receive"),
+            BATCH,
+            "no more than a batch at a time"
+        );
         while to.receive.receive(&mut take).expect("receive") > 0 {}
         assert_eq!(seen, RING as u64, "{direction}");
         carry(from, to, 100, 60);
@@ -190,9 +236,17 @@ fn an_answer_leaves_by_itself_and_spoils_no_frame_that_waits_to_be_patched() {
                 buffer[0] = round as u8;
                 60
             };
-            assert_eq!(from.transmit.transmit(2, &mut fill).expect("send"), Sent { taken: 2, refused: 0 });
+            assert_eq!(
+                from.transmit.transmit(2, &mut fill).expect("send"),
+                Sent {
+                    taken: 2,
+                    refused: 0
+                }
+            );
             let mut frames = Vec::new();
-            to.receive.receive(&mut |frame| frames.push(frame.to_vec())).expect("receive");
+            to.receive
+                .receive(&mut |frame| frames.push(frame.to_vec()))
+                .expect("receive");
             let mut right = vec![7; 60];
             right[0] = round as u8;
             assert_eq!(frames, [vec![9; 86], right.clone(), right]);
@@ -216,10 +270,19 @@ fn an_end_says_who_its_peer_is_and_has_an_address_of_its_own() {
     let path = directory.socket("x.sock");
     assert_eq!(client.name, format!("memif:{path},id=7"));
     assert_eq!(server.name, format!("memif-server:{path},id=7"));
-    assert_eq!(client.how, "memif, client of sixbench, sixbench (rings of 2048 frames in shared memory)");
-    assert_eq!(server.how, "memif, server of sixbench, sixbench (rings of 2048 frames in shared memory)");
+    assert_eq!(
+        client.how,
+        "memif, client of sixbench, sixbench (rings of 2048 frames in shared memory)"
+    );
+    assert_eq!(
+        server.how,
+        "memif, server of sixbench, sixbench (rings of 2048 frames in shared memory)"
+    );
     assert_ne!(client.mac, server.mac);
-    assert!(!std::path::Path::new(&path).exists(), "the server serves one client");
+    assert!(
+        !std::path::Path::new(&path).exists(),
+        "the server serves one client"
+    );
 }
 
 #[test]
@@ -236,18 +299,33 @@ fn a_peer_that_goes_away_is_noticed_by_both_halves_and_does_not_come_back() {
     for client_goes in [true, false] {
         let directory = Directory::new(&format!("gone-{client_goes}"));
         let [client, server] = link(&directory, 60);
-        let (mut left, gone) = if client_goes { (server, client) } else { (client, server) };
+        let (mut left, gone) = if client_goes {
+            (server, client)
+        } else {
+            (client, server)
+        };
         left.transmit.check_link().expect("a link");
         drop(gone);
         let told = until_error(|| left.receive.receive(&mut |_| ()));
-        assert!(told.contains("the peer has gone away and says \"sixbench is done\": did the device end?"), "{told}");
-        let told = until_error(|| left.transmit.transmit(BATCH, &mut |_, buffer| write(0, 60, buffer)));
+        assert!(
+            told.contains(
+                "the peer has gone away and says \"sixbench is done\": did the device end?"
+            ),
+            "{told}"
+        );
+        let told = until_error(|| {
+            left.transmit
+                .transmit(BATCH, &mut |_, buffer| write(0, 60, buffer))
+        });
         assert!(told.contains("the peer has gone away"), "{told}");
         let told = until_error(|| left.transmit.check_link());
         assert!(told.contains("The link must be opened again"), "{told}");
         // Its socket is also gone.
         let path = directory.socket("x.sock");
         let told = super::failed(open(&format!("memif:{path}"), 60));
-        assert!(told.contains(&format!("there is no socket {path}: start the device")), "{told}");
+        assert!(
+            told.contains(&format!("there is no socket {path}: start the device")),
+            "{told}"
+        );
     }
 }

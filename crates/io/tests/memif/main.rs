@@ -60,7 +60,9 @@ fn open_when_there(name: &str, longest: u32) -> Port {
 fn is_not_there(error: &PortError) -> bool {
     let text = error.to_string();
     // A DPDK server listens before its interface exists.
-    ["there is no socket", "nobody listens", "ID not found"].iter().any(|known| text.contains(known))
+    ["there is no socket", "nobody listens", "ID not found"]
+        .iter()
+        .any(|known| text.contains(known))
 }
 
 /// Returns the error of an attempt that must fail.

@@ -44,7 +44,9 @@ pub(crate) fn disconnect(reason: &str) -> Vec<u8> {
 /// Returns the reason in a DISCONNECT.
 pub(crate) fn reason(message: &[u8]) -> String {
     assert_eq!(message[..2], DISCONNECT.to_ne_bytes());
-    String::from_utf8_lossy(&message[6..102]).trim_end_matches('\0').to_owned()
+    String::from_utf8_lossy(&message[6..102])
+        .trim_end_matches('\0')
+        .to_owned()
 }
 
 fn check(result: libc::c_int) -> libc::c_int {
@@ -63,7 +65,11 @@ fn socket() -> OwnedFd {
 }
 
 /// Calls `bind` or `connect` for a path.
-fn at(fd: &OwnedFd, path: &str, call: unsafe extern "C" fn(RawFd, *const libc::sockaddr, libc::socklen_t) -> RawFd) -> RawFd {
+fn at(
+    fd: &OwnedFd,
+    path: &str,
+    call: unsafe extern "C" fn(RawFd, *const libc::sockaddr, libc::socklen_t) -> RawFd,
+) -> RawFd {
     // SAFETY: sockaddr_un is a C struct of integers; it outlives the call, and the length is its own.
     unsafe {
         let mut address: libc::sockaddr_un = zeroed();
@@ -71,7 +77,11 @@ fn at(fd: &OwnedFd, path: &str, call: unsafe extern "C" fn(RawFd, *const libc::s
         for (to, from) in address.sun_path.iter_mut().zip(path.bytes()) {
             *to = from as libc::c_char;
         }
-        call(fd.as_raw_fd(), (&raw const address).cast(), size_of::<libc::sockaddr_un>() as u32)
+        call(
+            fd.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_un>() as u32,
+        )
     }
 }
 
@@ -89,7 +99,13 @@ impl RawListener {
 
     pub(crate) fn accept(&self) -> RawSocket {
         // SAFETY: the peer's address is not requested.
-        RawSocket(owned(unsafe { libc::accept(self.0.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) }))
+        RawSocket(owned(unsafe {
+            libc::accept(
+                self.0.as_raw_fd(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+        }))
     }
 }
 
@@ -102,7 +118,11 @@ impl RawSocket {
         let end = std::time::Instant::now() + super::PATIENCE;
         let fd = socket();
         while at(&fd, path, libc::connect) < 0 {
-            assert!(std::time::Instant::now() < end, "{path}: {}", Error::last_os_error());
+            assert!(
+                std::time::Instant::now() < end,
+                "{path}: {}",
+                Error::last_os_error()
+            );
             std::thread::yield_now();
         }
         Self(fd)
@@ -113,7 +133,10 @@ impl RawSocket {
         let mut space = [0u64; 16];
         // SAFETY: everything the header points to outlives the call; the space is aligned, and larger than the descriptors need.
         unsafe {
-            let mut vector = libc::iovec { iov_base: octets.as_ptr().cast_mut().cast(), iov_len: octets.len() };
+            let mut vector = libc::iovec {
+                iov_base: octets.as_ptr().cast_mut().cast(),
+                iov_len: octets.len(),
+            };
             let mut header: libc::msghdr = zeroed();
             (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
             if !fds.is_empty() {
@@ -124,7 +147,10 @@ impl RawSocket {
                 ((*first).cmsg_level, (*first).cmsg_type) = (libc::SOL_SOCKET, libc::SCM_RIGHTS);
                 (*first).cmsg_len = libc::CMSG_LEN(length) as usize;
                 for (nth, fd) in fds.iter().enumerate() {
-                    libc::CMSG_DATA(first).cast::<RawFd>().add(nth).write_unaligned(*fd);
+                    libc::CMSG_DATA(first)
+                        .cast::<RawFd>()
+                        .add(nth)
+                        .write_unaligned(*fd);
                 }
             }
             libc::sendmsg(self.0.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL);
@@ -136,13 +162,17 @@ impl RawSocket {
         let (mut octets, mut space) = ([0; 256], [0u64; 16]);
         // SAFETY: as in `send`; a descriptor that was received is a new one of ours.
         unsafe {
-            let mut vector = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+            let mut vector = libc::iovec {
+                iov_base: octets.as_mut_ptr().cast(),
+                iov_len: octets.len(),
+            };
             let mut header: libc::msghdr = zeroed();
             (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
             (header.msg_control, header.msg_controllen) = (space.as_mut_ptr().cast(), 128);
             let count = libc::recvmsg(self.0.as_raw_fd(), &raw mut header, 0).max(0) as usize;
             let first = libc::CMSG_FIRSTHDR(&raw const header);
-            let fd = (!first.is_null()).then(|| owned(libc::CMSG_DATA(first).cast::<RawFd>().read_unaligned()));
+            let fd = (!first.is_null())
+                .then(|| owned(libc::CMSG_DATA(first).cast::<RawFd>().read_unaligned()));
             (octets[..count].to_vec(), fd)
         }
     }
@@ -169,9 +199,21 @@ impl RawMemory {
     pub(crate) fn map(fd: &OwnedFd, length: usize) -> Self {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping aliases nothing.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                protection,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
         assert!(start != libc::MAP_FAILED, "{}", Error::last_os_error());
-        Self { start: start.cast(), length }
+        Self {
+            start: start.cast(),
+            length,
+        }
     }
 
     pub(crate) fn put<const N: usize>(&self, at: usize, octets: [u8; N]) {
@@ -198,7 +240,9 @@ impl Drop for RawMemory {
 pub(crate) fn memory_file(length: usize, is_sealed: bool) -> OwnedFd {
     // SAFETY: the name outlives the call.
     let fd = owned(unsafe { libc::memfd_create(c"fake".as_ptr(), libc::MFD_ALLOW_SEALING) });
-    File::from(fd.try_clone().expect("a copy")).set_len(length as u64).expect("memory");
+    File::from(fd.try_clone().expect("a copy"))
+        .set_len(length as u64)
+        .expect("memory");
     if is_sealed {
         // SAFETY: no pointer is passed.
         check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) });
@@ -211,7 +255,12 @@ pub(crate) fn jam(event: &OwnedFd) {
     let full = (u64::MAX - 1).to_ne_bytes();
     // SAFETY: the octets outlive the call, and no pointer is passed to the other.
     unsafe {
-        assert_eq!(libc::write(event.as_raw_fd(), full.as_ptr().cast(), full.len()), 8, "{}", Error::last_os_error());
+        assert_eq!(
+            libc::write(event.as_raw_fd(), full.as_ptr().cast(), full.len()),
+            8,
+            "{}",
+            Error::last_os_error()
+        );
         check(libc::fcntl(event.as_raw_fd(), libc::F_SETFL, 0));
     }
 }

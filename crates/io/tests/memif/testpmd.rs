@@ -11,7 +11,10 @@ const LENGTH: usize = 60;
 fn cross(from: &mut Halves, to: &mut Halves, frames: u32) {
     let (end, mut sent, mut seen) = (Instant::now() + PATIENCE, 0u32, 0u32);
     while seen < frames {
-        assert!(Instant::now() < end, "only {seen} of {sent} frames came through");
+        assert!(
+            Instant::now() < end,
+            "only {seen} of {sent} frames came through"
+        );
         // So few are in flight that no ring is ever full, as none may be lost.
         let room = 256 - (sent - seen);
         let wanted = (frames - sent).min(room).min(32) as usize;
@@ -22,9 +25,18 @@ fn cross(from: &mut Halves, to: &mut Halves, frames: u32) {
             LENGTH
         };
         let outcome = from.transmit.transmit(wanted, &mut fill).expect("send");
-        assert_eq!(outcome, Sent { taken: wanted, refused: 0 });
+        assert_eq!(
+            outcome,
+            Sent {
+                taken: wanted,
+                refused: 0
+            }
+        );
         let mut take = |frame: &[u8]| {
-            assert_eq!((frame.len(), &frame[..4]), (LENGTH, &seen.to_be_bytes()[..]));
+            assert_eq!(
+                (frame.len(), &frame[..4]),
+                (LENGTH, &seen.to_be_bytes()[..])
+            );
             assert!(frame[4..].iter().all(|octet| *octet == 0x5a));
             seen += 1;
         };
@@ -52,7 +64,10 @@ fn opened(sockets: [&str; 2]) -> [Halves; 2] {
     let mut is_last = false;
     while !is_last {
         assert!(Instant::now() < end, "the mark was lost");
-        right.receive.receive(&mut |frame| is_last |= frame == [2; LENGTH]).expect("receive");
+        right
+            .receive
+            .receive(&mut |frame| is_last |= frame == [2; LENGTH])
+            .expect("receive");
     }
     [left, right]
 }
@@ -83,6 +98,12 @@ fn sockets_of_the_abstract_namespace_and_a_refusal_of_dpdk() {
     let names = names.map(|name| format!("@{name}"));
     let [mut left, mut right] = opened([&names[0], &names[1]]);
     cross(&mut left, &mut right, 1_000);
-    let told = super::failed(super::open(&format!("memif:{},id=9", names[0]), LENGTH as u32));
-    assert!(told.contains("the peer refused instead of sending ACK: \"ID not found\""), "{told}");
+    let told = super::failed(super::open(
+        &format!("memif:{},id=9", names[0]),
+        LENGTH as u32,
+    ));
+    assert!(
+        told.contains("the peer refused instead of sending ACK: \"ID not found\""),
+        "{told}"
+    );
 }

@@ -14,8 +14,12 @@ fn open_on(pair: &Pair, end: &str, backend: &str) -> Halves {
 }
 
 fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
-    let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
-    PortSpec::parse(end).open(backend, PortOptions::of(LENGTH as u32)).map(Port::into_single_queue)
+    let (_, backend) = Backend::words()
+        .find(|(word, _)| *word == backend)
+        .expect("a backend");
+    PortSpec::parse(end)
+        .open(backend, PortOptions::of(LENGTH as u32))
+        .map(Port::into_single_queue)
 }
 
 const FRAMES: u32 = 20_000;
@@ -31,7 +35,8 @@ fn write(number: u32, buffer: &mut [u8]) -> usize {
 }
 
 fn number_of(frame: &[u8]) -> Option<u32> {
-    (frame.get(12..14)? == [0x88, 0xb5]).then(|| u32::from_be_bytes(frame[14..18].try_into().expect("four octets")))
+    (frame.get(12..14)? == [0x88, 0xb5])
+        .then(|| u32::from_be_bytes(frame[14..18].try_into().expect("four octets")))
 }
 
 /// Sends slowly enough for any machine; returns the numbers that arrived, in order.
@@ -48,39 +53,61 @@ fn carry(from: &mut Halves, to: &mut Halves) -> Vec<u32> {
         };
         let sent = from.transmit.transmit(wanted, &mut fill).expect("send");
         assert_eq!(sent.refused, 0);
-        to.receive.receive(&mut |frame| seen.extend(number_of(frame))).expect("receive");
+        to.receive
+            .receive(&mut |frame| seen.extend(number_of(frame)))
+            .expect("receive");
     }
     seen
 }
 
 /// Returns the words for all backends that open interfaces.
 fn backends() -> impl Iterator<Item = &'static str> {
-    Backend::words().map(|(word, _)| word).filter(|word| *word != "auto")
+    Backend::words()
+        .map(|(word, _)| word)
+        .filter(|word| *word != "auto")
 }
 
 #[test]
 fn every_frame_arrives_once_and_in_order_between_any_two_backends() {
-    for (sender, receiver) in backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver))) {
+    for (sender, receiver) in
+        backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver)))
+    {
         let pair = Pair::new(&format!("io-{sender}-{receiver}"));
         let mut from = open_on(&pair, "e0", sender);
         let mut to = open_on(&pair, "e1", receiver);
-        assert!(carry(&mut from, &mut to).into_iter().eq(0..FRAMES), "{sender} to {receiver}");
-        assert_eq!(to.receive.overruns().expect("statistics"), 0, "{sender} to {receiver}");
+        assert!(
+            carry(&mut from, &mut to).into_iter().eq(0..FRAMES),
+            "{sender} to {receiver}"
+        );
+        assert_eq!(
+            to.receive.overruns().expect("statistics"),
+            0,
+            "{sender} to {receiver}"
+        );
     }
 }
 
 #[test]
 fn what_the_port_sends_it_does_not_receive() {
     let pair = Pair::new("io-own");
-    let (mut port, mut peer) = (open_on(&pair, "e0", "packet"), open_on(&pair, "e1", "packet"));
-    port.transmit.transmit(1, &mut |_, buffer| write(1, buffer)).expect("send");
+    let (mut port, mut peer) = (
+        open_on(&pair, "e0", "packet"),
+        open_on(&pair, "e1", "packet"),
+    );
+    port.transmit
+        .transmit(1, &mut |_, buffer| write(1, buffer))
+        .expect("send");
     port.receive.answer(&[2; 60]).expect("answer");
     // Its own frames would be in its ring before the one that the other end sends afterwards.
-    peer.transmit.transmit(1, &mut |_, buffer| write(3, buffer)).expect("send");
+    peer.transmit
+        .transmit(1, &mut |_, buffer| write(3, buffer))
+        .expect("send");
     let mut seen = Vec::new();
     let end = Instant::now() + Duration::from_secs(60);
     while seen.is_empty() && Instant::now() < end {
-        port.receive.receive(&mut |frame| seen.push(number_of(frame))).expect("receive");
+        port.receive
+            .receive(&mut |frame| seen.push(number_of(frame)))
+            .expect("receive");
     }
     assert_eq!(seen, [Some(3)]);
 }
@@ -92,7 +119,9 @@ fn a_full_ring_is_counted_as_overrun() {
     let mut to = open_on(&pair, "e1", "packet");
     let total = 20_000;
     for number in 0..total {
-        from.transmit.transmit(1, &mut |_, buffer| write(number, buffer)).expect("send");
+        from.transmit
+            .transmit(1, &mut |_, buffer| write(number, buffer))
+            .expect("send");
     }
     // Nothing is taken out until all have arrived, so frames without room are counted.
     let (mut seen, mut overruns) = (0, 0);
@@ -100,14 +129,25 @@ fn a_full_ring_is_counted_as_overrun() {
     while overruns + (RING_FRAMES as u64) < u64::from(total) && Instant::now() < end {
         overruns += to.receive.overruns().expect("statistics");
     }
-    while to.receive.receive(&mut |frame| seen += u64::from(number_of(frame).is_some())).expect("receive") > 0 {}
+    while to
+        .receive
+        .receive(&mut |frame| seen += u64::from(number_of(frame).is_some()))
+        .expect("receive")
+        > 0
+    {}
     assert!(overruns > 0);
-    assert_eq!(seen + overruns, u64::from(total), "every frame was either received or counted");
+    assert_eq!(
+        seen + overruns,
+        u64::from(total),
+        "every frame was either received or counted"
+    );
 }
 
 #[test]
 fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
-    for (sender, receiver) in backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver))) {
+    for (sender, receiver) in
+        backends().flat_map(|sender| backends().map(move |receiver| (sender, receiver)))
+    {
         let pair = Pair::new(&format!("io-settled-{sender}-{receiver}"));
         let mut from = open_on(&pair, "e0", sender);
         let mut to = open_on(&pair, "e1", receiver);
@@ -132,12 +172,20 @@ fn which_frames_a_call_hands_out_is_settled_before_the_first_of_them() {
                 if seen == next || more.is_some() {
                     break;
                 }
-                assert!(Instant::now() < end, "{sender} to {receiver}: {seen} of {next} frames");
+                assert!(
+                    Instant::now() < end,
+                    "{sender} to {receiver}: {seen} of {next} frames"
+                );
             }
         }
         while seen < next {
-            to.receive.receive(&mut |frame| seen += number_of(frame).map_or(0, |_| 1)).expect("receive");
-            assert!(Instant::now() < end, "{sender} to {receiver}: {seen} of {next} frames");
+            to.receive
+                .receive(&mut |frame| seen += number_of(frame).map_or(0, |_| 1))
+                .expect("receive");
+            assert!(
+                Instant::now() < end,
+                "{sender} to {receiver}: {seen} of {next} frames"
+            );
         }
     }
 }
@@ -148,7 +196,13 @@ fn send(from: &mut Halves, next: &mut u32) {
         *next += 1;
         write(*next - 1, buffer)
     };
-    assert_eq!(from.transmit.transmit(3, &mut fill).expect("send"), Sent { taken: 3, refused: 0 });
+    assert_eq!(
+        from.transmit.transmit(3, &mut fill).expect("send"),
+        Sent {
+            taken: 3,
+            refused: 0
+        }
+    );
     while !from.transmit.flush().expect("send") {}
 }
 
@@ -157,7 +211,10 @@ fn open_as_nic(pair: &Pair, end: &str) -> Halves {
     let opened = pair.inside(|| {
         let end = Interface::open(end)?;
         assert!(end.is_veth);
-        let nic = Interface { is_veth: false, ..end };
+        let nic = Interface {
+            is_veth: false,
+            ..end
+        };
         packet::open(&nic).map(Port::into_single_queue)
     });
     opened.expect("port")
@@ -166,7 +223,11 @@ fn open_as_nic(pair: &Pair, end: &str) -> Halves {
 /// Sends until this is true, at most for as long as any machine needs to notice that a link is down.
 fn send_until(port: &mut Halves, mut is_enough: impl FnMut(Sent) -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
-    while !is_enough(port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send")) {
+    while !is_enough(
+        port.transmit
+            .transmit(16, &mut |_, buffer| write(7, buffer))
+            .expect("send"),
+    ) {
         assert!(Instant::now() < end, "it goes on for ever");
     }
 }
@@ -180,9 +241,15 @@ fn a_link_that_goes_down_at_the_other_end_refuses_frames_and_is_named() {
     pair.ip("link set e1 down");
     // Every call returns, whatever the kernel does with the frames.
     send_until(&mut port, |sent| sent.refused > 0);
-    assert!(port.transmit.flush().expect("flush"), "nothing is kept for a link that is down");
+    assert!(
+        port.transmit.flush().expect("flush"),
+        "nothing is kept for a link that is down"
+    );
     let error = port.transmit.check_link().unwrap_err();
-    assert!(matches!(&error, PortError::LinkDown { interface } if interface == "e0"), "{error}");
+    assert!(
+        matches!(&error, PortError::LinkDown { interface } if interface == "e0"),
+        "{error}"
+    );
     pair.ip("link set e1 up");
     send_until(&mut port, |sent| sent.taken == 16 && sent.refused == 0);
     port.transmit.check_link().expect("a link again");
@@ -195,10 +262,15 @@ fn xdp_names_a_link_that_is_down() {
     port.transmit.check_link().expect("a link");
     pair.ip("link set e1 down");
     for _ in 0..1_000 {
-        port.transmit.transmit(16, &mut |_, buffer| write(7, buffer)).expect("send");
+        port.transmit
+            .transmit(16, &mut |_, buffer| write(7, buffer))
+            .expect("send");
         port.transmit.flush().expect("flush");
     }
-    assert!(matches!(port.transmit.check_link(), Err(PortError::LinkDown { .. })));
+    assert!(matches!(
+        port.transmit.check_link(),
+        Err(PortError::LinkDown { .. })
+    ));
 }
 
 /// Returns the octets of the first frame of the experimental type, tagged or not, that arrives.
@@ -207,9 +279,18 @@ fn first_frame(port: &mut Halves) -> Vec<u8> {
     let mut seen = None;
     while seen.is_none() {
         assert!(Instant::now() < end, "no frame came");
-        let is_ours = |frame: &[u8]| frame.windows(2).take(17).any(|octets| octets == [0x88, 0xb5]);
+        let is_ours = |frame: &[u8]| {
+            frame
+                .windows(2)
+                .take(17)
+                .any(|octets| octets == [0x88, 0xb5])
+        };
         port.receive
-            .receive(&mut |frame| seen = seen.take().or_else(|| is_ours(frame).then(|| frame.to_vec())))
+            .receive(&mut |frame| {
+                seen = seen
+                    .take()
+                    .or_else(|| is_ours(frame).then(|| frame.to_vec()))
+            })
             .expect("receive");
     }
     seen.expect("a frame")
@@ -237,7 +318,10 @@ fn an_interface_that_another_xdp_socket_has_is_busy_and_no_matter_of_rights() {
     let error = second.expect_err("one socket a queue");
     assert!(matches!(error, PortError::Busy { .. }), "{error}");
     let told = error.to_string();
-    assert!(told.contains("`ip link show dev e0`") && !told.contains("root"), "{told}");
+    assert!(
+        told.contains("`ip link show dev e0`") && !told.contains("root"),
+        "{told}"
+    );
 }
 
 /// The flags for attaching a program to the generic XDP hook, or to the driver's.
@@ -247,8 +331,19 @@ const DRIVER_HOOK: u32 = 1 << 2;
 /// Makes the bpf system call for a command that creates a descriptor.
 fn bpf(command: libc::c_long, attributes: &[u64]) -> OwnedFd {
     // SAFETY: the attributes, and the data they point to, outlive the call; the size is theirs.
-    let fd = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), size_of_val(attributes)) };
-    assert!(fd >= 0, "{} (these tests need root)", std::io::Error::last_os_error());
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_bpf,
+            command,
+            attributes.as_ptr(),
+            size_of_val(attributes),
+        )
+    };
+    assert!(
+        fd >= 0,
+        "{} (these tests need root)",
+        std::io::Error::last_os_error()
+    );
     // SAFETY: the kernel has just created this descriptor for us.
     unsafe { OwnedFd::from_raw_fd(fd as i32) }
 }
@@ -261,21 +356,42 @@ fn another_program(interface: &Interface, hook: u32) -> OwnedFd {
     const ATTACH_XDP: u64 = 37;
     // r0 = XDP_PASS; exit
     let instructions: [u64; 2] = [0x0000_0002_0000_00b7, 0x95];
-    let program = bpf(LOAD, &[TYPE_XDP | 2 << 32, instructions.as_ptr() as u64, c"GPL".as_ptr() as u64, 0, 0, 0]);
-    bpf(LINK, &[program.as_raw_fd() as u64 | u64::from(interface.index) << 32, ATTACH_XDP | u64::from(hook) << 32])
+    let program = bpf(
+        LOAD,
+        &[
+            TYPE_XDP | 2 << 32,
+            instructions.as_ptr() as u64,
+            c"GPL".as_ptr() as u64,
+            0,
+            0,
+            0,
+        ],
+    );
+    bpf(
+        LINK,
+        &[
+            program.as_raw_fd() as u64 | u64::from(interface.index) << 32,
+            ATTACH_XDP | u64::from(hook) << 32,
+        ],
+    )
 }
 
 #[test]
 fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
     // The driver's hook cannot be used together with the generic one; an occupied hook is only tried after that.
-    for (name, hook, code) in [("io-skb", GENERIC_HOOK, libc::EEXIST), ("io-drv", DRIVER_HOOK, libc::EBUSY)] {
+    for (name, hook, code) in [
+        ("io-skb", GENERIC_HOOK, libc::EEXIST),
+        ("io-drv", DRIVER_HOOK, libc::EBUSY),
+    ] {
         let pair = Pair::new(name);
         let refused = pair.inside(|| {
             let _program = another_program(&Interface::open("e0").expect("an interface"), hook);
             open("e0", "xdp").map(drop)
         });
         let error = refused.expect_err("one program a hook");
-        let PortError::Busy { source, .. } = &error else { panic!("{error}") };
+        let PortError::Busy { source, .. } = &error else {
+            panic!("{error}")
+        };
         assert_eq!(source.raw_os_error(), Some(code), "{error}");
         assert!(!error.to_string().contains("root"), "{error}");
     }
@@ -283,7 +399,9 @@ fn an_interface_that_another_xdp_program_has_is_busy_whatever_hook_it_has() {
 
 /// Opens an end of a pair with several queues with AF_XDP.
 fn open_queues(pair: &Pair, end: &str, settings: PortOptions) -> Result<Port, PortError> {
-    let (_, backend) = Backend::words().find(|(word, _)| *word == "xdp").expect("AF_XDP");
+    let (_, backend) = Backend::words()
+        .find(|(word, _)| *word == "xdp")
+        .expect("AF_XDP");
     pair.inside(|| PortSpec::parse(end).open(backend, settings))
 }
 
@@ -291,11 +409,22 @@ fn open_queues(pair: &Pair, end: &str, settings: PortOptions) -> Result<Port, Po
 fn every_queue_of_an_interface_is_served_and_polled_if_wanted() {
     for busy_poll in [false, true] {
         let pair = Pair::with_queues("io-queues", 2);
-        let settings = PortOptions { busy_poll, ..PortOptions::of(LENGTH as u32) };
+        let settings = PortOptions {
+            busy_poll,
+            ..PortOptions::of(LENGTH as u32)
+        };
         let mut from = open_queues(&pair, "e0", settings).expect("all queues");
         let mut to = open_queues(&pair, "e1", settings).expect("all queues");
         assert_eq!((from.queues.len(), to.queues.len()), (2, 2));
-        assert_eq!((from.how.contains(", 2 queues"), from.how.contains("busy poll")), (true, busy_poll), "{}", from.how);
+        assert_eq!(
+            (
+                from.how.contains(", 2 queues"),
+                from.how.contains("busy poll")
+            ),
+            (true, busy_poll),
+            "{}",
+            from.how
+        );
         // Frames sent on queue q of a veth arrive on queue q of its peer.
         for (from, to) in from.queues.iter_mut().zip(&mut to.queues) {
             assert!(carry(from, to).into_iter().eq(0..FRAMES));
@@ -306,17 +435,43 @@ fn every_queue_of_an_interface_is_served_and_polled_if_wanted() {
 #[test]
 fn a_number_of_queues_that_an_interface_has_not_is_refused_with_the_command_that_makes_it_so() {
     let pair = Pair::with_queues("io-count", 2);
-    let wanted = |queues| PortOptions { queues: std::num::NonZeroU32::new(queues), ..PortOptions::of(LENGTH as u32) };
-    let error = open_queues(&pair, "e0", wanted(3)).err().expect("two queues").to_string();
+    let wanted = |queues| PortOptions {
+        queues: std::num::NonZeroU32::new(queues),
+        ..PortOptions::of(LENGTH as u32)
+    };
+    let error = open_queues(&pair, "e0", wanted(3))
+        .err()
+        .expect("two queues")
+        .to_string();
     let cure = "`ethtool -L e0 combined 3` (or, if it takes none: rx 3 tx 3) makes it so";
-    assert_eq!(error, format!("cannot use interface e0: it receives on 2 queues, and 3 are wanted; {cure}"));
-    assert_eq!(open_queues(&pair, "e0", wanted(2)).expect("two queues").queues.len(), 2);
+    assert_eq!(
+        error,
+        format!("cannot use interface e0: it receives on 2 queues, and 3 are wanted; {cure}")
+    );
+    assert_eq!(
+        open_queues(&pair, "e0", wanted(2))
+            .expect("two queues")
+            .queues
+            .len(),
+        2
+    );
     // A backend without queues reports that, and `auto` does not fall back to it.
     let ask = |backend: &'static str| {
-        let (_, backend) = Backend::words().find(|(word, _)| *word == backend).expect("a backend");
-        pair.inside(|| PortSpec::parse("e0").open(backend, wanted(3)).err().expect("an error").to_string())
+        let (_, backend) = Backend::words()
+            .find(|(word, _)| *word == backend)
+            .expect("a backend");
+        pair.inside(|| {
+            PortSpec::parse("e0")
+                .open(backend, wanted(3))
+                .err()
+                .expect("an error")
+                .to_string()
+        })
     };
     assert!(ask("auto").ends_with(cure));
     let error = ask("packet");
-    assert_eq!(error, "cannot use interface e0: AF_PACKET serves one queue, not 3; leave out `queues`, or use AF_XDP");
+    assert_eq!(
+        error,
+        "cannot use interface e0: AF_PACKET serves one queue, not 3; leave out `queues`, or use AF_XDP"
+    );
 }

@@ -7,7 +7,10 @@ use std::process::Command;
 pub(crate) struct Pair(String);
 
 fn ip(arguments: &str) {
-    let status = Command::new("ip").args(arguments.split_whitespace()).status().expect("ip: apt-get install iproute2");
+    let status = Command::new("ip")
+        .args(arguments.split_whitespace())
+        .status()
+        .expect("ip: apt-get install iproute2");
     assert!(status.success(), "ip {arguments} (these tests need root)");
 }
 

@@ -21,17 +21,33 @@ pub(super) fn dut_cores(trials: &[&TrialRecord], device: Option<&str>) -> Vec<Co
 pub(super) fn cores_of<'a>(watched: impl Iterator<Item = &'a CoreWatch>) -> Vec<Core> {
     let mut samples: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
     for core in watched {
-        samples.entry(core.core).or_default().extend(inner(&core.samples));
+        samples
+            .entry(core.core)
+            .or_default()
+            .extend(inner(&core.samples));
     }
-    let cores = samples.into_iter().filter(|(_, samples)| !samples.is_empty());
-    cores.map(|(number, samples)| Core { number, samples }).collect()
+    let cores = samples
+        .into_iter()
+        .filter(|(_, samples)| !samples.is_empty());
+    cores
+        .map(|(number, samples)| Core { number, samples })
+        .collect()
 }
 
 /// Returns the user and system time of all cores of the DUT together in each sample of a trial, in per mille of one core.
 pub(super) fn process_time(record: &TrialRecord, device: Option<&str>) -> Vec<u32> {
-    let cores: Vec<&[CpuSample]> = of_dut(record, device).map(|core| inner(&core.samples)).collect();
+    let cores: Vec<&[CpuSample]> = of_dut(record, device)
+        .map(|core| inner(&core.samples))
+        .collect();
     let length = cores.iter().map(|samples| samples.len()).min().unwrap_or(0);
-    (0..length).map(|at| cores.iter().map(|samples| u32::from(process(&samples[at]))).sum()).collect()
+    (0..length)
+        .map(|at| {
+            cores
+                .iter()
+                .map(|samples| u32::from(process(&samples[at])))
+                .sum()
+        })
+        .collect()
 }
 
 /// Returns whether `some` is at least one, and at least two thirds of `of`.
@@ -47,7 +63,11 @@ pub(super) fn list(cores: &[&Core]) -> String {
 /// Returns the same for numbers.
 pub(super) fn numbered(numbers: impl Iterator<Item = u32>) -> String {
     let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    format!("{} {}", agreeing(numbers.len() == 1, "core"), numbers.join(", "))
+    format!(
+        "{} {}",
+        agreeing(numbers.len() == 1, "core"),
+        numbers.join(", ")
+    )
 }
 
 pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
@@ -55,10 +75,31 @@ pub(super) fn busy_percent(cores: &[&Core]) -> f64 {
     100.0 - idle / cores.len().max(1) as f64
 }
 
-fn of_dut<'a>(record: &'a TrialRecord, device: Option<&str>) -> Box<dyn Iterator<Item = &'a CoreWatch> + 'a> {
-    let Some(device) = device else { return Box::new(record.watch.as_deref().into_iter().flat_map(Watch::dut_cores)) };
-    let of_machine = record.watch.as_deref().into_iter().flat_map(|watch| &watch.devices).filter(|of| of.device == device);
-    Box::new(of_machine.flat_map(|of| &of.cores).collect::<Vec<_>>().into_iter())
+fn of_dut<'a>(
+    record: &'a TrialRecord,
+    device: Option<&str>,
+) -> Box<dyn Iterator<Item = &'a CoreWatch> + 'a> {
+    let Some(device) = device else {
+        return Box::new(
+            record
+                .watch
+                .as_deref()
+                .into_iter()
+                .flat_map(Watch::dut_cores),
+        );
+    };
+    let of_machine = record
+        .watch
+        .as_deref()
+        .into_iter()
+        .flat_map(|watch| &watch.devices)
+        .filter(|of| of.device == device);
+    Box::new(
+        of_machine
+            .flat_map(|of| &of.cores)
+            .collect::<Vec<_>>()
+            .into_iter(),
+    )
 }
 
 /// Returns the samples without the first and the last one, which the load does not fill; all of them if there are fewer than three.
@@ -87,9 +128,17 @@ impl Core {
     /// Returns a description such as "core 1: 98 % softirq in 12 of 14 samples".
     pub(super) fn describe(&self) -> String {
         let (process, softirq) = (self.process_percent(), self.softirq_percent());
-        let most = if process > softirq { "user and system" } else { "softirq" };
+        let most = if process > softirq {
+            "user and system"
+        } else {
+            "softirq"
+        };
         let (full, all) = (self.full_samples(), self.samples.len());
-        format!("core {}: {:.0} % {most} in {full} of {all} samples", self.number, process.max(softirq))
+        format!(
+            "core {}: {:.0} % {most} in {full} of {all} samples",
+            self.number,
+            process.max(softirq)
+        )
     }
 
     /// Returns the user and system time, in per cent of the samples in which the core was full.
@@ -112,7 +161,13 @@ impl Core {
 
     /// Returns the time taken by the host in the worst sample, in per cent of it.
     pub(super) fn steal_peak_percent(&self) -> f64 {
-        f64::from(self.samples.iter().map(|sample| sample.steal).max().unwrap_or(0)) / 10.0
+        f64::from(
+            self.samples
+                .iter()
+                .map(|sample| sample.steal)
+                .max()
+                .unwrap_or(0),
+        ) / 10.0
     }
 
     fn percent(&self, of: fn(&CpuSample) -> u16) -> f64 {
@@ -128,7 +183,12 @@ impl Core {
     }
 }
 
-fn mean_percent<'a>(samples: impl Iterator<Item = &'a CpuSample>, of: fn(&CpuSample) -> u16) -> f64 {
-    let (sum, count) = samples.fold((0u64, 0u64), |(sum, count), sample| (sum + u64::from(of(sample)), count + 1));
+fn mean_percent<'a>(
+    samples: impl Iterator<Item = &'a CpuSample>,
+    of: fn(&CpuSample) -> u16,
+) -> f64 {
+    let (sum, count) = samples.fold((0u64, 0u64), |(sum, count), sample| {
+        (sum + u64::from(of(sample)), count + 1)
+    });
     sum as f64 / count.max(1) as f64 / 10.0
 }

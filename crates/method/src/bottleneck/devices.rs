@@ -70,15 +70,21 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
     let watches = watches(records);
     let mut devices = of_devices(&watches);
     devices.sort_by(|a, b| a.least_percent.total_cmp(&b.least_percent));
-    let [first, second, ..] = &devices[..] else { return None };
+    let [first, second, ..] = &devices[..] else {
+        return None;
+    };
     let margin = second.least_percent - first.least_percent;
     let host_cores = host_cores(&watches);
     let weakest = match () {
-        () if !host_cores.is_empty() && host_cores.len() < devices.iter().map(|device| device.cores).sum() => {
+        () if !host_cores.is_empty()
+            && host_cores.len() < devices.iter().map(|device| device.cores).sum() =>
+        {
             Weakest::Shared { host_cores }
         }
         // Whatever filled the host's cores, a device that waits for one looks idle.
-        () if dut_cores(records, None).iter().any(Core::is_saturated) && first.least_percent > AMPLE_PERCENT => {
+        () if dut_cores(records, None).iter().any(Core::is_saturated)
+            && first.least_percent > AMPLE_PERCENT =>
+        {
             Weakest::Shared { host_cores }
         }
         () if first.least_percent > AMPLE_PERCENT => Weakest::Neither,
@@ -95,28 +101,52 @@ pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
     if !devices.is_empty() {
         return devices;
     }
-    of_cores((dut, None), &dut_cores(records, None)).into_iter().collect()
+    of_cores((dut, None), &dut_cores(records, None))
+        .into_iter()
+        .collect()
 }
 
 /// Returns the device with the least idle core in these trials, where the DUT has no cores of the tester's machine: one on a machine of its own, or
 /// one of several in a row on theirs.
 pub(super) fn least_idle_elsewhere(records: &[&TrialRecord]) -> Option<Idleness> {
     let watches = watches(records);
-    let devices = if host_cores(&watches).is_empty() { of_devices(&watches) } else { Vec::new() };
-    devices.into_iter().min_by(|a, b| a.least_percent.total_cmp(&b.least_percent))
+    let devices = if host_cores(&watches).is_empty() {
+        of_devices(&watches)
+    } else {
+        Vec::new()
+    };
+    devices
+        .into_iter()
+        .min_by(|a, b| a.least_percent.total_cmp(&b.least_percent))
 }
 
 fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
-    records.iter().filter_map(|record| record.watch.as_deref()).collect()
+    records
+        .iter()
+        .filter_map(|record| record.watch.as_deref())
+        .collect()
 }
 
 fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     let of = |name: &str| {
-        let watched = || watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == name);
+        let watched = || {
+            watches
+                .iter()
+                .flat_map(|watch| &watch.devices)
+                .filter(|device| device.device == name)
+        };
         let machine = watched().find_map(|device| device.machine.as_deref());
-        of_cores((name, machine), &cores_of(watched().flat_map(|device| &device.cores)))
+        of_cores(
+            (name, machine),
+            &cores_of(watched().flat_map(|device| &device.cores)),
+        )
     };
-    let names = each_once(watches.iter().flat_map(|watch| &watch.devices).map(|device| device.device.as_str()));
+    let names = each_once(
+        watches
+            .iter()
+            .flat_map(|watch| &watch.devices)
+            .map(|device| device.device.as_str()),
+    );
     names.into_iter().filter_map(of).collect()
 }
 
@@ -136,13 +166,21 @@ fn of_cores((name, machine): (&str, Option<&str>), cores: &[Core]) -> Option<Idl
 /// The host's cores that are the devices'; empty where the devices run on hosts of their own.
 fn host_cores(watches: &[&Watch]) -> Vec<u32> {
     let cores = watches.iter().flat_map(|watch| watch.dut_cores());
-    cores.map(|core| core.core).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    cores
+        .map(|core| core.core)
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let idle: Vec<String> = self.devices.iter().map(ToString::to_string).collect();
-        let first = self.devices.first().map(Idleness::place).unwrap_or_default();
+        let first = self
+            .devices
+            .first()
+            .map(Idleness::place)
+            .unwrap_or_default();
         match &self.weakest {
             Weakest::First { margin } => {
                 write!(
@@ -156,7 +194,11 @@ impl fmt::Display for Chain {
                 let why = format!(
                     "their busiest cores are {margin:.0} points apart, but a difference of {CLEAR_POINTS:.0} is needed"
                 );
-                write!(f, "it is undecided which of {names} is the bottleneck: {why} ({})", idle.join("; "))
+                write!(
+                    f,
+                    "it is undecided which of {names} is the bottleneck: {why} ({})",
+                    idle.join("; ")
+                )
             }
             Weakest::Neither => {
                 write!(
@@ -166,10 +208,21 @@ impl fmt::Display for Chain {
                 )
             }
             Weakest::Shared { host_cores } => {
-                let used: Vec<String> = self.devices.iter().map(Idleness::use_of_its_cores).collect();
+                let used: Vec<String> = self
+                    .devices
+                    .iter()
+                    .map(Idleness::use_of_its_cores)
+                    .collect();
                 let cores = super::cores::numbered(host_cores.iter().copied());
-                let why = format!("they share {cores} of the host, so a device that waits for a core looks idle");
-                write!(f, "it is undecided which of {} is the bottleneck: {why} ({})", self.names(), used.join("; "))
+                let why = format!(
+                    "they share {cores} of the host, so a device that waits for a core looks idle"
+                );
+                write!(
+                    f,
+                    "it is undecided which of {} is the bottleneck: {why} ({})",
+                    self.names(),
+                    used.join("; ")
+                )
             }
         }
     }
@@ -184,11 +237,20 @@ impl Chain {
 
 impl fmt::Display for Idleness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cores, least_idle_core, least_percent, mean_percent, .. } = self;
+        let Self {
+            cores,
+            least_idle_core,
+            least_percent,
+            mean_percent,
+            ..
+        } = self;
         let place = self.place();
         match cores {
             1 => write!(f, "{place}: {least_percent:.0} % idle"),
-            _ => write!(f, "{place}: {least_percent:.0} % idle on core {least_idle_core}, {mean_percent:.0} % on all {cores}"),
+            _ => write!(
+                f,
+                "{place}: {least_percent:.0} % idle on core {least_idle_core}, {mean_percent:.0} % on all {cores}"
+            ),
         }
     }
 }
@@ -196,11 +258,18 @@ impl fmt::Display for Idleness {
 impl Idleness {
     /// Returns the name of the device, with that of its machine where it has one for itself.
     pub fn place(&self) -> String {
-        let machine = self.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
+        let machine = self
+            .machine
+            .as_ref()
+            .map_or_else(String::new, |machine| format!(" on {machine}"));
         format!("{}{machine}", self.device)
     }
 
     fn use_of_its_cores(&self) -> String {
-        format!("{} used {:.0} % of a core", self.place(), (100.0 - self.mean_percent) * self.cores as f64)
+        format!(
+            "{} used {:.0} % of a core",
+            self.place(),
+            (100.0 - self.mean_percent) * self.cores as f64
+        )
     }
 }

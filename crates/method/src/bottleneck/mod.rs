@@ -40,20 +40,41 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     let elsewhere = devices::least_idle_elsewhere(&lost);
     let device = elsewhere.as_ref().map(|of| of.device.as_str());
     let (cores, before) = (dut_cores(&lost, device), dut_cores(&passed, device));
-    let on = elsewhere.as_ref().map_or_else(String::new, |of| format!("on {} ", of.place()));
-    let at_most = WatchedCores { name: format!("{on}{HIGHEST}"), cores: dut_cores(busiest(records, goal).as_slice(), device) };
-    let losing = WatchedCores { name: format!("{on}{LOSING}"), cores };
+    let on = elsewhere
+        .as_ref()
+        .map_or_else(String::new, |of| format!("on {} ", of.place()));
+    let at_most = WatchedCores {
+        name: format!("{on}{HIGHEST}"),
+        cores: dut_cores(busiest(records, goal).as_slice(), device),
+    };
+    let losing = WatchedCores {
+        name: format!("{on}{LOSING}"),
+        cores,
+    };
     let cores = &losing.cores;
-    let is_polling = lost.iter().any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
+    let is_polling = lost
+        .iter()
+        .any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
     let (drops, of_table) = (losses::drops(&lost), table::table_refusals(&lost));
     let mut found = taken(&lost)
         .or_else(|| refusals::as_the_cause(&lost))
         .or_else(|| steal(cores, &before, nothing_lost(&lost)))
         .or_else(|| of_table.as_ref().and_then(Refusals::as_the_cause))
-        .or_else(|| (!is_polling).then(|| saturation(&losing, &at_most)).flatten())
-        .or_else(|| (!is_polling).then(|| one_process_on_the_move(&lost, &losing, device)).flatten())
         .or_else(|| {
-            losses::event(&lost).map(|found| Bottleneck { evidence: with_shares(found.evidence, &losing, &at_most), ..found })
+            (!is_polling)
+                .then(|| saturation(&losing, &at_most))
+                .flatten()
+        })
+        .or_else(|| {
+            (!is_polling)
+                .then(|| one_process_on_the_move(&lost, &losing, device))
+                .flatten()
+        })
+        .or_else(|| {
+            losses::event(&lost).map(|found| Bottleneck {
+                evidence: with_shares(found.evidence, &losing, &at_most),
+                ..found
+            })
         })
         .or_else(|| is_polling.then(|| polling(&losing)))
         // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
@@ -73,23 +94,40 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
 
 /// Returns the words for the trials without loss with which the losing ones are compared.
 fn nothing_lost(losing: &[&TrialRecord]) -> &'static str {
-    if are_of_queries(losing) { "while every query was answered" } else { "while frames passed" }
+    if are_of_queries(losing) {
+        "while every query was answered"
+    } else {
+        "while frames passed"
+    }
 }
 
 fn rate(record: &TrialRecord) -> FrameRate {
     record.result.spec.rate
 }
 
-fn with<'a>(records: &[&'a TrialRecord], goal: LossRatio, verdict: Verdict) -> Vec<&'a TrialRecord> {
-    let mut trials: Vec<_> = records.iter().copied().filter(|record| record.result.verdict(goal) == verdict).collect();
+fn with<'a>(
+    records: &[&'a TrialRecord],
+    goal: LossRatio,
+    verdict: Verdict,
+) -> Vec<&'a TrialRecord> {
+    let mut trials: Vec<_> = records
+        .iter()
+        .copied()
+        .filter(|record| record.result.verdict(goal) == verdict)
+        .collect();
     trials.sort_by_key(|record| rate(record));
     trials
 }
 
 fn lowest_lost<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
     let lost = with(records, goal, Verdict::Lost);
-    let near = lost.first().map_or(0.0, |lowest| NEAR_LIMIT * rate(lowest).0 as f64);
-    lost.into_iter().take(TRIALS_AT_LIMIT).filter(|record| rate(record).0 as f64 <= near).collect()
+    let near = lost
+        .first()
+        .map_or(0.0, |lowest| NEAR_LIMIT * rate(lowest).0 as f64);
+    lost.into_iter()
+        .take(TRIALS_AT_LIMIT)
+        .filter(|record| rate(record).0 as f64 <= near)
+        .collect()
 }
 
 /// Returns the passing trial at the highest load, the last one if there are several: the DUT worked hardest there without loss.
@@ -110,28 +148,49 @@ impl WatchedCores {
     /// Returns the shares as in `in the losing trials cores 1, 2 at 30 %`; `None` if no core was observed.
     fn share(&self) -> Option<String> {
         let all: Vec<&Core> = self.cores.iter().collect();
-        (!all.is_empty()).then(|| format!("{} {} at {:.0} %", self.name, list(&all), busy_percent(&all)))
+        (!all.is_empty()).then(|| {
+            format!(
+                "{} {} at {:.0} %",
+                self.name,
+                list(&all),
+                busy_percent(&all)
+            )
+        })
     }
 }
 
 fn with_shares(evidence: String, losing: &WatchedCores, at_most: &WatchedCores) -> String {
     let shares = [losing.share(), at_most.share()].into_iter().flatten();
-    std::iter::once(evidence).chain(shares).collect::<Vec<_>>().join("; ")
+    std::iter::once(evidence)
+        .chain(shares)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn highest_passed<'a>(records: &[&'a TrialRecord], goal: LossRatio) -> Vec<&'a TrialRecord> {
-    with(records, goal, Verdict::Passed).into_iter().rev().take(TRIALS_AT_LIMIT).collect()
+    with(records, goal, Verdict::Passed)
+        .into_iter()
+        .rev()
+        .take(TRIALS_AT_LIMIT)
+        .collect()
 }
 
 /// Returns the tester, or phase 1, as the limit if no trial was valid at some load between the highest passing one and the lowest losing one.
 fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
-    let passed = with(records, goal, Verdict::Passed).last().map_or(FrameRate(0), |highest| rate(highest));
-    let lost = with(records, goal, Verdict::Lost).first().map_or(FrameRate(u64::MAX), |lowest| rate(lowest));
+    let passed = with(records, goal, Verdict::Passed)
+        .last()
+        .map_or(FrameRate(0), |highest| rate(highest));
+    let lost = with(records, goal, Verdict::Lost)
+        .first()
+        .map_or(FrameRate(u64::MAX), |lowest| rate(lowest));
     let mut invalid = with(records, goal, Verdict::Invalid);
     invalid.retain(|record| passed < rate(record) && rate(record) < lost);
     let load = rate(invalid.first()?);
     invalid.retain(|record| rate(record) == load);
-    let fault = invalid.iter().flat_map(|record| &record.result.faults).next();
+    let fault = invalid
+        .iter()
+        .flat_map(|record| &record.result.faults)
+        .next();
     let cause = match fault {
         Some(fault) if fault.is_of_connections() => Cause::PhaseOne,
         Some(fault) if fault.is_of_names() => Cause::Names,
@@ -139,7 +198,8 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
         _ => Cause::Tester,
     };
     let fault = fault.map_or_else(String::new, |fault| format!(": {fault}"));
-    let refusals = table::table_refusals(&invalid).map_or_else(String::new, |refusals| format!("; {refusals}"));
+    let refusals = table::table_refusals(&invalid)
+        .map_or_else(String::new, |refusals| format!("; {refusals}"));
     let load = words_of(invalid[0]);
     let evidence = match invalid.len() {
         1 => format!("the only trial at {load} was invalid{fault}{refusals}"),
@@ -160,31 +220,60 @@ fn words_of(record: &TrialRecord) -> String {
 /// Returns a disturbance as the cause if, in most of the losing trials, other work on the DUT's processors explains more of the loss than may be
 /// ignored.
 fn taken(lost: &[&TrialRecord]) -> Option<Bottleneck> {
-    let doubtful: Vec<_> = lost.iter().filter(|record| record.is_disturbed() && record.has_excusable_loss()).collect();
-    let first = doubtful.first().filter(|_| 2 * doubtful.len() > lost.len())?;
-    let fault = first.result.faults.iter().find(|fault| fault.is_of_the_machine())?;
-    let evidence = format!("in {} of {} losing trials; in the first, {fault}", doubtful.len(), lost.len());
-    Some(Bottleneck { cause: Cause::Disturbed, evidence })
+    let doubtful: Vec<_> = lost
+        .iter()
+        .filter(|record| record.is_disturbed() && record.has_excusable_loss())
+        .collect();
+    let first = doubtful
+        .first()
+        .filter(|_| 2 * doubtful.len() > lost.len())?;
+    let fault = first
+        .result
+        .faults
+        .iter()
+        .find(|fault| fault.is_of_the_machine())?;
+    let evidence = format!(
+        "in {} of {} losing trials; in the first, {fault}",
+        doubtful.len(),
+        lost.len()
+    );
+    Some(Bottleneck {
+        cause: Cause::Disturbed,
+        evidence,
+    })
 }
 
 /// Returns time stolen by the host as the cause if it is more than in trials without loss (`before`), which `nothing_lost` names.
 fn steal(cores: &[Core], before: &[Core], nothing_lost: &str) -> Option<Bottleneck> {
-    let worst = cores.iter().max_by(|a, b| a.steal_percent().total_cmp(&b.steal_percent()))?;
+    let worst = cores
+        .iter()
+        .max_by(|a, b| a.steal_percent().total_cmp(&b.steal_percent()))?;
     let usual = before.iter().map(Core::steal_percent).fold(0.0, f64::max);
     if !worst.is_robbed() || worst.steal_percent() < 2.0 * usual {
         return None;
     }
     let (mean, peak) = (worst.steal_percent(), worst.steal_peak_percent());
-    let passed = if before.is_empty() { String::new() } else { format!("; {usual:.0} % {nothing_lost}") };
-    let evidence = format!("{}: {mean:.0} % of its time, up to {peak:.0} % of a sample{passed}", list(&[worst]));
-    Some(Bottleneck { cause: Cause::HostSteal, evidence })
+    let passed = if before.is_empty() {
+        String::new()
+    } else {
+        format!("; {usual:.0} % {nothing_lost}")
+    };
+    let evidence = format!(
+        "{}: {mean:.0} % of its time, up to {peak:.0} % of a sample{passed}",
+        list(&[worst])
+    );
+    Some(Bottleneck {
+        cause: Cause::HostSteal,
+        evidence,
+    })
 }
 
 /// Returns saturation as the cause if some or all cores are full in these trials, and adds the load of the same cores in the other trials.
 fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottleneck> {
     /// The average load, in per cent, above which cores have no capacity for work that does not fit on another core.
     const NOTHING_TO_SPARE: f64 = 80.0;
-    let (full, others): (Vec<&Core>, Vec<&Core>) = watched.cores.iter().partition(|core| core.is_saturated());
+    let (full, others): (Vec<&Core>, Vec<&Core>) =
+        watched.cores.iter().partition(|core| core.is_saturated());
     if full.is_empty() {
         return None;
     }
@@ -198,20 +287,43 @@ fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottlenec
     let mut evidence: Vec<String> = full.iter().map(|core| core.describe()).collect();
     evidence[0] = format!("{} {}", watched.name, evidence[0]);
     if !others.is_empty() {
-        evidence.push(format!("{} at {:.0} %", list(&others), busy_percent(&others)));
+        evidence.push(format!(
+            "{} at {:.0} %",
+            list(&others),
+            busy_percent(&others)
+        ));
     }
-    let same: Vec<&Core> = beside.cores.iter().filter(|core| full.iter().any(|full| full.number == core.number)).collect();
+    let same: Vec<&Core> = beside
+        .cores
+        .iter()
+        .filter(|core| full.iter().any(|full| full.number == core.number))
+        .collect();
     if !same.is_empty() {
-        evidence.push(format!("{} {} at {:.0} %", beside.name, list(&same), busy_percent(&same)));
+        evidence.push(format!(
+            "{} {} at {:.0} %",
+            beside.name,
+            list(&same),
+            busy_percent(&same)
+        ));
     }
-    Some(Bottleneck { cause, evidence: evidence.join("; ") })
+    Some(Bottleneck {
+        cause,
+        evidence: evidence.join("; "),
+    })
 }
 
 /// Returns one process as the cause if the scheduler moves its thread around: no core is full, but the process time of all cores together is that of
 /// one, sample by sample.
-fn one_process_on_the_move(trials: &[&TrialRecord], losing: &WatchedCores, device: Option<&str>) -> Option<Bottleneck> {
+fn one_process_on_the_move(
+    trials: &[&TrialRecord],
+    losing: &WatchedCores,
+    device: Option<&str>,
+) -> Option<Bottleneck> {
     const ONE_CORE: std::ops::RangeInclusive<u32> = 950..=1050;
-    let sums: Vec<u32> = trials.iter().flat_map(|record| cores::process_time(record, device)).collect();
+    let sums: Vec<u32> = trials
+        .iter()
+        .flat_map(|record| cores::process_time(record, device))
+        .collect();
     let ones = sums.iter().filter(|sum| ONE_CORE.contains(sum)).count();
     if losing.cores.len() < 2 || !cores::is_most(ones, sums.len()) {
         return None;
@@ -223,18 +335,40 @@ fn one_process_on_the_move(trials: &[&TrialRecord], losing: &WatchedCores, devic
         list(&all),
         sums.len()
     );
-    Some(Bottleneck { cause: Cause::OneProcess, evidence })
+    Some(Bottleneck {
+        cause: Cause::OneProcess,
+        evidence,
+    })
 }
 
 /// Returns polling as the cause. The processor shares of a device that polls mean nothing, but are reported so that their absence raises no question.
 fn polling(losing: &WatchedCores) -> Bottleneck {
-    Bottleneck { cause: Cause::Polling, evidence: losing.share().unwrap_or_else(|| "no core was watched".to_owned()) }
+    Bottleneck {
+        cause: Cause::Polling,
+        evidence: losing
+            .share()
+            .unwrap_or_else(|| "no core was watched".to_owned()),
+    }
 }
 
-fn idle(losing: &WatchedCores, at_most: &WatchedCores, drops: Option<&losses::Dropped>) -> Bottleneck {
-    let at = [losing.share(), at_most.share()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+fn idle(
+    losing: &WatchedCores,
+    at_most: &WatchedCores,
+    drops: Option<&losses::Dropped>,
+) -> Bottleneck {
+    let at = [losing.share(), at_most.share()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ");
     match drops.filter(|drops| drops.are_most_of_the_missing()) {
-        Some(drops) => Bottleneck { cause: Cause::QueueOverflow, evidence: format!("{drops}; {at}") },
-        None => Bottleneck { cause: Cause::Unexplained, evidence: at },
+        Some(drops) => Bottleneck {
+            cause: Cause::QueueOverflow,
+            evidence: format!("{drops}; {at}"),
+        },
+        None => Bottleneck {
+            cause: Cause::Unexplained,
+            evidence: at,
+        },
     }
 }

@@ -45,8 +45,13 @@ pub struct DeliveryRefusal {
 /// Returns what the device said in the losing trial at the lowest load in which it said anything, the most frequent first. Without one, an invalid trial
 /// is read: the device may have refused everything while the tester fell short.
 pub fn refusals(records: &[&TrialRecord], goal: LossRatio) -> Vec<DeliveryRefusal> {
-    let trials = [Verdict::Lost, Verdict::Invalid].into_iter().flat_map(|verdict| with(records, goal, verdict));
-    trials.map(of_trial).find(|said| !said.is_empty()).unwrap_or_default()
+    let trials = [Verdict::Lost, Verdict::Invalid]
+        .into_iter()
+        .flat_map(|verdict| with(records, goal, verdict));
+    trials
+        .map(of_trial)
+        .find(|said| !said.is_empty())
+        .unwrap_or_default()
 }
 
 /// Returns what the device said in a trial, the most frequent first.
@@ -60,23 +65,36 @@ pub fn of_trial(record: &TrialRecord) -> Vec<DeliveryRefusal> {
 
 /// Returns the ICMP errors about frames of a direction.
 fn of_direction(result: &DirectionResult) -> impl Iterator<Item = DeliveryRefusal> {
-    result.icmp_errors.iter().filter(|errors| errors.quoting > 0).map(|errors| DeliveryRefusal {
-        direction: Some(result.direction),
-        frames: errors.quoting,
-        offered: result.offered,
-        missing: result.not_received(),
-        sentence: errors.sentence(result.offered),
-        what: format!("answered with {errors}"),
-        advice: errors.advice().map(str::to_owned),
-    })
+    result
+        .icmp_errors
+        .iter()
+        .filter(|errors| errors.quoting > 0)
+        .map(|errors| DeliveryRefusal {
+            direction: Some(result.direction),
+            frames: errors.quoting,
+            offered: result.offered,
+            missing: result.not_received(),
+            sentence: errors.sentence(result.offered),
+            what: format!("answered with {errors}"),
+            advice: errors.advice().map(str::to_owned),
+        })
 }
 
 /// Returns the counters that grew.
 fn counted(record: &TrialRecord) -> Vec<DeliveryRefusal> {
-    let offered = record.result.directions.iter().map(|direction| direction.offered).sum();
+    let offered = record
+        .result
+        .directions
+        .iter()
+        .map(|direction| direction.offered)
+        .sum();
     let missing = record.result.not_received();
     let counters = record.watch.iter().flat_map(|watch| &watch.losses);
-    let what = if losses::are_of_queries(&[record]) { "queries without a right answer" } else { "missing frames" };
+    let what = if losses::are_of_queries(&[record]) {
+        "queries without a right answer"
+    } else {
+        "missing frames"
+    };
     counters
         .map(|counter| DeliveryRefusal {
             direction: None,
@@ -95,10 +113,18 @@ pub(super) fn as_the_cause(lost: &[&TrialRecord]) -> Option<Bottleneck> {
     if losses::are_of_queries(lost) {
         return None;
     }
-    let explains = |refusal: &&DeliveryRefusal| 2 * refusal.frames >= refusal.missing && refusal.missing > 0;
-    let explained: Vec<DeliveryRefusal> =
-        lost.iter().filter_map(|record| of_trial(record).iter().find(explains).cloned()).collect();
-    let first = explained.first().filter(|_| 2 * explained.len() > lost.len())?;
+    let explains =
+        |refusal: &&DeliveryRefusal| 2 * refusal.frames >= refusal.missing && refusal.missing > 0;
+    let explained: Vec<DeliveryRefusal> = lost
+        .iter()
+        .filter_map(|record| of_trial(record).iter().find(explains).cloned())
+        .collect();
+    let first = explained
+        .first()
+        .filter(|_| 2 * explained.len() > lost.len())?;
     let at = lost.first().map_or(0, |record| rate(record).0);
-    Some(Bottleneck { cause: Cause::Refused, evidence: format!("at {at} frames/s {}", first.sentence) })
+    Some(Bottleneck {
+        cause: Cause::Refused,
+        evidence: format!("at {at} frames/s {}", first.sentence),
+    })
 }

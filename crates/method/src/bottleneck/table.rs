@@ -13,7 +13,11 @@ pub(super) struct Refusals {
 }
 
 pub(super) fn table_refusals(trials: &[&TrialRecord]) -> Option<Refusals> {
-    let (counters, missing) = counted(trials, |drops| drops.place == DropPlace::Conntrack, |drops| drops.way.clone());
+    let (counters, missing) = counted(
+        trials,
+        |drops| drops.place == DropPlace::Conntrack,
+        |drops| drops.way.clone(),
+    );
     (!counters.is_empty()).then_some(Refusals { counters, missing })
 }
 
@@ -21,16 +25,27 @@ impl Refusals {
     /// Returns the cause of the losses if the counters explain at least half of the missing frames. Frames of unknown connections are a consequence,
     /// not a cause.
     pub(super) fn as_the_cause(&self) -> Option<Bottleneck> {
-        let of_reasons: u64 = self.counters.iter().filter(|(name, _)| name != "invalid").map(|(_, count)| count).sum();
+        let of_reasons: u64 = self
+            .counters
+            .iter()
+            .filter(|(name, _)| name != "invalid")
+            .map(|(_, count)| count)
+            .sum();
         let evidence = format!("{self}, of {} missing", self.missing);
-        (of_reasons > 0 && 2 * of_reasons >= self.missing).then_some(Bottleneck { cause: Cause::ConnectionTable, evidence })
+        (of_reasons > 0 && 2 * of_reasons >= self.missing).then_some(Bottleneck {
+            cause: Cause::ConnectionTable,
+            evidence,
+        })
     }
 }
 
 impl fmt::Display for Refusals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counters: Vec<String> =
-            self.counters.iter().map(|(name, count)| format!("{} ({name}): {count}", meaning(name))).collect();
+        let counters: Vec<String> = self
+            .counters
+            .iter()
+            .map(|(name, count)| format!("{} ({name}): {count}", meaning(name)))
+            .collect();
         f.write_str(&counters.join(", "))
     }
 }

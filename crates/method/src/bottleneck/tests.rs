@@ -14,7 +14,10 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
     let forward = DirectionResult::counted(Direction::Forward, spec.frames(), spec.frames() - lost);
     TrialRecord {
         format: FORMAT,
-        point: Point { test: "siit".into(), frame_size: FrameSize(84) },
+        point: Point {
+            test: "siit".into(),
+            frame_size: FrameSize(84),
+        },
         repetition: 1,
         trial: 1,
         load: None,
@@ -25,19 +28,43 @@ fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
 }
 
 fn sample(process: u16, softirq: u16, steal: u16) -> CpuSample {
-    CpuSample { user: process / 2, system: process - process / 2, softirq, steal, idle: 1000 - process - softirq - steal }
+    CpuSample {
+        user: process / 2,
+        system: process - process / 2,
+        softirq,
+        steal,
+        idle: 1000 - process - softirq - steal,
+    }
 }
 
 /// Returns a core of the DUT with this sample throughout, except for the first and the last one, in which it is idle.
 fn core(core: u32, of: impl Fn(usize) -> CpuSample) -> CoreWatch {
-    let at = |i: usize| if i == 0 || i == 15 { sample(0, 0, 0) } else { of(i) };
-    CoreWatch { core, role: CoreRole::Dut, samples: (0..16).map(at).collect() }
+    let at = |i: usize| {
+        if i == 0 || i == 15 {
+            sample(0, 0, 0)
+        } else {
+            of(i)
+        }
+    };
+    CoreWatch {
+        core,
+        role: CoreRole::Dut,
+        samples: (0..16).map(at).collect(),
+    }
 }
 
 fn watch(mut cores: Vec<CoreWatch>) -> Watch {
-    let busy = CoreWatch { core: 0, role: CoreRole::Tester, samples: vec![sample(1000, 0, 0); 16] };
+    let busy = CoreWatch {
+        core: 0,
+        role: CoreRole::Tester,
+        samples: vec![sample(1000, 0, 0); 16],
+    };
     cores.push(busy);
-    Watch { interval_ns: SECOND / 10, cores, ..Watch::default() }
+    Watch {
+        interval_ns: SECOND / 10,
+        cores,
+        ..Watch::default()
+    }
 }
 
 /// Returns four cores, numbered from 1, with these samples.
@@ -62,13 +89,27 @@ fn assert_cause(trials: &[TrialRecord], cause: Cause, evidence: &str) {
 #[test]
 fn one_core_full_of_softirqs_and_the_others_idle() {
     let softirq = cores([
-        |i| if i < 3 { sample(10, 600, 0) } else { sample(0, 980, 0) },
+        |i| {
+            if i < 3 {
+                sample(10, 600, 0)
+            } else {
+                sample(0, 980, 0)
+            }
+        },
         |_| sample(20, 20, 0),
         |_| sample(0, 40, 0),
         |_| sample(40, 0, 0),
     ]);
-    let before = cores([|_| sample(0, 850, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
-    let trials = [trial(700_000, 0, Some(before)), trial(800_000, 500, Some(softirq))];
+    let before = cores([
+        |_| sample(0, 850, 0),
+        |_| sample(0, 0, 0),
+        |_| sample(0, 0, 0),
+        |_| sample(0, 0, 0),
+    ]);
+    let trials = [
+        trial(700_000, 0, Some(before)),
+        trial(800_000, 500, Some(softirq)),
+    ];
     let evidence = "in the losing trials core 1: 98 % softirq in 12 of 14 samples; cores 2, 3, 4 at 4 %; in the highest passing trial \
                     core 1 at 85 %";
     assert_cause(&trials, Cause::OneCoreSoftirq, evidence);
@@ -76,9 +117,18 @@ fn one_core_full_of_softirqs_and_the_others_idle() {
 
 #[test]
 fn a_process_that_fills_one_core() {
-    let daemon = cores([|_| sample(20, 30, 0), |_| sample(700, 290, 0), |_| sample(0, 0, 0), |_| sample(0, 0, 0)]);
+    let daemon = cores([
+        |_| sample(20, 30, 0),
+        |_| sample(700, 290, 0),
+        |_| sample(0, 0, 0),
+        |_| sample(0, 0, 0),
+    ]);
     let evidence = "in the losing trials core 2: 70 % user and system in 14 of 14 samples; cores 1, 3, 4 at 2 %";
-    assert_cause(&[trial(100_000, 9, Some(daemon))], Cause::OneProcess, evidence);
+    assert_cause(
+        &[trial(100_000, 9, Some(daemon))],
+        Cause::OneProcess,
+        evidence,
+    );
 }
 
 #[test]
@@ -91,33 +141,74 @@ fn a_process_that_the_scheduler_moves_from_core_to_core() {
     ]);
     let evidence = "in the losing trials user and system time of cores 1, 2, 3, 4 add up to one core in 14 of 14 samples, and none of \
                     them is full";
-    assert_cause(&[trial(100_000, 9, Some(wandering))], Cause::OneProcess, evidence);
+    assert_cause(
+        &[trial(100_000, 9, Some(wandering))],
+        Cause::OneProcess,
+        evidence,
+    );
 }
 
 #[test]
 fn every_core_full_is_a_dut_at_its_end() {
-    let all = cores([|_| sample(0, 990, 0), |_| sample(0, 970, 0), |_| sample(0, 950, 0), |_| sample(0, 960, 0)]);
-    assert_eq!(explain_all(&[trial(9, 1, Some(all))]).unwrap().cause, Cause::AllCores);
-    let nearly = cores([|_| sample(0, 990, 0), |_| sample(0, 850, 0), |_| sample(0, 850, 0), |_| sample(0, 820, 0)]);
-    assert_eq!(explain_all(&[trial(9, 1, Some(nearly))]).unwrap().cause, Cause::AllCores);
+    let all = cores([
+        |_| sample(0, 990, 0),
+        |_| sample(0, 970, 0),
+        |_| sample(0, 950, 0),
+        |_| sample(0, 960, 0),
+    ]);
+    assert_eq!(
+        explain_all(&[trial(9, 1, Some(all))]).unwrap().cause,
+        Cause::AllCores
+    );
+    let nearly = cores([
+        |_| sample(0, 990, 0),
+        |_| sample(0, 850, 0),
+        |_| sample(0, 850, 0),
+        |_| sample(0, 820, 0),
+    ]);
+    assert_eq!(
+        explain_all(&[trial(9, 1, Some(nearly))]).unwrap().cause,
+        Cause::AllCores
+    );
     let only = watch(vec![core(1, |_| sample(0, 1000, 0))]);
-    assert_cause(&[trial(9, 1, Some(only))], Cause::AllCores, "in the losing trials core 1: 100 % softirq in 14 of 14 samples");
+    assert_cause(
+        &[trial(9, 1, Some(only))],
+        Cause::AllCores,
+        "in the losing trials core 1: 100 % softirq in 14 of 14 samples",
+    );
 }
 
 #[test]
 fn drops_at_an_interface_while_cores_are_idle() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: DropPlace::Backlog, way: "received".into(), samples: vec![0, 300, 150] }];
+    watch.drops = vec![Drops {
+        place: DropPlace::Backlog,
+        way: "received".into(),
+        samples: vec![0, 300, 150],
+    }];
     let evidence = "450 dropped at backlog (received), of 500 missing; in the losing trials cores 1, 2, 3, 4 at 30 %";
-    assert_cause(&[trial(800_000, 500, Some(watch))], Cause::QueueOverflow, evidence);
+    assert_cause(
+        &[trial(800_000, 500, Some(watch))],
+        Cause::QueueOverflow,
+        evidence,
+    );
 }
 
 #[test]
 fn a_few_drops_do_not_explain_the_losses() {
     let mut watch = idle_cores();
-    watch.drops = vec![Drops { place: DropPlace::Interface("veth0".into()), way: "sent".into(), samples: vec![3] }];
-    let evidence = "in the losing trials cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
-    assert_cause(&[trial(800_000, 500, Some(watch))], Cause::Unexplained, evidence);
+    watch.drops = vec![Drops {
+        place: DropPlace::Interface("veth0".into()),
+        way: "sent".into(),
+        samples: vec![3],
+    }];
+    let evidence =
+        "in the losing trials cores 1, 2, 3, 4 at 30 %; 3 dropped at veth0 (sent), of 500 missing";
+    assert_cause(
+        &[trial(800_000, 500, Some(watch))],
+        Cause::Unexplained,
+        evidence,
+    );
 }
 
 #[test]
@@ -144,23 +235,39 @@ fn what_is_missing_of_a_dns_server_is_queries() {
                     cores 1, 2, 3, 4 at 30 %";
     assert_cause(&[lost], Cause::Event, evidence);
     let robbed = watch(vec![core(1, |_| sample(0, 300, 300))]);
-    let trials = [queries(700_000, 0, idle_cores()), queries(800_000, 500, robbed)];
+    let trials = [
+        queries(700_000, 0, idle_cores()),
+        queries(800_000, 500, robbed),
+    ];
     let found = explain_all(&trials).expect("a cause");
     assert_eq!(found.cause, Cause::HostSteal);
-    assert!(found.evidence.ends_with("; 0 % while every query was answered"), "{}", found.evidence);
+    assert!(
+        found
+            .evidence
+            .ends_with("; 0 % while every query was answered"),
+        "{}",
+        found.evidence
+    );
 }
 
 #[test]
 fn one_accident_among_three_losing_trials_is_not_the_limit() {
     let mut trials = [801_000, 802_000, 803_000].map(|rate| trial(rate, 160, Some(idle_cores())));
-    trials[0].result.directions[0].lost_by_bin = vec![0, 160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    trials[1..].iter_mut().for_each(|trial| trial.result.directions[0].lost_by_bin = vec![10; 16]);
+    trials[0].result.directions[0].lost_by_bin =
+        vec![0, 160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    trials[1..]
+        .iter_mut()
+        .for_each(|trial| trial.result.directions[0].lost_by_bin = vec![10; 16]);
     assert_eq!(explain_all(&trials).unwrap().cause, Cause::Unexplained);
 }
 
 #[test]
 fn a_full_core_is_no_accident_even_when_its_queue_overflows_only_at_the_end() {
-    let mut lost = trial(800_000, 100, Some(watch(vec![core(1, |_| sample(0, 1000, 0))])));
+    let mut lost = trial(
+        800_000,
+        100,
+        Some(watch(vec![core(1, |_| sample(0, 1000, 0))])),
+    );
     lost.result.directions[0].lost_by_bin = [vec![0; 15], vec![100]].concat();
     assert_eq!(explain_all(&[lost]).unwrap().cause, Cause::AllCores);
 }
@@ -173,7 +280,10 @@ fn time_taken_by_the_host_comes_before_everything_seen_in_what_is_left() {
         |_| sample(0, 0, 0),
         |_| sample(0, 0, 0),
     ]);
-    let trials = [trial(700_000, 0, Some(idle_cores())), trial(800_000, 500, Some(robbed))];
+    let trials = [
+        trial(700_000, 0, Some(idle_cores())),
+        trial(800_000, 500, Some(robbed)),
+    ];
     let evidence = "core 2: 5 % of its time, up to 70 % of a sample; 0 % while frames passed";
     assert_cause(&trials, Cause::HostSteal, evidence);
 }
@@ -181,29 +291,60 @@ fn time_taken_by_the_host_comes_before_everything_seen_in_what_is_left() {
 #[test]
 fn a_host_that_takes_as_much_while_frames_pass_is_not_the_cause() {
     let robbed = || watch(vec![core(1, |_| sample(0, 940, 60))]);
-    let trials = [trial(700_000, 0, Some(robbed())), trial(800_000, 500, Some(robbed()))];
+    let trials = [
+        trial(700_000, 0, Some(robbed())),
+        trial(800_000, 500, Some(robbed())),
+    ];
     assert_eq!(explain_all(&trials).unwrap().cause, Cause::AllCores);
 }
 
 #[test]
 fn a_load_at_which_no_trial_was_valid_is_the_testers_end() {
-    let slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND };
+    let slow = Fault::SentTooSlowly {
+        direction: Direction::Forward,
+        nominal_ns: SECOND,
+        took_ns: 2 * SECOND,
+    };
     let invalid = |rate| {
         let mut record = trial(rate, 0, Some(idle_cores()));
         record.result.faults = vec![slow.clone()];
         record
     };
     let evidence = "all 2 trials at 900000 frames/s were invalid: forward: sending took 2000.000 ms instead of 1000.000 ms";
-    assert_cause(&[trial(800_000, 0, None), invalid(900_000), invalid(900_000)], Cause::Tester, evidence);
-    let overcome = [trial(800_000, 0, None), invalid(800_000), trial(850_000, 5, Some(idle_cores())), invalid(900_000)];
+    assert_cause(
+        &[trial(800_000, 0, None), invalid(900_000), invalid(900_000)],
+        Cause::Tester,
+        evidence,
+    );
+    let overcome = [
+        trial(800_000, 0, None),
+        invalid(800_000),
+        trial(850_000, 5, Some(idle_cores())),
+        invalid(900_000),
+    ];
     assert_eq!(explain_all(&overcome).unwrap().cause, Cause::Unexplained);
-    assert_eq!(explain_all(&[trial(800_000, 0, None), invalid(500_000)]), None, "a higher load passed");
+    assert_eq!(
+        explain_all(&[trial(800_000, 0, None), invalid(500_000)]),
+        None,
+        "a higher load passed"
+    );
 }
 
 /// Returns a losing trial with these counters of the connection tracking table.
 fn refused(counters: &[(&str, u64)], of: Watch) -> [TrialRecord; 1] {
-    let drops = |&(way, count): &(&str, u64)| Drops { place: DropPlace::Conntrack, way: way.into(), samples: vec![0, count] };
-    [trial(800_000, 500, Some(Watch { drops: counters.iter().map(drops).collect(), ..of }))]
+    let drops = |&(way, count): &(&str, u64)| Drops {
+        place: DropPlace::Conntrack,
+        way: way.into(),
+        samples: vec![0, count],
+    };
+    [trial(
+        800_000,
+        500,
+        Some(Watch {
+            drops: counters.iter().map(drops).collect(),
+            ..of
+        }),
+    )]
 }
 
 #[test]
@@ -211,42 +352,93 @@ fn a_full_connection_tracking_table_is_named_as_the_reason() {
     let full = || watch(vec![core(1, |_| sample(0, 1000, 0))]);
     let evidence = "the connection tracking table was full and made room by dropping others (early_drop): 480, frames of \
                     unknown connections (invalid): 20, of 500 missing";
-    assert_cause(&refused(&[("invalid", 20), ("early_drop", 480)], full()), Cause::ConnectionTable, evidence);
+    assert_cause(
+        &refused(&[("invalid", 20), ("early_drop", 480)], full()),
+        Cause::ConnectionTable,
+        evidence,
+    );
     let evidence = "no free port or bucket (insert_failed): 500, of 500 missing";
-    assert_cause(&refused(&[("insert_failed", 500)], idle_cores()), Cause::ConnectionTable, evidence);
+    assert_cause(
+        &refused(&[("insert_failed", 500)], idle_cores()),
+        Cause::ConnectionTable,
+        evidence,
+    );
     let evidence = "table full (drop): 300, of 500 missing";
-    assert_cause(&refused(&[("drop", 300)], idle_cores()), Cause::ConnectionTable, evidence);
+    assert_cause(
+        &refused(&[("drop", 300)], idle_cores()),
+        Cause::ConnectionTable,
+        evidence,
+    );
 }
 
 #[test]
 fn a_few_refused_connections_are_told_and_not_the_reason() {
     let full = watch(vec![core(1, |_| sample(0, 1000, 0))]);
     let evidence = "in the losing trials core 1: 100 % softirq in 14 of 14 samples; no free port or bucket (insert_failed): 3";
-    assert_cause(&refused(&[("insert_failed", 3)], full), Cause::AllCores, evidence);
+    assert_cause(
+        &refused(&[("insert_failed", 3)], full),
+        Cause::AllCores,
+        evidence,
+    );
     let unknown = refused(&[("invalid", 500)], idle_cores());
-    assert_eq!(explain_all(&unknown).unwrap().cause, Cause::Unexplained, "no reason for a loss");
+    assert_eq!(
+        explain_all(&unknown).unwrap().cause,
+        Cause::Unexplained,
+        "no reason for a loss"
+    );
 }
 
 #[test]
 fn a_phase_1_that_lost_frames_is_no_limit_of_the_tester() {
     let mut record = trial(900_000, 0, Some(idle_cores()));
     record.result.directions.clear();
-    record.result.faults = vec![Fault::PhaseOneIncomplete { lost: 7, of: 100, rate: 1000 }];
-    let counter = Drops { place: DropPlace::Conntrack, way: "drop".into(), samples: vec![7] };
-    record.watch.iter_mut().for_each(|watch| watch.drops = vec![counter.clone()]);
+    record.result.faults = vec![Fault::PhaseOneIncomplete {
+        lost: 7,
+        of: 100,
+        rate: 1000,
+    }];
+    let counter = Drops {
+        place: DropPlace::Conntrack,
+        way: "drop".into(),
+        samples: vec![7],
+    };
+    record
+        .watch
+        .iter_mut()
+        .for_each(|watch| watch.drops = vec![counter.clone()]);
     let found = explain_all(&[record]).unwrap();
     assert_eq!(found.cause, Cause::PhaseOne);
-    assert!(found.evidence.starts_with("the only trial at 900000 frames/s was invalid: 7 of 100 frames of phase 1"));
-    assert!(found.evidence.ends_with("; table full (drop): 7"), "{}", found.evidence);
+    assert!(
+        found.evidence.starts_with(
+            "the only trial at 900000 frames/s was invalid: 7 of 100 frames of phase 1"
+        )
+    );
+    assert!(
+        found.evidence.ends_with("; table full (drop): 7"),
+        "{}",
+        found.evidence
+    );
 }
 
 #[test]
 fn a_device_that_polls_is_not_said_to_lack_processor_time() {
     let full = || watch(vec![core(1, |_| sample(1000, 0, 0))]);
-    let polling = Watch { polling: true, ..full() };
-    assert_eq!(explain_all(&[trial(800_000, 500, Some(full()))]).unwrap().cause, Cause::AllCores);
+    let polling = Watch {
+        polling: true,
+        ..full()
+    };
+    assert_eq!(
+        explain_all(&[trial(800_000, 500, Some(full()))])
+            .unwrap()
+            .cause,
+        Cause::AllCores
+    );
     let evidence = "in the losing trials core 1 at 100 %";
-    assert_cause(&[trial(800_000, 500, Some(polling))], Cause::Polling, evidence);
+    assert_cause(
+        &[trial(800_000, 500, Some(polling))],
+        Cause::Polling,
+        evidence,
+    );
 }
 
 #[test]
@@ -254,25 +446,40 @@ fn idle_cores_without_drops_are_unexplained() {
     let found = explain_all(&[trial(800_000, 500, Some(idle_cores()))]).unwrap();
     let sentence = "the cores have idle time and no interface counts drops: look elsewhere, for example at the memory bus or \
                     the NIC (in the losing trials cores 1, 2, 3, 4 at 30 %)";
-    assert_eq!((found.cause, found.to_string().as_str()), (Cause::Unexplained, sentence));
+    assert_eq!(
+        (found.cause, found.to_string().as_str()),
+        (Cause::Unexplained, sentence)
+    );
 }
 
 #[test]
 fn no_core_has_time_to_spare_that_was_full_in_the_trial_that_reports_draw() {
     let one = |softirq: u16| Some(watch(vec![core(1, move |_| sample(0, softirq, 0))]));
-    let trials = [trial(700_000, 0, one(840)), trial(750_000, 0, one(1000)), trial(800_000, 500, one(840))];
-    let evidence =
-        "in the highest passing trial core 1: 100 % softirq in 14 of 14 samples; in the losing trials core 1 at 84 %";
+    let trials = [
+        trial(700_000, 0, one(840)),
+        trial(750_000, 0, one(1000)),
+        trial(800_000, 500, one(840)),
+    ];
+    let evidence = "in the highest passing trial core 1: 100 % softirq in 14 of 14 samples; in the losing trials core 1 at 84 %";
     assert_cause(&trials, Cause::AllCores, evidence);
-    let evidence = "in the losing trials core 1 at 84 %; in the highest passing trial core 1 at 80 %";
-    assert_cause(&[trial(750_000, 0, one(800)), trial(800_000, 500, one(840))], Cause::Unexplained, evidence);
+    let evidence =
+        "in the losing trials core 1 at 84 %; in the highest passing trial core 1 at 80 %";
+    assert_cause(
+        &[trial(750_000, 0, one(800)), trial(800_000, 500, one(840))],
+        Cause::Unexplained,
+        evidence,
+    );
 }
 
 #[test]
 fn only_the_losing_trials_next_to_the_limit_are_looked_at() {
     let overload = || Some(watch(vec![core(1, |_| sample(0, 1000, 0))]));
     let at_limit = || Some(watch(vec![core(1, |_| sample(0, 300, 0))]));
-    let trials = [trial(10_000_000, 99, overload()), trial(2_000_000, 99, overload()), trial(800_000, 5, at_limit())];
+    let trials = [
+        trial(10_000_000, 99, overload()),
+        trial(2_000_000, 99, overload()),
+        trial(800_000, 5, at_limit()),
+    ];
     assert_eq!(explain_all(&trials).unwrap().cause, Cause::Unexplained);
 }
 
@@ -282,19 +489,40 @@ fn nothing_lost_or_nobody_watching_explains_nothing() {
     assert_eq!(explain_all(&[trial(800_000, 0, Some(idle_cores()))]), None);
     assert_eq!(explain_all(&[trial(800_000, 500, None)]), None);
     let trials = [trial(800_000, 500, Some(idle_cores()))];
-    assert_eq!(explain(&[&trials[0]], LossRatio(0.01)), None, "the goal accepts this loss");
+    assert_eq!(
+        explain(&[&trials[0]], LossRatio(0.01)),
+        None,
+        "the goal accepts this loss"
+    );
 }
 
 /// Returns a device whose cores, numbered from 0, have these idle times, in per mille.
 fn device(name: &str, idle: &[u16]) -> DeviceWatch {
-    let cores = (0..).zip(idle).map(|(number, idle)| core(number, |_| sample(0, 1000 - idle, 0))).collect();
-    DeviceWatch { device: name.to_owned(), machine: None, cores, memory: vec![] }
+    let cores = (0..)
+        .zip(idle)
+        .map(|(number, idle)| core(number, |_| sample(0, 1000 - idle, 0)))
+        .collect();
+    DeviceWatch {
+        device: name.to_owned(),
+        machine: None,
+        cores,
+        memory: vec![],
+    }
 }
 
 /// Returns a trial of a chain of these devices on a host that gives them this many cores.
 fn chain(devices: Vec<DeviceWatch>, host_cores: u32) -> TrialRecord {
-    let of_host = (1..=host_cores).map(|number| core(number, |_| sample(0, 500, 0))).collect();
-    trial(9, 0, Some(Watch { devices, ..watch(of_host) }))
+    let of_host = (1..=host_cores)
+        .map(|number| core(number, |_| sample(0, 500, 0)))
+        .collect();
+    trial(
+        9,
+        0,
+        Some(Watch {
+            devices,
+            ..watch(of_host)
+        }),
+    )
 }
 
 #[track_caller]
@@ -353,17 +581,34 @@ fn where_all_cores_have_time_to_spare_no_device_is_blamed() {
 #[test]
 fn one_device_is_no_chain_and_the_trials_of_all_repetitions_count() {
     assert_eq!(weakest(&[&chain(vec![device("jool", &[0])], 1)]), None);
-    let trials = [[100, 900], [300, 700]].map(|[ce, br]| chain(vec![device("ce", &[ce]), device("br", &[br])], 2));
+    let trials = [[100, 900], [300, 700]]
+        .map(|[ce, br]| chain(vec![device("ce", &[ce]), device("br", &[br])], 2));
     let found = weakest(&trials.iter().collect::<Vec<_>>()).expect("two devices");
-    assert_eq!((found.devices[0].least_percent, found.weakest), (20.0, Weakest::First { margin: 60.0 }));
+    assert_eq!(
+        (found.devices[0].least_percent, found.weakest),
+        (20.0, Weakest::First { margin: 60.0 })
+    );
 }
 
 #[test]
 fn in_a_row_over_machines_the_core_that_is_full_is_told_with_its_device_and_its_machine() {
-    let on = |machine: &str, of: DeviceWatch| DeviceWatch { machine: Some(machine.to_owned()), ..of };
+    let on = |machine: &str, of: DeviceWatch| DeviceWatch {
+        machine: Some(machine.to_owned()),
+        ..of
+    };
     let row = |rate, lost, ce: &[u16]| {
-        let devices = vec![on("m1", device("ce", ce)), on("m2", device("br", &[700, 650]))];
-        trial(rate, lost, Some(Watch { devices, ..watch(vec![]) }))
+        let devices = vec![
+            on("m1", device("ce", ce)),
+            on("m2", device("br", &[700, 650])),
+        ];
+        trial(
+            rate,
+            lost,
+            Some(Watch {
+                devices,
+                ..watch(vec![])
+            }),
+        )
     };
     let trials = [row(700_000, 0, &[300, 900]), row(800_000, 500, &[20, 900])];
     let evidence = "on ce on m1 in the losing trials core 0: 98 % softirq in 14 of 14 samples; core 1 at 10 %; on ce on m1 in the highest \
@@ -376,9 +621,21 @@ fn in_a_row_over_machines_the_core_that_is_full_is_told_with_its_device_and_its_
 
 #[test]
 fn a_dut_that_is_not_watched_by_itself_is_as_idle_as_the_host_s_cores_that_are_its() {
-    let trial = trial(9, 0, Some(watch(vec![core(1, |_| sample(0, 900, 0)), core(2, |_| sample(0, 500, 0))])));
-    let [jool] = &idleness(&[&trial], "Jool")[..] else { panic!("one device") };
-    assert_eq!((jool.device.as_str(), jool.cores, jool.least_idle_core), ("Jool", 2, 1));
+    let trial = trial(
+        9,
+        0,
+        Some(watch(vec![
+            core(1, |_| sample(0, 900, 0)),
+            core(2, |_| sample(0, 500, 0)),
+        ])),
+    );
+    let [jool] = &idleness(&[&trial], "Jool")[..] else {
+        panic!("one device")
+    };
+    assert_eq!(
+        (jool.device.as_str(), jool.cores, jool.least_idle_core),
+        ("Jool", 2, 1)
+    );
     assert_eq!((jool.least_percent, jool.mean_percent), (10.0, 30.0));
     assert_eq!(idleness(&[], "Jool"), []);
 }

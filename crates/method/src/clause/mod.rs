@@ -47,25 +47,68 @@ pub struct Clause {
 }
 
 impl Clause {
-    pub(crate) fn must(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
-        let conformance = if is_met { Conformance::Met } else { Conformance::Violated };
-        Self { clause, level: Level::Must, requirement, actual: actual.into(), conformance }
+    pub(crate) fn must(
+        clause: &'static str,
+        requirement: &'static str,
+        actual: impl Into<String>,
+        is_met: bool,
+    ) -> Self {
+        let conformance = if is_met {
+            Conformance::Met
+        } else {
+            Conformance::Violated
+        };
+        Self {
+            clause,
+            level: Level::Must,
+            requirement,
+            actual: actual.into(),
+            conformance,
+        }
     }
 
-    pub(crate) fn should(clause: &'static str, requirement: &'static str, actual: impl Into<String>, is_met: bool) -> Self {
-        let conformance = if is_met { Conformance::Met } else { Conformance::Partial };
-        Self { clause, level: Level::Should, requirement, actual: actual.into(), conformance }
+    pub(crate) fn should(
+        clause: &'static str,
+        requirement: &'static str,
+        actual: impl Into<String>,
+        is_met: bool,
+    ) -> Self {
+        let conformance = if is_met {
+            Conformance::Met
+        } else {
+            Conformance::Partial
+        };
+        Self {
+            clause,
+            level: Level::Should,
+            requirement,
+            actual: actual.into(),
+            conformance,
+        }
     }
 
     /// Returns the clause for something that is permitted and done here; permitted behaviour that is not used is not listed.
-    pub(crate) fn may(clause: &'static str, requirement: &'static str, actual: impl Into<String>) -> Self {
-        Self { clause, level: Level::May, requirement, actual: actual.into(), conformance: Conformance::Met }
+    pub(crate) fn may(
+        clause: &'static str,
+        requirement: &'static str,
+        actual: impl Into<String>,
+    ) -> Self {
+        Self {
+            clause,
+            level: Level::May,
+            requirement,
+            actual: actual.into(),
+            conformance: Conformance::Met,
+        }
     }
 
     /// Returns the clause as partially met rather than violated if part of the requirement is met.
     pub(crate) fn or_in_part(self, does_a_part: bool) -> Self {
         match self.conformance {
-            Conformance::Violated if does_a_part => Self { conformance: Conformance::Partial, ..self },
+            Conformance::Violated if does_a_part => Self {
+                conformance: Conformance::Partial,
+                ..self
+            },
             _ => self,
         }
     }

@@ -7,8 +7,15 @@ pub(crate) use crate::units::counted as count;
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// The sizes of RFC 5180 section 5.1.1; RFC 8219 section 5.1.1 replaces 64 by 84.
-pub(crate) const ETHERNET: [FrameSize; 7] =
-    [FrameSize(84), FrameSize(128), FrameSize(256), FrameSize(512), FrameSize(1024), FrameSize(1280), FrameSize(1518)];
+pub(crate) const ETHERNET: [FrameSize; 7] = [
+    FrameSize(84),
+    FrameSize(128),
+    FrameSize(256),
+    FrameSize(512),
+    FrameSize(1024),
+    FrameSize(1280),
+    FrameSize(1518),
+];
 
 /// Returns seconds as in `60 s`.
 pub(crate) fn seconds(ns: u64) -> String {
@@ -24,17 +31,32 @@ pub(crate) fn percent(share: f64) -> String {
 pub(crate) fn repetitions(repetitions: Repetition) -> String {
     match repetitions {
         Repetition::Fixed(n) => count(u64::from(n), "repetition"),
-        Repetition::Adaptive { least, most, within } => {
-            format!("{least} to {most} repetitions, until the median is known within {}", percent(within))
+        Repetition::Adaptive {
+            least,
+            most,
+            within,
+        } => {
+            format!(
+                "{least} to {most} repetitions, until the median is known within {}",
+                percent(within)
+            )
         }
     }
 }
 
 /// Returns a list as in `84, 128`.
 pub(crate) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
-    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+    items
+        .into_iter()
+        .map(|item| item.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub(crate) fn missing_sizes(sizes: &[FrameSize], wanted: &[FrameSize]) -> Vec<FrameSize> {
-    wanted.iter().copied().filter(|size| !sizes.contains(size)).collect()
+    wanted
+        .iter()
+        .copied()
+        .filter(|size| !sizes.contains(size))
+        .collect()
 }

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 static DEVIATIONS: LazyLock<Vec<Deviation>> = LazyLock::new(|| {
     let text = include_str!("../../../../docs/deviations.toml");
-    let file: File = toml::from_str(text).expect("docs/deviations.toml is part of the program and tested");
+    let file: File =
+        toml::from_str(text).expect("docs/deviations.toml is part of the program and tested");
     file.deviation
 });
 
@@ -101,7 +102,13 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     };
     let is_met = |entry: &&Deviation| entry.unless.is_some_and(|setup| setup.is_of(measure));
     let has_device = |entry: &&Deviation| entry.devices.is_none_or(|group| group.has(test));
-    all().iter().filter(concerns).filter(has_device).filter(|entry| !is_met(entry)).map(clause).collect()
+    all()
+        .iter()
+        .filter(concerns)
+        .filter(has_device)
+        .filter(|entry| !is_met(entry))
+        .map(clause)
+        .collect()
 }
 
 fn clause(entry: &'static Deviation) -> Clause {
@@ -114,5 +121,11 @@ fn clause(entry: &'static Deviation) -> Clause {
         Departure::Violated => Conformance::Violated,
     };
     let actual = format!("{} ({})", entry.here, entry.reason);
-    Clause { clause: &entry.clause, level, requirement: &entry.quote, actual, conformance }
+    Clause {
+        clause: &entry.clause,
+        level,
+        requirement: &entry.quote,
+        actual,
+        conformance,
+    }
 }

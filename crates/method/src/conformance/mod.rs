@@ -50,7 +50,10 @@ pub fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Returns the clauses that another plan could meet or violate. Those whose sections were not read are not judged.
 pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let mut clauses: Vec<Clause> = judged(plan, test).into_iter().map(standard::as_read).collect();
+    let mut clauses: Vec<Clause> = judged(plan, test)
+        .into_iter()
+        .map(standard::as_read)
+        .collect();
     order::sort(&mut clauses);
     clauses
 }
@@ -68,14 +71,21 @@ fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Returns the clauses that sixbench meets only in part or not at all, whatever the plan: `docs/deviations.toml`.
 pub fn of_the_instrument(test: &Test) -> Vec<Clause> {
-    let mut clauses: Vec<Clause> = deviation::clauses(test).into_iter().map(standard::as_read).collect();
+    let mut clauses: Vec<Clause> = deviation::clauses(test)
+        .into_iter()
+        .map(standard::as_read)
+        .collect();
     order::sort(&mut clauses);
     clauses
 }
 
 /// Returns all clauses of a plan with the names of the tests they concern, by RFC and the worst first. Tests with the same clause share a row.
 pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
-    let of_test = |test| clauses(plan, test).into_iter().map(|clause| (clause, test.name.clone()));
+    let of_test = |test| {
+        clauses(plan, test)
+            .into_iter()
+            .map(|clause| (clause, test.name.clone()))
+    };
     let mut rows = by_key(plan.tests.iter().flat_map(of_test));
     rows.sort_by_cached_key(|(clause, _)| order::key(clause));
     rows
@@ -83,7 +93,11 @@ pub fn of_plan(plan: &Plan) -> Vec<(Clause, Vec<String>)> {
 
 /// Returns the term of RFC 2544 section 5 for a test with these clauses.
 pub fn compliance(clauses: &[Clause]) -> Compliance {
-    let has = |level: Level, found: &[Conformance]| clauses.iter().any(|c| c.level == level && found.contains(&c.conformance));
+    let has = |level: Level, found: &[Conformance]| {
+        clauses
+            .iter()
+            .any(|c| c.level == level && found.contains(&c.conformance))
+    };
     let fails = |level: Level| has(level, &[Conformance::Partial, Conformance::Violated]);
     let is_unknown = |level: Level| has(level, &[Conformance::Unchecked]);
     if fails(Level::Must) {

@@ -15,13 +15,21 @@ pub(super) fn sort(clauses: &mut [Clause]) {
 /// Returns the RFC of a clause and the numbers of its section: `RFC 8219 section 7.3.1` is 8219 and 7, 3, 1; `RFC 9693` has no numbers.
 pub(super) fn place(clause: &str) -> Option<(u32, Vec<u32>)> {
     let (document, section) = parts(clause);
-    let numbers = section.split('.').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<_, _>>().ok()?;
+    let numbers = section
+        .split('.')
+        .filter(|number| !number.is_empty())
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
     Some((document.strip_prefix("RFC ")?.parse().ok()?, numbers))
 }
 
 /// Returns the sort key: by RFC, then the worst first, then by section.
 pub(super) fn key(clause: &Clause) -> impl Ord + use<> {
     let (rfc, section) = place(clause.clause).unwrap_or_default();
-    let rank = RFCS.iter().position(|&known| known == rfc).unwrap_or(RFCS.len());
+    let rank = RFCS
+        .iter()
+        .position(|&known| known == rfc)
+        .unwrap_or(RFCS.len());
     (rank, Reverse(clause.conformance), section)
 }

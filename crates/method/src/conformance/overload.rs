@@ -11,8 +11,14 @@ const INCREMENTAL: &str = "RFC 8219 section 10.2.2";
 
 /// Returns the clauses of section 10; none for a test with an unbounded number of flows.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let Some(flows) = test.traffic.flows else { return Vec::new() };
-    let section = if flows.step_ns == 0 { SIMULTANEOUS } else { INCREMENTAL };
+    let Some(flows) = test.traffic.flows else {
+        return Vec::new();
+    };
+    let section = if flows.step_ns == 0 {
+        SIMULTANEOUS
+    } else {
+        INCREMENTAL
+    };
     let steps = steps(plan, test);
     let mut clauses = degradation(section, flows, &steps);
     match section {
@@ -43,29 +49,51 @@ fn steps(plan: &Plan, test: &Test) -> Vec<u32> {
 fn degradation(section: &'static str, flows: Flows, steps: &[u32]) -> Vec<Clause> {
     let has_one = steps.contains(&1);
     let measured = format!("measured with {} flows", list(steps));
-    let degradation = if has_one { "against one flow, in per cent" } else { "not without the result of one flow" };
+    let degradation = if has_one {
+        "against one flow, in per cent"
+    } else {
+        "not without the result of one flow"
+    };
     let number = format!("n = {}", flows.count);
     vec![
         Clause::must(section, "first one network flow, then n", measured, has_one),
-        Clause::should(section, "the degradation from one flow to n, in per cent", degradation, has_one),
+        Clause::should(
+            section,
+            "the degradation from one flow to n, in per cent",
+            degradation,
+            has_one,
+        ),
         Clause::must(section, "the number of flows n is specified", number, true),
     ]
 }
 
 fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
-    let requirement = "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
+    let requirement =
+        "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
     let starts = u64::from(flows.count.saturating_sub(1));
     let is_ramped = test.measure.is_steady();
     let actual = match is_ramped {
-        true => format!("t = {}, longer by {}", seconds(flows.step_ns), seconds(starts * flows.step_ns)),
+        true => format!(
+            "t = {}, longer by {}",
+            seconds(flows.step_ns),
+            seconds(starts * flows.step_ns)
+        ),
         false => {
-            format!("{} at once: this measurement cannot start them one after the other", count(u64::from(flows.count), "flow"))
+            format!(
+                "{} at once: this measurement cannot start them one after the other",
+                count(u64::from(flows.count), "flow")
+            )
         }
     };
     let first_ns = duration_ns(plan, test);
     vec![
         Clause::must(INCREMENTAL, requirement, actual, is_ramped),
-        Clause::should(INCREMENTAL, "at least 60 s for the first flow", seconds(first_ns), first_ns >= 60 * SECOND),
+        Clause::should(
+            INCREMENTAL,
+            "at least 60 s for the first flow",
+            seconds(first_ns),
+            first_ns >= 60 * SECOND,
+        ),
     ]
 }
 
@@ -78,7 +106,16 @@ fn duration_ns(plan: &Plan, test: &Test) -> u64 {
 
 fn between(steps: &[u32]) -> impl Iterator<Item = Clause> + use<> {
     let most = steps.last().copied().unwrap_or(1);
-    let has_all = most >= 4 && [1, 2, 3].iter().all(|quarter| steps.contains(&(most / 4 * quarter)));
-    let clause = || Clause::may(INCREMENTAL, "degradation at n/4, n/2 and 3n/4", format!("of n = {most}"));
+    let has_all = most >= 4
+        && [1, 2, 3]
+            .iter()
+            .all(|quarter| steps.contains(&(most / 4 * quarter)));
+    let clause = || {
+        Clause::may(
+            INCREMENTAL,
+            "degradation at n/4, n/2 and 3n/4",
+            format!("of n = {most}"),
+        )
+    };
     has_all.then(clause).into_iter()
 }

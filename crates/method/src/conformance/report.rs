@@ -10,7 +10,12 @@ pub(super) fn clauses() -> Vec<Clause> {
             "as required, with the size of the sample",
             true,
         ),
-        Clause::must("RFC 8219 section 5.1", "the media are noted in the report", "the links are listed among the facts", true),
+        Clause::must(
+            "RFC 8219 section 5.1",
+            "the media are noted in the report",
+            "the links are listed among the facts",
+            true,
+        ),
         Clause::must(
             "RFC 2544 section 7",
             "the version of the DUT's software and its exact configuration are in the report",

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 static STANDARDS: LazyLock<Vec<Standard>> = LazyLock::new(|| {
     let text = include_str!("../../../../docs/standards.toml");
-    let file: StandardsFile = toml::from_str(text).expect("docs/standards.toml is part of the program and tested");
+    let file: StandardsFile =
+        toml::from_str(text).expect("docs/standards.toml is part of the program and tested");
     file.standard
 });
 
@@ -46,10 +47,19 @@ pub fn parts(clause: &str) -> (&str, &str) {
 /// Returns whether the section that the clause cites was read.
 pub fn is_read(clause: &str) -> bool {
     let (document, section) = parts(clause);
-    standards().iter().any(|standard| standard.document == document && standard.sections.iter().any(|read| read == section))
+    standards().iter().any(|standard| {
+        standard.document == document && standard.sections.iter().any(|read| read == section)
+    })
 }
 
 /// Returns the clause as it is, or, if its section was not read, without a judgement.
 pub(super) fn as_read(clause: Clause) -> Clause {
-    if is_read(clause.clause) { clause } else { Clause { conformance: Conformance::Unchecked, ..clause } }
+    if is_read(clause.clause) {
+        clause
+    } else {
+        Clause {
+            conformance: Conformance::Unchecked,
+            ..clause
+        }
+    }
 }

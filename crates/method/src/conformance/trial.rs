@@ -41,20 +41,42 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     let is_residual = trial.residual_ns >= 2 * SECOND && (timeout == 0 || timeout >= 2 * SECOND);
     let residual = match timeout {
         0 => seconds(trial.residual_ns),
-        _ => format!("{}; a frame later than {} does not count as received", seconds(trial.residual_ns), seconds(timeout)),
+        _ => format!(
+            "{}; a frame later than {} does not count as received",
+            seconds(trial.residual_ns),
+            seconds(timeout)
+        ),
     };
-    vec![Clause::should("RFC 2544 section 23", "a wait of 2 s for residual frames", residual, is_residual), rest(plan, test)]
+    vec![
+        Clause::should(
+            "RFC 2544 section 23",
+            "a wait of 2 s for residual frames",
+            residual,
+            is_residual,
+        ),
+        rest(plan, test),
+    ]
 }
 
 fn rest(plan: &Plan, test: &Test) -> Clause {
     let rest_ns = test.trial_settings(plan).rest_ns;
     let requirement = "at least 5 s for the DUT to restabilise";
-    Clause::should("RFC 2544 section 23", requirement, seconds(rest_ns), rest_ns >= 5 * SECOND)
+    Clause::should(
+        "RFC 2544 section 23",
+        requirement,
+        seconds(rest_ns),
+        rest_ns >= 5 * SECOND,
+    )
 }
 
 fn duration(plan: &Plan) -> Clause {
     let duration_ns = plan.trial.duration_ns;
-    Clause::should("RFC 2544 section 24", "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND)
+    Clause::should(
+        "RFC 2544 section 24",
+        "trials of at least 60 s",
+        seconds(duration_ns),
+        duration_ns >= 60 * SECOND,
+    )
 }
 
 /// Returns a clause on the shorter trials of a search, if it has any.
@@ -62,7 +84,11 @@ fn shorter_trials(plan: &Plan) -> Option<Clause> {
     let goal = Goal::rfc2544(plan.search.width, plan.trial.duration_ns);
     let is_shorter = goal.initial_duration_ns < goal.final_duration_ns;
     let actual = || {
-        format!("from {} on; bounds come from trials of {}", seconds(goal.initial_duration_ns), seconds(goal.final_duration_ns))
+        format!(
+            "from {} on; bounds come from trials of {}",
+            seconds(goal.initial_duration_ns),
+            seconds(goal.final_duration_ns)
+        )
     };
     let requirement = "a search may use shorter trials, if the final value comes from full ones";
     (plan.search.method.info().has_shorter_trials && is_shorter)
@@ -73,8 +99,14 @@ fn maximum_rate(plan: &Plan, test: &Test) -> Clause {
     let maximum = test.search_settings(plan).maximum;
     let requirement = "the highest rate tried is the theoretical maximum of the medium";
     let (actual, is_met) = match test.context(plan).highest_theoretical() {
-        None => (format!("{maximum}; the plan does not know the rate of the medium"), false),
-        Some(most) => (format!("{maximum}; the medium carries {most} at the smallest size"), maximum >= most),
+        None => (
+            format!("{maximum}; the plan does not know the rate of the medium"),
+            false,
+        ),
+        Some(most) => (
+            format!("{maximum}; the medium carries {most} at the smallest size"),
+            maximum >= most,
+        ),
     };
     Clause::should("RFC 2544 section 20", requirement, actual, is_met)
 }

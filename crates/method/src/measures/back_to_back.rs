@@ -3,7 +3,8 @@
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
 use super::{
-    Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value,
+    Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity,
+    SendingTime, Term, TestContext, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
@@ -29,7 +30,11 @@ pub struct BackToBack {
 
 impl Bounded for BackToBack {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("rate", FrameRate::OF_MEDIUM), ("longest-ns", LONGEST_BURST_NS), ("step-frames", NumberBound::FRAMES)],
+        numbers: &[
+            ("rate", FrameRate::OF_MEDIUM),
+            ("longest-ns", LONGEST_BURST_NS),
+            ("step-frames", NumberBound::FRAMES),
+        ],
         ..TableBounds::NONE
     };
 }
@@ -68,10 +73,17 @@ impl BackToBack {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         // Where the medium is known its maximum is the rate, size by size, and caps this one.
-        let otherwise = if defaults.is_medium_known { FrameRate(1_000_000_000) } else { defaults.maximum };
+        let otherwise = if defaults.is_medium_known {
+            FrameRate(1_000_000_000)
+        } else {
+            defaults.maximum
+        };
         let longest_ns = time(keys, "longest-burst", LONGEST_NS);
         if longest_ns > 0 && !LONGEST_BURST_NS.contains(longest_ns as f64) {
-            keys.mistake("longest-burst", "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused");
+            keys.mistake(
+                "longest-burst",
+                "RFC 9004 requires bursts of up to 30 s; more than 60 s is refused",
+            );
         }
         Self {
             rate: keys.value("burst-rate", units::rate).unwrap_or(otherwise),
@@ -104,7 +116,10 @@ impl Measurement for BackToBack {
     }
 
     fn most(&self) -> Option<(f64, &'static str)> {
-        Some((self.rate.frames_in(self.longest_ns) as f64, "`burst-rate` and `longest-burst`"))
+        Some((
+            self.rate.frames_in(self.longest_ns) as f64,
+            "`burst-rate` and `longest-burst`",
+        ))
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
@@ -118,8 +133,15 @@ impl Measurement for BackToBack {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let rate = context.theoretical().map_or(self.rate, |most| self.rate.min(most));
-        Box::new(BackToBackSearch::new(self, rate, context.tries(), context.conditions()))
+        let rate = context
+            .theoretical()
+            .map_or(self.rate, |most| self.rate.min(most));
+        Box::new(BackToBackSearch::new(
+            self,
+            rate,
+            context.tries(),
+            context.conditions(),
+        ))
     }
 }
 
@@ -143,7 +165,17 @@ impl BackToBackSearch {
     fn new(settings: &BackToBack, rate: FrameRate, tries: u32, conditions: Conditions) -> Self {
         let longest = rate.frames_in(settings.longest_ns).max(1);
         let (step, tries) = (settings.step_frames.max(1), tries.max(1));
-        Self { rate, step, longest, tries, conditions, invalid: 0, lower: 0, upper: None, last: None }
+        Self {
+            rate,
+            step,
+            longest,
+            tries,
+            conditions,
+            invalid: 0,
+            lower: 0,
+            upper: None,
+            last: None,
+        }
     }
 
     /// The longest first, so that a DUT which never fills its buffer is recognised in one trial.
@@ -180,7 +212,10 @@ impl Procedure for BackToBackSearch {
     }
 
     fn findings(&self) -> Findings {
-        let directions = self.last.iter().filter(|_| self.next_trial().is_none() && self.invalid < self.tries);
+        let directions = self
+            .last
+            .iter()
+            .filter(|_| self.next_trial().is_none() && self.invalid < self.tries);
         let value = |direction| Value {
             quantity: Quantity::BackToBackFrames,
             direction,
@@ -190,8 +225,12 @@ impl Procedure for BackToBackSearch {
             is_at_most: false,
         };
         // Both directions burst at once; what is lost in either ends the burst of both.
-        let values = directions.flat_map(|result| result.directions.iter().map(|d| value(d.direction)));
-        Findings { brackets: Vec::new(), values: values.collect() }
+        let values =
+            directions.flat_map(|result| result.directions.iter().map(|d| value(d.direction)));
+        Findings {
+            brackets: Vec::new(),
+            values: values.collect(),
+        }
     }
 }
 
@@ -199,23 +238,61 @@ impl Procedure for BackToBackSearch {
 fn throughput(test: &TestContext<'_>) -> Vec<Clause> {
     let is_throughput = |other: &&PeerTest<'_>| other.has_same_device && other.is_throughput;
     let requirement = "the throughput of all frame sizes is known";
-    let Some(other) = test.peers.iter().filter(is_throughput).max_by_key(|other| other.has_same_traffic) else {
-        return vec![Clause::must(PREREQUISITES, requirement, "the plan measures no throughput of this device", false)];
+    let Some(other) = test
+        .peers
+        .iter()
+        .filter(is_throughput)
+        .max_by_key(|other| other.has_same_traffic)
+    else {
+        return vec![Clause::must(
+            PREREQUISITES,
+            requirement,
+            "the plan measures no throughput of this device",
+            false,
+        )];
     };
     let mut missing = missing_sizes(other.frame_sizes, &ETHERNET);
-    missing.extend(missing_sizes(other.frame_sizes, test.frame_sizes).into_iter().filter(|size| !ETHERNET.contains(size)));
-    let alike = if other.has_same_traffic { "the same traffic" } else { "other directions or other traffic" };
+    missing.extend(
+        missing_sizes(other.frame_sizes, test.frame_sizes)
+            .into_iter()
+            .filter(|size| !ETHERNET.contains(size)),
+    );
+    let alike = if other.has_same_traffic {
+        "the same traffic"
+    } else {
+        "other directions or other traffic"
+    };
     let goals = list(&test.search.goals);
     let is_zero_loss = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
     vec![
-        Clause::must(PREREQUISITES, requirement, known(other, &missing), missing.is_empty()).or_in_part(true),
-        Clause::must(PREREQUISITES, "throughput and bursts are measured with the same traffic", alike, other.has_same_traffic),
-        Clause::must(PREREQUISITES, "the throughput is measured without loss", format!("goals: {goals} of loss"), is_zero_loss),
+        Clause::must(
+            PREREQUISITES,
+            requirement,
+            known(other, &missing),
+            missing.is_empty(),
+        )
+        .or_in_part(true),
+        Clause::must(
+            PREREQUISITES,
+            "throughput and bursts are measured with the same traffic",
+            alike,
+            other.has_same_traffic,
+        ),
+        Clause::must(
+            PREREQUISITES,
+            "the throughput is measured without loss",
+            format!("goals: {goals} of loss"),
+            is_zero_loss,
+        ),
     ]
 }
 
 fn known(other: &PeerTest<'_>, missing: &[FrameSize]) -> String {
-    let but = if missing.is_empty() { String::new() } else { format!(", but not of {}", list(missing)) };
+    let but = if missing.is_empty() {
+        String::new()
+    } else {
+        format!(", but not of {}", list(missing))
+    };
     format!("measured by {}{but}", other.name)
 }
 
@@ -226,9 +303,17 @@ fn burst(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
     };
     let most = test.highest_theoretical();
     let gap = match most {
-        Some(most) if settings.rate >= most => "at the medium's maximum of each frame size".to_owned(),
-        Some(most) => format!("at {} or the medium's maximum below it, which is {most} at the smallest size", settings.rate),
-        None => format!("at {}; whether the medium carries more is not known", settings.rate),
+        Some(most) if settings.rate >= most => {
+            "at the medium's maximum of each frame size".to_owned()
+        }
+        Some(most) => format!(
+            "at {} or the medium's maximum below it, which is {most} at the smallest size",
+            settings.rate
+        ),
+        None => format!(
+            "at {}; whether the medium carries more is not known",
+            settings.rate
+        ),
     };
     let is_at_maximum = most.is_some_and(|most| settings.rate >= most);
     vec![
@@ -238,9 +323,19 @@ fn burst(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
             speed,
             test.link_rate.is_some(),
         ),
-        Clause::must(SINGLE_SIZE, "a burst after idle time, with the minimum gap between frames", gap, is_at_maximum)
-            .or_in_part(most.is_none()),
-        Clause::must("RFC 9004 section 3", "no mixture of frame sizes", "one size in each burst", true),
+        Clause::must(
+            SINGLE_SIZE,
+            "a burst after idle time, with the minimum gap between frames",
+            gap,
+            is_at_maximum,
+        )
+        .or_in_part(most.is_none()),
+        Clause::must(
+            "RFC 9004 section 3",
+            "no mixture of frame sizes",
+            "one size in each burst",
+            true,
+        ),
     ]
 }
 
@@ -249,14 +344,31 @@ fn waiting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
     let actual = format!("{} after the last frame received", seconds(residual_ns));
     let is_enough = residual_ns >= 2 * SECOND;
     let mut clauses = vec![
-        Clause::must(SINGLE_SIZE, "at least 2 s more than the burst takes to be received", actual.clone(), is_enough),
-        Clause::must("RFC 2544 section 26.4", "a trial of at least 2 s", actual, is_enough),
+        Clause::must(
+            SINGLE_SIZE,
+            "at least 2 s more than the burst takes to be received",
+            actual.clone(),
+            is_enough,
+        ),
+        Clause::must(
+            "RFC 2544 section 26.4",
+            "a trial of at least 2 s",
+            actual,
+            is_enough,
+        ),
     ];
     if settings.longest_ns > 2 * SECOND {
-        let actual =
-            format!("{} after the last frame received, for up to {}", seconds(residual_ns), seconds(settings.longest_ns));
-        let longer =
-            Clause::must(SINGLE_SIZE, "a longer wait where bursts take more than 2 s", actual, residual_ns > 2 * SECOND);
+        let actual = format!(
+            "{} after the last frame received, for up to {}",
+            seconds(residual_ns),
+            seconds(settings.longest_ns)
+        );
+        let longer = Clause::must(
+            SINGLE_SIZE,
+            "a longer wait where bursts take more than 2 s",
+            actual,
+            residual_ns > 2 * SECOND,
+        );
         // The wait begins again with every frame, so it does grow with the buffer.
         clauses.push(longer.or_in_part(is_enough));
     }
@@ -267,8 +379,18 @@ fn search(settings: &BackToBack) -> Vec<Clause> {
     let longest = format!("up to {}", seconds(settings.longest_ns));
     let step = count(settings.step_frames, "frame");
     vec![
-        Clause::must(SINGLE_SIZE, "the longest burst can be set to as much as 30 s", longest, true),
-        Clause::must(SINGLE_SIZE, "binary search, its parameters reported", "binary search; both are in the plan", true),
+        Clause::must(
+            SINGLE_SIZE,
+            "the longest burst can be set to as much as 30 s",
+            longest,
+            true,
+        ),
+        Clause::must(
+            SINGLE_SIZE,
+            "binary search, its parameters reported",
+            "binary search; both are in the plan",
+            true,
+        ),
         Clause::must(SINGLE_SIZE, "the step size is reported", step, true),
     ]
 }
@@ -294,8 +416,11 @@ fn repetition(test: &TestContext<'_>) -> Vec<Clause> {
 
 fn reporting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
     let is_known = test.link_rate.is_some();
-    let buffer =
-        if is_known { "calculated from burst, throughput and maximum rate" } else { "not without the rate of the medium" };
+    let buffer = if is_known {
+        "calculated from burst, throughput and maximum rate"
+    } else {
+        "not without the rate of the medium"
+    };
     let sizes = list(test.frame_sizes);
     vec![
         Clause::should(
@@ -304,12 +429,20 @@ fn reporting(test: &TestContext<'_>, settings: &BackToBack) -> Vec<Clause> {
             format!("a row for each of {sizes}"),
             true,
         ),
-        Clause::should(REPORTING, "minimum, maximum and standard deviation", "beside the average", true),
+        Clause::should(
+            REPORTING,
+            "minimum, maximum and standard deviation",
+            "beside the average",
+            true,
+        ),
         Clause::should(REPORTING, "the corrected DUT buffer time", buffer, is_known),
         Clause::should(
             REPORTING,
             "a limit of the burst length is reported",
-            format!("{}; a value there is \"at least\"", seconds(settings.longest_ns)),
+            format!(
+                "{}; a value there is \"at least\"",
+                seconds(settings.longest_ns)
+            ),
             true,
         ),
     ]

@@ -42,12 +42,22 @@ pub(crate) struct PeerTest<'a> {
 impl TestContext<'_> {
     /// Returns the highest rate of the medium for the largest frames on either link, if the plan names the medium.
     pub(crate) fn theoretical(&self, frame_size: FrameSize) -> Option<FrameRate> {
-        let version = if self.ipv4_only { IpVersion::Ipv4 } else { IpVersion::Ipv6 };
-        Some(FrameRate::theoretical_maximum(self.link_rate?, frame_size.with_fcs(version)))
+        let version = if self.ipv4_only {
+            IpVersion::Ipv4
+        } else {
+            IpVersion::Ipv6
+        };
+        Some(FrameRate::theoretical_maximum(
+            self.link_rate?,
+            frame_size.with_fcs(version),
+        ))
     }
 
     /// Returns the same for the smallest frame size of the test.
     pub(crate) fn highest_theoretical(&self) -> Option<FrameRate> {
-        self.frame_sizes.iter().filter_map(|&size| self.theoretical(size)).max()
+        self.frame_sizes
+            .iter()
+            .filter_map(|&size| self.theoretical(size))
+            .max()
     }
 }

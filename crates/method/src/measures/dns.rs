@@ -4,7 +4,10 @@
 use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    TestContext,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
@@ -31,7 +34,8 @@ const SETUP: &str = "RFC 8219 section 9.1";
 const PROCEDURE: &str = "RFC 8219 section 9.2";
 const TESTER: &str = "RFC 8219 section 9.2.1";
 const BURSTS: &str = "Lencse and Bakai 2017 section 4.4";
-const SELF_TEST: &str = "a self-test, looped back without the DUT, before a DUT is tested at rate r";
+const SELF_TEST: &str =
+    "a self-test, looped back without the DUT, before a DUT is tested at rate r";
 
 pub(super) static INFOS: [Info; 3] = [
     info(
@@ -108,19 +112,30 @@ impl DnsTest {
     /// reader, since the methodology does not know recipes.
     pub(super) fn read(name: &str, keys: &impl Keys, _: &MeasureDefaults) -> Self {
         let roles = [DnsRole::Dns64, DnsRole::Authority, DnsRole::Through];
-        let role = roles.into_iter().find(|role| info_of(*role).term.name == name).unwrap_or_default();
+        let role = roles
+            .into_iter()
+            .find(|role| info_of(*role).term.name == name)
+            .unwrap_or_default();
         let standard = Self::required(role);
         let dns = Self {
-            domain: keys.text("domain", checked_domain).unwrap_or_else(|| DOMAIN.to_owned()),
-            timeout_ns: keys.value("timeout", units::dns_timeout).unwrap_or(standard.timeout_ns),
-            ports: keys.number("source-ports", port_count).unwrap_or(standard.ports),
+            domain: keys
+                .text("domain", checked_domain)
+                .unwrap_or_else(|| DOMAIN.to_owned()),
+            timeout_ns: keys
+                .value("timeout", units::dns_timeout)
+                .unwrap_or(standard.timeout_ns),
+            ports: keys
+                .number("source-ports", port_count)
+                .unwrap_or(standard.ports),
             burst: keys.number("burst", query_burst).unwrap_or(standard.burst),
             at_found_rate: keys.text("rate", found_rate).is_some(),
             ..standard
         };
         let dns = match role {
             DnsRole::Dns64 => Self {
-                cached_names: keys.value("cached-names", name_count).unwrap_or(dns.cached_names),
+                cached_names: keys
+                    .value("cached-names", name_count)
+                    .unwrap_or(dns.cached_names),
                 authority: keys.text("authority", |text| Ok(text.to_owned())),
                 ..dns
             },
@@ -136,7 +151,9 @@ impl DnsTest {
             (DnsRole::Dns64, None) => (dns.names, dns.ttl_s),
         };
         Self {
-            names: keys.text("names", |text| text.parse::<Names>()).unwrap_or(names),
+            names: keys
+                .text("names", |text| text.parse::<Names>())
+                .unwrap_or(names),
             ttl_s: keys.value("ttl", units::ttl_s).unwrap_or(ttl_s),
             ..dns
         }
@@ -160,12 +177,21 @@ fn name_count(text: &str) -> Result<u32, String> {
 }
 
 fn found_rate(text: &str) -> Result<(), String> {
-    let title = format!("expected `throughput`, the rate that the test with the same queries finds, not `{text}`");
-    if text.trim() == "throughput" { Ok(()) } else { Err(title) }
+    let title = format!(
+        "expected `throughput`, the rate that the test with the same queries finds, not `{text}`"
+    );
+    if text.trim() == "throughput" {
+        Ok(())
+    } else {
+        Err(title)
+    }
 }
 
 fn port_count(text: &str) -> Result<u16, String> {
-    let ports = text.parse().ok().filter(|ports: &u16| PORTS.contains(f64::from(*ports)));
+    let ports = text
+        .parse()
+        .ok()
+        .filter(|ports: &u16| PORTS.contains(f64::from(*ports)));
     ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
 }
 
@@ -174,7 +200,10 @@ fn port_count(text: &str) -> Result<u16, String> {
 /// # Errors
 /// What is expected, in words.
 pub fn query_burst(text: &str) -> Result<NonZeroU32, String> {
-    let burst = text.parse().ok().filter(|burst: &NonZeroU32| BURST.contains(f64::from(burst.get())));
+    let burst = text
+        .parse()
+        .ok()
+        .filter(|burst: &NonZeroU32| BURST.contains(f64::from(burst.get())));
     burst.ok_or_else(|| format!("expected a number of queries from 1 to 1000000, not `{text}`"))
 }
 
@@ -198,7 +227,11 @@ impl Measurement for DnsTest {
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         if self.at_found_rate {
             // The search belongs to another test, and so do its clauses.
-            return if self.role == DnsRole::Authority { Vec::new() } else { tester(self) };
+            return if self.role == DnsRole::Authority {
+                Vec::new()
+            } else {
+                tester(self)
+            };
         }
         let mut clauses = procedure(test, self);
         clauses.extend(bursts(self));
@@ -239,8 +272,15 @@ impl Measurement for DnsTest {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        let queries = |spec| TrialSpec { kind: TrialKind::Queries, ..spec };
-        match self.at_found_rate.then(|| context.at_known_rate(queries)).flatten() {
+        let queries = |spec| TrialSpec {
+            kind: TrialKind::Queries,
+            ..spec
+        };
+        match self
+            .at_found_rate
+            .then(|| context.at_known_rate(queries))
+            .flatten()
+        {
             Some(repeated) => Box::new(repeated),
             None => Box::new(context.search(queries)),
         }
@@ -251,9 +291,13 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
     let both = match (&dns.authority, &dns.authority_on) {
         (None, None) => "the tester is both".to_owned(),
         (None, Some(machine)) => {
-            format!("the tester is the client here, and the authoritative server on the machine {machine}")
+            format!(
+                "the tester is the client here, and the authoritative server on the machine {machine}"
+            )
         }
-        (Some(recipe), _) => format!("the tester is the client; the authoritative server is {recipe}, on the same machine"),
+        (Some(recipe), _) => format!(
+            "the tester is the client; the authoritative server is {recipe}, on the same machine"
+        ),
     };
     vec![
         Clause::must(
@@ -268,8 +312,16 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
             "as required; which queries the server sends is its own matter, and the authority counts them",
             true,
         ),
-        Clause::may(SETUP, "the tester is client and authoritative server, in one device or in two", both),
-        Clause::may(SETUP, "IPv4 or IPv6 between the server and the authority", "as the recipe configures the server"),
+        Clause::may(
+            SETUP,
+            "the tester is client and authoritative server, in one device or in two",
+            both,
+        ),
+        Clause::may(
+            SETUP,
+            "IPv4 or IPv6 between the server and the authority",
+            "as the recipe configures the server",
+        ),
     ]
 }
 
@@ -280,7 +332,11 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         true => "a search; a trial passes only if every query had its correct answer in time",
         false => "the first loss goal of the plan is not zero",
     };
-    let actual = format!("{}; {}", repetitions(test.repetitions), test.search.start.in_words());
+    let actual = format!(
+        "{}; {}",
+        repetitions(test.repetitions),
+        test.search.start.in_words()
+    );
     vec![
         Clause::must(
             PROCEDURE,
@@ -288,9 +344,24 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
             counted,
             is_zero,
         ),
-        Clause::should(PROCEDURE, "trials of at least 60 s", seconds(duration_ns), duration_ns >= 60 * SECOND),
-        Clause::should(PROCEDURE, "a timeout of no more than 1 s", seconds(dns.timeout_ns), dns.timeout_ns <= SECOND),
-        Clause::should(PROCEDURE, "at least 20 repetitions", actual, test.repetitions.least() >= 20),
+        Clause::should(
+            PROCEDURE,
+            "trials of at least 60 s",
+            seconds(duration_ns),
+            duration_ns >= 60 * SECOND,
+        ),
+        Clause::should(
+            PROCEDURE,
+            "a timeout of no more than 1 s",
+            seconds(dns.timeout_ns),
+            dns.timeout_ns <= SECOND,
+        ),
+        Clause::should(
+            PROCEDURE,
+            "at least 20 repetitions",
+            actual,
+            test.repetitions.least() >= 20,
+        ),
         Clause::should(
             PROCEDURE,
             "median, 1st and 99th percentile are calculated",
@@ -302,10 +373,19 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 
 /// Returns what the authors of the burst size say of results with one; nothing of queries that are sent each at its own time.
 fn bursts(dns: &DnsTest) -> Option<Clause> {
-    let actual = format!("bursts of {}, sent back to back: the result is an estimate", dns.burst);
+    let actual = format!(
+        "bursts of {}, sent back to back: the result is an estimate",
+        dns.burst
+    );
     let is_asked_for = dns.burst.get() > 1;
-    is_asked_for
-        .then(|| Clause::should(BURSTS, "every query is sent at its own time, or the result is no benchmark", actual, false))
+    is_asked_for.then(|| {
+        Clause::should(
+            BURSTS,
+            "every query is sent at its own time, or the result is no benchmark",
+            actual,
+            false,
+        )
+    })
 }
 
 /// Returns the clauses on caching and on the existence of AAAA records.
@@ -318,10 +398,19 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         Some(name) => format!("measured by {name}"),
         None => "the plan has no such test of this server".to_owned(),
     };
-    let mut clauses =
-        vec![Clause::must(PROCEDURE, "0 % cached and 0 % with an AAAA record is tested", actual, required.is_some())];
+    let mut clauses = vec![Clause::must(
+        PROCEDURE,
+        "0 % cached and 0 % with an AAAA record is tested",
+        actual,
+        required.is_some(),
+    )];
     clauses.push(match cached {
-        0 => Clause::must(PROCEDURE, "all queries contain different names", different, are_different),
+        0 => Clause::must(
+            PROCEDURE,
+            "all queries contain different names",
+            different,
+            are_different,
+        ),
         _ => Clause::may(
             PROCEDURE,
             "names that are 20, 40, 60, 80 and 100 % cached",
@@ -329,7 +418,12 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         ),
     });
     clauses.push(match with_aaaa {
-        0 => Clause::must(PROCEDURE, "names without an AAAA record and with exactly one A record", "no AAAA, one A each", true),
+        0 => Clause::must(
+            PROCEDURE,
+            "names without an AAAA record and with exactly one A record",
+            "no AAAA, one A each",
+            true,
+        ),
         _ => Clause::may(
             PROCEDURE,
             "20, 40, 60, 80 and 100 % of the names have an AAAA record",
@@ -343,10 +437,20 @@ fn names(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 /// cache of the DUT is exhausted": behind an authority other than the tester's, a repeated name would go unnoticed, so none may be repeated before
 /// its time to live has expired.
 fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
-    let names = format!("{} of {}, each asked for once in a trial", count(dns.names.count(), "name"), dns.names);
-    let elsewhere = dns.authority_on.as_ref().map(|machine| format!("the authority on {machine}"));
+    let names = format!(
+        "{} of {}, each asked for once in a trial",
+        count(dns.names.count(), "name"),
+        dns.names
+    );
+    let elsewhere = dns
+        .authority_on
+        .as_ref()
+        .map(|machine| format!("the authority on {machine}"));
     let Some(authority) = dns.authority.clone().or(elsewhere) else {
-        return (format!("{names}; the authority sees which of them the server already knew"), true);
+        return (
+            format!("{names}; the authority sees which of them the server already knew"),
+            true,
+        );
     };
     let most = test.search.maximum.0;
     let lasts = dns.names.count() >= most * u64::from(dns.ttl_s);
@@ -355,19 +459,29 @@ fn different(test: &TestContext<'_>, dns: &DnsTest) -> (String, bool) {
     } else {
         "may be used again while they are cached, without being noticed"
     };
-    (format!("{names}; at {most} queries/s they {why} behind {authority}"), lasts)
+    (
+        format!("{names}; at {most} queries/s they {why} behind {authority}"),
+        lasts,
+    )
 }
 
 /// Returns the name of the test of the same server that the RFC requires.
 fn required<'a>(test: &TestContext<'a>, dns: &'a DnsTest) -> Option<&'a str> {
-    let is_required =
-        |(_, dns): &(&str, &DnsTest)| (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false);
-    std::iter::once((test.name, dns)).chain(of_the_device(test)).find(is_required).map(|(name, _)| name)
+    let is_required = |(_, dns): &(&str, &DnsTest)| {
+        (dns.role, dns.cached, dns.with_aaaa, dns.at_found_rate) == (DnsRole::Dns64, 0, 0, false)
+    };
+    std::iter::once((test.name, dns))
+        .chain(of_the_device(test))
+        .find(is_required)
+        .map(|(name, _)| name)
 }
 
 /// Returns the tests of the same server by name.
 fn of_the_device<'a>(test: &TestContext<'a>) -> impl Iterator<Item = (&'a str, &'a DnsTest)> {
-    test.peers.iter().filter(|other| other.has_same_device).filter_map(|other| Some((other.name, other.dns?)))
+    test.peers
+        .iter()
+        .filter(|other| other.has_same_device)
+        .filter_map(|other| Some((other.name, other.dns?)))
 }
 
 fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
@@ -377,12 +491,27 @@ fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
         "it leads the verdict and the table, with both percentiles",
         true,
     )];
-    let has_optional = of_the_device(test).any(|(_, other)| (other.cached, other.with_aaaa) != (dns.cached, dns.with_aaaa));
+    let has_optional = of_the_device(test)
+        .any(|(_, other)| (other.cached, other.with_aaaa) != (dns.cached, dns.with_aaaa));
     if has_optional {
         clauses.extend([
-            Clause::may(PROCEDURE, "a two-dimensional table, or a graph, of median and percentiles", "both"),
-            Clause::should(PROCEDURE, "the headings of the table contain the percentages", "of both dimensions", true),
-            Clause::should(PROCEDURE, "the graph shows medians with the percentiles as error bars", "as asked", true),
+            Clause::may(
+                PROCEDURE,
+                "a two-dimensional table, or a graph, of median and percentiles",
+                "both",
+            ),
+            Clause::should(
+                PROCEDURE,
+                "the headings of the table contain the percentages",
+                "of both dimensions",
+                true,
+            ),
+            Clause::should(
+                PROCEDURE,
+                "the graph shows medians with the percentiles as error bars",
+                "as asked",
+                true,
+            ),
             Clause::must(
                 PROCEDURE,
                 "an excerpt gives the fixed percentage of the other dimension",
@@ -395,7 +524,10 @@ fn reporting(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
 }
 
 fn tester(dns: &DnsTest) -> Vec<Clause> {
-    let quarter = format!("2 (r + 0.1 r) = 2.2 r, every answer within {}", seconds(dns.timeout_ns / 4));
+    let quarter = format!(
+        "2 (r + 0.1 r) = 2.2 r, every answer within {}",
+        seconds(dns.timeout_ns / 4)
+    );
     vec![
         match (&dns.authority, &dns.authority_on) {
             (None, None) => {

@@ -1,7 +1,9 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use super::{
+    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+};
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
@@ -45,7 +47,10 @@ impl Measurement for EstablishmentRate {
 
     fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind {
         let connections = stateful.map_or(1, |stateful| stateful.connections);
-        TrialKind::Establish { connections, validation: FrameRate(1) }
+        TrialKind::Establish {
+            connections,
+            validation: FrameRate(1),
+        }
     }
 
     fn is_of_connections(&self) -> bool {
@@ -57,14 +62,23 @@ impl Measurement for EstablishmentRate {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        let Some(stateful) = &test.stateful else { return Vec::new() };
+        let Some(stateful) = &test.stateful else {
+            return Vec::new();
+        };
         let is_zero = test.search.goals.first().is_some_and(|goal| goal.0 == 0.0);
-        let validation = format!("at {} of the rate, in every trial whose frames all arrived", percent(stateful.validation));
+        let validation = format!(
+            "at {} of the rate, in every trial whose frames all arrived",
+            percent(stateful.validation)
+        );
         vec![
             Clause::must(
                 RFC_9693,
                 "the highest rate at which all frames of phase 1 arrive",
-                format!("{} connections; {}", stateful.connections, test.search.start.in_words()),
+                format!(
+                    "{} connections; {}",
+                    stateful.connections,
+                    test.search.start.in_words()
+                ),
                 is_zero,
             ),
             Clause::must(
@@ -80,8 +94,13 @@ impl Measurement for EstablishmentRate {
         let stateful = context.stateful();
         // A trial lasts as long as N frames take, so the durations by which MLRsearch weights trials are meaningless here.
         let goals = vec![LossRatio::ZERO];
-        let settings = SearchSettings { method: SearchMethod::Binary, goals, ..context.test.search.clone() };
-        let establishing = move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
+        let settings = SearchSettings {
+            method: SearchMethod::Binary,
+            goals,
+            ..context.test.search.clone()
+        };
+        let establishing =
+            move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
         Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
     }
 }

@@ -5,7 +5,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use super::{
+    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, Value,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::list;
 use crate::terms::bounds::{Bounded, TableBounds};
@@ -28,17 +31,26 @@ pub struct LossScan {
 }
 
 impl Bounded for LossScan {
-    const BOUNDS: TableBounds = TableBounds { numbers: &[("rates", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("rates", FrameRate::OF_MEDIUM)],
+        ..TableBounds::NONE
+    };
 }
 
 impl LossScan {
     /// From the highest rate of each frame size down in tenths of it, until two successive trials lose nothing: as the RFC has it.
-    pub const RFC_2544: Self = Self { rates: Vec::new(), until_lossless: true };
+    pub const RFC_2544: Self = Self {
+        rates: Vec::new(),
+        until_lossless: true,
+    };
 
     /// The rates at a frame size whose highest rate is `maximum`.
     pub fn rates_from(&self, maximum: FrameRate) -> Vec<FrameRate> {
         if self.rates.is_empty() {
-            return (1..=10).rev().map(|tenth| FrameRate((u128::from(maximum.0) * tenth / 10).max(1) as u64)).collect();
+            return (1..=10)
+                .rev()
+                .map(|tenth| FrameRate((u128::from(maximum.0) * tenth / 10).max(1) as u64))
+                .collect();
         }
         self.rates.clone()
     }
@@ -74,17 +86,29 @@ impl LossScan {
             let (high, low) = (from.max(to), from.min(to));
             let count = (high - low) / step;
             if count > 1000 {
-                range.mistake("step", format!("{count} rates are too many: choose a larger step"));
-                return Self { rates: Vec::new(), until_lossless: false };
+                range.mistake(
+                    "step",
+                    format!("{count} rates are too many: choose a larger step"),
+                );
+                return Self {
+                    rates: Vec::new(),
+                    until_lossless: false,
+                };
             }
             range.finish();
             let rates = (0..=count).map(|i| FrameRate(high - i * step)).collect();
-            return Self { rates, until_lossless: false };
+            return Self {
+                rates,
+                until_lossless: false,
+            };
         }
         if let Some(mut rates) = keys.list("rates", units::rate) {
             rates.sort_by(|a, b| b.cmp(a));
             rates.dedup();
-            return Self { rates, until_lossless: false };
+            return Self {
+                rates,
+                until_lossless: false,
+            };
         }
         Self::RFC_2544
     }
@@ -101,7 +125,12 @@ impl Measurement for LossScan {
 
     fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
         // The scan starts at the medium's maximum rate.
-        self.rates.iter().copied().max().or(test.highest_theoretical()).unwrap_or(test.search.maximum)
+        self.rates
+            .iter()
+            .copied()
+            .max()
+            .or(test.highest_theoretical())
+            .unwrap_or(test.search.maximum)
     }
 
     fn ends_when_lossless(&self) -> bool {
@@ -134,7 +163,13 @@ impl Measurement for LossScan {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let maximum = context.theoretical().unwrap_or(context.test.search.maximum);
-        Box::new(Scan::new(self, maximum, context.test.trial.duration_ns, context.tries(), context.conditions()))
+        Box::new(Scan::new(
+            self,
+            maximum,
+            context.test.trial.duration_ns,
+            context.tries(),
+            context.conditions(),
+        ))
     }
 }
 
@@ -159,7 +194,13 @@ struct Scan {
 
 impl Scan {
     /// Trials of `duration_ns` at the rates below `maximum`; after `tries` invalid ones the next rate is tried.
-    fn new(settings: &LossScan, maximum: FrameRate, duration_ns: u64, tries: u32, conditions: Conditions) -> Self {
+    fn new(
+        settings: &LossScan,
+        maximum: FrameRate,
+        duration_ns: u64,
+        tries: u32,
+        conditions: Conditions,
+    ) -> Self {
         Self {
             rates: settings.rates_from(maximum),
             until_lossless: settings.until_lossless,
@@ -181,8 +222,17 @@ impl Scan {
     }
 
     fn note(&mut self, result: &TrialResult) {
-        self.values.extend(result.directions.iter().map(|direction| loss_rate(result, direction)));
-        self.lossless = if result.not_received() == 0 { self.lossless + 1 } else { 0 };
+        self.values.extend(
+            result
+                .directions
+                .iter()
+                .map(|direction| loss_rate(result, direction)),
+        );
+        self.lossless = if result.not_received() == 0 {
+            self.lossless + 1
+        } else {
+            0
+        };
         self.go_on();
     }
 }
@@ -200,16 +250,29 @@ fn loss_rate(result: &TrialResult, direction: &DirectionResult) -> Value {
 
 /// The losses of the directions that are the DUT's, in a trial in which those of another may be the tester's.
 fn of_those_that_hold(result: &TrialResult) -> Vec<Value> {
-    let lossy = result.directions.iter().filter(|direction| direction.not_received() > 0);
-    let holding = lossy.filter(|direction| result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE));
-    if result.is_as_asked() { holding.map(|direction| loss_rate(result, direction)).collect() } else { Vec::new() }
+    let lossy = result
+        .directions
+        .iter()
+        .filter(|direction| direction.not_received() > 0);
+    let holding =
+        lossy.filter(|direction| result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE));
+    if result.is_as_asked() {
+        holding
+            .map(|direction| loss_rate(result, direction))
+            .collect()
+    } else {
+        Vec::new()
+    }
 }
 
 impl Procedure for Scan {
     fn next_trial(&self) -> Option<TrialSpec> {
         let is_over = self.until_lossless && self.lossless >= 2;
         let rate = self.rates.get(self.at).filter(|_| !is_over)?;
-        Some(self.conditions.apply(TrialSpec::constant(*rate, self.duration_ns)))
+        Some(
+            self.conditions
+                .apply(TrialSpec::constant(*rate, self.duration_ns)),
+        )
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
@@ -225,7 +288,11 @@ impl Procedure for Scan {
             Verdict::Passed | Verdict::Lost => self.note(result),
             Verdict::Invalid => {
                 let holding = of_those_that_hold(result);
-                self.partial = if holding.is_empty() { std::mem::take(&mut self.partial) } else { holding };
+                self.partial = if holding.is_empty() {
+                    std::mem::take(&mut self.partial)
+                } else {
+                    holding
+                };
                 self.invalid += if result.is_beyond_tester() { 2 } else { 1 };
                 if self.invalid >= self.tries {
                     self.values.append(&mut self.partial);
@@ -236,7 +303,10 @@ impl Procedure for Scan {
     }
 
     fn findings(&self) -> Findings {
-        Findings { brackets: Vec::new(), values: self.values.clone() }
+        Findings {
+            brackets: Vec::new(),
+            values: self.values.clone(),
+        }
     }
 }
 
@@ -245,18 +315,29 @@ fn from_the_maximum(test: &TestContext<'_>, scan: &LossScan) -> Clause {
     let Some(first) = scan.rates.first() else {
         let actual = match test.link_rate {
             Some(_) => "from 100 % of it, size by size".to_owned(),
-            None => format!("from {}; the plan does not know the rate of the medium", test.search.maximum),
+            None => format!(
+                "from {}; the plan does not know the rate of the medium",
+                test.search.maximum
+            ),
         };
         return Clause::should(LOSS, requirement, actual, test.link_rate.is_some());
     };
-    let short = |size: &FrameSize| test.theoretical(*size).is_some_and(|most| !has_maximum(scan, most));
+    let short = |size: &FrameSize| {
+        test.theoretical(*size)
+            .is_some_and(|most| !has_maximum(scan, most))
+    };
     let short: Vec<FrameSize> = test.frame_sizes.iter().copied().filter(short).collect();
     let actual = match test.link_rate {
         None => format!("from {first}; the plan does not know the rate of the medium"),
         Some(_) if short.is_empty() => format!("from {first}"),
         Some(_) => format!("from {first}; not the maximum at {}", list(&short)),
     };
-    Clause::should(LOSS, requirement, actual, test.link_rate.is_some() && short.is_empty())
+    Clause::should(
+        LOSS,
+        requirement,
+        actual,
+        test.link_rate.is_some() && short.is_empty(),
+    )
 }
 
 /// Returns whether the highest rate of the scan that the medium carries is the medium's maximum, within 1 %.
@@ -272,8 +353,19 @@ fn granularity(test: &TestContext<'_>, scan: &LossScan) -> Clause {
     }
     let highest = scan.rates.iter().max().copied().unwrap_or(FrameRate(1));
     // Of the frame sizes the largest has the lowest maximum, so its steps are the coarsest.
-    let maximum = test.frame_sizes.iter().filter_map(|&size| test.theoretical(size)).min().unwrap_or(highest).min(highest);
-    let widest = scan.rates.windows(2).map(|pair| pair[0].0.abs_diff(pair[1].0)).max().unwrap_or(0);
+    let maximum = test
+        .frame_sizes
+        .iter()
+        .filter_map(|&size| test.theoretical(size))
+        .min()
+        .unwrap_or(highest)
+        .min(highest);
+    let widest = scan
+        .rates
+        .windows(2)
+        .map(|pair| pair[0].0.abs_diff(pair[1].0))
+        .max()
+        .unwrap_or(0);
     let coarsest = 100.0 * widest as f64 / maximum.0.max(1) as f64;
     let actual = format!("steps of at most {coarsest:.1} % of {maximum}");
     // Rates are whole frames per second: a tenth may be rounded up.
@@ -283,12 +375,23 @@ fn granularity(test: &TestContext<'_>, scan: &LossScan) -> Clause {
 fn until_lossless(scan: &LossScan) -> Clause {
     let requirement = "at ever lower rates until two successive trials lose nothing";
     if scan.rates.is_empty() {
-        return Clause::should(LOSS, requirement, "until then, or down to a tenth of the maximum", scan.until_lossless);
+        return Clause::should(
+            LOSS,
+            requirement,
+            "until then, or down to a tenth of the maximum",
+            scan.until_lossless,
+        );
     }
     let descends = scan.rates.windows(2).all(|pair| pair[0] > pair[1]);
     let (highest, last) = (scan.rates.iter().max(), scan.rates.last());
-    let reaches_down = highest.zip(last).is_some_and(|(highest, last)| last.0 as f64 <= 0.1001 * highest.0 as f64);
-    let how = if scan.until_lossless { "until then, or down to" } else { "every rate is tried, down to" };
+    let reaches_down = highest
+        .zip(last)
+        .is_some_and(|(highest, last)| last.0 as f64 <= 0.1001 * highest.0 as f64);
+    let how = if scan.until_lossless {
+        "until then, or down to"
+    } else {
+        "every rate is tried, down to"
+    };
     let actual = format!("{how} {}", last.copied().unwrap_or(FrameRate(0)));
     Clause::should(LOSS, requirement, actual, descends && reaches_down)
 }
@@ -297,7 +400,9 @@ fn axes(test: &TestContext<'_>) -> Clause {
     let requirement = "a graph of the loss in per cent over the rate in per cent of the theoretical one, both from 0 to 100 %";
     let actual = match test.link_rate {
         Some(_) => "both axes from 0 to 100 %",
-        None => "rate in per cent of the highest rate tried; the plan does not know the rate of the medium",
+        None => {
+            "rate in per cent of the highest rate tried; the plan does not know the rate of the medium"
+        }
     };
     Clause::must(LOSS, requirement, actual, test.link_rate.is_some()).or_in_part(true)
 }

@@ -5,7 +5,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext,
+};
 use crate::clause::Clause;
 use crate::plan::Profile;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -46,7 +49,11 @@ pub(super) static INFOS: [Info; 1] = [Info {
     summary: "inter packet delay variation (RFC 8219 section 7.3.2)",
     noun: Noun::Frames,
     searched: None,
-    quantities: &[Quantity::IpdvMinimum, Quantity::IpdvMedian, Quantity::IpdvMaximum],
+    quantities: &[
+        Quantity::IpdvMinimum,
+        Quantity::IpdvMedian,
+        Quantity::IpdvMaximum,
+    ],
     headline: Some(Quantity::IpdvMaximum),
     is_averaged: false,
     axis: "throughput",
@@ -56,7 +63,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl IpdvStream {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
-        Self { load: Load::read(keys), duration_ns: time(keys, "duration", defaults.trial_ns) }
+        Self {
+            load: Load::read(keys),
+            duration_ns: time(keys, "duration", defaults.trial_ns),
+        }
     }
 }
 
@@ -89,11 +99,30 @@ impl Measurement for IpdvStream {
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let mut clauses = stream(test, self.load, self.duration_ns, IPDV);
         clauses.extend([
-            Clause::may("RFC 8219 section 7.3", "IPDV is measured as well", "measured"),
-            Clause::must(IPDV, "IPDV(i) = D(i) - D(i-1)", "for each frame received with the one before it", true),
-            Clause::should(IPDV, "Dmin, Dmed and Dmax of each measurement", "all three", true),
+            Clause::may(
+                "RFC 8219 section 7.3",
+                "IPDV is measured as well",
+                "measured",
+            ),
+            Clause::must(
+                IPDV,
+                "IPDV(i) = D(i) - D(i-1)",
+                "for each frame received with the one before it",
+                true,
+            ),
+            Clause::should(
+                IPDV,
+                "Dmin, Dmed and Dmax of each measurement",
+                "all three",
+                true,
+            ),
             twenty_times(test.repetitions, IPDV, "at least 20 repetitions"),
-            Clause::should(IPDV, "the median of each of the three values is reported", "all three medians", true),
+            Clause::should(
+                IPDV,
+                "the median of each of the three values is reported",
+                "all three medians",
+                true,
+            ),
             Clause::should(IPDV, "milliseconds", "milliseconds", true),
         ]);
         clauses
@@ -101,7 +130,11 @@ impl Measurement for IpdvStream {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let duration_ns = self.duration_ns;
-        context.delays_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        context.delays_at(
+            self.load,
+            move |rate| TrialSpec::constant(rate, duration_ns),
+            read,
+        )
     }
 }
 

@@ -18,10 +18,15 @@ pub trait Keys: Sized {
     fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
 
     /// Returns a list of quantities; a single one may be written without brackets.
-    fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>>;
+    fn list<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>>;
 
     /// Does the same as [`Keys::value`], and reports a missing key.
-    fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
+    fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>)
+    -> Option<T>;
 
     /// Returns the subtable `key`, which is called `name` in messages; `None` for any other value, which can still be read another way.
     fn table(&self, key: &'static str, name: &'static str) -> Option<Self>;
@@ -83,7 +88,11 @@ mod tests {
             None
         }
 
-        fn list<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+        fn list<T>(
+            &self,
+            _: &'static str,
+            _: impl Fn(&str) -> Result<T, String>,
+        ) -> Option<Vec<T>> {
             None
         }
 
@@ -112,12 +121,30 @@ mod tests {
 
     #[test]
     fn every_name_is_read_as_the_measure_of_this_name_and_its_defaults_are_no_mistake() {
-        for profile in [Profile::Smoke, Profile::Draft, Profile::Rfc, Profile::Custom] {
+        for profile in [
+            Profile::Smoke,
+            Profile::Draft,
+            Profile::Rfc,
+            Profile::Custom,
+        ] {
             let (trial_ns, maximum) = (750_000_000, FrameRate(2_000_000));
-            let defaults = MeasureDefaults { trial_ns, profile, maximum, is_medium_known: false };
-            let read = Measure::infos().map(|info| Measure::read(info.term.name, &NoKeys, &defaults));
-            let names: Vec<&str> = read.map(|measure| measure.map_or("none", |measure| measure.name())).collect();
-            assert_eq!(names, Measure::infos().map(|info| info.term.name).collect::<Vec<_>>());
+            let defaults = MeasureDefaults {
+                trial_ns,
+                profile,
+                maximum,
+                is_medium_known: false,
+            };
+            let read =
+                Measure::infos().map(|info| Measure::read(info.term.name, &NoKeys, &defaults));
+            let names: Vec<&str> = read
+                .map(|measure| measure.map_or("none", |measure| measure.name()))
+                .collect();
+            assert_eq!(
+                names,
+                Measure::infos()
+                    .map(|info| info.term.name)
+                    .collect::<Vec<_>>()
+            );
             assert_eq!(Measure::read("no-measure", &NoKeys, &defaults), None);
         }
     }

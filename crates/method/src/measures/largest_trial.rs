@@ -15,7 +15,11 @@ impl Measure {
             SendingTime::UntilConnected => 0,
         };
         // These measures search for the load first.
-        if self.is_at_throughput() { own_ns.max(searched_ns) } else { own_ns }
+        if self.is_at_throughput() {
+            own_ns.max(searched_ns)
+        } else {
+            own_ns
+        }
     }
 }
 
@@ -32,15 +36,24 @@ impl Test {
         let rate = measure.highest_rate(&context);
         let kind = measure.largest_kind(self.stateful);
         let longest_ns = measure.longest_trial_ns(context.trial.duration_ns);
-        let of_connections = |connections| TrialSpec { kind, ..TrialSpec::burst(rate, connections) };
+        let of_connections = |connections| TrialSpec {
+            kind,
+            ..TrialSpec::burst(rate, connections)
+        };
         match kind {
             TrialKind::Establish { connections, .. }
             | TrialKind::TearDown { connections }
             | TrialKind::TcpCapacity { connections } => of_connections(connections),
-            TrialKind::Constant => Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns)),
+            TrialKind::Constant => {
+                Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns))
+            }
             kind => {
                 let outstanding = measure.most_outstanding(&context);
-                TrialSpec { kind, outstanding, ..TrialSpec::constant(rate, longest_ns) }
+                TrialSpec {
+                    kind,
+                    outstanding,
+                    ..TrialSpec::constant(rate, longest_ns)
+                }
             }
         }
     }
@@ -49,7 +62,9 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful};
+    use crate::plan::{
+        Latency, Load, LossScan, PdvStream, Profile, Recovery, Reset, ResponseTime, Stateful,
+    };
     use crate::search::{RepetitionStart, SearchMethod, SearchSettings};
     use crate::terms::{FrameRate, LossRatio};
     use crate::trial::TrialSettings;
@@ -58,12 +73,21 @@ mod tests {
 
     /// Returns a plan with a search up to 1 M frames/s by trials of 10 s.
     fn plan(measure: Measure) -> Plan {
-        let test = Test { measure, ..Test::of("test", "device") };
+        let test = Test {
+            measure,
+            ..Test::of("test", "device")
+        };
         Plan {
             name: "plan".into(),
             profile: Profile::Custom,
             seed: 1,
-            trial: TrialSettings { duration_ns: 10 * SECOND, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 },
+            trial: TrialSettings {
+                duration_ns: 10 * SECOND,
+                residual_ns: 0,
+                rest_ns: 0,
+                frame_timeout_ns: 0,
+                stall_ns: 1,
+            },
             search: SearchSettings {
                 method: SearchMethod::Binary,
                 minimum: FrameRate(1),
@@ -93,19 +117,51 @@ mod tests {
 
     #[test]
     fn a_reset_lasts_as_long_as_the_time_before_and_after_it() {
-        let reset = |load| Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND });
+        let reset = |load| {
+            Measure::Reset(Reset {
+                load,
+                before_ns: 15 * SECOND,
+                after_ns: 30 * SECOND,
+            })
+        };
         assert_eq!(longest_s(reset(Load::OfThroughput(1.0))), 45);
         assert_eq!(longest_s(reset(Load::Rate(FrameRate(1)))), 45);
-        let recovery = Recovery { overload: 1.1, duration_ns: 60 * SECOND, after_ns: 20 * SECOND };
+        let recovery = Recovery {
+            overload: 1.1,
+            duration_ns: 60 * SECOND,
+            after_ns: 20 * SECOND,
+        };
         assert_eq!(longest_s(Measure::Recovery(recovery)), 80);
     }
 
     #[test]
     fn the_search_before_a_measurement_counts_and_that_of_a_given_rate_does_not() {
-        let at = |load| Measure::Pdv(PdvStream { load, duration_ns: SECOND });
-        assert_eq!((longest_s(at(Load::OfThroughput(1.0))), longest_s(at(Load::Rate(FrameRate(5))))), (10, 1));
-        assert_eq!((frames(at(Load::OfThroughput(1.0))), frames(at(Load::Rate(FrameRate(5))))), (10_000_000, 5));
-        let latency = Latency { load: Load::Rate(FrameRate(7)), duration_ns: 120 * SECOND, tag_after_ns: 0, tagged: 1 };
+        let at = |load| {
+            Measure::Pdv(PdvStream {
+                load,
+                duration_ns: SECOND,
+            })
+        };
+        assert_eq!(
+            (
+                longest_s(at(Load::OfThroughput(1.0))),
+                longest_s(at(Load::Rate(FrameRate(5))))
+            ),
+            (10, 1)
+        );
+        assert_eq!(
+            (
+                frames(at(Load::OfThroughput(1.0))),
+                frames(at(Load::Rate(FrameRate(5))))
+            ),
+            (10_000_000, 5)
+        );
+        let latency = Latency {
+            load: Load::Rate(FrameRate(7)),
+            duration_ns: 120 * SECOND,
+            tag_after_ns: 0,
+            tagged: 1,
+        };
         assert_eq!(frames(Measure::Latency(latency)), 840);
     }
 
@@ -113,15 +169,29 @@ mod tests {
     fn the_largest_trial_has_the_frames_of_the_highest_rate() {
         assert_eq!(frames(Measure::Throughput), 10_000_000);
         let rates = vec![FrameRate(10), FrameRate(30), FrameRate(20)];
-        assert_eq!(frames(Measure::FrameLossRate(LossScan { rates, until_lossless: false })), 300);
-        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND, outstanding: None };
+        assert_eq!(
+            frames(Measure::FrameLossRate(LossScan {
+                rates,
+                until_lossless: false
+            })),
+            300
+        );
+        let response = ResponseTime {
+            rate_per_client: FrameRate(100),
+            duration_ns: 3 * SECOND,
+            outstanding: None,
+        };
         assert_eq!(frames(Measure::ResponseTime(response)), 300);
     }
 
     #[test]
     fn requests_that_wait_are_those_of_all_clients() {
         let outstanding = std::num::NonZeroU32::new(8);
-        let response = ResponseTime { rate_per_client: FrameRate(100), duration_ns: 3 * SECOND, outstanding };
+        let response = ResponseTime {
+            rate_per_client: FrameRate(100),
+            duration_ns: 3 * SECOND,
+            outstanding,
+        };
         let plan = plan(Measure::ResponseTime(response));
         assert_eq!(plan.tests[0].largest_trial(&plan).outstanding, Some(8));
     }
@@ -131,9 +201,21 @@ mod tests {
         let mut plan = plan(Measure::EstablishmentRate);
         plan.tests[0].stateful = Some(Stateful::new(400_000, FrameRate(1_000), 0));
         let trial = plan.tests[0].largest_trial(&plan);
-        assert_eq!((trial.frames(), trial.opens().map(|phase_one| phase_one.connections)), (400_000, Some(400_000)));
+        assert_eq!(
+            (
+                trial.frames(),
+                trial.opens().map(|phase_one| phase_one.connections)
+            ),
+            (400_000, Some(400_000))
+        );
         plan.tests[0].measure = Measure::Throughput;
         let trial = plan.tests[0].largest_trial(&plan);
-        assert_eq!((trial.frames(), trial.opens().map(|phase_one| phase_one.connections)), (10_000_000, Some(400_000)));
+        assert_eq!(
+            (
+                trial.frames(),
+                trial.opens().map(|phase_one| phase_one.connections)
+            ),
+            (10_000_000, Some(400_000))
+        );
     }
 }

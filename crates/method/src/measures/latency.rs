@@ -5,7 +5,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, seconds};
 use crate::plan::Profile;
@@ -69,13 +72,26 @@ const TAGGED: u64 = 50_000;
 impl Latency {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
-        let (load, duration_ns) = (Load::read(keys), time(keys, "duration", 2 * defaults.trial_ns));
-        let tag_after_ns = keys.value("tag-after", units::duration_ns).unwrap_or(duration_ns / 2);
+        let (load, duration_ns) = (
+            Load::read(keys),
+            time(keys, "duration", 2 * defaults.trial_ns),
+        );
+        let tag_after_ns = keys
+            .value("tag-after", units::duration_ns)
+            .unwrap_or(duration_ns / 2);
         if tag_after_ns >= duration_ns {
-            keys.mistake("tag-after", "no frame would be tagged: `tag-after` must be shorter than `duration`");
+            keys.mistake(
+                "tag-after",
+                "no frame would be tagged: `tag-after` must be shorter than `duration`",
+            );
         }
         let tagged = keys.number("tagged", units::frames).unwrap_or(TAGGED);
-        Self { load, duration_ns, tag_after_ns, tagged }
+        Self {
+            load,
+            duration_ns,
+            tag_after_ns,
+            tagged,
+        }
     }
 }
 
@@ -109,19 +125,37 @@ impl Measurement for Latency {
         let (how, is_determined) = determined(self.load);
         let determines = Clause::should(LATENCY, DETERMINED, how, is_determined);
         let mut clauses = at_throughput(test, self.load, LATENCY, determines);
-        clauses.push(lasts(LATENCY, "a stream of at least 120 s", self.duration_ns, 120));
+        clauses.push(lasts(
+            LATENCY,
+            "a stream of at least 120 s",
+            self.duration_ns,
+            120,
+        ));
         clauses.extend(tags(self));
         clauses.extend([
             Clause::should(LATENCY, "TL = median of the latencies", "median", true),
-            Clause::should(LATENCY, "WCL = 99.9th percentile of the latencies", worst_case(self), true),
-            twenty_times(test.repetitions, LATENCY, "at least 20 repetitions, the median of their TL and WCL reported"),
+            Clause::should(
+                LATENCY,
+                "WCL = 99.9th percentile of the latencies",
+                worst_case(self),
+                true,
+            ),
+            twenty_times(
+                test.repetitions,
+                LATENCY,
+                "at least 20 repetitions, the median of their TL and WCL reported",
+            ),
             Clause::must(
                 LATENCY,
                 "the definition of latency in RFC 1242 is stated",
                 "store and forward, by software time stamps",
                 true,
             ),
-            Clause::may(LATENCY, "1st and 99th percentile of the repetitions", "reported, with their number"),
+            Clause::may(
+                LATENCY,
+                "1st and 99th percentile of the repetitions",
+                "reported, with their number",
+            ),
         ]);
         clauses
     }
@@ -132,8 +166,14 @@ impl Measurement for Latency {
             let spec = TrialSpec::constant(rate, latency.duration_ns);
             // The wait before the first tagged frame begins when the last flow has started: before that the load is not the one asked for.
             let ramp_ns = conditions.apply(spec).duration_ns - latency.duration_ns;
-            let tagging = Tagging { after_ns: latency.tag_after_ns + ramp_ns, frames: latency.tagged };
-            TrialSpec { tagging: Some(tagging), ..spec }
+            let tagging = Tagging {
+                after_ns: latency.tag_after_ns + ramp_ns,
+                frames: latency.tagged,
+            };
+            TrialSpec {
+                tagging: Some(tagging),
+                ..spec
+            }
         };
         context.delays_at(self.load, tagged, read)
     }
@@ -145,23 +185,54 @@ fn read(result: &TrialResult) -> Reading {
         let tagged = direction.tagged.as_ref()?;
         let bounds = tagged.bounds;
         Some(vec![
-            DelayValue::of_delay(Quantity::TypicalLatency, tagged.median_ns, bounds.map(|of| of.median_ns)),
-            DelayValue::of_delay(Quantity::WorstCaseLatency, tagged.p999_ns, bounds.map(|of| of.p999_ns)),
+            DelayValue::of_delay(
+                Quantity::TypicalLatency,
+                tagged.median_ns,
+                bounds.map(|of| of.median_ns),
+            ),
+            DelayValue::of_delay(
+                Quantity::WorstCaseLatency,
+                tagged.p999_ns,
+                bounds.map(|of| of.p999_ns),
+            ),
         ])
     })
 }
 
 fn tags(latency: &Latency) -> Vec<Clause> {
     let window_ns = latency.duration_ns.saturating_sub(latency.tag_after_ns);
-    let actual = format!("{} after {}", count(latency.tagged, "tag"), seconds(latency.tag_after_ns));
+    let actual = format!(
+        "{} after {}",
+        count(latency.tagged, "tag"),
+        seconds(latency.tag_after_ns)
+    );
     let is_met = latency.tagged >= 500 && latency.tag_after_ns >= 60 * SECOND && window_ns > 0;
     vec![
-        Clause::should(LATENCY, "tags in at least 500 frames after 60 s", actual, is_met),
-        Clause::should(LATENCY, "the identifier stands after the UDP header", "in the first octets after it", true),
-        Clause::must("RFC 2544 section 26.2", "the receiver recognises the tag", "by its number", true),
+        Clause::should(
+            LATENCY,
+            "tags in at least 500 frames after 60 s",
+            actual,
+            is_met,
+        ),
+        Clause::should(
+            LATENCY,
+            "the identifier stands after the UDP header",
+            "in the first octets after it",
+            true,
+        ),
+        Clause::must(
+            "RFC 2544 section 26.2",
+            "the receiver recognises the tag",
+            "by its number",
+            true,
+        ),
     ]
 }
 
 fn worst_case(latency: &Latency) -> &'static str {
-    if latency.tagged < 1000 { "99.9th percentile: of fewer than 1000 the maximum" } else { "99.9th percentile" }
+    if latency.tagged < 1000 {
+        "99.9th percentile: of fewer than 1000 the maximum"
+    } else {
+        "99.9th percentile"
+    }
 }

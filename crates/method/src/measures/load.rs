@@ -18,8 +18,13 @@ pub enum Load {
 }
 
 impl Bounded for Load {
-    const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("of-throughput", NumberBound::SHARE), ("rate", FrameRate::OF_MEDIUM)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("of-throughput", NumberBound::SHARE),
+            ("rate", FrameRate::OF_MEDIUM),
+        ],
+        ..TableBounds::NONE
+    };
 }
 
 impl Load {
@@ -50,12 +55,23 @@ pub(crate) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
 /// Reads a load: `throughput`, `90% of throughput`, `50k`.
 fn load(text: &str) -> Result<Load, String> {
     let share = match text.trim().strip_suffix("throughput") {
-        None => return units::rate(text).map(Load::Rate).map_err(|wrong| format!("{wrong}; or `90% of throughput`")),
+        None => {
+            return units::rate(text)
+                .map(Load::Rate)
+                .map_err(|wrong| format!("{wrong}; or `90% of throughput`"));
+        }
         Some("") => 1.0,
         Some(share) => {
-            let share = share.trim().strip_suffix("of").ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
+            let share = share
+                .trim()
+                .strip_suffix("of")
+                .ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
             units::factor(share.trim())?
         }
     };
-    if share > 0.0 { Ok(Load::OfThroughput(share)) } else { Err("a load must be greater than zero".to_owned()) }
+    if share > 0.0 {
+        Ok(Load::OfThroughput(share))
+    } else {
+        Err("a load must be greater than zero".to_owned())
+    }
 }

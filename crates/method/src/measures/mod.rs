@@ -201,7 +201,12 @@ impl Measure {
     /// Returns whether the result is one number for which higher is better: a rate that was searched for, or a rate or number
     /// of connections.
     pub fn is_rated(&self) -> bool {
-        let of_connections = |quantity: Quantity| matches!(quantity.unit(), Unit::Connections | Unit::ConnectionsPerSecond);
+        let of_connections = |quantity: Quantity| {
+            matches!(
+                quantity.unit(),
+                Unit::Connections | Unit::ConnectionsPerSecond
+            )
+        };
         self.is_searched_rate() || self.info().headline.is_some_and(of_connections)
     }
 
@@ -212,7 +217,9 @@ impl Measure {
 
     /// Returns whether it searches for the largest number of connections.
     pub fn is_capacity(&self) -> bool {
-        self.info().headline.is_some_and(|quantity| quantity.unit() == Unit::Connections)
+        self.info()
+            .headline
+            .is_some_and(|quantity| quantity.unit() == Unit::Connections)
     }
 
     /// Returns whether its rates count connections.
@@ -222,27 +229,47 @@ impl Measure {
 
     /// Returns which DNS queries are made, where the test is of a DNS server.
     pub fn dns(&self) -> Option<&DnsTest> {
-        if let Self::Dns(dns) = self { Some(dns) } else { None }
+        if let Self::Dns(dns) = self {
+            Some(dns)
+        } else {
+            None
+        }
     }
 
     /// Returns the same to be changed.
     pub fn dns_mut(&mut self) -> Option<&mut DnsTest> {
-        if let Self::Dns(dns) = self { Some(dns) } else { None }
+        if let Self::Dns(dns) = self {
+            Some(dns)
+        } else {
+            None
+        }
     }
 
     /// Returns how the capacity of the connection tracking table is searched for, where that is the result.
     pub fn table_capacity(&self) -> Option<&Capacity> {
-        if let Self::TableCapacity(capacity) = self { Some(capacity) } else { None }
+        if let Self::TableCapacity(capacity) = self {
+            Some(capacity)
+        } else {
+            None
+        }
     }
 
     /// Returns the requests that are made, where the test is of those and their replies.
     pub fn response_time(&self) -> Option<&ResponseTime> {
-        if let Self::ResponseTime(response) = self { Some(response) } else { None }
+        if let Self::ResponseTime(response) = self {
+            Some(response)
+        } else {
+            None
+        }
     }
 
     /// Returns for how long which load is held, where the test is a soak.
     pub fn soak(&self) -> Option<&Soak> {
-        if let Self::Soak(soak) = self { Some(soak) } else { None }
+        if let Self::Soak(soak) = self {
+            Some(soak)
+        } else {
+            None
+        }
     }
 
     /// Returns whether the tester's ends are hosts with sockets of the kernel rather than ports for frames.

@@ -74,7 +74,10 @@ impl Outcome {
 
     /// Returns the throughput that it was made at, from whichever measurement it came.
     pub fn load_throughput(&self) -> Option<FrameRate> {
-        self.load.as_ref().map(|load| load.throughput).or_else(|| self.throughput())
+        self.load
+            .as_ref()
+            .map(|load| load.throughput)
+            .or_else(|| self.throughput())
     }
 
     /// Returns whether it has no result because the tester never managed a valid trial.
@@ -82,7 +85,8 @@ impl Outcome {
         let bracket = self.brackets.first();
         let searched_in_vain = bracket.is_some_and(|bracket| bracket.known().is_none());
         let has_a_load = bracket.is_none_or(|b| b.lower.is_some());
-        let is_without_value = !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
+        let is_without_value =
+            !measure.is_searched_rate() && self.invalid > 0 && self.values.is_empty();
         searched_in_vain || (is_without_value && has_a_load)
     }
 
@@ -100,14 +104,29 @@ impl Outcome {
     pub fn headline_value(&self, measure: &Measure) -> Option<CensoredValue> {
         let value = self.headline(measure)?;
         let Some(quantity) = measure.info().headline else {
-            let is_at_least = self.brackets.first().and_then(Bracket::value).is_some_and(|rate| rate.is_at_least);
-            return Some(CensoredValue { is_at_least, ..CensoredValue::exact(value) });
+            let is_at_least = self
+                .brackets
+                .first()
+                .and_then(Bracket::value)
+                .is_some_and(|rate| rate.is_at_least);
+            return Some(CensoredValue {
+                is_at_least,
+                ..CensoredValue::exact(value)
+            });
         };
-        let of_quantity = || self.values.iter().filter(|value| value.quantity == quantity);
+        let of_quantity = || {
+            self.values
+                .iter()
+                .filter(|value| value.quantity == quantity)
+        };
         let is_at_least = of_quantity().any(|value| value.is_at_least);
         // Of several directions the highest delay counts: a bound of a lower one does not move it.
         let is_at_most = of_quantity().any(|other| other.is_at_most && other.value >= value);
-        Some(CensoredValue { value, is_at_least, is_at_most })
+        Some(CensoredValue {
+            value,
+            is_at_least,
+            is_at_most,
+        })
     }
 
     /// Does the same as [`Self::headline`], even where the rate was not found, so that only a lower bound is known.
@@ -116,7 +135,17 @@ impl Outcome {
             return self.throughput().map(|rate| rate.0 as f64);
         }
         let quantity = measure.info().headline?;
-        let values = self.values.iter().filter(|value| value.quantity == quantity).map(|value| value.value);
-        values.reduce(|a, b| if quantity.is_higher_better() { a.min(b) } else { a.max(b) })
+        let values = self
+            .values
+            .iter()
+            .filter(|value| value.quantity == quantity)
+            .map(|value| value.value);
+        values.reduce(|a, b| {
+            if quantity.is_higher_better() {
+                a.min(b)
+            } else {
+                a.max(b)
+            }
+        })
     }
 }

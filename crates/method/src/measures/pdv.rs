@@ -5,7 +5,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext,
+};
 use crate::clause::Clause;
 use crate::plan::Profile;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -55,7 +58,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl PdvStream {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
-        Self { load: Load::read(keys), duration_ns: time(keys, "duration", defaults.trial_ns) }
+        Self {
+            load: Load::read(keys),
+            duration_ns: time(keys, "duration", defaults.trial_ns),
+        }
     }
 }
 
@@ -89,9 +95,23 @@ impl Measurement for PdvStream {
         let mut clauses = stream(test, self.load, self.duration_ns, PDV);
         clauses.extend([
             Clause::should("RFC 8219 section 7.3", "PDV is measured", "measured", true),
-            Clause::must(PDV, "PDV = D99.9 - Dmin, over all frames of the stream", "as asked, over all frames received", true),
-            twenty_times(test.repetitions, PDV, "at least 20 repetitions, their median reported"),
-            Clause::should(PDV, "1st and 99th percentile of the repetitions", "reported, with their number", true),
+            Clause::must(
+                PDV,
+                "PDV = D99.9 - Dmin, over all frames of the stream",
+                "as asked, over all frames received",
+                true,
+            ),
+            twenty_times(
+                test.repetitions,
+                PDV,
+                "at least 20 repetitions, their median reported",
+            ),
+            Clause::should(
+                PDV,
+                "1st and 99th percentile of the repetitions",
+                "reported, with their number",
+                true,
+            ),
             Clause::should(PDV, "milliseconds", "milliseconds", true),
         ]);
         clauses
@@ -99,7 +119,11 @@ impl Measurement for PdvStream {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let duration_ns = self.duration_ns;
-        context.delays_at(self.load, move |rate| TrialSpec::constant(rate, duration_ns), read)
+        context.delays_at(
+            self.load,
+            move |rate| TrialSpec::constant(rate, duration_ns),
+            read,
+        )
     }
 }
 
@@ -110,8 +134,16 @@ fn read(result: &TrialResult) -> Reading {
         let bounds = delay.bounds;
         Some(vec![
             DelayValue::of_difference(Quantity::Pdv, delay.pdv_ns() as f64),
-            DelayValue::of_delay(Quantity::MinimumDelay, delay.min_ns, bounds.map(|of| of.min_ns)),
-            DelayValue::of_delay(Quantity::HighDelay, delay.p999_ns, bounds.map(|of| of.p999_ns)),
+            DelayValue::of_delay(
+                Quantity::MinimumDelay,
+                delay.min_ns,
+                bounds.map(|of| of.min_ns),
+            ),
+            DelayValue::of_delay(
+                Quantity::HighDelay,
+                delay.p999_ns,
+                bounds.map(|of| of.p999_ns),
+            ),
         ])
     })
 }

@@ -210,8 +210,17 @@ pub struct Value {
 impl Value {
     /// Returns it as a value of a sample.
     pub fn censored(&self) -> CensoredValue {
-        let Self { value, is_at_least, is_at_most, .. } = *self;
-        CensoredValue { value, is_at_least, is_at_most }
+        let Self {
+            value,
+            is_at_least,
+            is_at_most,
+            ..
+        } = *self;
+        CensoredValue {
+            value,
+            is_at_least,
+            is_at_most,
+        }
     }
 }
 
@@ -228,7 +237,10 @@ mod tests {
             let name: StrDeserializer<'_, Error> = quantity.name().into_deserializer();
             assert_eq!(Quantity::deserialize(name), Ok(quantity));
         }
-        let names: std::collections::BTreeSet<_> = Quantity::ALL.iter().map(|quantity| quantity.name()).collect();
+        let names: std::collections::BTreeSet<_> = Quantity::ALL
+            .iter()
+            .map(|quantity| quantity.name())
+            .collect();
         assert_eq!(names.len(), Quantity::ALL.len());
     }
 }

@@ -6,7 +6,10 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
 use crate::plan::Profile;
@@ -30,7 +33,11 @@ pub struct Recovery {
 
 impl Bounded for Recovery {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("overload", OVERLOAD), ("duration-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
+        numbers: &[
+            ("overload", OVERLOAD),
+            ("duration-ns", NumberBound::TIME_NS),
+            ("after-ns", NumberBound::TIME_NS),
+        ],
         ..TableBounds::NONE
     };
 }
@@ -62,15 +69,28 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl Recovery {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
-        let (overload, trial_ns) = (keys.value("overload", overload).unwrap_or(1.1), defaults.trial_ns);
-        Self { overload, duration_ns: time(keys, "duration", trial_ns), after_ns: time(keys, "after", trial_ns / 2) }
+        let (overload, trial_ns) = (
+            keys.value("overload", overload).unwrap_or(1.1),
+            defaults.trial_ns,
+        );
+        Self {
+            overload,
+            duration_ns: time(keys, "duration", trial_ns),
+            after_ns: time(keys, "after", trial_ns / 2),
+        }
     }
 }
 
 fn overload(text: &str) -> Result<f64, String> {
-    let share = text.trim().strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok()).map(|p| p / 100.0);
+    let share = text
+        .trim()
+        .strip_suffix('%')
+        .and_then(|percent| percent.trim().parse::<f64>().ok())
+        .map(|p| p / 100.0);
     let share = share.filter(|share| OVERLOAD.contains(*share));
-    share.ok_or_else(|| format!("expected a share of the throughput from 100% to 1000%, not `{text}`"))
+    share.ok_or_else(|| {
+        format!("expected a share of the throughput from 100% to 1000%, not `{text}`")
+    })
 }
 
 impl Measurement for Recovery {
@@ -111,14 +131,40 @@ impl Measurement for Recovery {
         let overload = format!("{} of it, {limit}", percent(self.overload));
         let is_overload = (self.overload - 1.1).abs() < 1e-6;
         let lasts = seconds(self.duration_ns);
-        let found =
-            if is_first_goal_zero(test) { "searched for, in the first repetition" } else { "a rate with loss is searched for" };
-        let drop = format!("50 % for {}; the result is B - A, while the RFC's text says A - B", seconds(self.after_ns));
+        let found = if is_first_goal_zero(test) {
+            "searched for, in the first repetition"
+        } else {
+            "a rate with loss is searched for"
+        };
+        let drop = format!(
+            "50 % for {}; the result is B - A, while the RFC's text says A - B",
+            seconds(self.after_ns)
+        );
         vec![
-            Clause::must(RECOVERY, "the throughput is determined at each frame size", found, is_first_goal_zero(test)),
-            Clause::must(RECOVERY, "110 % of the throughput, or the medium's maximum if that is lower", overload, is_overload),
-            Clause::must(RECOVERY, "overload for at least 60 s", lasts, self.duration_ns >= 60 * SECOND),
-            Clause::must(RECOVERY, "at time A down to 50 % of that rate, until the last frame lost at B", drop, true),
+            Clause::must(
+                RECOVERY,
+                "the throughput is determined at each frame size",
+                found,
+                is_first_goal_zero(test),
+            ),
+            Clause::must(
+                RECOVERY,
+                "110 % of the throughput, or the medium's maximum if that is lower",
+                overload,
+                is_overload,
+            ),
+            Clause::must(
+                RECOVERY,
+                "overload for at least 60 s",
+                lasts,
+                self.duration_ns >= 60 * SECOND,
+            ),
+            Clause::must(
+                RECOVERY,
+                "at time A down to 50 % of that rate, until the last frame lost at B",
+                drop,
+                true,
+            ),
             Clause::should(
                 RECOVERY,
                 "repeated a number of times, averaged",
@@ -134,8 +180,14 @@ impl Measurement for Recovery {
         let most = context.theoretical().unwrap_or(FrameRate(u64::MAX));
         let dropping = move |rate: FrameRate| {
             let overload = scaled(rate, recovery.overload).min(most);
-            let kind = TrialKind::Drop { at_ns: recovery.duration_ns, to: FrameRate((overload.0 / 2).max(1)) };
-            TrialSpec { kind, ..TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns) }
+            let kind = TrialKind::Drop {
+                at_ns: recovery.duration_ns,
+                to: FrameRate((overload.0 / 2).max(1)),
+            };
+            TrialSpec {
+                kind,
+                ..TrialSpec::constant(overload, recovery.duration_ns + recovery.after_ns)
+            }
         };
         context.single_at(Load::OfThroughput(1.0), dropping, read)
     }
@@ -144,23 +196,43 @@ impl Measurement for Recovery {
 /// Reads the time from the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way
 /// round).
 fn read(result: &TrialResult) -> Reading {
-    let TrialKind::Drop { at_ns, .. } = result.spec.kind else { return Reading::new(Verdict::Invalid, Vec::new()) };
+    let TrialKind::Drop { at_ns, .. } = result.spec.kind else {
+        return Reading::new(Verdict::Invalid, Vec::new());
+    };
     let mut values = each(result, |direction| {
         // What was lost to nothing was not overloaded, and has nothing to recover from.
-        let last_ns = direction.last_missing_ns.filter(|_| direction.not_received() > missing_from(direction, at_ns))?;
-        Some(vec![(Quantity::RecoveryTime, last_ns.saturating_sub(at_ns) as f64)])
+        let last_ns = direction
+            .last_missing_ns
+            .filter(|_| direction.not_received() > missing_from(direction, at_ns))?;
+        Some(vec![(
+            Quantity::RecoveryTime,
+            last_ns.saturating_sub(at_ns) as f64,
+        )])
     });
     // Still losing when the trial ended.
     let end_ns = (result.spec.duration_ns - at_ns) as f64 * 0.99;
-    values.iter_mut().for_each(|value| value.is_at_least = value.value > end_ns);
+    values
+        .iter_mut()
+        .for_each(|value| value.is_at_least = value.value > end_ns);
     let is_the_testers = result.directions.iter().any(|direction| {
         let missing = missing_from(direction, at_ns);
         missing > 0 && missing <= result.excusable(direction.direction)
     });
-    Reading::new(if is_the_testers { Verdict::Invalid } else { sent_as_asked(result) }, values)
+    Reading::new(
+        if is_the_testers {
+            Verdict::Invalid
+        } else {
+            sent_as_asked(result)
+        },
+        values,
+    )
 }
 
 /// Frames not received that were due from a moment on, to the bin of 100 ms it lies in.
 fn missing_from(direction: &DirectionResult, at_ns: u64) -> u64 {
-    direction.lost_by_bin.iter().skip((at_ns / LOSS_BIN_NS) as usize + 1).sum()
+    direction
+        .lost_by_bin
+        .iter()
+        .skip((at_ns / LOSS_BIN_NS) as usize + 1)
+        .sum()
 }

@@ -6,8 +6,8 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{
-    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
-    TrafficRequirements,
+    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime,
+    Term, TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, list, percent, seconds};
@@ -35,7 +35,10 @@ pub struct Reset {
 
 impl Bounded for Reset {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("before-ns", NumberBound::TIME_NS), ("after-ns", NumberBound::TIME_NS)],
+        numbers: &[
+            ("before-ns", NumberBound::TIME_NS),
+            ("after-ns", NumberBound::TIME_NS),
+        ],
         tables: &[("load", &Load::BOUNDS)],
         ..TableBounds::NONE
     };
@@ -67,13 +70,21 @@ impl Reset {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         let (before_ns, after_ns) = durations_of(defaults.profile, defaults.trial_ns);
-        Self { load: Load::read(keys), before_ns: time(keys, "before", before_ns), after_ns: time(keys, "after", after_ns) }
+        Self {
+            load: Load::read(keys),
+            before_ns: time(keys, "before", before_ns),
+            after_ns: time(keys, "after", after_ns),
+        }
     }
 }
 
 /// Returns the times before and after the reset, nanoseconds, in a profile whose trials last `trial_ns`.
 fn durations_of(profile: Profile, trial_ns: u64) -> (u64, u64) {
-    let before_ns = if profile == Profile::Rfc { BEFORE_NS } else { trial_ns };
+    let before_ns = if profile == Profile::Rfc {
+        BEFORE_NS
+    } else {
+        trial_ns
+    };
     (before_ns, before_ns.max(2_000_000_000))
 }
 
@@ -116,9 +127,23 @@ impl Measurement for Reset {
         let before = seconds(self.before_ns);
         let is_smallest = test.frame_sizes == [FrameSize::MINIMUM];
         vec![
-            Clause::may(PROCESS, "a process reset", "the device's processes, as its recipe says"),
-            Clause::must(PROCESS, "at least 15 s of forwarding before the reset", before, self.before_ns >= 15 * SECOND),
-            Clause::should(PROCESS, "the minimum frame size", list(test.frame_sizes), is_smallest),
+            Clause::may(
+                PROCESS,
+                "a process reset",
+                "the device's processes, as its recipe says",
+            ),
+            Clause::must(
+                PROCESS,
+                "at least 15 s of forwarding before the reset",
+                before,
+                self.before_ns >= 15 * SECOND,
+            ),
+            Clause::should(
+                PROCESS,
+                "the minimum frame size",
+                list(test.frame_sizes),
+                is_smallest,
+            ),
             full_load(test, self.load),
             Clause::should(
                 "RFC 6201 section 1.3",
@@ -139,8 +164,13 @@ impl Measurement for Reset {
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let reset = *self;
         let resetting = move |rate| {
-            let kind = TrialKind::Reset { at_ns: reset.before_ns };
-            TrialSpec { kind, ..TrialSpec::constant(rate, reset.before_ns + reset.after_ns) }
+            let kind = TrialKind::Reset {
+                at_ns: reset.before_ns,
+            };
+            TrialSpec {
+                kind,
+                ..TrialSpec::constant(rate, reset.before_ns + reset.after_ns)
+            }
         };
         context.single_at(self.load, resetting, read)
     }
@@ -157,11 +187,21 @@ fn read(result: &TrialResult) -> Reading {
         Some(found)
     });
     for value in &mut values {
-        let of = result.directions.iter().find(|direction| direction.direction == value.direction);
+        let of = result
+            .directions
+            .iter()
+            .find(|direction| direction.direction == value.direction);
         value.is_at_least = of.is_some_and(|direction| is_gone_to_the_end(direction, result));
     }
     let is_the_duts = result.is_loss_of_the_dut(EXCUSABLE_SHARE);
-    Reading::new(if is_the_duts { sent_as_asked(result) } else { Verdict::Invalid }, values)
+    Reading::new(
+        if is_the_duts {
+            sent_as_asked(result)
+        } else {
+            Verdict::Invalid
+        },
+        values,
+    )
 }
 
 fn by_loss_ns(direction: &DirectionResult, result: &TrialResult) -> f64 {
@@ -177,7 +217,9 @@ fn by_timestamps_ns(direction: &DirectionResult) -> f64 {
 /// end does not count: then the frames lost at the reset leave a silence between two others.
 fn is_gone_to_the_end(direction: &DirectionResult, result: &TrialResult) -> bool {
     let end_ns = result.spec.duration_ns as f64 * 0.999;
-    let is_lossy_at_the_end = direction.last_missing_ns.is_some_and(|last_ns| last_ns as f64 > end_ns);
+    let is_lossy_at_the_end = direction
+        .last_missing_ns
+        .is_some_and(|last_ns| last_ns as f64 > end_ns);
     is_lossy_at_the_end && by_timestamps_ns(direction) < by_loss_ns(direction, result) / 2.0
 }
 
@@ -186,6 +228,12 @@ fn full_load(test: &TestContext<'_>, load: Load) -> Clause {
         Load::OfThroughput(share) => format!("{} of the throughput", percent(share)),
         Load::Rate(rate) => format!("{rate}, as the plan says"),
     };
-    let is_full = matches!(load, Load::OfThroughput(share) if share >= 1.0) && is_first_goal_zero(test);
-    Clause::should(PROCESS, "a rate at which the DUT reaches its maximum forwarding", actual, is_full)
+    let is_full =
+        matches!(load, Load::OfThroughput(share) if share >= 1.0) && is_first_goal_zero(test);
+    Clause::should(
+        PROCESS,
+        "a rate at which the DUT reaches its maximum forwarding",
+        actual,
+        is_full,
+    )
 }

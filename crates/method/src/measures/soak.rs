@@ -6,7 +6,10 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::{Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext};
+use super::{
+    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext,
+};
 use super::{Tcp, TrafficRequirements, Value};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
@@ -36,7 +39,10 @@ pub struct Soak {
 
 impl Bounded for Soak {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("duration-ns", NumberBound::TIME_NS), ("warm-up-ns", NumberBound::TIME_NS)],
+        numbers: &[
+            ("duration-ns", NumberBound::TIME_NS),
+            ("warm-up-ns", NumberBound::TIME_NS),
+        ],
         tables: &[("load", &Load::BOUNDS), ("tcp", &Tcp::BOUNDS)],
         ..TableBounds::NONE
     };
@@ -49,10 +55,18 @@ const USUAL_CONNECTIONS: FrameRate = FrameRate(100);
 const USUAL_SHARE: f64 = 0.5;
 
 /// The growth of the device's memory per hour, and the ends of its interval.
-const MEMORY: [Quantity; 3] = [Quantity::MemoryGrowthRate, Quantity::MemoryGrowthLeast, Quantity::MemoryGrowthMost];
+const MEMORY: [Quantity; 3] = [
+    Quantity::MemoryGrowthRate,
+    Quantity::MemoryGrowthLeast,
+    Quantity::MemoryGrowthMost,
+];
 
 /// The same of the kernel's memory.
-const KERNEL: [Quantity; 3] = [Quantity::KernelGrowthRate, Quantity::KernelGrowthLeast, Quantity::KernelGrowthMost];
+const KERNEL: [Quantity; 3] = [
+    Quantity::KernelGrowthRate,
+    Quantity::KernelGrowthLeast,
+    Quantity::KernelGrowthMost,
+];
 
 const HOUR_NS: f64 = 3600e9;
 
@@ -85,7 +99,16 @@ const FRAMES: Info = Info {
     summary: "loss, growth of memory and connections over hours at one load (no RFC)",
     noun: Noun::Frames,
     searched: None,
-    quantities: &[Quantity::SoakLoss, WATCHED[0], WATCHED[1], WATCHED[2], WATCHED[3], WATCHED[4], WATCHED[5], WATCHED[6]],
+    quantities: &[
+        Quantity::SoakLoss,
+        WATCHED[0],
+        WATCHED[1],
+        WATCHED[2],
+        WATCHED[3],
+        WATCHED[4],
+        WATCHED[5],
+        WATCHED[6],
+    ],
     headline: Some(Quantity::SoakLoss),
     is_averaged: false,
     axis: "throughput",
@@ -134,11 +157,18 @@ impl Soak {
             None => Load::OfThroughput(USUAL_SHARE),
         };
         let duration_ns = time(keys, "duration", usual_ns(defaults.profile));
-        let warm_up_ns = keys.value("warm-up", units::duration_ns).unwrap_or(duration_ns / 4);
+        let warm_up_ns = keys
+            .value("warm-up", units::duration_ns)
+            .unwrap_or(duration_ns / 4);
         if warm_up_ns >= duration_ns {
             keys.mistake("warm-up", "`warm-up` must be shorter than `duration`");
         }
-        Self { load, duration_ns, warm_up_ns, tcp }
+        Self {
+            load,
+            duration_ns,
+            warm_up_ns,
+            tcp,
+        }
     }
 }
 
@@ -194,36 +224,72 @@ impl Measurement for Soak {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let (duration_ns, kind) = (self.duration_ns, self.kind());
-        context.single_at(self.load, move |rate| TrialSpec { kind, ..TrialSpec::constant(rate, duration_ns) }, read)
+        context.single_at(
+            self.load,
+            move |rate| TrialSpec {
+                kind,
+                ..TrialSpec::constant(rate, duration_ns)
+            },
+            read,
+        )
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
         let growth_of = |samples: &[u64]| growth(&self.after(samples, result, watch), watch);
-        let (memory, kernel) = (growth_of(&watch.device_memory()), growth_of(&watch.kernel_memory));
+        let (memory, kernel) = (
+            growth_of(&watch.device_memory()),
+            growth_of(&watch.kernel_memory),
+        );
         let connections = self.after(&watch.connections, result, watch);
-        let table = connections.first().zip(connections.last()).map(|(first, last)| *last as f64 - *first as f64);
-        let largest = watch.connections.iter().max().filter(|_| self.tcp.is_some());
-        let found = MEMORY.into_iter().zip(memory).chain(KERNEL.into_iter().zip(kernel));
+        let table = connections
+            .first()
+            .zip(connections.last())
+            .map(|(first, last)| *last as f64 - *first as f64);
+        let largest = watch
+            .connections
+            .iter()
+            .max()
+            .filter(|_| self.tcp.is_some());
+        let found = MEMORY
+            .into_iter()
+            .zip(memory)
+            .chain(KERNEL.into_iter().zip(kernel));
         let found = found.chain(table.map(|table| (Quantity::TableGrowth, table)));
         let found = found.chain(largest.map(|largest| (Quantity::TableLargest, *largest as f64)));
         // Device-wide values are stored with the forward direction.
         let (direction, load) = (Direction::Forward, result.spec.rate);
         found
-            .map(|(quantity, value)| Value { quantity, direction, load, value, is_at_least: false, is_at_most: false })
+            .map(|(quantity, value)| Value {
+                quantity,
+                direction,
+                load,
+                value,
+                is_at_least: false,
+                is_at_most: false,
+            })
             .collect()
     }
 }
 
 impl Soak {
     fn kind(&self) -> TrialKind {
-        if self.tcp.is_some() { TrialKind::TcpRate } else { TrialKind::Constant }
+        if self.tcp.is_some() {
+            TrialKind::TcpRate
+        } else {
+            TrialKind::Constant
+        }
     }
 
     /// Returns the samples after the warm-up, which begins with the first frame of phase 2, up to the last frame.
     fn after(&self, samples: &[u64], result: &TrialResult, watch: &Watch) -> Vec<u64> {
-        let opening_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+        let opening_ns = result
+            .phase_one_result()
+            .map_or(0, |connections| connections.delay_ns);
         let index = |ns: u64| (ns / watch.interval_ns.max(1)) as usize;
-        let (first, last) = (index(opening_ns + self.warm_up_ns), index(opening_ns + self.duration_ns));
+        let (first, last) = (
+            index(opening_ns + self.warm_up_ns),
+            index(opening_ns + self.duration_ns),
+        );
         samples.iter().take(last).skip(first).copied().collect()
     }
 }
@@ -232,7 +298,9 @@ impl Soak {
 fn growth(samples: &[u64], watch: &Watch) -> Vec<f64> {
     let samples: Vec<f64> = samples.iter().map(|octets| *octets as f64).collect();
     let per_hour = |slope: f64| slope * HOUR_NS / watch.interval_ns.max(1) as f64;
-    trend(&samples).map_or_else(Vec::new, |found| [found.slope, found.low, found.high].map(per_hour).to_vec())
+    trend(&samples).map_or_else(Vec::new, |found| {
+        [found.slope, found.low, found.high].map(per_hour).to_vec()
+    })
 }
 
 /// Returns the loss of each direction, or what became of the connections. A tester that sent as asked is enough: pauses of some milliseconds decide
@@ -240,7 +308,9 @@ fn growth(samples: &[u64], watch: &Watch) -> Vec<f64> {
 fn read(result: &TrialResult) -> Reading {
     let values = match result.spec.kind {
         TrialKind::TcpRate => each(result, |opened| Some(cycled(result, opened))),
-        _ => each(result, |direction| Some(vec![(Quantity::SoakLoss, direction.loss_ratio().0 * 100.0)])),
+        _ => each(result, |direction| {
+            Some(vec![(Quantity::SoakLoss, direction.loss_ratio().0 * 100.0)])
+        }),
     };
     Reading::new(sent_as_asked(result), values)
 }
@@ -248,11 +318,15 @@ fn read(result: &TrialResult) -> Reading {
 /// Returns the share of the connections that failed, and how many were opened and closed per second.
 fn cycled(result: &TrialResult, opened: &DirectionResult) -> Vec<(Quantity, f64)> {
     let unclosed = result.tcp().map_or(0, |tcp| tcp.connections.unclosed);
-    let per_second = |connections: u64| connections as f64 * 1e9 / result.spec.duration_ns.max(1) as f64;
+    let per_second =
+        |connections: u64| connections as f64 * 1e9 / result.spec.duration_ns.max(1) as f64;
     vec![
         (Quantity::FailedConnections, opened.loss_ratio().0 * 100.0),
         (Quantity::ConnectionsOpened, per_second(opened.received)),
-        (Quantity::ConnectionsClosed, per_second(opened.received.saturating_sub(unclosed))),
+        (
+            Quantity::ConnectionsClosed,
+            per_second(opened.received.saturating_sub(unclosed)),
+        ),
     ]
 }
 
@@ -266,12 +340,25 @@ mod tests {
     const HOUR: u64 = 3_600_000_000_000;
 
     fn soak() -> Soak {
-        Soak { load: Load::Rate(FrameRate(1000)), duration_ns: 2 * HOUR, warm_up_ns: HOUR / 2, tcp: None }
+        Soak {
+            load: Load::Rate(FrameRate(1000)),
+            duration_ns: 2 * HOUR,
+            warm_up_ns: HOUR / 2,
+            tcp: None,
+        }
     }
 
     fn result() -> TrialResult {
         let spec = TrialSpec::constant(FrameRate(1000), 2 * HOUR);
-        TrialResult::new(spec, vec![DirectionResult::counted(Direction::Forward, 7_200_000, 7_199_280)], vec![])
+        TrialResult::new(
+            spec,
+            vec![DirectionResult::counted(
+                Direction::Forward,
+                7_200_000,
+                7_199_280,
+            )],
+            vec![],
+        )
     }
 
     /// A device whose memory fills a cache of 3 MB in ten minutes and then leaks so many octets per hour, seen every second with some noise.
@@ -281,11 +368,19 @@ mod tests {
             let cache = 3e6 * (f64::from(second) / 600.0).min(1.0);
             (20e6 + cache + leak * f64::from(second) / 3600.0 + 4096.0 * random.gaussian()) as u64
         };
-        Watch { interval_ns: 1_000_000_000, memory: (0..7205).map(sample).collect(), ..Watch::default() }
+        Watch {
+            interval_ns: 1_000_000_000,
+            memory: (0..7205).map(sample).collect(),
+            ..Watch::default()
+        }
     }
 
     fn found(watch: &Watch, quantity: Quantity) -> Option<f64> {
-        soak().watched(&result(), watch).iter().find(|value| value.quantity == quantity).map(|value| value.value)
+        soak()
+            .watched(&result(), watch)
+            .iter()
+            .find(|value| value.quantity == quantity)
+            .map(|value| value.value)
     }
 
     #[test]
@@ -293,22 +388,40 @@ mod tests {
         let ends = |leak, seed| {
             let watch = watch(leak, seed);
             let of = |quantity| found(&watch, quantity).expect("a value");
-            (of(Quantity::MemoryGrowthLeast), of(Quantity::MemoryGrowthRate), of(Quantity::MemoryGrowthMost))
+            (
+                of(Quantity::MemoryGrowthLeast),
+                of(Quantity::MemoryGrowthRate),
+                of(Quantity::MemoryGrowthMost),
+            )
         };
-        let leaks = (0..200).filter(|seed| ends(100_000.0, *seed).0 > 90_000.0).count();
+        let leaks = (0..200)
+            .filter(|seed| ends(100_000.0, *seed).0 > 90_000.0)
+            .count();
         assert_eq!(leaks, 200, "100 kB/h");
         let accused = (0..200).filter(|seed| ends(0.0, *seed).0 > 0.0).count();
         assert!(accused <= 12, "{accused} of 200 where 5 are due");
         let (low, rate, high) = ends(100_000.0, 1);
-        assert!(low < rate && rate < high && (rate - 100_000.0).abs() < 2_000.0, "{low} {rate} {high}");
+        assert!(
+            low < rate && rate < high && (rate - 100_000.0).abs() < 2_000.0,
+            "{low} {rate} {high}"
+        );
     }
 
     #[test]
     fn the_kernels_memory_and_the_connections_have_values_of_their_own() {
         let connections = (0..7205).map(|second| 1000 + second / 2000).collect();
         let leaking = watch(50_000.0, 3);
-        let watch = Watch { kernel_memory: leaking.memory, connections, memory: vec![], ..leaking };
-        assert_eq!(found(&watch, Quantity::MemoryGrowthRate), None, "the device has no process");
+        let watch = Watch {
+            kernel_memory: leaking.memory,
+            connections,
+            memory: vec![],
+            ..leaking
+        };
+        assert_eq!(
+            found(&watch, Quantity::MemoryGrowthRate),
+            None,
+            "the device has no process"
+        );
         assert!(found(&watch, Quantity::KernelGrowthLeast).is_some_and(|low| low > 40_000.0));
         assert_eq!(found(&watch, Quantity::TableGrowth), Some(3.0));
     }
@@ -321,34 +434,74 @@ mod tests {
     }
 
     fn cycling() -> Soak {
-        let tcp = Tcp { object_octets: 64, time_limit_ns: 900_000_000, close: Close::ServerFirst, server_ports: (80, 80) };
-        Soak { tcp: Some(tcp), ..soak() }
+        let tcp = Tcp {
+            object_octets: 64,
+            time_limit_ns: 900_000_000,
+            close: Close::ServerFirst,
+            server_ports: (80, 80),
+        };
+        Soak {
+            tcp: Some(tcp),
+            ..soak()
+        }
     }
 
     #[test]
-    fn connections_that_a_simulated_device_cannot_open_have_failed_and_the_others_are_counted_per_second() {
+    fn connections_that_a_simulated_device_cannot_open_have_failed_and_the_others_are_counted_per_second()
+     {
         for (capacity, failed, opened) in [(5_000, 0.0, 1_000.0), (800, 20.0, 800.0)] {
             let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1);
-            let Ok(result) = dut.measure(&TrialSpec { kind: cycling().kind(), ..TrialSpec::constant(FrameRate(1_000), HOUR) });
-            let value =
-                |quantity| read(&result).values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
-            assert!(value(Quantity::FailedConnections).is_some_and(|found| (found - failed).abs() < 0.1), "{capacity}");
+            let Ok(result) = dut.measure(&TrialSpec {
+                kind: cycling().kind(),
+                ..TrialSpec::constant(FrameRate(1_000), HOUR)
+            });
+            let value = |quantity| {
+                read(&result)
+                    .values
+                    .iter()
+                    .find(|value| value.quantity == quantity)
+                    .map(|value| value.value)
+            };
+            assert!(
+                value(Quantity::FailedConnections)
+                    .is_some_and(|found| (found - failed).abs() < 0.1),
+                "{capacity}"
+            );
             for quantity in [Quantity::ConnectionsOpened, Quantity::ConnectionsClosed] {
-                assert!(value(quantity).is_some_and(|found| (found - opened).abs() < 1.0), "{capacity}: {quantity:?}");
+                assert!(
+                    value(quantity).is_some_and(|found| (found - opened).abs() < 1.0),
+                    "{capacity}: {quantity:?}"
+                );
             }
         }
     }
 
     #[test]
-    fn a_table_that_keeps_closed_connections_gains_and_one_that_frees_them_after_two_minutes_does_not() {
+    fn a_table_that_keeps_closed_connections_gains_and_one_that_frees_them_after_two_minutes_does_not()
+     {
         let grown = |table: fn(u64) -> u64| {
-            let watch = Watch { interval_ns: 1_000_000_000, connections: (0..7205).map(table).collect(), ..Watch::default() };
+            let watch = Watch {
+                interval_ns: 1_000_000_000,
+                connections: (0..7205).map(table).collect(),
+                ..Watch::default()
+            };
             let values = cycling().watched(&result(), &watch);
-            let of = |quantity| values.iter().find(|value| value.quantity == quantity).map(|value| value.value);
+            let of = |quantity| {
+                values
+                    .iter()
+                    .find(|value| value.quantity == quantity)
+                    .map(|value| value.value)
+            };
             (of(Quantity::TableGrowth), of(Quantity::TableLargest))
         };
-        assert_eq!(grown(|second| 100 * second.min(120)), (Some(0.0), Some(12_000.0)));
+        assert_eq!(
+            grown(|second| 100 * second.min(120)),
+            (Some(0.0), Some(12_000.0))
+        );
         // One in a thousand is never freed.
-        assert_eq!(grown(|second| 100 * second.min(120) + second / 10), (Some(539.0), Some(12_720.0)));
+        assert_eq!(
+            grown(|second| 100 * second.min(120) + second / 10),
+            (Some(539.0), Some(12_720.0))
+        );
     }
 }

@@ -4,7 +4,10 @@
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
-use super::{Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use super::{
+    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, Value,
+};
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
@@ -74,15 +77,22 @@ impl Capacity {
         let start = keys.value("start", units::connections).unwrap_or(1_000_000);
         let capacity = Self {
             start,
-            most: keys.value("most", units::connections).unwrap_or(64_000_000.max(start)),
+            most: keys
+                .value("most", units::connections)
+                .unwrap_or(64_000_000.max(start)),
             exponential_share: keys.value("beta", units::factor).unwrap_or(0.1),
             binary_share: keys.value("gamma", units::factor).unwrap_or(0.5),
-            error: keys.value("error", units::connections).unwrap_or((start / 100).max(1)),
+            error: keys
+                .value("error", units::connections)
+                .unwrap_or((start / 100).max(1)),
         };
         if capacity.most < capacity.start {
             keys.mistake("most", "`most` connections are fewer than those of `start`");
         }
-        for (key, share) in [("beta", capacity.exponential_share), ("gamma", capacity.binary_share)] {
+        for (key, share) in [
+            ("beta", capacity.exponential_share),
+            ("gamma", capacity.binary_share),
+        ] {
             if share <= 0.0 || share >= 1.0 {
                 keys.mistake(key, format!("`{key}` is a share between 0% and 100%"));
             }
@@ -101,7 +111,10 @@ impl Measurement for Capacity {
     }
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
-        TrialKind::Establish { connections: self.most, validation: FrameRate(1) }
+        TrialKind::Establish {
+            connections: self.most,
+            validation: FrameRate(1),
+        }
     }
 
     fn is_of_connections(&self) -> bool {
@@ -129,16 +142,39 @@ impl Measurement for Capacity {
             return Vec::new();
         }
         let (beta, gamma) = (self.exponential_share, self.binary_share);
-        let doubled = format!("from {} until the rate falls below {} of that before", self.start, percent(beta));
-        let halved = format!("held at {} of the rate of the last number held, known to {}", percent(gamma), self.error);
+        let doubled = format!(
+            "from {} until the rate falls below {} of that before",
+            self.start,
+            percent(beta)
+        );
+        let halved = format!(
+            "held at {} of the rate of the last number held, known to {}",
+            percent(gamma),
+            self.error
+        );
         vec![
-            Clause::must(RFC_9693, "an exponential phase, beta 0.1 to 0.2", doubled, (0.1..=0.2).contains(&beta)),
-            Clause::must(RFC_9693, "a binary phase, gamma 0.4 to 0.5", halved, (0.4..=0.5).contains(&gamma)),
+            Clause::must(
+                RFC_9693,
+                "an exponential phase, beta 0.1 to 0.2",
+                doubled,
+                (0.1..=0.2).contains(&beta),
+            ),
+            Clause::must(
+                RFC_9693,
+                "a binary phase, gamma 0.4 to 0.5",
+                halved,
+                (0.4..=0.5).contains(&gamma),
+            ),
         ]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(CapacitySearch::new(*self, context.stateful(), context.test.search.clone(), context.test.trial))
+        Box::new(CapacitySearch::new(
+            *self,
+            context.stateful(),
+            context.test.search.clone(),
+            context.test.trial,
+        ))
     }
 }
 
@@ -164,10 +200,24 @@ struct CapacitySearch {
 }
 
 impl CapacitySearch {
-    fn new(settings: Capacity, stateful: Stateful, search: SearchSettings, trial: TrialSettings) -> Self {
+    fn new(
+        settings: Capacity,
+        stateful: Stateful,
+        search: SearchSettings,
+        trial: TrialSettings,
+    ) -> Self {
         let (held, failed, is_unfit) = (Vec::new(), None, false);
-        let mut capacity =
-            Self { settings, stateful, search, trial, step: None, held, failed, is_unfit, direction: Direction::Forward };
+        let mut capacity = Self {
+            settings,
+            stateful,
+            search,
+            trial,
+            step: None,
+            held,
+            failed,
+            is_unfit,
+            direction: Direction::Forward,
+        };
         capacity.step = Some(capacity.step_of(settings.start));
         capacity
     }
@@ -175,20 +225,40 @@ impl CapacitySearch {
     /// Returns the search for the rate at this number of connections. It starts at the smallest rate that still counts as held.
     fn step_of(&self, connections: u64) -> (u64, Searching) {
         let (minimum, maximum) = match self.held.last() {
-            Some((_, before)) => (FrameRate(((before.0 as f64 * self.share()).ceil() as u64).max(1)), *before),
+            Some((_, before)) => (
+                FrameRate(((before.0 as f64 * self.share()).ceil() as u64).max(1)),
+                *before,
+            ),
             None => (self.search.minimum, self.search.maximum),
         };
         let (method, width) = (SearchMethod::Binary, self.search.width.max(WIDTH));
-        let settings = SearchSettings { minimum, maximum, method, width, ..self.search.clone() };
+        let settings = SearchSettings {
+            minimum,
+            maximum,
+            method,
+            width,
+            ..self.search.clone()
+        };
         let goal = self.search.first_goal();
         let stateful = self.stateful;
         let establishing = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
-        (connections, Searching::new(new_search(&settings, &self.trial, Start::Cold), goal, Box::new(establishing)))
+        (
+            connections,
+            Searching::new(
+                new_search(&settings, &self.trial, Start::Cold),
+                goal,
+                Box::new(establishing),
+            ),
+        )
     }
 
     /// Beta while doubling, gamma afterwards.
     fn share(&self) -> f64 {
-        if self.failed.is_none() { self.settings.exponential_share } else { self.settings.binary_share }
+        if self.failed.is_none() {
+            self.settings.exponential_share
+        } else {
+            self.settings.binary_share
+        }
     }
 
     /// Returns the number of connections to try next, or `None` when the search has ended. If the first number is already not
@@ -197,13 +267,18 @@ impl CapacitySearch {
         let last = self.held.last().map_or(0, |(number, _)| *number);
         match self.failed {
             None => (last < self.settings.most).then(|| (last * 2).min(self.settings.most)),
-            Some(failed) => (failed - last > self.settings.error.max(1)).then(|| last.midpoint(failed)),
+            Some(failed) => {
+                (failed - last > self.settings.error.max(1)).then(|| last.midpoint(failed))
+            }
         }
     }
 
     /// Takes in what the search of a step found, and begins the next.
     fn advance(&mut self) {
-        let Some((connections, searching)) = self.step.take_if(|(_, searching)| searching.next_trial().is_none()) else {
+        let Some((connections, searching)) = self
+            .step
+            .take_if(|(_, searching)| searching.next_trial().is_none())
+        else {
             return;
         };
         let bracket = searching.findings().brackets.first().copied();
@@ -218,8 +293,20 @@ impl CapacitySearch {
         self.step = self.next_number().map(|number| self.step_of(number));
     }
 
-    fn value(&self, quantity: Quantity, (connections, rate): (u64, FrameRate), is_at_least: bool) -> Value {
-        Value { quantity, direction: self.direction, load: rate, value: connections as f64, is_at_least, is_at_most: false }
+    fn value(
+        &self,
+        quantity: Quantity,
+        (connections, rate): (u64, FrameRate),
+        is_at_least: bool,
+    ) -> Value {
+        Value {
+            quantity,
+            direction: self.direction,
+            load: rate,
+            value: connections as f64,
+            is_at_least,
+            is_at_most: false,
+        }
     }
 }
 
@@ -229,23 +316,40 @@ impl Procedure for CapacitySearch {
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
-        self.step.as_ref().map_or(Verdict::Invalid, |(_, searching)| searching.verdict(result))
+        self.step
+            .as_ref()
+            .map_or(Verdict::Invalid, |(_, searching)| searching.verdict(result))
     }
 
     fn learn(&mut self, result: &TrialResult) {
         if let Some((_, searching)) = &mut self.step {
             searching.learn(result);
         }
-        self.direction = result.directions.first().map_or(self.direction, |first| first.direction);
+        self.direction = result
+            .directions
+            .first()
+            .map_or(self.direction, |first| first.direction);
         self.advance();
     }
 
     fn findings(&self) -> Findings {
         let capacity = self.held.last().filter(|_| self.step.is_none());
         let is_at_least = self.failed.is_none() || self.is_unfit;
-        let steps = self.held.iter().map(|step| self.value(Quantity::ConnectionsHeld, *step, false));
+        let steps = self
+            .held
+            .iter()
+            .map(|step| self.value(Quantity::ConnectionsHeld, *step, false));
         // The number alone: the rates of the repetitions differ.
-        let values = capacity.map(|(number, _)| self.value(Quantity::TableCapacity, (*number, FrameRate(0)), is_at_least));
-        Findings { brackets: Vec::new(), values: values.into_iter().chain(steps).collect() }
+        let values = capacity.map(|(number, _)| {
+            self.value(
+                Quantity::TableCapacity,
+                (*number, FrameRate(0)),
+                is_at_least,
+            )
+        });
+        Findings {
+            brackets: Vec::new(),
+            values: values.into_iter().chain(steps).collect(),
+        }
     }
 }

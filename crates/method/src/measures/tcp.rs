@@ -40,25 +40,41 @@ impl Tcp {
     /// Returns the settings that the keys of a test ask for. RFC 3511: a small object, closed as most connections of HTTP are. Linux
     /// repeats a lost SYN after one second: a connection that needs that was lost.
     pub(super) fn read(keys: &impl Keys, _: &MeasureDefaults) -> Self {
-        let closes = [("server-first", Close::ServerFirst), ("client-first", Close::ClientFirst), ("reset", Close::Reset)];
+        let closes = [
+            ("server-first", Close::ServerFirst),
+            ("client-first", Close::ClientFirst),
+            ("reset", Close::Reset),
+        ];
         Self {
             object_octets: keys.number("object-size", object_octets).unwrap_or(64),
             time_limit_ns: time(keys, "time-limit", 900_000_000),
-            close: keys.text("close", |text| units::word(text, "who closes", &closes)).unwrap_or_default(),
+            close: keys
+                .text("close", |text| units::word(text, "who closes", &closes))
+                .unwrap_or_default(),
             server_ports: keys.value("server-ports", units::range).unwrap_or((80, 80)),
         }
     }
 }
 
 fn object_octets(text: &str) -> Result<u32, String> {
-    let octets = text.replace('_', "").parse().ok().filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
+    let octets = text
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
     octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
 }
 
 /// Returns the clauses that concern every measurement of TCP connections.
-pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, tcp: &Tcp) -> Vec<Clause> {
-    let object =
-        format!("a GET of HTTP/1.1 on every connection, an object of {} octets, compared octet by octet", tcp.object_octets);
+pub(super) fn common_clauses(
+    procedure: &'static str,
+    validation: &'static str,
+    tcp: &Tcp,
+) -> Vec<Clause> {
+    let object = format!(
+        "a GET of HTTP/1.1 on every connection, an object of {} octets, compared octet by octet",
+        tcp.object_octets
+    );
     let closed = match tcp.close {
         Close::Reset => "a RST on each",
         Close::ServerFirst => {
@@ -69,7 +85,12 @@ pub(super) fn common_clauses(procedure: &'static str, validation: &'static str, 
         }
     };
     vec![
-        Clause::must(validation, "HTTP 1.1 or higher, a stated object size", object, true),
+        Clause::must(
+            validation,
+            "HTTP 1.1 or higher, a stated object size",
+            object,
+            true,
+        ),
         Clause::should(
             procedure,
             "a RST on each connection between iterations, and a wait for the aging time",

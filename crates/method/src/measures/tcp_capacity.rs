@@ -5,7 +5,8 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::tcp::common_clauses;
 use super::{
-    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term, TestContext, Value,
+    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp,
+    Term, TestContext, Value,
 };
 use crate::clause::Clause;
 use crate::plan::Stateful;
@@ -70,7 +71,9 @@ impl TcpCapacity {
     /// Returns the settings that the keys of a test ask for.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         let start = keys.value("start", units::connections).unwrap_or(1_000);
-        let most = keys.value("most", units::connections).unwrap_or(1_000_000.max(start));
+        let most = keys
+            .value("most", units::connections)
+            .unwrap_or(1_000_000.max(start));
         if most < start {
             keys.mistake("most", "`most` connections are fewer than those of `start`");
         }
@@ -78,7 +81,9 @@ impl TcpCapacity {
             tcp: Tcp::read(keys, defaults),
             start,
             most,
-            error: keys.value("error", units::connections).unwrap_or((start / 100).max(1)),
+            error: keys
+                .value("error", units::connections)
+                .unwrap_or((start / 100).max(1)),
             rate: keys.value("rate", units::rate).unwrap_or(FrameRate(1_000)),
         }
     }
@@ -98,7 +103,9 @@ impl Measurement for TcpCapacity {
     }
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
-        TrialKind::TcpCapacity { connections: self.most }
+        TrialKind::TcpCapacity {
+            connections: self.most,
+        }
     }
 
     fn tcp(&self) -> Option<&Tcp> {
@@ -110,15 +117,37 @@ impl Measurement for TcpCapacity {
     }
 
     fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {
-        let steps = format!("doubling from {} to {}, then halving, known to {}", self.start, self.most, self.error);
+        let steps = format!(
+            "doubling from {} to {}, then halving, known to {}",
+            self.start, self.most, self.error
+        );
         let rate = format!("{} connections/s", self.rate.0);
         let asked = "one GET when a connection is established, one more when all are: the procedure for proxies, used for all";
         let mut clauses = vec![
-            Clause::must(CAPACITY, "an iterative search for the number of concurrent connections", steps, true),
-            Clause::should("RFC 3511 section 5.2.2.1", "an attempt rate at or below what the DUT accepts", rate, true),
-            Clause::must(CAPACITY, "a GET on each connection after all are established", asked, true),
+            Clause::must(
+                CAPACITY,
+                "an iterative search for the number of concurrent connections",
+                steps,
+                true,
+            ),
+            Clause::should(
+                "RFC 3511 section 5.2.2.1",
+                "an attempt rate at or below what the DUT accepts",
+                rate,
+                true,
+            ),
+            Clause::must(
+                CAPACITY,
+                "a GET on each connection after all are established",
+                asked,
+                true,
+            ),
         ];
-        clauses.extend(common_clauses(CAPACITY, "RFC 3511 section 5.2.2.2", &self.tcp));
+        clauses.extend(common_clauses(
+            CAPACITY,
+            "RFC 3511 section 5.2.2.2",
+            &self.tcp,
+        ));
         clauses
     }
 
@@ -143,7 +172,14 @@ impl TcpCapacitySearch {
     /// After `tries` invalid trials of one number the tester is at its end.
     fn new(settings: &TcpCapacity, tries: u32) -> Self {
         let tries = tries.max(1);
-        Self { settings: *settings, tries, invalid: 0, lower: None, upper: None, direction: Direction::Forward }
+        Self {
+            settings: *settings,
+            tries,
+            invalid: 0,
+            lower: None,
+            upper: None,
+            direction: Direction::Forward,
+        }
     }
 
     fn next_number(&self) -> Option<u64> {
@@ -166,7 +202,10 @@ impl TcpCapacitySearch {
 impl Procedure for TcpCapacitySearch {
     fn next_trial(&self) -> Option<TrialSpec> {
         let connections = self.next_number().filter(|_| !self.is_unfit())?;
-        Some(TrialSpec { kind: TrialKind::TcpCapacity { connections }, ..TrialSpec::burst(self.settings.rate, connections) })
+        Some(TrialSpec {
+            kind: TrialKind::TcpCapacity { connections },
+            ..TrialSpec::burst(self.settings.rate, connections)
+        })
     }
 
     fn verdict(&self, result: &TrialResult) -> Verdict {
@@ -174,7 +213,9 @@ impl Procedure for TcpCapacitySearch {
     }
 
     fn learn(&mut self, result: &TrialResult) {
-        let TrialKind::TcpCapacity { connections } = result.spec.kind else { return };
+        let TrialKind::TcpCapacity { connections } = result.spec.kind else {
+            return;
+        };
         match self.verdict(result) {
             Verdict::Passed => self.lower = Some(connections),
             Verdict::Lost => self.upper = Some(connections),
@@ -184,7 +225,10 @@ impl Procedure for TcpCapacitySearch {
             }
         }
         self.invalid = 0;
-        self.direction = result.directions.first().map_or(self.direction, |first| first.direction);
+        self.direction = result
+            .directions
+            .first()
+            .map_or(self.direction, |first| first.direction);
     }
 
     fn findings(&self) -> Findings {
@@ -199,6 +243,9 @@ impl Procedure for TcpCapacitySearch {
             is_at_least,
             is_at_most: false,
         };
-        Findings { brackets: Vec::new(), values: found.map(value).into_iter().collect() }
+        Findings {
+            brackets: Vec::new(),
+            values: found.map(value).into_iter().collect(),
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::tcp::{Tcp, common_clauses};
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use super::{
+    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::seconds;
 use crate::plan::Stateful;
@@ -51,14 +53,27 @@ impl Measurement for Tcp {
         let number = format!("the rate times {}", seconds(test.trial.duration_ns));
         let search = format!("a search; {}", test.search.start.in_words());
         let mut clauses = vec![
-            Clause::must(RATE, "an iterative search for the highest rate at which all connections succeed", search, true),
-            Clause::must("RFC 3511 section 5.3.2.1", "the number of connections is defined", number, true),
+            Clause::must(
+                RATE,
+                "an iterative search for the highest rate at which all connections succeed",
+                search,
+                true,
+            ),
+            Clause::must(
+                "RFC 3511 section 5.3.2.1",
+                "the number of connections is defined",
+                number,
+                true,
+            ),
         ];
         clauses.extend(common_clauses(RATE, "RFC 3511 section 5.3.2.2", self));
         clauses
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(context.search(|spec| TrialSpec { kind: TrialKind::TcpRate, ..spec }))
+        Box::new(context.search(|spec| TrialSpec {
+            kind: TrialKind::TcpRate,
+            ..spec
+        }))
     }
 }

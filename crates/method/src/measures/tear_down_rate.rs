@@ -3,7 +3,10 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
-use super::{Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext, Value};
+use super::{
+    Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, Value,
+};
 use crate::clause::numbers::count;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::Stateful;
@@ -43,7 +46,9 @@ impl Measurement for TearDownRate {
     }
 
     fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind {
-        TrialKind::TearDown { connections: stateful.map_or(1, |stateful| stateful.connections) }
+        TrialKind::TearDown {
+            connections: stateful.map_or(1, |stateful| stateful.connections),
+        }
     }
 
     fn is_of_connections(&self) -> bool {
@@ -55,25 +60,45 @@ impl Measurement for TearDownRate {
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
-        let Some(stateful) = &test.stateful else { return Vec::new() };
-        let actual = format!("{}, by the recipe's command, its start included", count(stateful.connections, "connection"));
-        vec![Clause::must(RFC_9693, "the time to delete N connections is measured", actual, true)]
+        let Some(stateful) = &test.stateful else {
+            return Vec::new();
+        };
+        let actual = format!(
+            "{}, by the recipe's command, its start included",
+            count(stateful.connections, "connection")
+        );
+        vec![Clause::must(
+            RFC_9693,
+            "the time to delete N connections is measured",
+            actual,
+            true,
+        )]
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(Single::new(context.stateful().tearing_down(), context.tries(), read))
+        Box::new(Single::new(
+            context.stateful().tearing_down(),
+            context.tries(),
+            read,
+        ))
     }
 }
 
 /// Returns the number of connections divided by the time the DUT took to delete them all (RFC 9693).
 fn read(result: &TrialResult) -> Reading {
-    let connections = result.phase_one_result().filter(|connections| connections.lost() == 0);
-    let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?))) else {
+    let connections = result
+        .phase_one_result()
+        .filter(|connections| connections.lost() == 0);
+    let Some((opened, took_ns)) = connections.and_then(|c| Some((c.established, c.torn_down_ns?)))
+    else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };
     let value = Value {
         quantity: Quantity::TearDownRate,
-        direction: result.directions.first().map_or(Direction::Forward, |first| first.direction),
+        direction: result
+            .directions
+            .first()
+            .map_or(Direction::Forward, |first| first.direction),
         load: result.spec.rate,
         value: opened as f64 * 1e9 / took_ns.max(1) as f64,
         is_at_least: false,

@@ -2,7 +2,9 @@
 
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
-use super::{Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext};
+use super::{
+    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+};
 use crate::clause::Clause;
 use crate::clause::numbers::{percent, seconds};
 use crate::terms::LossRatio;
@@ -46,11 +48,20 @@ impl Measurement for Throughput {
             zero_loss(test),
             search(test),
             theoretical_line(test),
-            Clause::must(THROUGHPUT, "the rate is given in frames per second", "frames/s, per direction", true),
+            Clause::must(
+                THROUGHPUT,
+                "the rate is given in frames per second",
+                "frames/s, per direction",
+                true,
+            ),
             Clause::must(
                 THROUGHPUT,
                 "a single figure comes with rate, frame size, theoretical limit and protocol",
-                if test.link_rate.is_some() { "all four" } else { "rate, frame size and protocol, no limit" },
+                if test.link_rate.is_some() {
+                    "all four"
+                } else {
+                    "rate, frame size and protocol, no limit"
+                },
                 test.link_rate.is_some(),
             )
             .or_in_part(true),
@@ -66,15 +77,28 @@ impl Measurement for Throughput {
 /// Returns the clause on zero loss: any goal of zero loss finds the throughput; other goals are listed with their loss.
 fn zero_loss(test: &TestContext<'_>) -> Clause {
     let is_met = test.search.goals.is_empty() || test.search.goals.contains(&LossRatio::ZERO);
-    Clause::must(THROUGHPUT, "the fastest rate at which as many frames are received as sent", goals(test), is_met)
+    Clause::must(
+        THROUGHPUT,
+        "the fastest rate at which as many frames are received as sent",
+        goals(test),
+        is_met,
+    )
 }
 
 fn search(test: &TestContext<'_>) -> Clause {
     let method = test.search.method.info().title;
     let width = percent(test.search.width);
-    let (trials, start) = (seconds(test.trial.duration_ns), test.search.start.in_words());
+    let (trials, start) = (
+        seconds(test.trial.duration_ns),
+        test.search.start.in_words(),
+    );
     let actual = format!("{method}, to {width}, with trials of {trials}; {start}");
-    Clause::must(THROUGHPUT, "after a loss the rate is reduced and the test is run again", actual, true)
+    Clause::must(
+        THROUGHPUT,
+        "after a loss the rate is reduced and the test is run again",
+        actual,
+        true,
+    )
 }
 
 fn theoretical_line(test: &TestContext<'_>) -> Clause {
@@ -82,6 +106,7 @@ fn theoretical_line(test: &TestContext<'_>) -> Clause {
         Some(rate) => format!("both lines, for {} Mbit/s", rate as f64 / 1e6),
         None => "no theoretical line; the plan does not know the rate of the medium".to_owned(),
     };
-    let requirement = "a graph of the rate over the frame size, with the theoretical rate of the medium";
+    let requirement =
+        "a graph of the rate over the frame size, with the theoretical rate of the medium";
     Clause::should(THROUGHPUT, requirement, actual, test.link_rate.is_some())
 }

@@ -17,7 +17,10 @@ impl CoreLimits {
 
     /// Returns limits with the same number of cores for every device.
     pub fn every(cores: u32) -> Self {
-        Self { every: Some(cores), by_device: BTreeMap::new() }
+        Self {
+            every: Some(cores),
+            by_device: BTreeMap::new(),
+        }
     }
 
     /// Returns the number of cores that every device may use, if there is a common number.
@@ -32,14 +35,20 @@ impl CoreLimits {
 
     /// Returns the number of cores of the device with either of these names, its own and that of its machine; `None` means all cores.
     pub fn of_device(&self, names: [&str; 2]) -> Option<u32> {
-        names.into_iter().find_map(|name| self.by_device.get(name).copied()).or(self.every)
+        names
+            .into_iter()
+            .find_map(|name| self.by_device.get(name).copied())
+            .or(self.every)
     }
 }
 
 impl Test {
     /// Returns the core limits of its devices.
     pub fn core_limits(&self) -> CoreLimits {
-        CoreLimits { every: self.cores, by_device: self.device_cores.clone() }
+        CoreLimits {
+            every: self.cores,
+            by_device: self.device_cores.clone(),
+        }
     }
 }
 
@@ -49,7 +58,10 @@ mod tests {
 
     #[test]
     fn a_device_has_its_own_number_of_cores_by_its_name_or_that_of_its_machine() {
-        let test = Test { device_cores: [("br".to_owned(), 4)].into(), ..Test::of("t", "row") };
+        let test = Test {
+            device_cores: [("br".to_owned(), 4)].into(),
+            ..Test::of("t", "row")
+        };
         let limits = test.core_limits();
         assert_eq!(limits.of_device(["jool-plat", "br"]), Some(4));
         assert_eq!(limits.of_device(["br", "machine"]), Some(4));

@@ -93,7 +93,10 @@ impl DnsTest {
 
     /// Returns the queries alone, at whatever rate: those of a search for the rate.
     pub fn searched(&self) -> Self {
-        Self { at_found_rate: false, ..self.clone() }
+        Self {
+            at_found_rate: false,
+            ..self.clone()
+        }
     }
 }
 
@@ -121,15 +124,21 @@ const LONGEST_NAME: usize = 255;
 pub fn checked_domain(text: &str) -> Result<String, String> {
     let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
     for label in text.split('.') {
-        let is_plain = label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        let is_plain = label
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         if label.is_empty() || label.len() > 63 || !is_plain {
-            return Err(format!("expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"));
+            return Err(format!(
+                "expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"
+            ));
         }
     }
     // In a message each label has its length before it, and the root is one octet.
     let octets = text.len() + 2;
     if octets + 1 + NAME_LABEL > LONGEST_NAME {
-        return Err(format!("the domain `{text}` is too long: its names have more than 255 octets"));
+        return Err(format!(
+            "the domain `{text}` is too long: its names have more than 255 octets"
+        ));
     }
     Ok(text)
 }
@@ -149,7 +158,10 @@ pub struct Names {
 
 impl Names {
     /// 0.0.0.0/0, the whole namespace: no name comes twice in any campaign.
-    pub const ALL: Self = Self { first: Ipv4Addr::UNSPECIFIED, length: 0 };
+    pub const ALL: Self = Self {
+        first: Ipv4Addr::UNSPECIFIED,
+        length: 0,
+    };
 
     /// The names of a network.
     ///
@@ -190,7 +202,10 @@ impl FromStr for Names {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected an IPv4 network such as 10.0.0.0/8, not `{text}`");
         let (first, length) = text.trim().split_once('/').ok_or_else(wrong)?;
-        Self::new(first.parse().map_err(|_| wrong())?, length.parse().map_err(|_| wrong())?)
+        Self::new(
+            first.parse().map_err(|_| wrong())?,
+            length.parse().map_err(|_| wrong())?,
+        )
     }
 }
 
@@ -221,7 +236,14 @@ mod tests {
     #[test]
     fn the_whole_namespace_has_2_to_the_32_names_and_a_host_has_one() {
         let count = |text: &str| text.parse::<Names>().expect("names").count();
-        assert_eq!([count("0.0.0.0/0"), count("10.0.0.0/8"), count("10.1.2.3/32")], [1 << 32, 1 << 24, 1]);
+        assert_eq!(
+            [
+                count("0.0.0.0/0"),
+                count("10.0.0.0/8"),
+                count("10.1.2.3/32")
+            ],
+            [1 << 32, 1 << 24, 1]
+        );
     }
 
     #[test]

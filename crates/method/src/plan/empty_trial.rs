@@ -22,7 +22,9 @@ pub struct EmptyTrial {
 
 impl fmt::Display for EmptyTrial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rate, duration_ns, .. } = *self;
+        let Self {
+            rate, duration_ns, ..
+        } = *self;
         let least = FrameRate(SECOND.div_ceil(duration_ns.max(1)));
         write!(
             f,
@@ -37,17 +39,27 @@ impl fmt::Display for EmptyTrial {
 impl Test {
     /// Returns a trial of this test that would send nothing, or `None` if there is none.
     pub fn empty_trial(&self, plan: &Plan) -> Option<EmptyTrial> {
-        let search = (self.measure.is_searched_rate() || self.measure.is_at_throughput()).then(|| EmptyTrial {
-            rate: plan.search.minimum,
-            duration_ns: plan.trial.duration_ns.min(SECOND),
-            is_of_search: true,
-        });
+        let search =
+            (self.measure.is_searched_rate() || self.measure.is_at_throughput()).then(|| {
+                EmptyTrial {
+                    rate: plan.search.minimum,
+                    duration_ns: plan.trial.duration_ns.min(SECOND),
+                    is_of_search: true,
+                }
+            });
         // If the load is a number of connections, it determines the time.
         let is_timed = self.measure.sending() != SendingTime::UntilConnected;
-        let own =
-            || Some(EmptyTrial { rate: self.lowest_own_rate(plan)?, duration_ns: self.sending_ns(plan)?, is_of_search: false });
+        let own = || {
+            Some(EmptyTrial {
+                rate: self.lowest_own_rate(plan)?,
+                duration_ns: self.sending_ns(plan)?,
+                is_of_search: false,
+            })
+        };
         let trials = search.filter(|_| is_timed).into_iter().chain(own());
-        trials.into_iter().find(|trial| trial.rate.frames_in(trial.duration_ns) == 0)
+        trials
+            .into_iter()
+            .find(|trial| trial.rate.frames_in(trial.duration_ns) == 0)
     }
 
     /// Returns the lowest rate that the test itself asks for, or the lowest possible one if it is a share of the throughput.
@@ -57,7 +69,9 @@ impl Test {
         }
         match self.measure.load() {
             Some(Load::Rate(rate)) => Some(rate),
-            Some(Load::OfThroughput(share)) => Some(FrameRate((plan.search.minimum.0 as f64 * share.min(1.0)) as u64)),
+            Some(Load::OfThroughput(share)) => Some(FrameRate(
+                (plan.search.minimum.0 as f64 * share.min(1.0)) as u64,
+            )),
             None => self.measure.own_rates().iter().copied().min(),
         }
     }
@@ -83,8 +97,13 @@ mod tests {
 
     /// Returns a plan with one test, whose searches go down to 100/s in trials of this many milliseconds.
     fn plan(measure: Measure, trial_ms: u64) -> Plan {
-        let trial =
-            TrialSettings { duration_ns: trial_ms * 1_000_000, residual_ns: 0, rest_ns: 0, frame_timeout_ns: 0, stall_ns: 1 };
+        let trial = TrialSettings {
+            duration_ns: trial_ms * 1_000_000,
+            residual_ns: 0,
+            rest_ns: 0,
+            frame_timeout_ns: 0,
+            stall_ns: 1,
+        };
         let search = SearchSettings {
             method: SearchMethod::Binary,
             minimum: FrameRate(100),
@@ -94,7 +113,16 @@ mod tests {
             max_invalid: 1,
             start: RepetitionStart::Cold,
         };
-        Plan::new("p", Profile::Smoke, trial, search, vec![Test { measure, ..Test::of("t", "dut") }])
+        Plan::new(
+            "p",
+            Profile::Smoke,
+            trial,
+            search,
+            vec![Test {
+                measure,
+                ..Test::of("t", "dut")
+            }],
+        )
     }
 
     fn rate_of_empty(plan: &Plan) -> Option<u64> {
@@ -103,12 +131,22 @@ mod tests {
 
     #[test]
     fn a_search_whose_lowest_trial_sends_less_than_one_query_has_an_empty_trial() {
-        for measure in [Measure::Dns(DnsTest::required(DnsRole::Dns64)), Measure::Throughput] {
-            assert_eq!(rate_of_empty(&plan(measure.clone(), 9)), Some(100), "0.9 of a query");
+        for measure in [
+            Measure::Dns(DnsTest::required(DnsRole::Dns64)),
+            Measure::Throughput,
+        ] {
+            assert_eq!(
+                rate_of_empty(&plan(measure.clone(), 9)),
+                Some(100),
+                "0.9 of a query"
+            );
             assert_eq!(rate_of_empty(&plan(measure, 10)), None);
         }
         let told = plan(Measure::Throughput, 9);
-        let told = told.tests[0].empty_trial(&told).expect("an empty trial").to_string();
+        let told = told.tests[0]
+            .empty_trial(&told)
+            .expect("an empty trial")
+            .to_string();
         assert_eq!(
             told,
             "a trial of 9ms at 100/s would send nothing, and pass: raise the rate to at least 112/s, or make the trial longer"
@@ -117,19 +155,39 @@ mod tests {
 
     #[test]
     fn rates_and_durations_of_a_tests_own_are_looked_at_as_well() {
-        let scan =
-            |rate| Measure::FrameLossRate(LossScan { rates: vec![FrameRate(1_000), FrameRate(rate)], until_lossless: false });
-        assert_eq!((rate_of_empty(&plan(scan(99), 10)), rate_of_empty(&plan(scan(100), 10))), (Some(99), None));
+        let scan = |rate| {
+            Measure::FrameLossRate(LossScan {
+                rates: vec![FrameRate(1_000), FrameRate(rate)],
+                until_lossless: false,
+            })
+        };
+        assert_eq!(
+            (
+                rate_of_empty(&plan(scan(99), 10)),
+                rate_of_empty(&plan(scan(100), 10))
+            ),
+            (Some(99), None)
+        );
         let pdv = |load, duration_ns| Measure::Pdv(PdvStream { load, duration_ns });
-        assert_eq!(rate_of_empty(&plan(pdv(Load::Rate(FrameRate(10)), 90_000_000), 1)), Some(10));
+        assert_eq!(
+            rate_of_empty(&plan(pdv(Load::Rate(FrameRate(10)), 90_000_000), 1)),
+            Some(10)
+        );
         assert_eq!(
             rate_of_empty(&plan(pdv(Load::OfThroughput(0.5), 10_000_000), 1_000)),
             Some(50),
             "if the throughput is 100/s"
         );
-        assert_eq!(rate_of_empty(&plan(pdv(Load::OfThroughput(0.5), 20_000_000), 1_000)), None);
+        assert_eq!(
+            rate_of_empty(&plan(pdv(Load::OfThroughput(0.5), 20_000_000), 1_000)),
+            None
+        );
         let clients = |count| {
-            let response = ResponseTime { rate_per_client: FrameRate(10), duration_ns: 20_000_000, outstanding: None };
+            let response = ResponseTime {
+                rate_per_client: FrameRate(10),
+                duration_ns: 20_000_000,
+                outstanding: None,
+            };
             let mut plan = plan(Measure::ResponseTime(response), 1_000);
             plan.tests[0].traffic.subscribers = Some(count);
             rate_of_empty(&plan)

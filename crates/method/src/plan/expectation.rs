@@ -45,7 +45,13 @@ impl Bounded for Expectation {
 impl Expectation {
     /// A searched rate of at least this, at every frame size.
     pub fn at_least(rate: f64) -> Self {
-        Self { quantity: None, frame_size: None, rate: None, at_least: Some(rate), at_most: None }
+        Self {
+            quantity: None,
+            frame_size: None,
+            rate: None,
+            at_least: Some(rate),
+            at_most: None,
+        }
     }
 
     /// Returns whether the expectation applies to this frame size.
@@ -55,7 +61,9 @@ impl Expectation {
 }
 
 /// Reads the expectations of a resolved plan; one of an earlier version has a single number, the searched rate that is expected at least.
-pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Expectation>, D::Error> {
+pub(super) fn read<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Expectation>, D::Error> {
     deserializer.deserialize_any(NumberOrList)
 }
 
@@ -95,19 +103,33 @@ mod tests {
             at_least: None,
             at_most: Some(300_000.0),
         };
-        let series = Some(Series { name: "t".to_owned(), by: SeriesBy::Cores, at: 1.0, device: None });
-        let test = Test { expect: vec![Expectation::at_least(1e5), latency], series, ..Test::of("t", "d") };
+        let series = Some(Series {
+            name: "t".to_owned(),
+            by: SeriesBy::Cores,
+            at: 1.0,
+            device: None,
+        });
+        let test = Test {
+            expect: vec![Expectation::at_least(1e5), latency],
+            series,
+            ..Test::of("t", "d")
+        };
         let text = toml::to_string(&test).expect("text");
         assert!(text.contains("quantity = \"typical-latency\""), "{text}");
         assert_eq!(toml::from_str::<Test>(&text).expect("a test"), test);
-        assert!(!toml::to_string(&Test::of("t", "d")).expect("text").contains("expect"));
+        assert!(
+            !toml::to_string(&Test::of("t", "d"))
+                .expect("text")
+                .contains("expect")
+        );
     }
 
     #[test]
     fn the_number_of_an_earlier_version_is_still_read() {
         let text = toml::to_string(&Test::of("t", "d")).expect("text");
         let (own, tables) = text.split_at(text.find("\n[").expect("a table"));
-        let read: Test = toml::from_str(&format!("{own}\nexpect = 100000\n{tables}")).expect("a test");
+        let read: Test =
+            toml::from_str(&format!("{own}\nexpect = 100000\n{tables}")).expect("a test");
         assert_eq!(read.expect, [Expectation::at_least(100_000.0)]);
     }
 }

@@ -32,20 +32,33 @@ impl Test {
             expect: _,
         } = self;
         // `ipv4_only` and `ipv6_forwarded` belong to the device, because they say what its links carry.
-        let device = (dut, cores, device_cores, ipv4_only, ipv6_forwarded, dut_rss_hash);
-        ((directions, foreground, traffic, stateful, frame_timeout_ns), device, measure)
+        let device = (
+            dut,
+            cores,
+            device_cores,
+            ipv4_only,
+            ipv6_forwarded,
+            dut_rss_hash,
+        );
+        (
+            (directions, foreground, traffic, stateful, frame_timeout_ns),
+            device,
+            measure,
+        )
     }
 
     /// Returns whether both tests share a throughput at the same frame size: the same device with the same cores, set up in the same way, under the
     /// same traffic.
     pub fn shares_throughput_with(&self, other: &Self) -> bool {
-        let ((sent, device, _), (sent_by_other, other_device, _)) = (self.identity(), other.identity());
+        let ((sent, device, _), (sent_by_other, other_device, _)) =
+            (self.identity(), other.identity());
         sent == sent_by_other && device == other_device
     }
 
     /// Returns whether this test asks of its device what the other asks of its own: the same measure, under the same traffic.
     pub fn asks_the_same_as(&self, other: &Self) -> bool {
-        let ((sent, _, measure), (sent_by_other, _, other_measure)) = (self.identity(), other.identity());
+        let ((sent, _, measure), (sent_by_other, _, other_measure)) =
+            (self.identity(), other.identity());
         sent == sent_by_other && measure == other_measure
     }
 }
@@ -70,13 +83,26 @@ mod tests {
         let usual = Test::of("t", "device");
         for other in [
             changed(|test| test.directions = Directions::Forward),
-            changed(|test| test.foreground = Share { foreground: 9, of: 10 }),
-            changed(|test| test.traffic.flows = Some(Flows { count: 2, step_ns: 0 })),
+            changed(|test| {
+                test.foreground = Share {
+                    foreground: 9,
+                    of: 10,
+                }
+            }),
+            changed(|test| {
+                test.traffic.flows = Some(Flows {
+                    count: 2,
+                    step_ns: 0,
+                })
+            }),
             changed(|test| test.traffic.left_networks = 2),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
             changed(|test| test.frame_timeout_ns = Some(1)),
         ] {
-            assert!(!usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other), "{other:?}");
+            assert!(
+                !usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other),
+                "{other:?}"
+            );
         }
     }
 
@@ -91,13 +117,19 @@ mod tests {
             changed(|test| test.ipv6_forwarded = true),
             changed(|test| test.dut_rss_hash = Some("sd".into())),
         ] {
-            assert!(!usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
+            assert!(
+                !usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other),
+                "{other:?}"
+            );
         }
     }
 
     #[test]
     fn another_measure_shares_the_throughput_and_is_not_compared() {
-        let (usual, other) = (Test::of("t", "device"), changed(|test| test.measure = Measure::EstablishmentRate));
+        let (usual, other) = (
+            Test::of("t", "device"),
+            changed(|test| test.measure = Measure::EstablishmentRate),
+        );
         assert!(usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other));
     }
 
@@ -111,7 +143,10 @@ mod tests {
             changed(|test| test.optional = true),
             changed(|test| test.fresh_device = true),
         ] {
-            assert!(usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other), "{other:?}");
+            assert!(
+                usual.shares_throughput_with(&other) && usual.asks_the_same_as(&other),
+                "{other:?}"
+            );
         }
     }
 }

@@ -13,8 +13,8 @@ mod stateful;
 mod traffic;
 
 pub use crate::measures::{
-    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset, ResponseTime, Soak, Tcp,
-    TcpCapacity,
+    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset,
+    ResponseTime, Soak, Tcp, TcpCapacity,
 };
 pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
@@ -71,8 +71,16 @@ pub struct Plan {
 
 impl Bounded for Plan {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("seed", NumberBound::ANY), ("patience-ns", NumberBound::TIME_NS), ("link-rate", BIT_RATE)],
-        tables: &[("trial", &TrialSettings::BOUNDS), ("search", &SearchSettings::BOUNDS), ("test", &Test::BOUNDS)],
+        numbers: &[
+            ("seed", NumberBound::ANY),
+            ("patience-ns", NumberBound::TIME_NS),
+            ("link-rate", BIT_RATE),
+        ],
+        tables: &[
+            ("trial", &TrialSettings::BOUNDS),
+            ("search", &SearchSettings::BOUNDS),
+            ("test", &Test::BOUNDS),
+        ],
         ..TableBounds::NONE
     };
 }
@@ -114,7 +122,11 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum: Option<FrameRate>,
     /// The loss goals of its search, where they are not those of the plan's.
-    #[serde(default, rename = "loss-goals", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "loss-goals",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub own_goals: Option<Vec<LossRatio>>,
     /// Cores the DUT may use; all of its own where it is not given. Not for devices that the user sets up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +155,11 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
     /// The expected medians: a run that misses one says so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "expectation::read")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "expectation::read"
+    )]
     pub expect: Vec<Expectation>,
 }
 
@@ -171,7 +187,9 @@ impl Bounded for Test {
 }
 
 /// One point of a plan: a test at one frame size.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub struct Point {
     /// Name of the test.
@@ -190,7 +208,8 @@ impl Test {
     /// Returns whether its results depend on how long each frame was on its way, from one clock to another.
     pub fn needs_one_way_delays(&self, plan: &Plan) -> bool {
         let of_delays = |quantity: &Quantity| quantity.is_of_one_way_delays();
-        self.trial_settings(plan).frame_timeout_ns > 0 || self.measure.info().quantities.iter().any(of_delays)
+        self.trial_settings(plan).frame_timeout_ns > 0
+            || self.measure.info().quantities.iter().any(of_delays)
     }
 
     /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
@@ -224,7 +243,10 @@ impl Test {
     /// Returns the trial settings of this test.
     pub fn trial_settings(&self, plan: &Plan) -> TrialSettings {
         let frame_timeout_ns = self.frame_timeout_ns.unwrap_or(plan.trial.frame_timeout_ns);
-        TrialSettings { frame_timeout_ns, ..plan.trial }
+        TrialSettings {
+            frame_timeout_ns,
+            ..plan.trial
+        }
     }
 
     /// Returns the search settings of this test.
@@ -232,8 +254,17 @@ impl Test {
         let maximum = self.maximum.unwrap_or(plan.search.maximum);
         let goals = self.loss_goals(plan).to_vec();
         let is_fit = goals.len() < 2 || plan.search.method.info().takes_several_goals;
-        let method = if is_fit { plan.search.method } else { SearchMethod::Mlrsearch };
-        SearchSettings { maximum, goals, method, ..plan.search.clone() }
+        let method = if is_fit {
+            plan.search.method
+        } else {
+            SearchMethod::Mlrsearch
+        };
+        SearchSettings {
+            maximum,
+            goals,
+            method,
+            ..plan.search.clone()
+        }
     }
 
     /// Returns the loss goals of this test. Code that needs the goals of a test asks here, not the plan's search.
@@ -243,7 +274,10 @@ impl Test {
 
     /// Returns the first loss goal of this test, zero loss if there is none.
     pub fn first_goal(&self, plan: &Plan) -> LossRatio {
-        self.loss_goals(plan).first().copied().unwrap_or(LossRatio::ZERO)
+        self.loss_goals(plan)
+            .first()
+            .copied()
+            .unwrap_or(LossRatio::ZERO)
     }
 
     /// Returns the highest rate of the medium for the largest frames that the test has on either link, where the plan knows the medium.
@@ -258,12 +292,19 @@ impl Test {
 
     /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.
     pub fn label(&self, frame_size: FrameSize) -> String {
-        if self.measure.needs_hosts() { self.name.clone() } else { format!("{}/{frame_size}", self.name) }
+        if self.measure.needs_hosts() {
+            self.name.clone()
+        } else {
+            format!("{}/{frame_size}", self.name)
+        }
     }
 
     /// The points of this test, in the plan's order.
     pub fn points(&self) -> impl Iterator<Item = Point> + '_ {
-        self.frame_sizes.iter().map(|&frame_size| Point { test: self.name.clone(), frame_size })
+        self.frame_sizes.iter().map(|&frame_size| Point {
+            test: self.name.clone(),
+            frame_size,
+        })
     }
 }
 
@@ -273,9 +314,23 @@ impl Plan {
 
     /// Returns the number of repetitions of its tests in words: `7 repetitions`, or `5 to 20 repetitions`.
     pub fn repetitions_in_words(&self) -> String {
-        let fewest = self.tests.iter().map(|test| test.repetitions.least()).min().unwrap_or(0);
-        let most = self.tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
-        if fewest == most { counted(fewest, "repetition") } else { format!("{fewest} to {most} repetitions") }
+        let fewest = self
+            .tests
+            .iter()
+            .map(|test| test.repetitions.least())
+            .min()
+            .unwrap_or(0);
+        let most = self
+            .tests
+            .iter()
+            .map(|test| test.repetitions.most())
+            .max()
+            .unwrap_or(0);
+        if fewest == most {
+            counted(fewest, "repetition")
+        } else {
+            format!("{fewest} to {most} repetitions")
+        }
     }
 
     /// Returns the settings in which this plan measures in another way than the other one, in words: results of the two differ whatever their devices do.
@@ -285,21 +340,43 @@ impl Plan {
             ("search settings", self.search != other.search),
             ("link rate", self.link_rate != other.link_rate),
         ];
-        different.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
+        different
+            .into_iter()
+            .filter(|(_, differs)| *differs)
+            .map(|(what, _)| what)
+            .collect()
     }
 
     /// The plan of these tests, one device after the other, with the seed and the patience of a plan that says nothing, and a medium that is not known.
-    pub fn new(name: &str, profile: Profile, trial: TrialSettings, search: SearchSettings, tests: Vec<Test>) -> Self {
+    pub fn new(
+        name: &str,
+        profile: Profile,
+        trial: TrialSettings,
+        search: SearchSettings,
+        tests: Vec<Test>,
+    ) -> Self {
         let (seed, patience_ns) = (42, Self::USUAL_PATIENCE_NS);
         let (name, link_rate, interleave, reference) = (name.to_owned(), None, false, None);
-        Self { name, profile, seed, trial, search, patience_ns, link_rate, interleave, reference, tests }
+        Self {
+            name,
+            profile,
+            seed,
+            trial,
+            search,
+            patience_ns,
+            link_rate,
+            interleave,
+            reference,
+            tests,
+        }
     }
 
     /// Keeps only the tests that are `wanted`; the plan has no reference if that is not one of them.
     pub fn retain_tests(&mut self, wanted: impl FnMut(&Test) -> bool) {
         self.tests.retain(wanted);
         let tests = &self.tests;
-        self.reference.take_if(|name| tests.iter().all(|test| test.name != *name));
+        self.reference
+            .take_if(|name| tests.iter().all(|test| test.name != *name));
     }
 
     /// The test of this name.

@@ -41,11 +41,22 @@ impl FromStr for MeasurementKey {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut parts = text.split('/');
-        let number = |part: Option<&str>| part.map(str::parse).transpose().map_err(|_| format!("`{text}` is no measurement"));
-        let (test, size, repetition) = (parts.next().unwrap_or_default(), number(parts.next())?, number(parts.next())?);
+        let number = |part: Option<&str>| {
+            part.map(str::parse)
+                .transpose()
+                .map_err(|_| format!("`{text}` is no measurement"))
+        };
+        let (test, size, repetition) = (
+            parts.next().unwrap_or_default(),
+            number(parts.next())?,
+            number(parts.next())?,
+        );
         match (size.and_then(|size| u16::try_from(size).ok()), parts.next()) {
             (Some(size), None) if !test.is_empty() => {
-                let point = Point { test: test.to_owned(), frame_size: FrameSize(size) };
+                let point = Point {
+                    test: test.to_owned(),
+                    frame_size: FrameSize(size),
+                };
                 Ok(Self { point, repetition })
             }
             _ => Err(format!("`{text}` is no measurement")),
@@ -69,7 +80,9 @@ impl TryFrom<String> for MeasurementKey {
 
 impl FromIterator<MeasurementKey> for Selection {
     fn from_iter<I: IntoIterator<Item = MeasurementKey>>(keys: I) -> Self {
-        Self { keys: keys.into_iter().collect() }
+        Self {
+            keys: keys.into_iter().collect(),
+        }
     }
 }
 
@@ -86,7 +99,12 @@ impl Selection {
 
     /// Returns whether the run makes this repetition of the point.
     pub fn contains(&self, point: &Point, repetition: u32) -> bool {
-        let has = |repetition| self.keys.contains(&MeasurementKey { point: point.clone(), repetition });
+        let has = |repetition| {
+            self.keys.contains(&MeasurementKey {
+                point: point.clone(),
+                repetition,
+            })
+        };
         self.is_all() || has(None) || has(Some(repetition))
     }
 
@@ -97,12 +115,21 @@ impl Selection {
 
     /// The number of a repetition among those that the run makes of the point, from 1.
     pub fn ordinal(&self, point: &Point, repetition: u32) -> u32 {
-        if self.is_all() || self.keys.contains(&MeasurementKey { point: point.clone(), repetition: None }) {
+        if self.is_all()
+            || self.keys.contains(&MeasurementKey {
+                point: point.clone(),
+                repetition: None,
+            })
+        {
             return repetition;
         }
         // Not one repetition after the other: a file may say that there are billions.
-        let is_of =
-            |key: &&MeasurementKey| key.point == *point && key.repetition.is_some_and(|of| (1..=repetition).contains(&of));
+        let is_of = |key: &&MeasurementKey| {
+            key.point == *point
+                && key
+                    .repetition
+                    .is_some_and(|of| (1..=repetition).contains(&of))
+        };
         self.keys.iter().filter(is_of).count() as u32
     }
 
@@ -119,7 +146,11 @@ impl Selection {
                 .filter(|kept| kept.1 > 0)
                 .collect();
             test.frame_sizes = kept.iter().map(|(size, _)| *size).collect();
-            let most = kept.iter().map(|(_, repetitions)| *repetitions).max().unwrap_or(0);
+            let most = kept
+                .iter()
+                .map(|(_, repetitions)| *repetitions)
+                .max()
+                .unwrap_or(0);
             if most < test.repetitions.most() {
                 test.repetitions = Repetition::Fixed(most);
             }

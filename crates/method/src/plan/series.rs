@@ -20,7 +20,10 @@ pub struct Series {
 }
 
 impl Bounded for Series {
-    const BOUNDS: TableBounds = TableBounds { numbers: &[("at", NumberBound::ANY)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[("at", NumberBound::ANY)],
+        ..TableBounds::NONE
+    };
 }
 
 /// The property in which the steps of a series differ.

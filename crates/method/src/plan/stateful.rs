@@ -67,29 +67,50 @@ impl Stateful {
 
     /// Phase 1 before a trial of phase 2.
     pub fn phase_one(&self) -> PhaseOne {
-        PhaseOne { connections: self.connections, rate: self.rate }
+        PhaseOne {
+            connections: self.connections,
+            rate: self.rate,
+        }
     }
 
     /// D of a phase 1, nanoseconds: 1000 N / R + 2 T ms where nothing else is asked for.
     pub fn delay_ns(&self, phase_one: PhaseOne) -> u64 {
-        let sending_ns = u128::from(phase_one.connections) * 1_000_000_000 / u128::from(phase_one.rate.0.max(1));
-        self.delay_ns.unwrap_or(sending_ns as u64 + 2 * self.timeout_ns)
+        let sending_ns =
+            u128::from(phase_one.connections) * 1_000_000_000 / u128::from(phase_one.rate.0.max(1));
+        self.delay_ns
+            .unwrap_or(sending_ns as u64 + 2 * self.timeout_ns)
     }
 
     /// The trial that opens `connections` at `rate` and validates each.
     pub fn establishing(&self, connections: u64, rate: FrameRate) -> TrialSpec {
         let validation = FrameRate(((rate.0 as f64 * self.validation) as u64).max(1));
-        phase_one_trial(connections, rate, TrialKind::Establish { connections, validation })
+        phase_one_trial(
+            connections,
+            rate,
+            TrialKind::Establish {
+                connections,
+                validation,
+            },
+        )
     }
 
     /// The trial that opens all connections and lets the DUT delete them.
     pub fn tearing_down(&self) -> TrialSpec {
-        phase_one_trial(self.connections, self.rate, TrialKind::TearDown { connections: self.connections })
+        phase_one_trial(
+            self.connections,
+            self.rate,
+            TrialKind::TearDown {
+                connections: self.connections,
+            },
+        )
     }
 }
 
 fn phase_one_trial(connections: u64, rate: FrameRate, kind: TrialKind) -> TrialSpec {
-    TrialSpec { kind, ..TrialSpec::burst(rate, connections) }
+    TrialSpec {
+        kind,
+        ..TrialSpec::burst(rate, connections)
+    }
 }
 
 #[cfg(test)]
@@ -100,7 +121,14 @@ mod tests {
     fn the_delay_before_phase_2_is_that_of_the_rfc() {
         let stateful = Stateful::new(4_000_000, FrameRate(400_000), 500_000_000);
         assert_eq!(stateful.delay_ns(stateful.phase_one()), 11_000_000_000);
-        assert_eq!(Stateful { delay_ns: Some(7), ..stateful }.delay_ns(stateful.phase_one()), 7);
+        assert_eq!(
+            Stateful {
+                delay_ns: Some(7),
+                ..stateful
+            }
+            .delay_ns(stateful.phase_one()),
+            7
+        );
     }
 
     #[test]
@@ -108,6 +136,12 @@ mod tests {
         let stateful = Stateful::new(10_007, FrameRate(1), 0);
         let spec = stateful.establishing(10_007, FrameRate(333_333));
         assert_eq!(spec.frames(), 10_007);
-        assert_eq!(spec.kind, TrialKind::Establish { connections: 10_007, validation: FrameRate(166_666) });
+        assert_eq!(
+            spec.kind,
+            TrialKind::Establish {
+                connections: 10_007,
+                validation: FrameRate(166_666)
+            }
+        );
     }
 }

@@ -87,7 +87,8 @@ impl TrafficSettings {
 
     /// Combinations of ports and addresses that the poorer direction has.
     pub fn tuples(&self) -> u64 {
-        self.tuples_of(Direction::Forward).min(self.tuples_of(Direction::Reverse))
+        self.tuples_of(Direction::Forward)
+            .min(self.tuples_of(Direction::Reverse))
     }
 
     /// The ports of a direction.
@@ -109,10 +110,13 @@ impl TrafficSettings {
     /// Combinations of ports and addresses that a direction has.
     pub fn tuples_of(&self, direction: Direction) -> u64 {
         let (ports, networks) = (self.ports_of(direction), self.networks_of(direction));
-        let addresses = |part: Option<AddressPart>| part.map_or(1, |part| u64::from(part.range.count()));
+        let addresses =
+            |part: Option<AddressPart>| part.map_or(1, |part| u64::from(part.range.count()));
         let both = addresses(self.left_addresses).saturating_mul(addresses(self.right_addresses));
         let ports = u64::from(ports.source.count()) * u64::from(ports.destination.count());
-        ports.saturating_mul(u64::from(networks)).saturating_mul(both)
+        ports
+            .saturating_mul(u64::from(networks))
+            .saturating_mul(both)
     }
 
     /// Addresses that a direction's frames are sent to.
@@ -121,7 +125,8 @@ impl TrafficSettings {
             Direction::Forward => self.right_addresses,
             Direction::Reverse => self.left_addresses,
         };
-        u64::from(self.networks_of(direction)) * part.map_or(1, |part| u64::from(part.range.count()))
+        u64::from(self.networks_of(direction))
+            * part.map_or(1, |part| u64::from(part.range.count()))
     }
 
     /// Clients that send: the subscribers that are asked for, or one.
@@ -132,7 +137,10 @@ impl TrafficSettings {
     /// Returns whether only ports vary.
     pub fn has_one_address_pair(&self) -> bool {
         let varies = |part: Option<AddressPart>| part.is_some_and(|part| part.range.count() > 1);
-        !varies(self.left_addresses) && !varies(self.right_addresses) && self.left_networks == 1 && self.right_networks == 1
+        !varies(self.left_addresses)
+            && !varies(self.right_addresses)
+            && self.left_networks == 1
+            && self.right_networks == 1
     }
 }
 
@@ -165,13 +173,18 @@ pub struct Ports {
 }
 
 impl Bounded for Ports {
-    const BOUNDS: TableBounds =
-        TableBounds { tables: &[("source", &PORT_RANGE), ("destination", &PORT_RANGE)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        tables: &[("source", &PORT_RANGE), ("destination", &PORT_RANGE)],
+        ..TableBounds::NONE
+    };
 }
 
 /// The bounds of a range of ports.
 const PORT_RANGE: TableBounds = TableBounds {
-    numbers: &[("first", NumberBound::UINT16), ("last", NumberBound::UINT16)],
+    numbers: &[
+        ("first", NumberBound::UINT16),
+        ("last", NumberBound::UINT16),
+    ],
     ordered: &[("first", "last")],
     ..TableBounds::NONE
 };
@@ -185,8 +198,16 @@ impl Ports {
     /// RFC 4814's ranges in another order.
     pub const fn of(order: ValueOrder) -> Self {
         Self {
-            source: ValueRange { first: 1024, last: 65535, order },
-            destination: ValueRange { first: 1, last: 49151, order },
+            source: ValueRange {
+                first: 1024,
+                last: 65535,
+                order,
+            },
+            destination: ValueRange {
+                first: 1,
+                last: 49151,
+                order,
+            },
         }
     }
 }
@@ -256,7 +277,10 @@ pub struct AddressPart {
 
 impl Bounded for AddressPart {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("ipv4-offset", AddressPart::IPV4_OFFSETS), ("ipv6-offset", AddressPart::IPV6_OFFSETS)],
+        numbers: &[
+            ("ipv4-offset", AddressPart::IPV4_OFFSETS),
+            ("ipv6-offset", AddressPart::IPV6_OFFSETS),
+        ],
         tables: &[("range", &ADDRESS_RANGE)],
         ..TableBounds::NONE
     };
@@ -264,7 +288,10 @@ impl Bounded for AddressPart {
 
 /// The bounds of the values of addresses.
 const ADDRESS_RANGE: TableBounds = TableBounds {
-    numbers: &[("first", AddressPart::VALUES), ("last", AddressPart::VALUES)],
+    numbers: &[
+        ("first", AddressPart::VALUES),
+        ("last", AddressPart::VALUES),
+    ],
     ordered: &[("first", "last")],
     ..TableBounds::NONE
 };
@@ -296,6 +323,11 @@ pub struct Flows {
 }
 
 impl Bounded for Flows {
-    const BOUNDS: TableBounds =
-        TableBounds { numbers: &[("count", NumberBound::COUNT), ("step-ns", NumberBound::TIME_NS)], ..TableBounds::NONE };
+    const BOUNDS: TableBounds = TableBounds {
+        numbers: &[
+            ("count", NumberBound::COUNT),
+            ("step-ns", NumberBound::TIME_NS),
+        ],
+        ..TableBounds::NONE
+    };
 }

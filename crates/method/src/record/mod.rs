@@ -6,7 +6,9 @@ mod ranges;
 mod run;
 mod warning;
 
-pub use crate::watch::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch};
+pub use crate::watch::{
+    CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch,
+};
 pub use crate::watch::{LossCounter, LossSource};
 pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
@@ -54,7 +56,10 @@ pub type RecordsByPoint<'r> = BTreeMap<&'r Point, Vec<&'r TrialRecord>>;
 pub fn by_point(records: &[TrialRecord]) -> RecordsByPoint<'_> {
     let mut found = RecordsByPoint::new();
     for of_point in records.chunk_by(|a, b| a.point == b.point) {
-        found.entry(&of_point[0].point).or_default().extend(of_point);
+        found
+            .entry(&of_point[0].point)
+            .or_default()
+            .extend(of_point);
     }
     found
 }
@@ -79,7 +84,14 @@ impl TrialRecord {
     /// the frames may have waited for others than the device.
     pub fn held_share(&self) -> f64 {
         let watched_us = self.watch.as_ref().map_or(0, |watch| watch.held_us());
-        let taken_us = self.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0).saturating_mul(1000);
+        let taken_us = self
+            .result
+            .faults
+            .iter()
+            .filter_map(Fault::taken_ms)
+            .max()
+            .unwrap_or(0)
+            .saturating_mul(1000);
         watched_us.max(taken_us) as f64 * 1000.0 / self.result.spec.duration_ns.max(1) as f64
     }
 
@@ -87,7 +99,14 @@ impl TrialRecord {
     /// than goes unnoticed anywhere, or for so long that more of the loss than may be overlooked can be due to it. A host that
     /// takes some milliseconds of a trial without loss casts no doubt on it.
     pub fn is_disturbed(&self) -> bool {
-        let taken_ns = self.result.faults.iter().filter_map(Fault::taken_ms).max().unwrap_or(0) * 1_000_000;
+        let taken_ns = self
+            .result
+            .faults
+            .iter()
+            .filter_map(Fault::taken_ms)
+            .max()
+            .unwrap_or(0)
+            * 1_000_000;
         let unnoticed_ns = self.result.spec.duration_ns / 1000 * Fault::UNNOTICED_PER_MILLE;
         taken_ns > unnoticed_ns || (taken_ns > 0 && self.has_excusable_loss())
     }
@@ -134,16 +153,25 @@ pub struct Facts {
 impl Facts {
     /// The tests that were left out before the run began; the resolved plan does not have them.
     pub fn left_out(&self) -> impl Iterator<Item = &Test> {
-        self.not_run.iter().filter_map(|not_run| match &not_run.reason {
-            SkipReason::LeftOut { planned, .. } => Some(&**planned),
-            SkipReason::SetUpFailed { .. } => None,
-        })
+        self.not_run
+            .iter()
+            .filter_map(|not_run| match &not_run.reason {
+                SkipReason::LeftOut { planned, .. } => Some(&**planned),
+                SkipReason::SetUpFailed { .. } => None,
+            })
     }
 
     /// Returns the layout of links, cores and threads in sentences: first those of all devices, then those of some, with the names of these.
     pub fn layouts(&self) -> Vec<String> {
-        let mut seen: Vec<(&str, Vec<&str>)> = self.layout.iter().map(|sentence| (sentence.as_str(), Vec::new())).collect();
-        for (name, sentence) in self.duts.iter().flat_map(|(name, dut)| dut.layout.iter().map(move |sentence| (name, sentence)))
+        let mut seen: Vec<(&str, Vec<&str>)> = self
+            .layout
+            .iter()
+            .map(|sentence| (sentence.as_str(), Vec::new()))
+            .collect();
+        for (name, sentence) in self
+            .duts
+            .iter()
+            .flat_map(|(name, dut)| dut.layout.iter().map(move |sentence| (name, sentence)))
         {
             match seen.iter_mut().find(|(known, _)| known == sentence) {
                 Some((_, names)) => names.push(name),
@@ -151,9 +179,15 @@ impl Facts {
             }
         }
         let is_of_all = |names: &[&str]| names.is_empty() || names.len() == self.duts.len();
-        let (all, some): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(_, names)| is_of_all(names));
+        let (all, some): (Vec<_>, Vec<_>) =
+            seen.into_iter().partition(|(_, names)| is_of_all(names));
         let of_all = all.into_iter().map(|(sentence, _)| sentence.to_owned());
-        of_all.chain(some.into_iter().map(|(sentence, names)| format!("{}: {sentence}", names.join(", ")))).collect()
+        of_all
+            .chain(
+                some.into_iter()
+                    .map(|(sentence, names)| format!("{}: {sentence}", names.join(", "))),
+            )
+            .collect()
     }
 }
 
@@ -208,12 +242,18 @@ impl DutFacts {
 impl Facts {
     /// Returns the group of the links of this device: see [`LinkKind::group`].
     pub fn link_group(&self, dut: &str) -> LinkKind {
-        self.duts.get(dut).map(DutFacts::link_kind).unwrap_or_default().group()
+        self.duts
+            .get(dut)
+            .map(DutFacts::link_kind)
+            .unwrap_or_default()
+            .group()
     }
 }
 
 /// The kind of links between the tester and a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkKind {
     /// Not recorded.
@@ -284,7 +324,12 @@ pub struct LinkFacts {
 impl LinkFacts {
     /// Octets of a frame of this size on the link, FCS included.
     pub fn octets(&self, size: FrameSize) -> u16 {
-        size.with_fcs(if self.is_ipv4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 }).saturating_add(self.overhead)
+        size.with_fcs(if self.is_ipv4 {
+            IpVersion::Ipv4
+        } else {
+            IpVersion::Ipv6
+        })
+        .saturating_add(self.overhead)
     }
 }
 
@@ -296,36 +341,71 @@ mod tests {
     fn records_of_every_version_say_which_devices_may_be_compared() {
         let group = |field: Option<(&str, serde_json::Value)>| {
             let mut facts = serde_json::to_value(DutFacts::default()).expect("JSON");
-            field.into_iter().for_each(|(name, value)| facts[name] = value);
+            field
+                .into_iter()
+                .for_each(|(name, value)| facts[name] = value);
             let dut: DutFacts = serde_json::from_value(facts).expect("facts");
-            Facts { duts: [("d".into(), dut)].into(), ..Facts::default() }.link_group("d")
+            Facts {
+                duts: [("d".into(), dut)].into(),
+                ..Facts::default()
+            }
+            .link_group("d")
         };
         let layout = |text: &str| Some(("layout", serde_json::json!([text])));
         let links = |kind: &str| Some(("links", kind.into()));
-        for facts in [None, links("virtual"), links("interfaces"), layout("two veth pairs")] {
+        for facts in [
+            None,
+            links("virtual"),
+            links("interfaces"),
+            layout("two veth pairs"),
+        ] {
             assert_eq!(group(facts.clone()), LinkKind::Interfaces, "{facts:?}");
         }
-        for facts in [links("shared-memory"), Some(("in_memory", true.into())), layout("rings in shared memory")] {
+        for facts in [
+            links("shared-memory"),
+            Some(("in_memory", true.into())),
+            layout("rings in shared memory"),
+        ] {
             assert_eq!(group(facts.clone()), LinkKind::SharedMemory, "{facts:?}");
         }
-        for kind in [LinkKind::Unknown, LinkKind::Virtual, LinkKind::Interfaces, LinkKind::SharedMemory] {
+        for kind in [
+            LinkKind::Unknown,
+            LinkKind::Virtual,
+            LinkKind::Interfaces,
+            LinkKind::SharedMemory,
+        ] {
             assert_eq!(serde_json::to_value(kind).expect("JSON"), kind.name());
         }
     }
 
     #[test]
     fn the_layout_says_of_which_devices_a_sentence_holds() {
-        let dut =
-            |layout: &[&str]| DutFacts { layout: layout.iter().map(|&text| text.into()).collect(), ..DutFacts::default() };
+        let dut = |layout: &[&str]| DutFacts {
+            layout: layout.iter().map(|&text| text.into()).collect(),
+            ..DutFacts::default()
+        };
         let duts = [
             ("jool", dut(&["two veth pairs", "core 1"])),
             ("vpp", dut(&["memif", "core 1"])),
             ("tayga", dut(&["two veth pairs", "core 1"])),
         ];
-        let facts = Facts { duts: duts.map(|(name, dut)| (name.into(), dut)).into(), ..Facts::default() };
-        assert_eq!(facts.layouts(), ["core 1", "jool, tayga: two veth pairs", "vpp: memif"]);
-        let earlier =
-            Facts { layout: vec!["core 2".into()], duts: [("jool".into(), DutFacts::default())].into(), ..Facts::default() };
-        assert_eq!(earlier.layouts(), ["core 2"], "results of an earlier version");
+        let facts = Facts {
+            duts: duts.map(|(name, dut)| (name.into(), dut)).into(),
+            ..Facts::default()
+        };
+        assert_eq!(
+            facts.layouts(),
+            ["core 1", "jool, tayga: two veth pairs", "vpp: memif"]
+        );
+        let earlier = Facts {
+            layout: vec!["core 2".into()],
+            duts: [("jool".into(), DutFacts::default())].into(),
+            ..Facts::default()
+        };
+        assert_eq!(
+            earlier.layouts(),
+            ["core 2"],
+            "results of an earlier version"
+        );
     }
 }

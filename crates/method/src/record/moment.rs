@@ -35,17 +35,32 @@ impl Watch {
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let phase_one_ns = || result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+        let phase_one_ns = || {
+            result
+                .phase_one_result()
+                .map_or(0, |connections| connections.delay_ns)
+        };
         let before_ns = self.lead_ns.unwrap_or_else(phase_one_ns);
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {
-            let mut samples: Vec<usize> = bins.iter().flat_map(|bin| self.samples_of(before, *bin)).collect();
+            let mut samples: Vec<usize> = bins
+                .iter()
+                .flat_map(|bin| self.samples_of(before, *bin))
+                .collect();
             samples.sort_unstable();
             samples.dedup();
-            samples.iter().filter_map(|sample| others.get(*sample)).map(|us| us.saturating_sub(usual)).sum()
+            samples
+                .iter()
+                .filter_map(|sample| others.get(*sample))
+                .map(|us| us.saturating_sub(usual))
+                .sum()
         };
-        let least = if self.waited_us.is_empty() { LEAST_OF_TICKS_US } else { LEAST_US };
+        let least = if self.waited_us.is_empty() {
+            LEAST_OF_TICKS_US
+        } else {
+            LEAST_US
+        };
         let most = lossy.map(in_samples).max().filter(|us| *us >= least)?;
         Some(most.div_ceil(1000))
     }
@@ -66,18 +81,34 @@ impl Watch {
             return Vec::new();
         }
         let cores: Vec<_> = self.dut_cores().collect();
-        let length = cores.iter().map(|core| core.samples.len()).min().unwrap_or(0);
+        let length = cores
+            .iter()
+            .map(|core| core.samples.len())
+            .min()
+            .unwrap_or(0);
         let busy = |index: usize| -> u64 {
-            cores.iter().map(|core| u64::from(core.samples[index].user) + u64::from(core.samples[index].system)).sum()
+            cores
+                .iter()
+                .map(|core| {
+                    u64::from(core.samples[index].user) + u64::from(core.samples[index].system)
+                })
+                .sum()
         };
-        (0..length).map(|index| busy(index) * self.interval_ns / 1_000_000).collect()
+        (0..length)
+            .map(|index| busy(index) * self.interval_ns / 1_000_000)
+            .collect()
     }
 }
 
 /// Returns the bins in which a direction lost frames, if they are few enough to count as one moment.
 fn lossy_bins(direction: &DirectionResult) -> Option<Vec<usize>> {
-    let bins: Vec<usize> =
-        direction.lost_by_bin.iter().enumerate().filter(|(_, lost)| **lost > 0).map(|(bin, _)| bin).collect();
+    let bins: Vec<usize> = direction
+        .lost_by_bin
+        .iter()
+        .enumerate()
+        .filter(|(_, lost)| **lost > 0)
+        .map(|(bin, _)| bin)
+        .collect();
     (1..=MOST_BINS).contains(&bins.len()).then_some(bins)
 }
 
@@ -97,7 +128,8 @@ mod tests {
     /// Returns a trial of 2 s at 5,000 frames/s that lost frames in these bins.
     fn lost(bins: &[(usize, u64)]) -> TrialResult {
         let mut lost_by_bin = vec![0; 20];
-        bins.iter().for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
+        bins.iter()
+            .for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
         let received = 10_000 - lost_by_bin.iter().sum::<u64>();
         let mut direction = DirectionResult::counted(Direction::Forward, 10_000, received);
         direction.lost_by_bin = lost_by_bin;
@@ -106,7 +138,12 @@ mod tests {
     }
 
     fn watch(waited_us: Vec<u64>) -> Watch {
-        Watch { interval_ns: 100_000_000, process_ms: Some(900), waited_us, ..Watch::default() }
+        Watch {
+            interval_ns: 100_000_000,
+            process_ms: Some(900),
+            waited_us,
+            ..Watch::default()
+        }
     }
 
     /// Returns twenty-two samples of a forwarder that always waits a little, and for this long in the tenth sample.
@@ -121,53 +158,113 @@ mod tests {
         let (result, watch) = (lost(&[(8, 90), (9, 60)]), watch(waits(31_000)));
         let milliseconds = watch.taken_where_lost_ms(&result).expect("evidence");
         assert_eq!(milliseconds, 31);
-        let judged = TrialResult { faults: vec![Fault::CpuTaken { milliseconds }], ..result };
-        assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Invalid, "31 ms are 155 frames, and 150 are missing");
+        let judged = TrialResult {
+            faults: vec![Fault::CpuTaken { milliseconds }],
+            ..result
+        };
+        assert_eq!(
+            judged.verdict(LossRatio::ZERO),
+            Verdict::Invalid,
+            "31 ms are 155 frames, and 150 are missing"
+        );
     }
 
     #[test]
     fn a_wait_that_filled_the_queue_before_it_lost_frames_is_found() {
-        assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(10, 28), (11, 6)])), Some(160));
-        assert_eq!(watch(waits(160_000)).taken_where_lost_ms(&lost(&[(11, 28), (12, 6)])), None);
+        assert_eq!(
+            watch(waits(160_000)).taken_where_lost_ms(&lost(&[(10, 28), (11, 6)])),
+            Some(160)
+        );
+        assert_eq!(
+            watch(waits(160_000)).taken_where_lost_ms(&lost(&[(11, 28), (12, 6)])),
+            None
+        );
     }
 
     #[test]
-    fn where_the_first_frame_was_due_long_after_the_first_sample_the_moments_are_those_of_the_frames() {
-        let late = |lead_ns| Watch { lead_ns, ..watch(waits(31_000)) };
+    fn where_the_first_frame_was_due_long_after_the_first_sample_the_moments_are_those_of_the_frames()
+     {
+        let late = |lead_ns| Watch {
+            lead_ns,
+            ..watch(waits(31_000))
+        };
         let result = lost(&[(4, 90), (5, 60)]);
         assert_eq!(late(None).taken_where_lost_ms(&result), None);
-        assert_eq!(late(Some(430_000_000)).taken_where_lost_ms(&result), Some(31));
-        assert_eq!(late(Some(430_000_000)).taken_where_lost_ms(&lost(&[(8, 90)])), None, "another moment");
+        assert_eq!(
+            late(Some(430_000_000)).taken_where_lost_ms(&result),
+            Some(31)
+        );
+        assert_eq!(
+            late(Some(430_000_000)).taken_where_lost_ms(&lost(&[(8, 90)])),
+            None,
+            "another moment"
+        );
     }
 
     #[test]
     fn a_wait_at_another_moment_excuses_nothing() {
-        assert_eq!(watch(waits(31_000)).taken_where_lost_ms(&lost(&[(15, 150)])), None);
+        assert_eq!(
+            watch(waits(31_000)).taken_where_lost_ms(&lost(&[(15, 150)])),
+            None
+        );
     }
 
     #[test]
     fn one_that_waits_as_long_all_the_time_is_overloaded() {
-        assert_eq!(watch(vec![31_000; 22]).taken_where_lost_ms(&lost(&[(8, 90)])), None);
+        assert_eq!(
+            watch(vec![31_000; 22]).taken_where_lost_ms(&lost(&[(8, 90)])),
+            None
+        );
         let everywhere: Vec<_> = (0..20).map(|bin| (bin, 10)).collect();
-        assert_eq!(watch(waits(31_000)).taken_where_lost_ms(&lost(&everywhere)), None, "no moment");
+        assert_eq!(
+            watch(waits(31_000)).taken_where_lost_ms(&lost(&everywhere)),
+            None,
+            "no moment"
+        );
     }
 
     #[test]
     fn short_waits_are_what_any_kernel_takes() {
-        assert_eq!(watch(waits(2_900)).taken_where_lost_ms(&lost(&[(8, 90)])), None);
-        assert_eq!(watch(vec![]).taken_where_lost_ms(&lost(&[(8, 90)])), None, "nobody looked");
+        assert_eq!(
+            watch(waits(2_900)).taken_where_lost_ms(&lost(&[(8, 90)])),
+            None
+        );
+        assert_eq!(
+            watch(vec![]).taken_where_lost_ms(&lost(&[(8, 90)])),
+            None,
+            "nobody looked"
+        );
     }
 
     #[test]
     fn of_a_kernel_that_forwards_the_time_of_processes_on_its_core_counts() {
-        let mut samples = vec![CpuSample { softirq: 300, idle: 700, ..CpuSample::default() }; 22];
+        let mut samples = vec![
+            CpuSample {
+                softirq: 300,
+                idle: 700,
+                ..CpuSample::default()
+            };
+            22
+        ];
         (samples[9].user, samples[9].idle) = (200, 500);
-        let cores = vec![CoreWatch { core: 1, role: CoreRole::Dut, samples }];
-        let watch = Watch { cores, process_ms: Some(0), ..watch(vec![]) };
+        let cores = vec![CoreWatch {
+            core: 1,
+            role: CoreRole::Dut,
+            samples,
+        }];
+        let watch = Watch {
+            cores,
+            process_ms: Some(0),
+            ..watch(vec![])
+        };
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(8, 90)])), Some(20));
         assert_eq!(watch.taken_where_lost_ms(&lost(&[(1, 90)])), None);
         let mut one_tick = watch.clone();
         one_tick.cores[0].samples[9].user = 100;
-        assert_eq!(one_tick.taken_where_lost_ms(&lost(&[(8, 90)])), None, "a single tick may be anybody's");
+        assert_eq!(
+            one_tick.taken_where_lost_ms(&lost(&[(8, 90)])),
+            None,
+            "a single tick may be anybody's"
+        );
     }
 }

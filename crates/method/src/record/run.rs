@@ -121,7 +121,11 @@ impl Disturber {
                 Some(known) => {
                     known.waited_ms += seen.waited_ms;
                     known.last = seen.last;
-                    let new: Vec<String> = seen.cores.into_iter().filter(|core| !known.cores.contains(core)).collect();
+                    let new: Vec<String> = seen
+                        .cores
+                        .into_iter()
+                        .filter(|core| !known.cores.contains(core))
+                        .collect();
                     known.cores.extend(new);
                 }
                 None => known.push(seen),
@@ -147,11 +151,31 @@ mod tests {
             }]
         };
         let mut known = Vec::new();
-        for (who, at) in [("rustc", "06:10"), ("the host", "06:11"), ("rustc", "06:12")] {
+        for (who, at) in [
+            ("rustc", "06:10"),
+            ("the host", "06:11"),
+            ("rustc", "06:12"),
+        ] {
             Disturber::add(&mut known, seen(who, at));
         }
-        let told: Vec<_> = known.iter().map(|d| (d.who.as_str(), d.first.as_str(), d.last.as_str(), d.waited_ms)).collect();
-        assert_eq!(told, [("rustc", "06:10", "06:12", 440), ("the host", "06:11", "06:11", 220)]);
+        let told: Vec<_> = known
+            .iter()
+            .map(|d| {
+                (
+                    d.who.as_str(),
+                    d.first.as_str(),
+                    d.last.as_str(),
+                    d.waited_ms,
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("rustc", "06:10", "06:12", 440),
+                ("the host", "06:11", "06:11", 220)
+            ]
+        );
         assert_eq!(known[0].words(), "rustc on core 0 and core 2");
     }
 
@@ -165,8 +189,17 @@ mod tests {
     #[test]
     fn a_test_that_was_left_out_is_read_back_as_planned() {
         let planned = Box::new(Test::of("jool", "jool-siit"));
-        let reason = SkipReason::LeftOut { why: "no lab".to_owned(), planned };
-        let facts = Facts { not_run: vec![SkippedTest { test: "jool".to_owned(), reason }], ..Facts::default() };
+        let reason = SkipReason::LeftOut {
+            why: "no lab".to_owned(),
+            planned,
+        };
+        let facts = Facts {
+            not_run: vec![SkippedTest {
+                test: "jool".to_owned(),
+                reason,
+            }],
+            ..Facts::default()
+        };
         let text = toml::to_string(&facts).expect("text");
         assert_eq!(toml::from_str::<Facts>(&text).expect("facts"), facts);
     }

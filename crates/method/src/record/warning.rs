@@ -138,13 +138,20 @@ impl Warning {
     /// Returns the subject of the warning.
     pub fn subject(&self) -> WarningSubject<'_> {
         match self {
-            Self::DisturbedTrials { dut } | Self::DutChanged { dut, .. } | Self::DutVersionsDiffer { dut, .. } => {
-                WarningSubject::Dut(dut)
+            Self::DisturbedTrials { dut }
+            | Self::DutChanged { dut, .. }
+            | Self::DutVersionsDiffer { dut, .. } => WarningSubject::Dut(dut),
+            Self::TesterThreads {
+                machine: Some(machine),
+                ..
+            } => WarningSubject::Machine(machine),
+            Self::TesterThreads { machine: None, .. } | Self::BusyBeforeSetUp { .. } => {
+                WarningSubject::Host
             }
-            Self::TesterThreads { machine: Some(machine), .. } => WarningSubject::Machine(machine),
-            Self::TesterThreads { machine: None, .. } | Self::BusyBeforeSetUp { .. } => WarningSubject::Host,
             Self::ClockSet { .. } | Self::ClockSetBackBeforeResume { .. } => WarningSubject::Host,
-            Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } | Self::Text { .. } => WarningSubject::Run,
+            Self::HostsDiffer { .. } | Self::SixbenchVersionsDiffer { .. } | Self::Text { .. } => {
+                WarningSubject::Run
+            }
         }
     }
 
@@ -180,10 +187,16 @@ impl Warning {
     /// Returns the sentence for all warnings of its kind, with an ellipsis for what differs among them; `None` if each must be read by itself.
     pub fn pattern(&self) -> Option<String> {
         match self {
-            Self::DisturbedTrials { .. } => Some(Self::DisturbedTrials { dut: "…".to_owned() }.to_string()),
-            Self::BusyBeforeSetUp { .. } => {
-                Some(format!("before … was set up: a core was busy with other work; {}", CoreLoad::FIX))
-            }
+            Self::DisturbedTrials { .. } => Some(
+                Self::DisturbedTrials {
+                    dut: "…".to_owned(),
+                }
+                .to_string(),
+            ),
+            Self::BusyBeforeSetUp { .. } => Some(format!(
+                "before … was set up: a core was busy with other work; {}",
+                CoreLoad::FIX
+            )),
             _ => None,
         }
     }
@@ -192,9 +205,15 @@ impl Warning {
     pub fn particulars(&self) -> Option<String> {
         match self {
             Self::DisturbedTrials { dut } => Some(dut.clone()),
-            Self::BusyBeforeSetUp { dut, load: CoreLoad { core, busy_percent, by } } => {
-                Some(format!("{dut} (core {core}: {busy_percent} %, {by})"))
-            }
+            Self::BusyBeforeSetUp {
+                dut,
+                load:
+                    CoreLoad {
+                        core,
+                        busy_percent,
+                        by,
+                    },
+            } => Some(format!("{dut} (core {core}: {busy_percent} %, {by})")),
             _ => None,
         }
     }
@@ -203,9 +222,11 @@ impl Warning {
     #[must_use]
     pub fn on_machine(self, name: &str) -> Self {
         match self {
-            Self::TesterThreads { lacking, error, .. } => {
-                Self::TesterThreads { machine: Some(name.to_owned()), lacking, error }
-            }
+            Self::TesterThreads { lacking, error, .. } => Self::TesterThreads {
+                machine: Some(name.to_owned()),
+                lacking,
+                error,
+            },
             other => other,
         }
     }
@@ -218,8 +239,15 @@ impl CoreLoad {
 
 impl fmt::Display for CoreLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { core, busy_percent, by } = self;
-        write!(f, "core {core} is {busy_percent} % busy with other work ({by})")
+        let Self {
+            core,
+            busy_percent,
+            by,
+        } = self;
+        write!(
+            f,
+            "core {core} is {busy_percent} % busy with other work ({by})"
+        )
     }
 }
 
@@ -240,27 +268,51 @@ impl fmt::Display for WarningCondition<'_> {
             Warning::DisturbedTrials { dut } => write_disturbed(f, dut),
             Warning::BusyBeforeSetUp { dut, load } => write!(f, "before {dut} was set up: {load}"),
             Warning::DutChanged { dut, changes } => {
-                write!(f, "{dut} changed during the run: {}; earlier trials measured the previous state", changes.join("; "))
+                write!(
+                    f,
+                    "{dut} changed during the run: {}; earlier trials measured the previous state",
+                    changes.join("; ")
+                )
             }
             Warning::ClockSet { step_s, noticed } => write_clock_set(f, *step_s, noticed),
-            Warning::ClockSetBackBeforeResume { at_least_s } => write_clock_set_back(f, *at_least_s),
-            Warning::TesterThreads { machine, lacking, error } => {
-                machine.iter().try_for_each(|machine| write!(f, "{machine}: "))?;
+            Warning::ClockSetBackBeforeResume { at_least_s } => {
+                write_clock_set_back(f, *at_least_s)
+            }
+            Warning::TesterThreads {
+                machine,
+                lacking,
+                error,
+            } => {
+                machine
+                    .iter()
+                    .try_for_each(|machine| write!(f, "{machine}: "))?;
                 lacking.write_refused(f, error)
             }
             Warning::HostsDiffer { hosts, facts } => write_hosts_differ(f, hosts, facts),
-            Warning::DutVersionsDiffer { dut, versions } => write_versions(f, &format!("{dut} was measured in"), "", versions),
-            Warning::SixbenchVersionsDiffer { versions } => write_versions(f, "measured with", " of sixbench", versions),
+            Warning::DutVersionsDiffer { dut, versions } => {
+                write_versions(f, &format!("{dut} was measured in"), "", versions)
+            }
+            Warning::SixbenchVersionsDiffer { versions } => {
+                write_versions(f, "measured with", " of sixbench", versions)
+            }
             Warning::Text { text } => f.write_str(text),
         }
     }
 }
 
 fn write_disturbed(f: &mut fmt::Formatter<'_>, dut: &str) -> fmt::Result {
-    write!(f, "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound")
+    write!(
+        f,
+        "other work used the cores of {dut} during trials, so a rate that one of them decided is a lower bound"
+    )
 }
 
-fn write_versions(f: &mut fmt::Formatter<'_>, what: &str, of: &str, versions: &[String]) -> fmt::Result {
+fn write_versions(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    of: &str,
+    versions: &[String],
+) -> fmt::Result {
     write!(f, "{what} different versions{of}: {}", versions.join(" / "))
 }
 
@@ -272,7 +324,11 @@ fn write_clock_set_back(f: &mut fmt::Formatter<'_>, at_least_s: u64) -> fmt::Res
     )
 }
 
-fn write_hosts_differ(f: &mut fmt::Formatter<'_>, hosts: &[String], facts: &[String]) -> fmt::Result {
+fn write_hosts_differ(
+    f: &mut fmt::Formatter<'_>,
+    hosts: &[String],
+    facts: &[String],
+) -> fmt::Result {
     write!(
         f,
         "measured on hosts that differ ({}) in {}: numbers of one host say nothing against those of another",
@@ -285,9 +341,14 @@ fn write_hosts_differ(f: &mut fmt::Formatter<'_>, hosts: &[String], facts: &[Str
 ///
 /// # Errors
 /// An item is neither.
-pub(super) fn read_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Warning>, D::Error> {
+pub(super) fn read_all<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Warning>, D::Error> {
     let stored = Vec::<StoredWarning>::deserialize(deserializer)?;
-    Ok(stored.into_iter().map(|StoredWarning(warning)| warning).collect())
+    Ok(stored
+        .into_iter()
+        .map(|StoredWarning(warning)| warning)
+        .collect())
 }
 
 /// A warning as facts may have it.
@@ -309,7 +370,9 @@ impl<'de> Visitor<'de> for StoredWarningVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Warning, E> {
-        Ok(Warning::Text { text: text.to_owned() })
+        Ok(Warning::Text {
+            text: text.to_owned(),
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Warning, A::Error> {
@@ -321,14 +384,20 @@ impl ThreadAbility {
     fn write_refused(self, f: &mut fmt::Formatter<'_>, error: &str) -> fmt::Result {
         match self {
             Self::Core(core) => {
-                write!(f, "cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses")
+                write!(
+                    f,
+                    "cannot pin a tester thread to core {core}: {error}; it runs on any core that the system chooses"
+                )
             }
             Self::Priority => write!(
                 f,
                 "cannot raise the priority of the tester's threads: {error}; other load on their cores may stall them"
             ),
             Self::FewPrivileges => {
-                write!(f, "the tester's threads cannot give up the privileges that they do not need: {error}; they keep them")
+                write!(
+                    f,
+                    "the tester's threads cannot give up the privileges that they do not need: {error}; they keep them"
+                )
             }
         }
     }
@@ -336,7 +405,11 @@ impl ThreadAbility {
 
 fn write_clock_set(f: &mut fmt::Formatter<'_>, step_s: i64, noticed: &str) -> fmt::Result {
     // A machine that sleeps stops its monotonic clock, which looks like a step forward.
-    let (way, cause) = if step_s < 0 { ("back", "") } else { ("forward", ", or the machine slept") };
+    let (way, cause) = if step_s < 0 {
+        ("back", "")
+    } else {
+        ("forward", ", or the machine slept")
+    };
     write!(
         f,
         "the system's clock was set {way} by {} during the run, at {noticed}{cause}: the times of trials go on as if it had not been, and so do \
@@ -350,13 +423,21 @@ mod tests {
     use super::*;
 
     fn threads(lacking: ThreadAbility) -> Warning {
-        Warning::TesterThreads { machine: None, lacking, error: "not permitted".to_owned() }
+        Warning::TesterThreads {
+            machine: None,
+            lacking,
+            error: "not permitted".to_owned(),
+        }
     }
 
     #[test]
     fn each_kind_has_its_sentence() {
         let dut = "tayga".to_owned();
-        let load = CoreLoad { core: 1, busy_percent: 97, by: "by \"make\"".to_owned() };
+        let load = CoreLoad {
+            core: 1,
+            busy_percent: 97,
+            by: "by \"make\"".to_owned(),
+        };
         let versions = vec!["1".to_owned(), "2".to_owned()];
         let cases = [
             (
@@ -364,15 +445,24 @@ mod tests {
                 "other work used the cores of tayga during trials, so a rate that one of them decided is a lower bound; end the other work (see top)",
             ),
             (
-                Warning::BusyBeforeSetUp { dut: dut.clone(), load },
+                Warning::BusyBeforeSetUp {
+                    dut: dut.clone(),
+                    load,
+                },
                 "before tayga was set up: core 1 is 97 % busy with other work (by \"make\"); stop it, or expect stalls and invalid trials",
             ),
             (
-                Warning::DutChanged { dut: dut.clone(), changes: versions.clone() },
+                Warning::DutChanged {
+                    dut: dut.clone(),
+                    changes: versions.clone(),
+                },
                 "tayga changed during the run: 1; 2; earlier trials measured the previous state",
             ),
             (
-                Warning::ClockSet { step_s: 86_400, noticed: "T".to_owned() },
+                Warning::ClockSet {
+                    step_s: 86_400,
+                    noticed: "T".to_owned(),
+                },
                 "the system's clock was set forward by 24.0 h during the run, at T, or the machine slept: the times of trials go on as if it had \
                  not been, and so do all durations",
             ),
@@ -389,11 +479,23 @@ mod tests {
                 "the tester's threads cannot give up the privileges that they do not need: not permitted; they keep them",
             ),
             (
-                Warning::HostsDiffer { hosts: versions.clone(), facts: vec!["kernel".to_owned()] },
+                Warning::HostsDiffer {
+                    hosts: versions.clone(),
+                    facts: vec!["kernel".to_owned()],
+                },
                 "measured on hosts that differ (1, 2) in kernel: numbers of one host say nothing against those of another",
             ),
-            (Warning::DutVersionsDiffer { dut, versions: versions.clone() }, "tayga was measured in different versions: 1 / 2"),
-            (Warning::SixbenchVersionsDiffer { versions }, "measured with different versions of sixbench: 1 / 2"),
+            (
+                Warning::DutVersionsDiffer {
+                    dut,
+                    versions: versions.clone(),
+                },
+                "tayga was measured in different versions: 1 / 2",
+            ),
+            (
+                Warning::SixbenchVersionsDiffer { versions },
+                "measured with different versions of sixbench: 1 / 2",
+            ),
         ];
         for (warning, sentence) in cases {
             assert_eq!(warning.to_string(), sentence);
@@ -403,22 +505,49 @@ mod tests {
     #[test]
     fn a_warning_about_threads_is_of_their_machine_and_casts_no_doubt_on_results() {
         let here = threads(ThreadAbility::Priority);
-        assert_eq!((here.subject(), here.level()), (WarningSubject::Host, Some(WarningLevel::Note)));
-        assert_eq!(here.on_machine("lab").subject(), WarningSubject::Machine("lab"));
-        let disturbed = Warning::DisturbedTrials { dut: "jool".to_owned() };
-        assert_eq!((disturbed.subject(), disturbed.level()), (WarningSubject::Dut("jool"), Some(WarningLevel::Doubt)));
+        assert_eq!(
+            (here.subject(), here.level()),
+            (WarningSubject::Host, Some(WarningLevel::Note))
+        );
+        assert_eq!(
+            here.on_machine("lab").subject(),
+            WarningSubject::Machine("lab")
+        );
+        let disturbed = Warning::DisturbedTrials {
+            dut: "jool".to_owned(),
+        };
+        assert_eq!(
+            (disturbed.subject(), disturbed.level()),
+            (WarningSubject::Dut("jool"), Some(WarningLevel::Doubt))
+        );
     }
 
     #[test]
     fn facts_have_warnings_as_data_and_those_of_version_0_1_had_sentences() {
         #[derive(Deserialize)]
         struct Stored(#[serde(deserialize_with = "read_all")] Vec<Warning>);
-        let written = [Warning::ClockSetBackBeforeResume { at_least_s: 7 }, Warning::Text { text: "old".to_owned() }];
+        let written = [
+            Warning::ClockSetBackBeforeResume { at_least_s: 7 },
+            Warning::Text {
+                text: "old".to_owned(),
+            },
+        ];
         let text = serde_json::to_string(&written).expect("JSON");
-        assert!(text.contains(r#"{"kind":"clock-set-back-before-resume","at_least_s":7}"#), "{text}");
-        assert_eq!(serde_json::from_str::<Stored>(&text).expect("warnings").0, written);
+        assert!(
+            text.contains(r#"{"kind":"clock-set-back-before-resume","at_least_s":7}"#),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<Stored>(&text).expect("warnings").0,
+            written
+        );
         let old: Stored = serde_json::from_str(r#"["the machine is virtual"]"#).expect("warnings");
-        assert_eq!(old.0, [Warning::Text { text: "the machine is virtual".to_owned() }]);
+        assert_eq!(
+            old.0,
+            [Warning::Text {
+                text: "the machine is virtual".to_owned()
+            }]
+        );
         for wrong in [r#"[{"kind":"unheard-of"}]"#, "[7]"] {
             assert!(serde_json::from_str::<Stored>(wrong).is_err(), "{wrong}");
         }
@@ -426,13 +555,26 @@ mod tests {
 
     #[test]
     fn warnings_of_a_kind_have_a_pattern_and_texts_only_when_they_are_equal() {
-        let disturbed = |dut: &str| Warning::DisturbedTrials { dut: dut.to_owned() };
+        let disturbed = |dut: &str| Warning::DisturbedTrials {
+            dut: dut.to_owned(),
+        };
         assert!(disturbed("tayga").is_of_the_kind_of(&disturbed("jool")));
         assert_eq!(disturbed("tayga").pattern(), disturbed("jool").pattern());
         assert_eq!(disturbed("tayga").particulars().as_deref(), Some("tayga"));
-        let text = |text: &str| Warning::Text { text: text.to_owned() };
-        assert!(text("a").is_of_the_kind_of(&text("a")) && !text("a").is_of_the_kind_of(&text("b")));
-        assert!(!threads(ThreadAbility::Priority).on_machine("lab").is_of_the_kind_of(&threads(ThreadAbility::Priority)));
-        assert!(disturbed("jool").condition().ends_with("is a lower bound"), "without the fix");
+        let text = |text: &str| Warning::Text {
+            text: text.to_owned(),
+        };
+        assert!(
+            text("a").is_of_the_kind_of(&text("a")) && !text("a").is_of_the_kind_of(&text("b"))
+        );
+        assert!(
+            !threads(ThreadAbility::Priority)
+                .on_machine("lab")
+                .is_of_the_kind_of(&threads(ThreadAbility::Priority))
+        );
+        assert!(
+            disturbed("jool").condition().ends_with("is a lower bound"),
+            "without the fix"
+        );
     }
 }

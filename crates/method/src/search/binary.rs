@@ -24,7 +24,11 @@ fn trials(search: &SearchSettings, warm: bool) -> f64 {
     let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
     let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
     let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
-    if warm { cold_trials.min(WARM_TRIALS) } else { cold_trials }
+    if warm {
+        cold_trials.min(WARM_TRIALS)
+    } else {
+        cold_trials
+    }
 }
 
 /// Halves the interval between a load that met the goal and one that missed it.
@@ -91,7 +95,12 @@ impl Search for BinarySearch {
 
     fn brackets(&self) -> Vec<Bracket> {
         let Bounds { lower, upper } = self.known;
-        vec![Bracket { goal: self.goal, lower, upper, limit: self.limit() }]
+        vec![Bracket {
+            goal: self.goal,
+            lower,
+            upper,
+            limit: self.limit(),
+        }]
     }
 }
 
@@ -142,7 +151,10 @@ mod tests {
     #[test]
     fn a_dut_better_than_the_plan_allows_takes_one_trial() {
         let (found, trials) = search(Start::Cold, &mut hard(2_000_000));
-        assert_eq!((found.lower, found.upper), (Some(FrameRate(1_000_000)), None));
+        assert_eq!(
+            (found.lower, found.upper),
+            (Some(FrameRate(1_000_000)), None)
+        );
         assert_eq!((found.limit, trials), (Limit::Maximum, 1));
     }
 
@@ -157,7 +169,10 @@ mod tests {
     #[test]
     fn a_slow_tester_is_not_blamed_on_the_dut() {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
-        let (found, trials) = search(Start::Cold, &mut SimulatedDut::new(slow, FrameRate(400_000), 1));
+        let (found, trials) = search(
+            Start::Cold,
+            &mut SimulatedDut::new(slow, FrameRate(400_000), 1),
+        );
         assert_eq!(found.limit, Limit::Tester);
         assert_eq!(found.lower.unwrap().0 / 1_000, 199);
         assert!(trials > 15, "invalid trials are repeated: {trials}");

@@ -36,7 +36,12 @@ impl Goal {
     /// which may lose more than `loss_ratio`, so that a rare pause of a software DUT is not decisive.
     pub fn tst009(loss_ratio: LossRatio, width: f64, duration_ns: u64) -> Self {
         let base = Self::rfc2544(width, duration_ns);
-        Self { loss_ratio, duration_sum_ns: 2 * duration_ns, exceed_ratio: 0.5, ..base }
+        Self {
+            loss_ratio,
+            duration_sum_ns: 2 * duration_ns,
+            exceed_ratio: 0.5,
+            ..base
+        }
     }
 
     /// Returns the targets that lead to this goal, the goal itself last: each has longer trials and half the width of the one before.
@@ -51,12 +56,15 @@ impl Goal {
             durations.push((first as f64 * last as f64).sqrt() as u64);
         }
         let stages = durations.len() as i32;
-        let preceding = durations.into_iter().zip(0..).map(|(duration_ns, stage)| Target {
-            duration_ns,
-            duration_sum_ns: duration_ns,
-            exceed_ratio: self.exceed_ratio,
-            width: self.width * 2f64.powi(stages - stage),
-        });
+        let preceding = durations
+            .into_iter()
+            .zip(0..)
+            .map(|(duration_ns, stage)| Target {
+                duration_ns,
+                duration_sum_ns: duration_ns,
+                exceed_ratio: self.exceed_ratio,
+                width: self.width * 2f64.powi(stages - stage),
+            });
         preceding.chain([self.last_target()]).collect()
     }
 
@@ -95,9 +103,15 @@ mod tests {
     #[test]
     fn trials_grow_from_one_second_to_sixty_while_the_width_halves() {
         let targets = Goal::rfc2544(0.001, 60_000_000_000).targets();
-        let durations: Vec<u64> = targets.iter().map(|t| t.duration_ns / 1_000_000_000).collect();
+        let durations: Vec<u64> = targets
+            .iter()
+            .map(|t| t.duration_ns / 1_000_000_000)
+            .collect();
         assert_eq!(durations, [1, 7, 60]);
-        assert_eq!(targets.iter().map(|t| t.width).collect::<Vec<_>>(), [0.004, 0.002, 0.001]);
+        assert_eq!(
+            targets.iter().map(|t| t.width).collect::<Vec<_>>(),
+            [0.004, 0.002, 0.001]
+        );
     }
 
     #[test]

@@ -26,7 +26,11 @@ pub(super) struct InvalidTrialPolicy {
 impl InvalidTrialPolicy {
     /// Treats a limit of 0 as 1: at least one invalid trial is needed before a load counts as beyond the tester.
     pub(super) fn new(max_invalid: u32) -> Self {
-        Self { max_invalid: max_invalid.max(1), in_a_row: BTreeMap::new(), beyond: None }
+        Self {
+            max_invalid: max_invalid.max(1),
+            in_a_row: BTreeMap::new(),
+            beyond: None,
+        }
     }
 
     pub(super) fn judge(&mut self, result: &TrialResult, verdict: Verdict) -> GoalEvidence {
@@ -38,7 +42,9 @@ impl InvalidTrialPolicy {
             Verdict::Passed => GoalEvidence::Met,
             Verdict::Lost => GoalEvidence::Missed,
             // A fault that is certain at this load would only recur.
-            Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => self.lose(rate, self.max_invalid),
+            Verdict::Invalid if result.faults.iter().any(Fault::is_certain) => {
+                self.lose(rate, self.max_invalid)
+            }
             Verdict::Invalid => self.lose(rate, if result.is_beyond_tester() { 2 } else { 1 }),
         }
     }
@@ -76,18 +82,36 @@ mod tests {
     fn only_invalid_trials_in_a_row_put_a_load_beyond_the_tester() {
         let mut policy = InvalidTrialPolicy::new(2);
         let at_load = result(7, 7);
-        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
+        assert_eq!(
+            policy.judge(&at_load, Verdict::Invalid),
+            GoalEvidence::Nothing
+        );
         assert_eq!(policy.judge(&at_load, Verdict::Passed), GoalEvidence::Met);
-        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::Nothing);
-        assert_eq!(policy.judge(&result(8, 8), Verdict::Lost), GoalEvidence::Missed);
-        assert_eq!(policy.judge(&at_load, Verdict::Invalid), GoalEvidence::BeyondTester);
+        assert_eq!(
+            policy.judge(&at_load, Verdict::Invalid),
+            GoalEvidence::Nothing
+        );
+        assert_eq!(
+            policy.judge(&result(8, 8), Verdict::Lost),
+            GoalEvidence::Missed
+        );
+        assert_eq!(
+            policy.judge(&at_load, Verdict::Invalid),
+            GoalEvidence::BeyondTester
+        );
         assert_eq!(policy.beyond(), Some(FrameRate(7)));
     }
 
     #[test]
     fn a_load_the_tester_plainly_cannot_offer_is_tried_half_as_often() {
         let mut policy = InvalidTrialPolicy::new(4);
-        assert_eq!(policy.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::Nothing);
-        assert_eq!(policy.judge(&result(7, 3), Verdict::Invalid), GoalEvidence::BeyondTester);
+        assert_eq!(
+            policy.judge(&result(7, 3), Verdict::Invalid),
+            GoalEvidence::Nothing
+        );
+        assert_eq!(
+            policy.judge(&result(7, 3), Verdict::Invalid),
+            GoalEvidence::BeyondTester
+        );
     }
 }

@@ -78,7 +78,9 @@ mod tests {
 
     fn class(goal: Goal, trials: &[(u64, bool)]) -> Class {
         let mut stat = LoadStat::default();
-        trials.iter().for_each(|&(seconds, high)| stat.add(seconds * SECOND, high));
+        trials
+            .iter()
+            .for_each(|&(seconds, high)| stat.add(seconds * SECOND, high));
         stat.classify(&goal.last_target())
     }
 
@@ -111,6 +113,9 @@ mod tests {
     fn short_low_loss_trials_balance_short_high_loss_ones() {
         let goal = Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND);
         assert_eq!(class(goal, &[(60, true), (5, true)]), Class::Upper);
-        assert_eq!(class(goal, &[(60, true), (5, true), (5, false)]), Class::Undecided);
+        assert_eq!(
+            class(goal, &[(60, true), (5, true), (5, false)]),
+            Class::Undecided
+        );
     }
 }

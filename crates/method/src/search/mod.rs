@@ -139,7 +139,9 @@ impl RepetitionStart {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Cold => "every repetition starts cold, where the first one does",
-            Self::Dithered => "later repetitions start dithered, at a pseudorandom load around the median of those before",
+            Self::Dithered => {
+                "later repetitions start dithered, at a pseudorandom load around the median of those before"
+            }
             Self::Median => "later repetitions start at the median of those before",
         }
     }
@@ -185,7 +187,8 @@ impl Bracket {
     /// Returns whether something other than the DUT ended the search while its bounds were still more than 2:1 apart: a number anywhere between them
     /// would be a guess.
     pub fn is_not_found(&self) -> bool {
-        let is_wide = |(lower, upper): (FrameRate, FrameRate)| upper.0 > lower.0.saturating_mul(Self::WIDEST);
+        let is_wide =
+            |(lower, upper): (FrameRate, FrameRate)| upper.0 > lower.0.saturating_mul(Self::WIDEST);
         self.limit != Limit::Dut && self.lower.zip(self.upper).is_some_and(is_wide)
     }
 
@@ -193,9 +196,10 @@ impl Bracket {
     /// claims that hold whatever the true value is.
     pub fn known(&self) -> Option<CensoredValue> {
         match (self.lower, self.limit) {
-            (Some(rate), limit) => {
-                Some(CensoredValue { is_at_least: limit != Limit::Dut, ..CensoredValue::exact(rate.0 as f64) })
-            }
+            (Some(rate), limit) => Some(CensoredValue {
+                is_at_least: limit != Limit::Dut,
+                ..CensoredValue::exact(rate.0 as f64)
+            }),
             (None, Limit::Tester | Limit::Disturbed) => None,
             (None, Limit::Dut | Limit::Maximum) => Some(CensoredValue::exact(0.0)),
         }
@@ -228,7 +232,11 @@ pub enum Start {
 }
 
 /// Returns the search that `settings` ask for, with every final trial as long as `trial` says.
-pub fn new_search(settings: &SearchSettings, trial: &TrialSettings, start: Start) -> Box<dyn Search> {
+pub fn new_search(
+    settings: &SearchSettings,
+    trial: &TrialSettings,
+    start: Start,
+) -> Box<dyn Search> {
     (settings.method.info().new)(settings, trial, start)
 }
 

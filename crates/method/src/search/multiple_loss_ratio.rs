@@ -20,10 +20,24 @@ pub(super) static INFO: SearchInfo = SearchInfo {
 };
 
 /// Returns a search for which each loss goal of the plan is a [`Goal::rfc2544`] that accepts the loss of the goal.
-fn search_for(settings: &SearchSettings, trial: &TrialSettings, start: Start) -> MultipleLossRatioSearch {
+fn search_for(
+    settings: &SearchSettings,
+    trial: &TrialSettings,
+    start: Start,
+) -> MultipleLossRatioSearch {
     let base = Goal::rfc2544(settings.width, trial.duration_ns);
-    let goals = settings.goals.iter().map(|&loss_ratio| Goal { loss_ratio, ..base }).collect();
-    MultipleLossRatioSearch::new(goals, settings.minimum, settings.maximum, settings.max_invalid, start)
+    let goals = settings
+        .goals
+        .iter()
+        .map(|&loss_ratio| Goal { loss_ratio, ..base })
+        .collect();
+    MultipleLossRatioSearch::new(
+        goals,
+        settings.minimum,
+        settings.maximum,
+        settings.max_invalid,
+        start,
+    )
 }
 
 /// The Controller of the draft. Every goal ends with a relevant lower and upper bound within its width, or at an end of
@@ -38,12 +52,20 @@ impl MultipleLossRatioSearch {
     ///
     /// A cold start tries the maximum first and then the rate that was forwarded. After `max_invalid` consecutive invalid trials at one load, that
     /// load counts as beyond the tester.
-    pub fn new(goals: Vec<Goal>, minimum: FrameRate, maximum: FrameRate, max_invalid: u32, start: Start) -> Self {
+    pub fn new(
+        goals: Vec<Goal>,
+        minimum: FrameRate,
+        maximum: FrameRate,
+        max_invalid: u32,
+        start: Start,
+    ) -> Self {
         let selector = |goal: Goal| {
             let range = LoadRange::new(minimum, maximum, goal.width);
             Selector::new(goal, range, max_invalid, start)
         };
-        Self { selectors: goals.into_iter().map(selector).collect() }
+        Self {
+            selectors: goals.into_iter().map(selector).collect(),
+        }
     }
 }
 
@@ -56,7 +78,9 @@ impl Search for MultipleLossRatioSearch {
     }
 
     fn learn(&mut self, result: &TrialResult) {
-        self.selectors.iter_mut().for_each(|selector| selector.learn(result));
+        self.selectors
+            .iter_mut()
+            .for_each(|selector| selector.learn(result));
     }
 
     fn brackets(&self) -> Vec<Bracket> {
@@ -76,7 +100,12 @@ mod tests {
 
     fn three_goals() -> Vec<Goal> {
         let base = Goal::rfc2544(0.001, 60 * SECOND);
-        [0.0, 0.0001, 0.001].map(|loss| Goal { loss_ratio: LossRatio(loss), ..base }).to_vec()
+        [0.0, 0.0001, 0.001]
+            .map(|loss| Goal {
+                loss_ratio: LossRatio(loss),
+                ..base
+            })
+            .to_vec()
     }
 
     fn search(goals: Vec<Goal>, start: Start) -> MultipleLossRatioSearch {
@@ -99,17 +128,27 @@ mod tests {
         }
         assert_eq!(durations, [1, 1, 1, 7, 7, 60, 60]);
         let found = search.brackets()[0];
-        assert_eq!((found.lower, found.limit), (Some(FrameRate(1_000_000)), Limit::Dut));
+        assert_eq!(
+            (found.lower, found.limit),
+            (Some(FrameRate(1_000_000)), Limit::Dut)
+        );
     }
 
     #[test]
     fn three_goals_on_a_hard_limit_differ_by_the_loss_they_accept() {
         let mut search = search(three_goals(), Start::Cold);
         run(&mut search, &mut hard(1_000_000)).unwrap();
-        for (bracket, truth) in search.brackets().iter().zip([1_000_000, 1_000_100, 1_001_001]) {
+        for (bracket, truth) in search
+            .brackets()
+            .iter()
+            .zip([1_000_000, 1_000_100, 1_001_001])
+        {
             let (lower, upper) = (bracket.lower.unwrap().0, bracket.upper.unwrap().0);
             assert!(lower <= truth && truth <= upper, "{bracket:?} {truth}");
-            assert!((upper - lower) as f64 <= 0.001 * upper as f64, "{bracket:?}");
+            assert!(
+                (upper - lower) as f64 <= 0.001 * upper as f64,
+                "{bracket:?}"
+            );
         }
     }
 
@@ -117,7 +156,11 @@ mod tests {
     fn a_known_loss_ratio_meets_the_goal_that_accepts_it_and_no_stricter_one() {
         let mut search = search(three_goals(), Start::Cold);
         run(&mut search, &mut hard(1_000_000).with_base_loss(0.0005)).unwrap();
-        let lower = search.brackets().iter().map(|b| b.lower.is_some()).collect::<Vec<_>>();
+        let lower = search
+            .brackets()
+            .iter()
+            .map(|b| b.lower.is_some())
+            .collect::<Vec<_>>();
         assert_eq!(lower, [false, false, true]);
     }
 
@@ -133,7 +176,11 @@ mod tests {
     fn a_slow_tester_is_not_blamed_on_the_dut() {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
         let mut search = search(three_goals(), Start::Cold);
-        run(&mut search, &mut SimulatedDut::new(slow, FrameRate(1_000_000), 1)).unwrap();
+        run(
+            &mut search,
+            &mut SimulatedDut::new(slow, FrameRate(1_000_000), 1),
+        )
+        .unwrap();
         for bracket in search.brackets() {
             assert_eq!(bracket.limit, Limit::Tester);
             let lower = bracket.lower.unwrap().0;
@@ -151,8 +198,16 @@ mod tests {
             worst_lateness_ns: 1,
             frames: random.next_u64() % offered.max(1),
         };
-        let faults = if random.uniform() < 0.3 { vec![stall] } else { vec![] };
-        let directions = vec![DirectionResult::counted(Direction::Forward, offered, received)];
+        let faults = if random.uniform() < 0.3 {
+            vec![stall]
+        } else {
+            vec![]
+        };
+        let directions = vec![DirectionResult::counted(
+            Direction::Forward,
+            offered,
+            received,
+        )];
         TrialResult::new(spec, directions, faults)
     }
 

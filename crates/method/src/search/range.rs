@@ -27,7 +27,10 @@ impl Aim {
     /// Returns an aim that tries the hint first, then the bracket above or below it. Starting below the hint would cost less when the hint is wrong,
     /// but a noisy DUT occasionally fails there, and the loads above are then never tried: the medians came out 0.2 % low.
     pub(super) fn around(hint: FrameRate) -> Self {
-        Self { load: hint, widths: BRACKET }
+        Self {
+            load: hint,
+            widths: BRACKET,
+        }
     }
 
     /// Returns an aim that tries exactly this load first, then one width away.
@@ -50,11 +53,18 @@ impl LoadRange {
     pub fn new(minimum: FrameRate, maximum: FrameRate, width: f64) -> Self {
         let maximum = maximum.0.max(1);
         let minimum = minimum.0.clamp(1, maximum);
-        Self { minimum, maximum, width: width.clamp(1e-9, 0.9) }
+        Self {
+            minimum,
+            maximum,
+            width: width.clamp(1e-9, 0.9),
+        }
     }
 
     pub(super) fn with_width(self, width: f64) -> Self {
-        Self { width: width.clamp(1e-9, 0.9), ..self }
+        Self {
+            width: width.clamp(1e-9, 0.9),
+            ..self
+        }
     }
 
     /// Returns whether `known` needs no further trial: the bounds are within the width of each other, or at an end of the range.
@@ -73,10 +83,16 @@ impl LoadRange {
         if self.is_settled(known) {
             return None;
         }
-        let Some(upper) = known.upper else { return Some(FrameRate(self.maximum)) };
+        let Some(upper) = known.upper else {
+            return Some(FrameRate(self.maximum));
+        };
         let Some(lower) = known.lower else {
             let untested = self.is_narrow(self.minimum, upper.0);
-            let next = if untested { self.minimum } else { self.minimum.midpoint(upper.0) };
+            let next = if untested {
+                self.minimum
+            } else {
+                self.minimum.midpoint(upper.0)
+            };
             return Some(FrameRate(next));
         };
         Some(FrameRate(lower.0.midpoint(upper.0)))
@@ -91,8 +107,14 @@ impl LoadRange {
         let from = aim.load.0.clamp(self.minimum, self.maximum);
         let step = |far: u64, near: u64| self.step((far as f64 / near as f64).ln(), aim.widths);
         let next = match known {
-            Bounds { lower: Some(FrameRate(lower)), upper } if lower >= from => self.above(lower, upper, step(lower, from)),
-            Bounds { lower, upper: Some(FrameRate(upper)) } if upper <= from => self.below(upper, lower, step(from, upper)),
+            Bounds {
+                lower: Some(FrameRate(lower)),
+                upper,
+            } if lower >= from => self.above(lower, upper, step(lower, from)),
+            Bounds {
+                lower,
+                upper: Some(FrameRate(upper)),
+            } if upper <= from => self.below(upper, lower, step(from, upper)),
             _ => from,
         };
         Some(FrameRate(next))
@@ -146,7 +168,10 @@ mod tests {
 
     fn known(lower: u64, upper: u64) -> Bounds {
         let some = |load| (load > 0).then_some(FrameRate(load));
-        Bounds { lower: some(lower), upper: some(upper) }
+        Bounds {
+            lower: some(lower),
+            upper: some(upper),
+        }
     }
 
     fn range() -> LoadRange {

@@ -68,7 +68,12 @@ impl Selector {
             Some(load) if self.is_upper(load) => Limit::Dut,
             Some(_) => Limit::Tester,
         };
-        Bracket { goal: self.goal.loss_ratio, lower, upper, limit }
+        Bracket {
+            goal: self.goal.loss_ratio,
+            lower,
+            upper,
+            limit,
+        }
     }
 
     fn target(&self) -> &Target {
@@ -81,7 +86,9 @@ impl Selector {
 
     fn is_upper(&self, load: FrameRate) -> bool {
         let last = self.goal.last_target();
-        self.stats.get(&load).is_some_and(|stat| stat.classify(&last) == Class::Upper)
+        self.stats
+            .get(&load)
+            .is_some_and(|stat| stat.classify(&last) == Class::Upper)
     }
 
     fn add(&mut self, result: &TrialResult, high_loss: bool) {
@@ -99,13 +106,19 @@ impl Selector {
             }
             match stat.classify(target) {
                 Class::Upper => {
-                    return Bounds { lower, upper: Some(load) };
+                    return Bounds {
+                        lower,
+                        upper: Some(load),
+                    };
                 }
                 Class::Lower => lower = Some(load),
                 Class::Undecided => {}
             }
         }
-        Bounds { lower, upper: beyond }
+        Bounds {
+            lower,
+            upper: beyond,
+        }
     }
 
     /// Aims at the rate that a failed trial forwarded, as long as no load meets the goal.
@@ -140,9 +153,17 @@ impl Selector {
 fn forwarding_rate(result: &TrialResult, accepted: LossRatio) -> FrameRate {
     let rate = |d: &DirectionResult| {
         // A sender that stopped early, or took too long, offered its frames over the time it took, not over the nominal one.
-        let took_ns = if d.sending.took_ns > 0 { d.sending.took_ns } else { result.spec.duration_ns };
+        let took_ns = if d.sending.took_ns > 0 {
+            d.sending.took_ns
+        } else {
+            result.spec.duration_ns
+        };
         d.received as f64 * 1e9 / took_ns as f64 / (1.0 - accepted.0.min(0.99))
     };
-    let worst = result.directions.iter().map(rate).fold(f64::INFINITY, f64::min);
+    let worst = result
+        .directions
+        .iter()
+        .map(rate)
+        .fold(f64::INFINITY, f64::min);
     FrameRate(worst as u64)
 }

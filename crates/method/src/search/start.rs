@@ -24,14 +24,18 @@ pub fn start_for(
     earlier: &[Option<FrameRate>],
 ) -> Start {
     let found: Vec<f64> = earlier.iter().flatten().map(|load| load.0 as f64).collect();
-    let Some(median) = sixbench_stats::median(&found) else { return Start::Cold };
+    let Some(median) = sixbench_stats::median(&found) else {
+        return Start::Cold;
+    };
     match search.start {
         RepetitionStart::Cold => Start::Cold,
         RepetitionStart::Median => Start::Near(FrameRate(median as u64)),
         RepetitionStart::Dithered => {
             let part = dither(seed, test, frame_size, earlier.len() as u64);
             let bracket = f64::from(BRACKET) * -(-search.width.clamp(1e-9, 0.9)).ln_1p();
-            Start::Near(FrameRate((median * (bracket * part).exp()).round().max(1.0) as u64))
+            Start::Near(FrameRate(
+                (median * (bracket * part).exp()).round().max(1.0) as u64,
+            ))
         }
     }
 }
@@ -39,7 +43,10 @@ pub fn start_for(
 /// Returns a value uniform over -0.5..0.5 that depends only on the arguments.
 fn dither(seed: u64, test: &str, frame_size: FrameSize, repetition: u64) -> f64 {
     let absorb = |state: u64, word: u64| SplitMix64::new(state ^ word).next_u64();
-    let words = test.bytes().map(u64::from).chain([u64::from(frame_size.0), repetition]);
+    let words = test
+        .bytes()
+        .map(u64::from)
+        .chain([u64::from(frame_size.0), repetition]);
     SplitMix64::new(words.fold(seed, absorb)).uniform() - 0.5
 }
 
@@ -48,7 +55,9 @@ mod tests {
     use super::*;
 
     fn draws() -> Vec<f64> {
-        (0..1000).map(|n| dither(1, "t", FrameSize(84 + (n / 50) as u16), n % 50)).collect()
+        (0..1000)
+            .map(|n| dither(1, "t", FrameSize(84 + (n / 50) as u16), n % 50))
+            .collect()
     }
 
     #[test]
@@ -56,9 +65,15 @@ mod tests {
         let drawn = draws();
         assert_eq!(drawn, draws());
         for tenth in 0..10 {
-            let (from, to) = (f64::from(tenth) / 10.0 - 0.5, f64::from(tenth + 1) / 10.0 - 0.5);
+            let (from, to) = (
+                f64::from(tenth) / 10.0 - 0.5,
+                f64::from(tenth + 1) / 10.0 - 0.5,
+            );
             let share = drawn.iter().filter(|&&d| from <= d && d < to).count();
-            assert!((60..=140).contains(&share), "{share} of 1000 in {from}..{to}");
+            assert!(
+                (60..=140).contains(&share),
+                "{share} of 1000 in {from}..{to}"
+            );
         }
     }
 }

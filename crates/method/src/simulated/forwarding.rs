@@ -31,7 +31,12 @@ pub(super) struct DirectionCounts {
 impl ForwardingDevice {
     /// Returns the counts for the schedule of `spec`: the tester offers at most `ceiling`, and the device loses `loss(rate)` even without an
     /// overload.
-    pub(super) fn forward(&self, spec: &TrialSpec, ceiling: FrameRate, loss: impl Fn(FrameRate) -> f64) -> DirectionCounts {
+    pub(super) fn forward(
+        &self,
+        spec: &TrialSpec,
+        ceiling: FrameRate,
+        loss: impl Fn(FrameRate) -> f64,
+    ) -> DirectionCounts {
         let schedule = spec.schedule();
         let (mut counts, mut queue) = (DirectionCounts::default(), 0);
         for segment in schedule.segments() {
@@ -48,7 +53,9 @@ impl ForwardingDevice {
             }
         }
         match spec.kind {
-            TrialKind::Drop { at_ns, .. } if counts.last_missing_ns.is_some() => self.recover(&schedule, at_ns, &mut counts),
+            TrialKind::Drop { at_ns, .. } if counts.last_missing_ns.is_some() => {
+                self.recover(&schedule, at_ns, &mut counts)
+            }
             TrialKind::Reset { at_ns } => self.restart(&schedule, at_ns, &mut counts),
             _ => {}
         }
@@ -58,7 +65,10 @@ impl ForwardingDevice {
     /// Loses every second frame during the recovery after the drop of the rate, including the last frame in that time.
     fn recover(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.recovery_ns);
-        let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
+        let (first, end) = (
+            schedule.first_due_from(at_ns),
+            schedule.first_due_from(until_ns),
+        );
         if first < end {
             counts.received = counts.received.saturating_sub((end - first).div_ceil(2));
             counts.last_missing_ns = counts.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
@@ -68,20 +78,29 @@ impl ForwardingDevice {
     /// Loses every frame due during the outage. There is only a silence between two frames if the outage lies between frames.
     fn restart(&self, schedule: &Schedule, at_ns: u64, counts: &mut DirectionCounts) {
         let until_ns = at_ns.saturating_add(self.outage_ns);
-        let (first, end) = (schedule.first_due_from(at_ns), schedule.first_due_from(until_ns));
+        let (first, end) = (
+            schedule.first_due_from(at_ns),
+            schedule.first_due_from(until_ns),
+        );
         if first >= end {
             return;
         }
         counts.received = counts.received.saturating_sub(end - first);
         counts.last_missing_ns = counts.last_missing_ns.max(Some(schedule.due_ns(end - 1)));
         let is_between = first > 0 && end < schedule.frames();
-        counts.silence = is_between.then(|| Silence { from_ns: schedule.due_ns(first - 1), to_ns: schedule.due_ns(end) });
+        counts.silence = is_between.then(|| Silence {
+            from_ns: schedule.due_ns(first - 1),
+            to_ns: schedule.due_ns(end),
+        });
     }
 }
 
 /// Returns the time at which the next segment begins, or the trial ends.
 fn end_ns(schedule: &Schedule, segment: &Segment, spec: &TrialSpec) -> u64 {
-    let next = schedule.segments().iter().find(|next| next.start_ns > segment.start_ns);
+    let next = schedule
+        .segments()
+        .iter()
+        .find(|next| next.start_ns > segment.start_ns);
     next.map_or(spec.duration_ns, |next| next.start_ns)
 }
 
@@ -90,14 +109,22 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
-    const DEVICE: ForwardingDevice = ForwardingDevice { capacity: FrameRate(1_000), buffer: 0, recovery_ns: 0, outage_ns: 0 };
+    const DEVICE: ForwardingDevice = ForwardingDevice {
+        capacity: FrameRate(1_000),
+        buffer: 0,
+        recovery_ns: 0,
+        outage_ns: 0,
+    };
 
     fn forward(device: ForwardingDevice, spec: TrialSpec) -> DirectionCounts {
         device.forward(&spec, FrameRate(u64::MAX), |_| 0.0)
     }
 
     fn of_kind(rate: u64, seconds: u64, kind: TrialKind) -> TrialSpec {
-        TrialSpec { kind, ..TrialSpec::constant(FrameRate(rate), seconds * SECOND) }
+        TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(rate), seconds * SECOND)
+        }
     }
 
     #[test]
@@ -105,10 +132,16 @@ mod tests {
         // At four times the capacity, three in four frames have to wait.
         for (buffer, longest) in [(0, 1), (3, 5), (300, 401), (30_000, 40_001)] {
             let device = ForwardingDevice { buffer, ..DEVICE };
-            let lost = |frames| frames - forward(device, TrialSpec::burst(FrameRate(4_000), frames)).received;
+            let lost = |frames| {
+                frames - forward(device, TrialSpec::burst(FrameRate(4_000), frames)).received
+            };
             let passes = |frames: u64| (frames * 3).div_ceil(4) <= buffer;
             for frames in longest - 1..longest + 3 {
-                assert_eq!(lost(frames) == 0, passes(frames), "{frames} frames, {buffer} may wait");
+                assert_eq!(
+                    lost(frames) == 0,
+                    passes(frames),
+                    "{frames} frames, {buffer} may wait"
+                );
             }
         }
     }
@@ -118,8 +151,14 @@ mod tests {
         let kinds = [
             TrialKind::Constant,
             TrialKind::Burst,
-            TrialKind::Drop { at_ns: SECOND, to: FrameRate(300) },
-            TrialKind::Ramp { flows: 3, step_ns: SECOND / 2 },
+            TrialKind::Drop {
+                at_ns: SECOND,
+                to: FrameRate(300),
+            },
+            TrialKind::Ramp {
+                flows: 3,
+                step_ns: SECOND / 2,
+            },
             TrialKind::Reset { at_ns: SECOND },
         ];
         for spec in kinds.map(|kind| of_kind(600, 3, kind)) {
@@ -137,43 +176,95 @@ mod tests {
     #[test]
     fn a_queue_drains_while_the_load_is_low_and_no_further_than_empty() {
         // Two seconds of overload leave 1000 frames waiting, of which the third second drains 500.
-        let device = ForwardingDevice { buffer: 1_000, ..DEVICE };
-        let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(500) };
+        let device = ForwardingDevice {
+            buffer: 1_000,
+            ..DEVICE
+        };
+        let drop = TrialKind::Drop {
+            at_ns: 2 * SECOND,
+            to: FrameRate(500),
+        };
         assert_eq!(forward(device, of_kind(1_500, 3, drop)).received, 3_500);
-        let full = forward(ForwardingDevice { buffer: 900, ..DEVICE }, of_kind(1_500, 3, drop));
-        assert_eq!((full.received, full.last_missing_ns.map(|ns| ns / SECOND)), (3_400, Some(1)));
+        let full = forward(
+            ForwardingDevice {
+                buffer: 900,
+                ..DEVICE
+            },
+            of_kind(1_500, 3, drop),
+        );
+        assert_eq!(
+            (full.received, full.last_missing_ns.map(|ns| ns / SECOND)),
+            (3_400, Some(1))
+        );
     }
 
     #[test]
     fn only_the_steps_of_a_ramp_above_the_capacity_lose() {
-        let ramp = TrialKind::Ramp { flows: 4, step_ns: SECOND };
+        let ramp = TrialKind::Ramp {
+            flows: 4,
+            step_ns: SECOND,
+        };
         let counts = forward(DEVICE, of_kind(1_600, 5, ramp));
-        assert_eq!((counts.offered, counts.received), (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000));
+        assert_eq!(
+            (counts.offered, counts.received),
+            (400 + 800 + 1_200 + 3_200, 400 + 800 + 1_000 + 2_000)
+        );
     }
 
     #[test]
     fn losses_go_on_for_the_recovery_after_an_overload_only() {
-        let device = ForwardingDevice { recovery_ns: SECOND / 2, ..DEVICE };
-        let drop = TrialKind::Drop { at_ns: 2 * SECOND, to: FrameRate(600) };
+        let device = ForwardingDevice {
+            recovery_ns: SECOND / 2,
+            ..DEVICE
+        };
+        let drop = TrialKind::Drop {
+            at_ns: 2 * SECOND,
+            to: FrameRate(600),
+        };
         let counts = forward(device, of_kind(1_200, 4, drop));
         assert_eq!(counts.received, 2_000 + 1_200 - 150);
-        assert_eq!(counts.last_missing_ns, Some(2 * SECOND + 299 * SECOND / 600));
-        assert_eq!(forward(device, of_kind(1_000, 4, drop)).last_missing_ns, None, "no overload");
+        assert_eq!(
+            counts.last_missing_ns,
+            Some(2 * SECOND + 299 * SECOND / 600)
+        );
+        assert_eq!(
+            forward(device, of_kind(1_000, 4, drop)).last_missing_ns,
+            None,
+            "no overload"
+        );
     }
 
     #[test]
     fn an_outage_takes_every_frame_due_in_it() {
-        let device = ForwardingDevice { outage_ns: SECOND, ..DEVICE };
-        let counts = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
+        let device = ForwardingDevice {
+            outage_ns: SECOND,
+            ..DEVICE
+        };
+        let counts = forward(
+            device,
+            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }),
+        );
         assert_eq!((counts.offered, counts.received), (4_000, 3_000));
         assert_eq!(counts.last_missing_ns, Some(2 * SECOND - SECOND / 1_000));
-        assert_eq!(counts.silence, Some(Silence { from_ns: SECOND - SECOND / 1_000, to_ns: 2 * SECOND }));
+        assert_eq!(
+            counts.silence,
+            Some(Silence {
+                from_ns: SECOND - SECOND / 1_000,
+                to_ns: 2 * SECOND
+            })
+        );
     }
 
     #[test]
     fn a_device_that_does_not_come_back_is_not_silent_between_two_frames() {
-        let device = ForwardingDevice { outage_ns: u64::MAX, ..DEVICE };
-        let counts = forward(device, of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }));
+        let device = ForwardingDevice {
+            outage_ns: u64::MAX,
+            ..DEVICE
+        };
+        let counts = forward(
+            device,
+            of_kind(1_000, 4, TrialKind::Reset { at_ns: SECOND }),
+        );
         assert_eq!((counts.received, counts.silence), (1_000, None));
         assert_eq!(counts.last_missing_ns, Some(4 * SECOND - SECOND / 1_000));
     }

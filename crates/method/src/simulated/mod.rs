@@ -12,7 +12,10 @@ pub use relay::SimulatedRelay;
 pub use sixbench_stats::SplitMix64;
 
 use crate::terms::{Direction, Directions, FrameRate};
-use crate::trial::{DirectionDetails, DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult, TrialSpec};
+use crate::trial::{
+    DirectionDetails, DirectionResult, Fault, Measurer, TrialKind, TrialOutcome, TrialResult,
+    TrialSpec,
+};
 use behaviour::scaled;
 use delay_line::SimulatedDelayLine;
 use forwarding::ForwardingDevice;
@@ -56,7 +59,12 @@ impl SimulatedDut {
             recovery_ns: 0,
             outage_ns: 0,
             delay_line: None,
-            gateway: SimulatedGateway { opens: capacity, table: u64::MAX, deletes: FrameRate(1_000_000), half_open: 0 },
+            gateway: SimulatedGateway {
+                opens: capacity,
+                table: u64::MAX,
+                deletes: FrameRate(1_000_000),
+                half_open: 0,
+            },
             resolver: SimulatedResolver::default(),
             overhead_ns: 9_000_000_000,
             elapsed_ns: 0,
@@ -71,12 +79,18 @@ impl SimulatedDut {
 
     /// Multiplies the capacity of each trial by a Gaussian draw with this standard deviation, in addition to the effect of its behaviour.
     pub fn with_noise(self, deviation: f64) -> Self {
-        Self { noise: deviation, ..self }
+        Self {
+            noise: deviation,
+            ..self
+        }
     }
 
     /// Makes the capacity grow exponentially by this share in each hour of virtual time; a negative share makes it fall.
     pub fn with_drift(self, per_hour: f64) -> Self {
-        Self { drift_per_hour: per_hour, ..self }
+        Self {
+            drift_per_hour: per_hour,
+            ..self
+        }
     }
 
     /// Loses this ratio of the offered frames at every load, 0..=1.
@@ -91,18 +105,31 @@ impl SimulatedDut {
 
     /// Sets the length of the queue: a burst of n frames at rate r passes a capacity of c exactly if `n * (1 - c / r)` does not exceed it.
     pub fn with_buffer(self, frames: u64) -> Self {
-        Self { buffer: frames, ..self }
+        Self {
+            buffer: frames,
+            ..self
+        }
     }
 
     /// Delays every frame by `base_ns` and an individual random time, uniform over `0..jitter_ns`, in nanoseconds. TL is therefore base + jitter / 2,
     /// WCL base + 0.999 jitter, PDV 0.999 jitter, and IPDV lies within +-jitter with a median of 0.
     pub fn with_delay(self, base_ns: u64, jitter_ns: u64) -> Self {
-        Self { delay_line: Some(SimulatedDelayLine { base_ns, jitter_ns, samples: SimulatedDelayLine::SAMPLES }), ..self }
+        Self {
+            delay_line: Some(SimulatedDelayLine {
+                base_ns,
+                jitter_ns,
+                samples: SimulatedDelayLine::SAMPLES,
+            }),
+            ..self
+        }
     }
 
     /// Sets the time for which frame loss continues after an overload, in nanoseconds.
     pub fn with_recovery(self, recovery_ns: u64) -> Self {
-        Self { recovery_ns, ..self }
+        Self {
+            recovery_ns,
+            ..self
+        }
     }
 
     /// Sets the time for which nothing is forwarded after a reset, in nanoseconds.
@@ -131,14 +158,21 @@ impl SimulatedDut {
     /// Makes the device a DNS server that resolved this percentage of the names before the trial and has since forgotten `forgotten` of them. Its
     /// tester is certified for this many queries per second.
     pub fn with_names(mut self, certified: FrameRate, cached: u8, forgotten: u64) -> Self {
-        self.resolver = SimulatedResolver { certified, cached, forgotten };
+        self.resolver = SimulatedResolver {
+            certified,
+            cached,
+            forgotten,
+        };
         self
     }
 
     /// Sets the virtual time each trial takes besides sending, in nanoseconds. The default is the 9 s of RFC 2544 section 23: 2 s after the learning
     /// frames, 2 s for residual frames, 5 s of rest.
     pub fn with_overhead(self, overhead_ns: u64) -> Self {
-        Self { overhead_ns, ..self }
+        Self {
+            overhead_ns,
+            ..self
+        }
     }
 
     /// Returns the virtual time spent in trials so far, in nanoseconds.
@@ -162,8 +196,18 @@ impl SimulatedDut {
     /// Returns the properties of the device in this trial.
     fn device(&mut self) -> ForwardingDevice {
         let capacity = scaled(self.capacity, self.capacity_share());
-        let Self { buffer, recovery_ns, outage_ns, .. } = *self;
-        ForwardingDevice { capacity, buffer, recovery_ns, outage_ns }
+        let Self {
+            buffer,
+            recovery_ns,
+            outage_ns,
+            ..
+        } = *self;
+        ForwardingDevice {
+            capacity,
+            buffer,
+            recovery_ns,
+            outage_ns,
+        }
     }
 
     /// Returns the capacity of the next trial as a share of the usual one.
@@ -171,18 +215,37 @@ impl SimulatedDut {
         const HOUR_NS: f64 = 3.6e12;
         let drift = (self.elapsed_ns as f64 / HOUR_NS * self.drift_per_hour.ln_1p()).exp();
         // A device without noise must not draw a number for it, so that equal seeds keep giving the same devices.
-        let noise = if self.noise > 0.0 { 1.0 + self.noise * self.random.gaussian() } else { 1.0 };
+        let noise = if self.noise > 0.0 {
+            1.0 + self.noise * self.random.gaussian()
+        } else {
+            1.0
+        };
         self.behaviour.capacity_share(&mut self.random) * drift * noise
     }
 
-    fn direction(&mut self, direction: Direction, spec: &TrialSpec, device: ForwardingDevice) -> DirectionResult {
+    fn direction(
+        &mut self,
+        direction: Direction,
+        spec: &TrialSpec,
+        device: ForwardingDevice,
+    ) -> DirectionResult {
         let (usual, base_loss, behaviour) = (self.capacity, self.base_loss, self.behaviour);
-        let loss = |rate: FrameRate| behaviour.loss_at(rate.0 as f64 / usual.0 as f64).max(base_loss);
+        let loss = |rate: FrameRate| {
+            behaviour
+                .loss_at(rate.0 as f64 / usual.0 as f64)
+                .max(base_loss)
+        };
         let counts = device.forward(spec, behaviour.tester_ceiling(usual), loss);
-        let mut result =
-            DirectionResult { intended: spec.frames(), ..DirectionResult::counted(direction, counts.offered, counts.received) };
+        let mut result = DirectionResult {
+            intended: spec.frames(),
+            ..DirectionResult::counted(direction, counts.offered, counts.received)
+        };
         let (last_missing_ns, silence) = (counts.last_missing_ns, counts.silence);
-        result.change_details(|of| DirectionDetails { last_missing_ns, silence, ..of });
+        result.change_details(|of| DirectionDetails {
+            last_missing_ns,
+            silence,
+            ..of
+        });
         if let Some(line) = self.delay_line {
             line.delay(&mut result, spec, &mut self.random);
         }
@@ -221,7 +284,10 @@ impl Measurer for SimulatedDut {
         if self.random.uniform() < self.stalls {
             faults.push(stall(&mut directions[0], spec));
         }
-        Ok(TrialResult { outcome: TrialOutcome::Frames(connections), ..TrialResult::new(*spec, directions, faults) })
+        Ok(TrialResult {
+            outcome: TrialOutcome::Frames(connections),
+            ..TrialResult::new(*spec, directions, faults)
+        })
     }
 }
 
@@ -240,7 +306,11 @@ fn stall(result: &mut DirectionResult, spec: &TrialSpec) -> Fault {
     const AWAY_NS: u64 = 5_000_000;
     let frames = spec.rate.frames_in(AWAY_NS);
     result.received = result.received.saturating_sub(frames / 2);
-    Fault::SenderStalled { direction: result.direction, worst_lateness_ns: AWAY_NS, frames }
+    Fault::SenderStalled {
+        direction: result.direction,
+        worst_lateness_ns: AWAY_NS,
+        frames,
+    }
 }
 
 #[cfg(test)]
@@ -259,7 +329,10 @@ mod tests {
     #[test]
     fn a_hard_limit_forwards_its_capacity_in_both_directions() {
         let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1);
-        assert_eq!(measure(&mut dut, 1000).verdict(LossRatio::ZERO), Verdict::Passed);
+        assert_eq!(
+            measure(&mut dut, 1000).verdict(LossRatio::ZERO),
+            Verdict::Passed
+        );
         let over = measure(&mut dut, 1250);
         let received: Vec<u64> = over.directions.iter().map(|d| d.received).collect();
         assert_eq!(received, [1000, 1000]);
@@ -271,7 +344,10 @@ mod tests {
         let slow = Behaviour::SlowTester { ceiling: 0.5 };
         let mut dut = SimulatedDut::new(slow, FrameRate(1000), 1);
         let result = measure(&mut dut, 800);
-        assert_eq!((result.directions[0].intended, result.directions[0].offered), (800, 500));
+        assert_eq!(
+            (result.directions[0].intended, result.directions[0].offered),
+            (800, 500)
+        );
         assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Invalid);
         assert_eq!(dut.truth(), FrameRate(500));
     }
@@ -279,38 +355,71 @@ mod tests {
     #[test]
     fn a_stall_that_loses_a_little_is_invalid() {
         let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1000), 1).with_stalls(1.0);
-        assert_eq!(measure(&mut dut, 900).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(
+            measure(&mut dut, 900).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
     }
 
     #[test]
     fn a_bimodal_device_is_slow_as_often_as_it_says() {
-        let often = Behaviour::Bimodal { often: 0.08, at: 0.7 };
+        let often = Behaviour::Bimodal {
+            often: 0.08,
+            at: 0.7,
+        };
         let mut dut = SimulatedDut::new(often, FrameRate(1000), 1);
-        let lossy = (0..10_000).filter(|_| measure(&mut dut, 1000).not_received() > 0).count();
+        let lossy = (0..10_000)
+            .filter(|_| measure(&mut dut, 1000).not_received() > 0)
+            .count();
         assert!((700..900).contains(&lossy), "{lossy}");
     }
 
     #[test]
     fn a_noisy_device_has_the_standard_deviation_it_says() {
-        let mut dut = SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, FrameRate(1_000_000), 1);
-        let shares = (0..10_000).map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6 - 1.0);
+        let mut dut = SimulatedDut::new(
+            Behaviour::Noisy { deviation: 0.02 },
+            FrameRate(1_000_000),
+            1,
+        );
+        let shares = (0..10_000)
+            .map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6 - 1.0);
         let deviation = (shares.map(|share| share * share).sum::<f64>() / 10_000.0).sqrt();
         assert!((deviation / 0.02 - 1.0).abs() < 0.03, "{deviation}");
     }
 
     #[test]
     fn noise_comes_on_top_of_two_modes() {
-        let slow = Behaviour::Bimodal { often: 0.5, at: 0.5 };
+        let slow = Behaviour::Bimodal {
+            often: 0.5,
+            at: 0.5,
+        };
         let mut dut = SimulatedDut::new(slow, FrameRate(1_000_000), 1).with_noise(0.01);
-        let shares: Vec<f64> = (0..1_000).map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6).collect();
-        let of = |mode: f64| shares.iter().filter(|share| (**share / mode - 1.0).abs() < 0.05).count();
-        assert!(of(1.0) + of(0.5) == 1_000 && (450..550).contains(&of(0.5)), "{} {}", of(1.0), of(0.5));
-        assert!(shares.iter().any(|share| *share != 1.0 && *share != 0.5), "the modes themselves scatter");
+        let shares: Vec<f64> = (0..1_000)
+            .map(|_| measure(&mut dut, 2_000_000).directions[0].received as f64 / 1e6)
+            .collect();
+        let of = |mode: f64| {
+            shares
+                .iter()
+                .filter(|share| (**share / mode - 1.0).abs() < 0.05)
+                .count()
+        };
+        assert!(
+            of(1.0) + of(0.5) == 1_000 && (450..550).contains(&of(0.5)),
+            "{} {}",
+            of(1.0),
+            of(0.5)
+        );
+        assert!(
+            shares.iter().any(|share| *share != 1.0 && *share != 0.5),
+            "the modes themselves scatter"
+        );
     }
 
     #[test]
     fn a_device_that_drifts_has_lost_its_share_after_each_hour() {
-        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1).with_drift(-0.1).with_overhead(0);
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1)
+            .with_drift(-0.1)
+            .with_overhead(0);
         let hours = |dut: &SimulatedDut| dut.elapsed_ns() as f64 / 3.6e12;
         while hours(&dut) < 2.0 {
             let Ok(_) = dut.measure(&TrialSpec::constant(FrameRate(1_000), 60 * SECOND));
@@ -321,23 +430,43 @@ mod tests {
 
     #[test]
     fn a_base_loss_is_exact_at_every_load() {
-        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1).with_base_loss(0.001);
-        let lost = [1_000, 500_000, 1_000_000].map(|rate| measure(&mut dut, rate).directions[0].not_received());
+        let mut dut =
+            SimulatedDut::new(Behaviour::HardLimit, FrameRate(1_000_000), 1).with_base_loss(0.001);
+        let lost = [1_000, 500_000, 1_000_000]
+            .map(|rate| measure(&mut dut, rate).directions[0].not_received());
         assert_eq!(lost, [1, 500, 1_000]);
     }
 
     #[test]
     fn both_directions_have_delays_of_their_own() {
-        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(100_000), 1).with_delay(50_000, 10_000);
+        let mut dut = SimulatedDut::new(Behaviour::HardLimit, FrameRate(100_000), 1)
+            .with_delay(50_000, 10_000);
         let result = measure(&mut dut, 50_000);
-        let delays: Vec<_> = result.directions.iter().map(|d| d.delay.clone().unwrap()).collect();
-        assert!(delays[0] != delays[1] && delays.iter().all(|delay| (50_000..51_000).contains(&delay.min_ns)));
-        assert_eq!(result.verdict(LossRatio::ZERO), Verdict::Passed, "delay is no loss");
+        let delays: Vec<_> = result
+            .directions
+            .iter()
+            .map(|d| d.delay.clone().unwrap())
+            .collect();
+        assert!(
+            delays[0] != delays[1]
+                && delays
+                    .iter()
+                    .all(|delay| (50_000..51_000).contains(&delay.min_ns))
+        );
+        assert_eq!(
+            result.verdict(LossRatio::ZERO),
+            Verdict::Passed,
+            "delay is no loss"
+        );
     }
 
     #[test]
     fn a_band_of_loss_lies_below_loads_that_pass() {
-        let band = Behaviour::LossInversion { from: 0.4, to: 0.6, loss: 0.01 };
+        let band = Behaviour::LossInversion {
+            from: 0.4,
+            to: 0.6,
+            loss: 0.01,
+        };
         let mut dut = SimulatedDut::new(band, FrameRate(1000), 1);
         let lost = [300, 500, 900, 1100].map(|rate| measure(&mut dut, rate).not_received() > 0);
         assert_eq!(lost, [false, true, false, true]);

@@ -41,7 +41,13 @@ impl RelayProcessor {
 impl SimulatedRelay {
     /// Returns a relay that serves `capacity` frames per second in both directions together; up to `queue` frames wait besides the one in service.
     pub fn new(capacity: FrameRate, queue: u64) -> Self {
-        Self { capacity, queue, link_ns: 0, ceiling: FrameRate(u64::MAX), elapsed_ns: 0 }
+        Self {
+            capacity,
+            queue,
+            link_ns: 0,
+            ceiling: FrameRate(u64::MAX),
+            elapsed_ns: 0,
+        }
     }
 
     /// Sets the time that every frame takes from the relay to the tester, in nanoseconds.
@@ -67,7 +73,11 @@ impl SimulatedRelay {
     /// Returns the number of requests that arrived, and the response times of those that were answered.
     fn serve(&self, spec: &TrialSpec, requests: u64) -> (u64, Vec<u64>) {
         let schedule = spec.schedule();
-        let mut server = RelayProcessor { service_ns: self.service_ns(), queue: self.queue, free_ns: 0 };
+        let mut server = RelayProcessor {
+            service_ns: self.service_ns(),
+            queue: self.queue,
+            free_ns: 0,
+        };
         // The arrival time of each reply at the relay and the departure time of its request, in the order of arrival.
         let mut replies: VecDeque<(u64, u64)> = VecDeque::new();
         let (mut arrived, mut times) = (0, Vec::new());
@@ -85,7 +95,11 @@ impl SimulatedRelay {
                 }
                 (_, Some((reply_ns, sent_ns))) => {
                     replies.pop_front();
-                    times.extend(server.take(reply_ns).map(|left_ns| left_ns + self.link_ns - sent_ns));
+                    times.extend(
+                        server
+                            .take(reply_ns)
+                            .map(|left_ns| left_ns + self.link_ns - sent_ns),
+                    );
                 }
                 (Some(_), None) => unreachable!("a request comes before no reply"),
             }
@@ -101,7 +115,10 @@ impl Measurer for SimulatedRelay {
         let intended = spec.frames();
         let offered = intended.min(self.ceiling.frames_in(spec.duration_ns));
         let (arrived, mut times) = self.serve(spec, offered);
-        let requests = DirectionResult { intended, ..DirectionResult::counted(Direction::Forward, offered, arrived) };
+        let requests = DirectionResult {
+            intended,
+            ..DirectionResult::counted(Direction::Forward, offered, arrived)
+        };
         let mut replies = DirectionResult::counted(Direction::Reverse, arrived, times.len() as u64);
         times.sort_unstable();
         replies.delay = summary(&times);
@@ -114,11 +131,23 @@ impl Measurer for SimulatedRelay {
 fn summary(sorted: &[u64]) -> Option<Delay> {
     let count = sorted.len() as u64;
     let (min_ns, max_ns) = (*sorted.first()?, *sorted.last()?);
-    let at = |share: f64| sorted[((count as f64 * share).ceil() as usize).clamp(1, sorted.len()) - 1];
+    let at =
+        |share: f64| sorted[((count as f64 * share).ceil() as usize).clamp(1, sorted.len()) - 1];
     let sum = sorted.iter().map(|&ns| u128::from(ns)).sum();
-    let squares = sorted.iter().map(|&ns| u128::from(ns) * u128::from(ns)).sum();
+    let squares = sorted
+        .iter()
+        .map(|&ns| u128::from(ns) * u128::from(ns))
+        .sum();
     let moments = Moments::of_sums(count, sum, squares);
-    Some(Delay { count, min_ns, median_ns: at(0.5), p999_ns: at(0.999), max_ns, moments, bounds: None })
+    Some(Delay {
+        count,
+        min_ns,
+        median_ns: at(0.5),
+        p999_ns: at(0.999),
+        max_ns,
+        moments,
+        bounds: None,
+    })
 }
 
 #[cfg(test)]
@@ -134,9 +163,15 @@ mod tests {
 
     #[test]
     fn one_request_at_a_time_takes_two_services_and_two_links() {
-        let result = trial(SimulatedRelay::new(FrameRate(1000), 10).with_link(5_000), 100);
+        let result = trial(
+            SimulatedRelay::new(FrameRate(1000), 10).with_link(5_000),
+            100,
+        );
         let time = result.directions[1].delay.as_ref().expect("times");
-        assert_eq!((time.count, time.min_ns, time.max_ns), (100, 2_010_000, 2_010_000));
+        assert_eq!(
+            (time.count, time.min_ns, time.max_ns),
+            (100, 2_010_000, 2_010_000)
+        );
         assert_eq!(time.deviation_ns(), Some(0.0));
     }
 
@@ -145,7 +180,11 @@ mod tests {
         let result = trial(SimulatedRelay::new(FrameRate(1000), 10), 2000);
         let exchange = result.exchange().expect("an exchange");
         // Frames waiting when the last request was sent are served, too: eleven requests, then their replies.
-        assert!((1000..=1022).contains(&exchange.forwarded()), "{}", exchange.forwarded());
+        assert!(
+            (1000..=1022).contains(&exchange.forwarded()),
+            "{}",
+            exchange.forwarded()
+        );
         assert!(exchange.unanswered() > 1000);
     }
 }

@@ -17,24 +17,44 @@ pub(super) struct SimulatedResolver {
 
 impl Default for SimulatedResolver {
     fn default() -> Self {
-        Self { certified: FrameRate(u64::MAX), cached: 0, forgotten: 0 }
+        Self {
+            certified: FrameRate(u64::MAX),
+            cached: 0,
+            forgotten: 0,
+        }
     }
 }
 
 impl SimulatedResolver {
     /// Returns the trial in which the queries had this result, with the fault of a sender that was too slow.
-    pub(super) fn trial(&self, spec: &TrialSpec, asked: DirectionResult, slow: Option<Fault>) -> TrialResult {
+    pub(super) fn trial(
+        &self,
+        spec: &TrialSpec,
+        asked: DirectionResult,
+        slow: Option<Fault>,
+    ) -> TrialResult {
         let rate = spec.rate.0;
         let certified = self.certified.0;
         let is_above = rate > certified;
-        let asked = if is_above { DirectionResult { offered: 0, received: 0, ..asked } } else { asked };
+        let asked = if is_above {
+            DirectionResult {
+                offered: 0,
+                received: 0,
+                ..asked
+            }
+        } else {
+            asked
+        };
         let dns = self.result(&asked);
         let faults = match is_above {
             true => vec![Fault::AboveCertified { rate, certified }],
             false => slow.into_iter().chain(dns.hits_differ()).collect(),
         };
         let dns = Some(Box::new(dns));
-        TrialResult { outcome: TrialOutcome::Queries(dns), ..TrialResult::new(*spec, vec![asked], faults) }
+        TrialResult {
+            outcome: TrialOutcome::Queries(dns),
+            ..TrialResult::new(*spec, vec![asked], faults)
+        }
     }
 
     fn result(&self, asked: &DirectionResult) -> DnsResult {
@@ -44,11 +64,19 @@ impl SimulatedResolver {
         let observed = of_cached(right) - forgotten;
         let missed = right - observed;
         let mut rtt = RttSums::default();
-        asked.delays.iter().for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns, None)));
+        asked
+            .delays
+            .iter()
+            .for_each(|bucket| (0..bucket.frames).for_each(|_| rtt.take(bucket.up_to_ns, None)));
         DnsResult {
             server: "2001:db8::53 port 53".to_owned(),
             timeout_ns: 1_000_000_000,
-            answers: Answers { sent, right, unanswered: sent - right, ..Answers::default() },
+            answers: Answers {
+                sent,
+                right,
+                unanswered: sent - right,
+                ..Answers::default()
+            },
             rtt,
             existing: 0,
             cache: Cache {
@@ -58,7 +86,12 @@ impl SimulatedResolver {
                 preloaded: of_cached(sent),
                 ..Cache::default()
             },
-            authority: Some(AuthorityCounts { aaaa: missed, a: missed, names: missed, ..AuthorityCounts::default() }),
+            authority: Some(AuthorityCounts {
+                aaaa: missed,
+                a: missed,
+                names: missed,
+                ..AuthorityCounts::default()
+            }),
             certified: Some(self.certified.0).filter(|&rate| rate < u64::MAX),
         }
     }

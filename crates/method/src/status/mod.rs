@@ -7,7 +7,9 @@ pub use reason::{InvalidCause, InvalidStage, NoResult, NotRun, Open, Stop};
 
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
-use crate::record::{Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point, by_repetition};
+use crate::record::{
+    Ending, Facts, RecordsByPoint, SkipReason, TrialRecord, by_point, by_repetition,
+};
 use crate::replay::{by_outcome_point, is_mismatched};
 use crate::terms::LossRatio;
 use crate::trial::Verdict;
@@ -99,7 +101,10 @@ pub struct StatusCounts {
 impl StatusCounts {
     /// Counts the statuses of `points`.
     pub fn of(points: &[PlannedPoint]) -> Self {
-        let mut counts = Self { points: points.len(), ..Self::default() };
+        let mut counts = Self {
+            points: points.len(),
+            ..Self::default()
+        };
         for point in points {
             match point.status {
                 PointStatus::Result => counts.result += 1,
@@ -126,32 +131,57 @@ pub fn planned_points<'a>(
     outcomes: &[Outcome],
     facts: &'a Facts,
 ) -> Vec<PlannedPoint<'a>> {
-    let run = StatusSources { plan, records: by_point(records), outcomes: by_outcome_point(outcomes), facts };
-    let planned = plan.tests.iter().flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
-    let left_out = facts.left_out().filter(|test| plan.test(&test.name).is_none());
-    planned.chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point)))).collect()
+    let run = StatusSources {
+        plan,
+        records: by_point(records),
+        outcomes: by_outcome_point(outcomes),
+        facts,
+    };
+    let planned = plan
+        .tests
+        .iter()
+        .flat_map(|test| test.points().map(|point| run.planned_point(test, point)));
+    let left_out = facts
+        .left_out()
+        .filter(|test| plan.test(&test.name).is_none());
+    planned
+        .chain(left_out.flat_map(|test| test.points().map(|point| run.left_out_point(test, point))))
+        .collect()
 }
 
 /// Returns whether a repetition has a result: a value, or the finding that even the lowest load was lost.
 ///
 /// `trials` are the trials of this repetition; only the last of them shows a capacity of zero.
-pub fn has_result(test: &Test, goal: LossRatio, outcome: &Outcome, trials: &[&TrialRecord]) -> bool {
+pub fn has_result(
+    test: &Test,
+    goal: LossRatio,
+    outcome: &Outcome,
+    trials: &[&TrialRecord],
+) -> bool {
     if test.measure.is_searched_rate() {
-        return outcome.brackets.first().is_some_and(|bracket| bracket.value().is_some());
+        return outcome
+            .brackets
+            .first()
+            .is_some_and(|bracket| bracket.value().is_some());
     }
-    outcome.values.iter().any(|value| is_own(value.quantity)) || is_capacity_of_zero(test, goal, trials)
+    outcome.values.iter().any(|value| is_own(value.quantity))
+        || is_capacity_of_zero(test, goal, trials)
 }
 
 /// Returns whether a quantity is a result of its own, and not an observation of the DUT beside it or on the way to it.
 fn is_own(quantity: Quantity) -> bool {
-    let is_beside = matches!(quantity, Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation | Quantity::MemoryGrowth);
+    let is_beside = matches!(
+        quantity,
+        Quantity::ProcessorLoad | Quantity::ProcessorLoadDeviation | Quantity::MemoryGrowth
+    );
     !is_beside && quantity != Quantity::ConnectionsHeld
 }
 
 /// A capacity below the smallest number that is tried has no value on record: its search ended with the DUT losing.
 fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) -> bool {
     let last = trials.iter().max_by_key(|record| record.trial);
-    test.measure.is_capacity() && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
+    test.measure.is_capacity()
+        && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
 }
 
 /// Everything a status is derived from.
@@ -169,20 +199,36 @@ impl<'a> StatusSources<'a, '_> {
         let goal = test.first_goal(self.plan);
         let repetitions = by_repetition(records);
         let is_result = |outcome: &&&Outcome| {
-            has_result(test, goal, outcome, repetitions.get(&outcome.repetition).map_or(&[][..], Vec::as_slice))
+            has_result(
+                test,
+                goal,
+                outcome,
+                repetitions
+                    .get(&outcome.repetition)
+                    .map_or(&[][..], Vec::as_slice),
+            )
         };
         let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
         let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
         let selected = self.facts.selection.repetitions(test, &point);
-        let is_enough =
-            made >= selected || !crate::replay::wants_more(test, &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>());
+        let is_enough = made >= selected
+            || !crate::replay::wants_more(
+                test,
+                &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>(),
+            );
         let planned = if is_enough { made } else { selected };
         let stop = (!is_enough).then(|| self.stop_of(test));
         let status = match (&results[..], &stop) {
-            ([], _) if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
-            ([], _) if !outcomes.is_empty() => PointStatus::NoResult(NoResult::of(test, outcomes, records)),
+            ([], _) if selected == 0 && records.is_empty() => {
+                PointStatus::NotRun(NotRun::LeftToOthers)
+            }
+            ([], _) if !outcomes.is_empty() => {
+                PointStatus::NoResult(NoResult::of(test, outcomes, records))
+            }
             ([], _) if is_mismatched(self.plan, &point, records) => {
-                PointStatus::NoResult(NoResult::Mismatched { trials: records.len() as u32 })
+                PointStatus::NoResult(NoResult::Mismatched {
+                    trials: records.len() as u32,
+                })
             }
             ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
             (results, _) => match Open::of(test, results, records) {
@@ -190,7 +236,17 @@ impl<'a> StatusSources<'a, '_> {
                 None => PointStatus::Result,
             },
         };
-        PlannedPoint { test, point, status, repetitions: RepetitionCounts { with_result, made, planned }, stop }
+        PlannedPoint {
+            test,
+            point,
+            status,
+            repetitions: RepetitionCounts {
+                with_result,
+                made,
+                planned,
+            },
+            stop,
+        }
     }
 
     /// Returns the status of a point without a finished repetition.
@@ -204,22 +260,44 @@ impl<'a> StatusSources<'a, '_> {
 
     /// Returns why a test was not run to its end.
     fn stop_of(&self, test: &Test) -> Stop {
-        let set_up = self.facts.not_run.iter().filter(|not_run| not_run.test == test.name);
+        let set_up = self
+            .facts
+            .not_run
+            .iter()
+            .filter(|not_run| not_run.test == test.name);
         let mut failures = set_up.filter_map(|not_run| match &not_run.reason {
-            SkipReason::SetUpFailed { dut, error } => Some(Stop::SetUpFailed { dut: dut.clone(), error: error.clone() }),
+            SkipReason::SetUpFailed { dut, error } => Some(Stop::SetUpFailed {
+                dut: dut.clone(),
+                error: error.clone(),
+            }),
             SkipReason::LeftOut { .. } => None,
         });
         failures.next_back().unwrap_or_else(|| Stop::of(self.facts))
     }
 
     fn left_out_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
-        let why = self.facts.not_run.iter().find_map(|not_run| match &not_run.reason {
-            SkipReason::LeftOut { why, .. } if not_run.test == test.name => Some(why.clone()),
-            _ => None,
+        let why = self
+            .facts
+            .not_run
+            .iter()
+            .find_map(|not_run| match &not_run.reason {
+                SkipReason::LeftOut { why, .. } if not_run.test == test.name => Some(why.clone()),
+                _ => None,
+            });
+        let status = PointStatus::NotRun(NotRun::LeftOut {
+            why: why.unwrap_or_default(),
         });
-        let status = PointStatus::NotRun(NotRun::LeftOut { why: why.unwrap_or_default() });
-        let repetitions = RepetitionCounts { planned: test.repetitions.most(), ..RepetitionCounts::default() };
-        PlannedPoint { test, point, status, repetitions, stop: None }
+        let repetitions = RepetitionCounts {
+            planned: test.repetitions.most(),
+            ..RepetitionCounts::default()
+        };
+        PlannedPoint {
+            test,
+            point,
+            status,
+            repetitions,
+            stop: None,
+        }
     }
 }
 
@@ -228,7 +306,9 @@ impl Stop {
     pub fn of(facts: &Facts) -> Self {
         match facts.runs.last().map(|part| &part.ending) {
             Some(Some(Ending::Interrupted)) => Self::Interrupted,
-            Some(Some(Ending::Failed { error })) => Self::Failed { error: error.clone() },
+            Some(Some(Ending::Failed { error })) => Self::Failed {
+                error: error.clone(),
+            },
             Some(None) => Self::CutOff,
             Some(Some(Ending::Complete)) | None => Self::Unknown,
         }

@@ -130,19 +130,42 @@ pub enum Stop {
 impl Open {
     /// Returns the reasons, or `None` if the DUT determined the number. `results` are the repetitions that have one.
     pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
-        let brackets = || results.iter().filter(|_| test.measure.is_searched_rate()).filter_map(|o| o.brackets.first());
-        let bounds = || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_at_least));
+        let brackets = || {
+            results
+                .iter()
+                .filter(|_| test.measure.is_searched_rate())
+                .filter_map(|o| o.brackets.first())
+        };
+        let bounds =
+            || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_at_least));
         let open = |limit: Limit| bounds().filter(|bracket| bracket.limit == limit).count() as u32;
-        let is_open = |outcome: &&&Outcome| outcome.values.iter().any(|v| v.is_at_least && is_own(v.quantity));
+        let is_open = |outcome: &&&Outcome| {
+            outcome
+                .values
+                .iter()
+                .any(|v| v.is_at_least && is_own(v.quantity))
+        };
         let values = results.iter().filter(is_open).count() as u32;
         if !is_median_open(test, results) {
             return None;
         }
         let is_disturbed = makes_lower_bound(records);
-        let (disturbed, values) = if is_disturbed { (values, 0) } else { (0, values) };
-        let (invalid, maximum, disturbed) =
-            (open(Limit::Tester), open(Limit::Maximum) + values, open(Limit::Disturbed) + disturbed);
-        (invalid + maximum + disturbed > 0).then(|| Self { invalid, cause: InvalidCause::of(records), maximum, disturbed })
+        let (disturbed, values) = if is_disturbed {
+            (values, 0)
+        } else {
+            (0, values)
+        };
+        let (invalid, maximum, disturbed) = (
+            open(Limit::Tester),
+            open(Limit::Maximum) + values,
+            open(Limit::Disturbed) + disturbed,
+        );
+        (invalid + maximum + disturbed > 0).then(|| Self {
+            invalid,
+            cause: InvalidCause::of(records),
+            maximum,
+            disturbed,
+        })
     }
 
     /// Returns whether a disturbance is a reason, for any of the repetitions.
@@ -165,13 +188,23 @@ impl Open {
 /// Returns whether the true median of a searched rate, or of any quantity that is a result in itself, may be higher than the known one.
 fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
     if test.measure.is_searched_rate() {
-        let rates: Censored = results.iter().filter_map(|outcome| outcome.brackets.first()?.value()).collect();
+        let rates: Censored = results
+            .iter()
+            .filter_map(|outcome| outcome.brackets.first()?.value())
+            .collect();
         return rates.is_median_open();
     }
     let mut samples: BTreeMap<_, Censored> = BTreeMap::new();
-    for value in results.iter().flat_map(|outcome| &outcome.values).filter(|value| is_own(value.quantity)) {
+    for value in results
+        .iter()
+        .flat_map(|outcome| &outcome.values)
+        .filter(|value| is_own(value.quantity))
+    {
         let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
-        samples.entry((value.quantity, value.direction, load)).or_default().push(value.censored());
+        samples
+            .entry((value.quantity, value.direction, load))
+            .or_default()
+            .push(value.censored());
     }
     samples.values().any(Censored::is_median_open)
 }
@@ -179,9 +212,14 @@ fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
 impl InvalidCause {
     /// Returns the cause of the majority of the invalid trials.
     pub fn of(records: &[&TrialRecord]) -> Self {
-        let invalid = || records.iter().filter(|r| r.result.faults.iter().any(Fault::always_invalidates));
-        let is_most =
-            |of: fn(&Fault) -> bool| 2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count();
+        let invalid = || {
+            records
+                .iter()
+                .filter(|r| r.result.faults.iter().any(Fault::always_invalidates))
+        };
+        let is_most = |of: fn(&Fault) -> bool| {
+            2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count()
+        };
         match () {
             () if is_most(Fault::is_of_connections) => Self::Connections,
             () if is_most(Fault::is_of_names) => Self::Names,
@@ -197,43 +235,97 @@ impl NoResult {
         if let Some(not_found) = Self::not_found(test, outcomes, records) {
             return not_found;
         }
-        let brackets = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|b| b.lower.is_none());
-        let stage = match brackets().count() == outcomes.len() || brackets().any(|b| is_not_the_duts(b.limit)) {
+        let brackets = || {
+            outcomes
+                .iter()
+                .filter_map(|outcome| outcome.brackets.first())
+                .filter(|b| b.lower.is_none())
+        };
+        let stage = match brackets().count() == outcomes.len()
+            || brackets().any(|b| is_not_the_duts(b.limit))
+        {
             true => InvalidStage::Search,
             false => InvalidStage::Measurement,
         };
         let has_invalid = outcomes.iter().any(|outcome| outcome.invalid > 0);
         match stage {
-            InvalidStage::Search if brackets().all(|b| !is_not_the_duts(b.limit)) && !test.measure.is_searched_rate() => {
+            InvalidStage::Search
+                if brackets().all(|b| !is_not_the_duts(b.limit))
+                    && !test.measure.is_searched_rate() =>
+            {
                 Self::NoLoad
             }
             // A search for a number ends without a value only if its trials stay invalid.
-            InvalidStage::Measurement if !has_invalid && !test.measure.is_capacity() => Self::NothingSeen,
+            InvalidStage::Measurement if !has_invalid && !test.measure.is_capacity() => {
+                Self::NothingSeen
+            }
             stage => {
                 let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
-                let cause = if was_disturbed { InvalidCause::Disturbed } else { InvalidCause::of(records) };
+                let cause = if was_disturbed {
+                    InvalidCause::Disturbed
+                } else {
+                    InvalidCause::of(records)
+                };
                 let trials = records.len() as u32;
-                Self::Invalid { cause, stage, trials, faults: faults(records) }
+                Self::Invalid {
+                    cause,
+                    stage,
+                    trials,
+                    faults: faults(records),
+                }
             }
         }
     }
 
     fn not_found(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
-        let wide = || outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|found| found.is_not_found());
-        let (lower, upper) = (wide().filter_map(|found| found.lower).min()?, wide().filter_map(|found| found.upper).max()?);
+        let wide = || {
+            outcomes
+                .iter()
+                .filter_map(|outcome| outcome.brackets.first())
+                .filter(|found| found.is_not_found())
+        };
+        let (lower, upper) = (
+            wide().filter_map(|found| found.lower).min()?,
+            wide().filter_map(|found| found.upper).max()?,
+        );
         let is_disturbed = wide().any(|found| found.limit == Limit::Disturbed);
-        let cause = if is_disturbed { InvalidCause::Disturbed } else { InvalidCause::of(records) };
-        test.measure.is_searched_rate().then_some(Self::NotFound { lower, upper, cause })
+        let cause = if is_disturbed {
+            InvalidCause::Disturbed
+        } else {
+            InvalidCause::of(records)
+        };
+        test.measure.is_searched_rate().then_some(Self::NotFound {
+            lower,
+            upper,
+            cause,
+        })
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
-            Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Search, .. } => "tester-fell-short-at-every-load",
-            Self::Invalid { cause: InvalidCause::Tester, stage: InvalidStage::Measurement, .. } => "every-trial-invalid",
-            Self::Invalid { cause: InvalidCause::Disturbed, .. } => "machine-disturbed",
-            Self::Invalid { cause: InvalidCause::Connections, .. } => "connections-not-as-asked",
-            Self::Invalid { cause: InvalidCause::Names, .. } => "names-not-as-asked",
+            Self::Invalid {
+                cause: InvalidCause::Tester,
+                stage: InvalidStage::Search,
+                ..
+            } => "tester-fell-short-at-every-load",
+            Self::Invalid {
+                cause: InvalidCause::Tester,
+                stage: InvalidStage::Measurement,
+                ..
+            } => "every-trial-invalid",
+            Self::Invalid {
+                cause: InvalidCause::Disturbed,
+                ..
+            } => "machine-disturbed",
+            Self::Invalid {
+                cause: InvalidCause::Connections,
+                ..
+            } => "connections-not-as-asked",
+            Self::Invalid {
+                cause: InvalidCause::Names,
+                ..
+            } => "names-not-as-asked",
             Self::NoLoad => "no-throughput-to-measure-at",
             Self::NothingSeen => "nothing-to-measure",
             Self::Mismatched { .. } => "not-of-this-plan",
@@ -249,15 +341,35 @@ fn is_not_the_duts(limit: Limit) -> bool {
 
 /// Returns whether other work used the DUT's processors in most of the trials with a fault.
 fn is_most_of_all(records: &[&TrialRecord]) -> bool {
-    let with_faults = records.iter().filter(|record| !record.result.faults.is_empty()).count();
-    2 * records.iter().filter(|record| record.is_disturbed()).count() > with_faults
+    let with_faults = records
+        .iter()
+        .filter(|record| !record.result.faults.is_empty())
+        .count();
+    2 * records
+        .iter()
+        .filter(|record| record.is_disturbed())
+        .count()
+        > with_faults
 }
 
 /// Returns each kind of fault with the number of trials in which it occurred, the most frequent first.
 fn faults(records: &[&TrialRecord]) -> Vec<(Fault, u32)> {
-    let each_kind = |faults: &Vec<Fault>| by_key(faults.iter().map(|fault| (discriminant(fault.itself()), fault.clone())));
-    let all = by_key(records.iter().flat_map(|record| each_kind(&record.result.faults)));
-    let mut found: Vec<(Fault, u32)> = all.into_iter().map(|(_, trials)| (trials[0][0].clone(), trials.len() as u32)).collect();
+    let each_kind = |faults: &Vec<Fault>| {
+        by_key(
+            faults
+                .iter()
+                .map(|fault| (discriminant(fault.itself()), fault.clone())),
+        )
+    };
+    let all = by_key(
+        records
+            .iter()
+            .flat_map(|record| each_kind(&record.result.faults)),
+    );
+    let mut found: Vec<(Fault, u32)> = all
+        .into_iter()
+        .map(|(_, trials)| (trials[0][0].clone(), trials.len() as u32))
+        .collect();
     found.sort_by_key(|(_, trials)| std::cmp::Reverse(*trials));
     found
 }

@@ -76,7 +76,11 @@ pub struct TableBounds {
 
 impl TableBounds {
     /// The bounds of a table without numbers.
-    pub const NONE: Self = Self { numbers: &[], tables: &[], ordered: &[] };
+    pub const NONE: Self = Self {
+        numbers: &[],
+        tables: &[],
+        ordered: &[],
+    };
 
     /// Returns the bound of a key; `None` if it has none.
     pub fn number(&self, key: &str) -> Option<NumberBound> {
@@ -90,7 +94,10 @@ impl TableBounds {
 }
 
 fn found<T: Copy>(entries: &[(&str, T)], key: &str) -> Option<T> {
-    entries.iter().find(|(name, _)| name.replace('_', "-") == key).map(|(_, value)| *value)
+    entries
+        .iter()
+        .find(|(name, _)| name.replace('_', "-") == key)
+        .map(|(_, value)| *value)
 }
 
 /// Settings that a resolved plan has as a table.
@@ -107,9 +114,16 @@ mod tests {
     fn both_ends_are_within_a_bound_and_what_is_no_number_is_not() {
         let bound = NumberBound::COUNT;
         assert!(bound.contains(1.0) && bound.contains(1e9));
-        assert!(![0.0, 1e9 + 1.0, f64::NAN, f64::INFINITY].into_iter().any(|number| bound.contains(number)));
+        assert!(
+            ![0.0, 1e9 + 1.0, f64::NAN, f64::INFINITY]
+                .into_iter()
+                .any(|number| bound.contains(number))
+        );
         assert_eq!(bound.to_string(), "between 1 and 1000000000");
         assert!(!NumberBound::BELOW_ONE.contains(1.0));
-        assert_eq!(NumberBound::BELOW_ONE.to_string(), "between 0 and 1 (exclusive)");
+        assert_eq!(
+            NumberBound::BELOW_ONE.to_string(),
+            "between 0 and 1 (exclusive)"
+        );
     }
 }

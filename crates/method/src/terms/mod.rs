@@ -8,7 +8,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Frames per second, **per direction** (RFC 2544 section 14: bidirectional traffic has the same rate each way).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(transparent)]
 pub struct FrameRate(pub u64);
 
@@ -20,7 +33,8 @@ impl FrameRate {
 
     /// The number of frames a schedule of this rate holds in `duration_ns` nanoseconds, per direction.
     pub fn frames_in(self, duration_ns: u64) -> u64 {
-        (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000).min(u128::from(u64::MAX)) as u64
+        (u128::from(self.0) * u128::from(duration_ns) / 1_000_000_000).min(u128::from(u64::MAX))
+            as u64
     }
 
     /// The highest rate a medium carries: RFC 5180 section 5.2, `line rate / (8 * (size + 20))`.
@@ -38,7 +52,9 @@ impl fmt::Display for FrameRate {
 }
 
 /// The Internet protocol that a frame carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum IpVersion {
     /// IPv4.
@@ -51,7 +67,9 @@ pub enum IpVersion {
 ///
 /// RFC 8219 section 5.1.1 replaces 64 by 84 where IPv6 becomes IPv4; by the convention of the papers the IPv4 frame of
 /// the same name is 20 octets shorter, so one name is the same payload on both sides of a translator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct FrameSize(pub u16);
 
@@ -84,7 +102,9 @@ impl fmt::Display for FrameSize {
 }
 
 /// The direction of traffic: forward leaves the tester on the left and comes back on the right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Left to right.
@@ -165,7 +185,10 @@ pub struct Share {
 
 impl Bounded for Share {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("foreground", NumberBound::new(0.0, 10_000.0)), ("of", NumberBound::new(1.0, 10_000.0))],
+        numbers: &[
+            ("foreground", NumberBound::new(0.0, 10_000.0)),
+            ("of", NumberBound::new(1.0, 10_000.0)),
+        ],
         ordered: &[("foreground", "of")],
         ..TableBounds::NONE
     };
@@ -173,7 +196,10 @@ impl Bounded for Share {
 
 impl Share {
     /// Foreground only.
-    pub const ALL: Self = Self { foreground: 1, of: 1 };
+    pub const ALL: Self = Self {
+        foreground: 1,
+        of: 1,
+    };
 
     /// Returns whether frame `sequence` is foreground: Bresenham's rule, so that the two kinds never bunch.
     #[inline]
@@ -192,7 +218,11 @@ impl Share {
             return sequence;
         }
         let foreground = sequence / n * m + sequence % n * m / n;
-        if self.is_foreground(sequence) { foreground } else { sequence - foreground }
+        if self.is_foreground(sequence) {
+            foreground
+        } else {
+            sequence - foreground
+        }
     }
 
     /// Per cent of the frames that are background.
@@ -213,7 +243,10 @@ mod tests {
 
     #[test]
     fn gigabit_ethernet_carries_1_488_095_frames_of_64_octets() {
-        assert_eq!(FrameRate::theoretical_maximum(1_000_000_000, 64), FrameRate(1_488_095));
+        assert_eq!(
+            FrameRate::theoretical_maximum(1_000_000_000, 64),
+            FrameRate(1_488_095)
+        );
     }
 
     #[test]
@@ -226,20 +259,43 @@ mod tests {
 
     #[test]
     fn nine_of_ten_are_foreground_and_evenly_spread() {
-        let share = Share { foreground: 9, of: 10 };
+        let share = Share {
+            foreground: 9,
+            of: 10,
+        };
         let kinds: Vec<bool> = (0..30).map(|i| share.is_foreground(i)).collect();
         assert_eq!(kinds.iter().filter(|k| !**k).count(), 3);
-        let gaps: Vec<usize> = kinds.iter().enumerate().filter(|(_, k)| !**k).map(|(i, _)| i).collect();
+        let gaps: Vec<usize> = kinds
+            .iter()
+            .enumerate()
+            .filter(|(_, k)| !**k)
+            .map(|(i, _)| i)
+            .collect();
         assert_eq!(gaps[1] - gaps[0], 10);
-        let half = Share { foreground: 1, of: 2 };
+        let half = Share {
+            foreground: 1,
+            of: 2,
+        };
         assert!((0..10).all(|i| half.is_foreground(i) != half.is_foreground(i + 1)));
     }
 
     #[test]
     fn every_kind_counts_its_own_frames_without_a_gap() {
-        for share in
-            [Share::ALL, Share { foreground: 9, of: 10 }, Share { foreground: 2, of: 7 }, Share { foreground: 0, of: 1 }]
-        {
+        for share in [
+            Share::ALL,
+            Share {
+                foreground: 9,
+                of: 10,
+            },
+            Share {
+                foreground: 2,
+                of: 7,
+            },
+            Share {
+                foreground: 0,
+                of: 1,
+            },
+        ] {
             let mut next = [0, 0];
             for sequence in 0..1000 {
                 let kind = &mut next[usize::from(share.is_foreground(sequence))];

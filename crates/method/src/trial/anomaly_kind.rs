@@ -43,7 +43,10 @@ impl AnomalyKind {
             Self::Icmp => ["ICMP message", "ICMP messages"],
             Self::Fragments => ["fragment", "fragments"],
             Self::Misdirected => ["misdirected frame", "misdirected frames"],
-            Self::Refused => ["frame refused by a full link", "frames refused by a full link"],
+            Self::Refused => [
+                "frame refused by a full link",
+                "frames refused by a full link",
+            ],
         };
         if frames == 1 { one } else { several }
     }
@@ -71,11 +74,19 @@ impl AnomalyKind {
             Self::Late => "right, but after the frame timeout: it counts as lost",
             Self::Mistranslated => "it has a wrong header field, and counts as lost",
             Self::Corrupt => "its payload is damaged, and it counts as lost",
-            Self::Duplicate => "a further copy of a frame that had arrived before: it makes up for no loss",
+            Self::Duplicate => {
+                "a further copy of a frame that had arrived before: it makes up for no loss"
+            }
             Self::Reordered => "it arrived after a frame that was sent later",
-            Self::Defective => "it has the defect that the recipe of the device names, and counts as received",
-            Self::Foreign => "it is no test frame of the trial, and is ignored (RFC 2544 section 10)",
-            Self::Icmp => "a foreign frame with which a device refuses to forward, or reports an error",
+            Self::Defective => {
+                "it has the defect that the recipe of the device names, and counts as received"
+            }
+            Self::Foreign => {
+                "it is no test frame of the trial, and is ignored (RFC 2544 section 10)"
+            }
+            Self::Icmp => {
+                "a foreign frame with which a device refuses to forward, or reports an error"
+            }
             Self::Fragments => "a foreign frame: test frames are never to be fragmented",
             Self::Misdirected => "it came back at the port that it was sent from",
             Self::Refused => "it is lost, because the receive queue of the device was full",
@@ -121,7 +132,11 @@ impl AnomalyKind {
         if let Some(dns) = result.dns() {
             return self.beside_answers(&dns.answers);
         }
-        let frames = result.directions.iter().map(|direction| self.count(direction)).fold(0, u64::saturating_add);
+        let frames = result
+            .directions
+            .iter()
+            .map(|direction| self.count(direction))
+            .fold(0, u64::saturating_add);
         frames.saturating_add(self.of_connections(result))
     }
 
@@ -142,7 +157,12 @@ impl AnomalyKind {
     }
 
     fn of_connections(self, result: &TrialResult) -> u64 {
-        let foreign = || result.tcp().and_then(|tcp| tcp.server.as_ref()).map_or(0, |server| server.foreign);
+        let foreign = || {
+            result
+                .tcp()
+                .and_then(|tcp| tcp.server.as_ref())
+                .map_or(0, |server| server.foreign)
+        };
         if self == Self::Foreign { foreign() } else { 0 }
     }
 
@@ -154,7 +174,11 @@ impl AnomalyKind {
 
     /// Returns the number of the frames in a trial that these are a share of.
     pub(crate) fn base_in_trial(self, result: &TrialResult) -> u64 {
-        result.directions.iter().map(|direction| self.base().frames(direction)).fold(0, u64::saturating_add)
+        result
+            .directions
+            .iter()
+            .map(|direction| self.base().frames(direction))
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -171,10 +195,21 @@ mod tests {
     fn every_count_of_a_direction_is_an_anomaly_or_known_to_be_none() {
         let counted = DirectionResult::counted(Direction::Forward, 7, 7);
         let json = serde_json::to_value(counted).expect("JSON");
-        let counts = json.as_object().expect("fields").iter().filter(|(_, value)| value.is_u64());
+        let counts = json
+            .as_object()
+            .expect("fields")
+            .iter()
+            .filter(|(_, value)| value.is_u64());
         let counts: BTreeSet<&str> = counts.map(|(name, _)| name.as_str()).collect();
-        let known: BTreeSet<&str> = AnomalyKind::ALL.iter().map(|kind| kind.name()).chain(OTHERS).collect();
-        assert_eq!(counts, known, "a new count belongs among the anomalies of direction.rs, or into the list of this test");
+        let known: BTreeSet<&str> = AnomalyKind::ALL
+            .iter()
+            .map(|kind| kind.name())
+            .chain(OTHERS)
+            .collect();
+        assert_eq!(
+            counts, known,
+            "a new count belongs among the anomalies of direction.rs, or into the list of this test"
+        );
     }
 
     #[test]
@@ -182,9 +217,18 @@ mod tests {
         for kind in AnomalyKind::ALL {
             let mut counted = DirectionResult::counted(Direction::Forward, 7, 7);
             *kind.count_mut(&mut counted) = 3;
-            let found: Vec<u64> = AnomalyKind::ALL.iter().map(|other| other.count(&counted)).collect();
+            let found: Vec<u64> = AnomalyKind::ALL
+                .iter()
+                .map(|other| other.count(&counted))
+                .collect();
             assert_eq!(found.iter().sum::<u64>(), 3);
-            assert_eq!((kind.count(&counted), &serde_json::to_value(&counted).expect("JSON")[kind.name()]), (3, &3.into()));
+            assert_eq!(
+                (
+                    kind.count(&counted),
+                    &serde_json::to_value(&counted).expect("JSON")[kind.name()]
+                ),
+                (3, &3.into())
+            );
         }
     }
 }

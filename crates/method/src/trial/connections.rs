@@ -54,11 +54,22 @@ impl Connections {
         let mut faults = Vec::new();
         let opened = self.opened_by_the_dut().filter(|_| self.lost() == 0);
         if let Some(counted) = opened.filter(|counted| *counted != self.established) {
-            faults.push(Fault::ConnectionsDiffer { expected: self.established, counted, after_phase_2: false });
+            faults.push(Fault::ConnectionsDiffer {
+                expected: self.established,
+                counted,
+                after_phase_2: false,
+            });
         }
-        let after = self.counted.zip(self.counted_after).filter(|_| self.lost() == 0);
+        let after = self
+            .counted
+            .zip(self.counted_after)
+            .filter(|_| self.lost() == 0);
         if let Some((expected, counted)) = after.filter(|(expected, counted)| expected != counted) {
-            faults.push(Fault::ConnectionsDiffer { expected, counted, after_phase_2: true });
+            faults.push(Fault::ConnectionsDiffer {
+                expected,
+                counted,
+                after_phase_2: true,
+            });
         }
         faults
     }
@@ -101,26 +112,55 @@ mod tests {
     use super::*;
 
     fn counted(before: u64, after_phase_1: u64, after: u64) -> Vec<Fault> {
-        let (counted_before, counted, counted_after) = (Some(before), Some(after_phase_1), Some(after));
-        let connections =
-            Connections { offered: 100, established: 100, counted_before, counted, counted_after, ..Connections::default() };
+        let (counted_before, counted, counted_after) =
+            (Some(before), Some(after_phase_1), Some(after));
+        let connections = Connections {
+            offered: 100,
+            established: 100,
+            counted_before,
+            counted,
+            counted_after,
+            ..Connections::default()
+        };
         connections.faults()
     }
 
     #[test]
     fn a_dut_that_counts_as_the_tester_does_is_believed() {
         assert!(counted(0, 100, 100).is_empty());
-        assert!(counted(3, 103, 103).is_empty(), "what was there before is not of phase 1");
-        assert!(Connections { offered: 100, established: 100, ..Connections::default() }.faults().is_empty(), "nobody looked");
+        assert!(
+            counted(3, 103, 103).is_empty(),
+            "what was there before is not of phase 1"
+        );
+        assert!(
+            Connections {
+                offered: 100,
+                established: 100,
+                ..Connections::default()
+            }
+            .faults()
+            .is_empty(),
+            "nobody looked"
+        );
     }
 
     #[test]
     fn either_extreme_that_does_not_hold_invalidates() {
-        let differ = |expected, counted, after_phase_2| [Fault::ConnectionsDiffer { expected, counted, after_phase_2 }];
+        let differ = |expected, counted, after_phase_2| {
+            [Fault::ConnectionsDiffer {
+                expected,
+                counted,
+                after_phase_2,
+            }]
+        };
         assert_eq!(counted(0, 99, 99), differ(100, 99, false));
         assert_eq!(counted(0, 100, 101), differ(100, 101, true));
         let expired = counted(0, 100, 40);
-        assert!(expired[0].to_string().contains("some timed out"), "{}", expired[0]);
+        assert!(
+            expired[0].to_string().contains("some timed out"),
+            "{}",
+            expired[0]
+        );
         assert!(expired.iter().all(Fault::always_invalidates));
     }
 }

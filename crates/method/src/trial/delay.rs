@@ -63,9 +63,14 @@ impl Moments {
     pub fn of_sums(count: u64, sum_ns: u128, squares: u128) -> Option<Self> {
         let count = (count > 0).then_some(u128::from(count))?;
         // n * sum of squares - square of the sum is n^2 times the variance, and exact.
-        let scaled = count.checked_mul(squares)?.checked_sub(sum_ns.checked_mul(sum_ns)?)?;
+        let scaled = count
+            .checked_mul(squares)?
+            .checked_sub(sum_ns.checked_mul(sum_ns)?)?;
         let deviation_ps = ((scaled as f64).sqrt() / count as f64 * 1e3).round() as u64;
-        Some(Self { sum_ns: u64::try_from(sum_ns).ok()?, deviation_ps })
+        Some(Self {
+            sum_ns: u64::try_from(sum_ns).ok()?,
+            deviation_ps,
+        })
     }
 }
 
@@ -146,16 +151,31 @@ mod tests {
             let squares = values.iter().map(|v| u128::from(*v) * u128::from(*v)).sum();
             Moments::of_sums(values.len() as u64, sum, squares)
         };
-        assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]), Some(Moments { sum_ns: 40, deviation_ps: 2_000 }));
+        assert_eq!(
+            of(&[2, 4, 4, 4, 5, 5, 7, 9]),
+            Some(Moments {
+                sum_ns: 40,
+                deviation_ps: 2_000
+            })
+        );
         assert_eq!(of(&[]), None);
         // A steady device far away: the squares differ in their last digits only.
-        assert_eq!(of(&[1_000_000_001, 1_000_000_003]), Some(Moments { sum_ns: 2_000_000_004, deviation_ps: 1_000 }));
+        assert_eq!(
+            of(&[1_000_000_001, 1_000_000_003]),
+            Some(Moments {
+                sum_ns: 2_000_000_004,
+                deviation_ps: 1_000
+            })
+        );
     }
 
     #[test]
     fn a_delay_of_before_there_were_averages_is_still_read() {
         let before = "count = 1\nmin_ns = 2\nmedian_ns = 2\np999_ns = 2\nmax_ns = 2";
         let delay: Delay = toml::from_str(before).expect("a delay");
-        assert_eq!((delay.mean_ns(), delay.deviation_ns(), delay.bounds), (None, None, None));
+        assert_eq!(
+            (delay.mean_ns(), delay.deviation_ns(), delay.bounds),
+            (None, None, None)
+        );
     }
 }

@@ -282,15 +282,28 @@ impl DirectionResult {
     /// Returns the same counts, without a delay of any frame.
     #[must_use]
     pub fn without_delays(self) -> Self {
-        let mut counts = Self { delay: None, ..self };
+        let mut counts = Self {
+            delay: None,
+            ..self
+        };
         let delays = Vec::new();
-        counts.change_details(|of| DirectionDetails { tagged: None, clock_bound_ns: None, ipdv: None, delays, ..of });
+        counts.change_details(|of| DirectionDetails {
+            tagged: None,
+            clock_bound_ns: None,
+            ipdv: None,
+            delays,
+            ..of
+        });
         counts
     }
 
     /// Replaces the details by what `change` makes of them. Those that have nothing afterwards take no room.
     pub fn change_details(&mut self, change: impl FnOnce(DirectionDetails) -> DirectionDetails) {
-        let details = self.details.0.take().map_or_else(DirectionDetails::default, |details| *details);
+        let details = self
+            .details
+            .0
+            .take()
+            .map_or_else(DirectionDetails::default, |details| *details);
         self.details = change(details).into();
     }
 
@@ -312,7 +325,8 @@ impl DirectionResult {
 
     /// Frames of which nothing was ever seen.
     pub fn lost(&self) -> u64 {
-        self.not_received().saturating_sub(self.late + self.mistranslated + self.corrupt)
+        self.not_received()
+            .saturating_sub(self.late + self.mistranslated + self.corrupt)
     }
 
     /// Frames not received over frames offered, 0..=1; 1 when nothing was offered.
@@ -329,13 +343,22 @@ impl DirectionResult {
         if self.offered == 0 {
             return LossRatio(1.0);
         }
-        let in_time: u64 = self.delays.iter().filter(|bucket| bucket.up_to_ns <= timeout_ns).map(|bucket| bucket.frames).sum();
+        let in_time: u64 = self
+            .delays
+            .iter()
+            .filter(|bucket| bucket.up_to_ns <= timeout_ns)
+            .map(|bucket| bucket.frames)
+            .sum();
         LossRatio(self.offered.saturating_sub(in_time) as f64 / self.offered as f64)
     }
 
     /// Returns the wrong fields with the frames of each, in words; `None` where none is known.
     pub fn wrong_fields_in_words(&self) -> Option<String> {
-        let words: Vec<_> = self.wrong_fields.iter().map(|(field, frames)| format!("{field} {frames}")).collect();
+        let words: Vec<_> = self
+            .wrong_fields
+            .iter()
+            .map(|(field, frames)| format!("{field} {frames}"))
+            .collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 }

@@ -37,31 +37,62 @@ impl DnsResult {
     /// Returns a sentence for each kind of error that the network reported. A socket keeps one error at a time, so the numbers are lower bounds. An
     /// unreachable port is reported by the server's machine, or by a firewall that rejects queries in its place.
     pub fn network_errors(&self) -> Vec<String> {
-        let Answers { sent, port_unreachable, host_unreachable, .. } = self.answers;
+        let Answers {
+            sent,
+            port_unreachable,
+            host_unreachable,
+            ..
+        } = self.answers;
         let place = place(&self.server);
         let kinds = [
-            (port_unreachable, format!("ICMP port unreachable: nothing listens at {place}, or a firewall rejects queries")),
-            (host_unreachable, format!("host or network unreachable: there is no way to {place}")),
-            (self.answers.other_unreachable(), "another error of the network".to_owned()),
+            (
+                port_unreachable,
+                format!(
+                    "ICMP port unreachable: nothing listens at {place}, or a firewall rejects queries"
+                ),
+            ),
+            (
+                host_unreachable,
+                format!("host or network unreachable: there is no way to {place}"),
+            ),
+            (
+                self.answers.other_unreachable(),
+                "another error of the network".to_owned(),
+            ),
         ];
         let told = kinds.into_iter().filter(|(errors, _)| *errors > 0);
-        told.map(|(errors, what)| format!("at least {errors} of {} met {what}", counted(sent, "query"))).collect()
+        told.map(|(errors, what)| {
+            format!("at least {errors} of {} met {what}", counted(sent, "query"))
+        })
+        .collect()
     }
 
     /// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for. One kind does
     /// not make up for the other. New names must not be in any cache (RFC 8219 section 9.2: a MUST), so without caching not one may be.
     pub fn hits_differ(&self) -> Option<Fault> {
-        let Cache { intended, observed, missed, repeated, .. } = self.cache;
+        let Cache {
+            intended,
+            observed,
+            missed,
+            repeated,
+            ..
+        } = self.cache;
         let (observed, of) = (observed?, self.answers.sound());
         let is_known = intended == 0 && repeated > 0;
         let differ = (missed + repeated) * HITS_TOLERANCE > of;
-        (is_known || differ).then_some(Fault::HitsDiffer { intended, observed, of })
+        (is_known || differ).then_some(Fault::HitsDiffer {
+            intended,
+            observed,
+            of,
+        })
     }
 }
 
 /// Returns the address and port of a server in words.
 fn place(server: &str) -> String {
-    let parsed = server.parse().map(|server: SocketAddr| format!("{} port {}", server.ip(), server.port()));
+    let parsed = server
+        .parse()
+        .map(|server: SocketAddr| format!("{} port {}", server.ip(), server.port()));
     parsed.unwrap_or_else(|_| server.to_owned())
 }
 
@@ -132,13 +163,29 @@ impl Answers {
 
     /// Those of `unreachable` that report anything else, or of a record that does not tell the kinds apart.
     pub fn other_unreachable(&self) -> u64 {
-        self.unreachable.saturating_sub(self.port_unreachable).saturating_sub(self.host_unreachable)
+        self.unreachable
+            .saturating_sub(self.port_unreachable)
+            .saturating_sub(self.host_unreachable)
     }
 
     /// All fates together but for `unanswered`: what the tester has settled.
     pub fn settled(&self) -> u64 {
-        let answered = [self.right, self.late, self.wrong_address, self.wrong_ttl, self.wrong_form, self.empty, self.truncated];
-        let failed = [self.servfail, self.nxdomain, self.refused, self.other_rcode, self.malformed];
+        let answered = [
+            self.right,
+            self.late,
+            self.wrong_address,
+            self.wrong_ttl,
+            self.wrong_form,
+            self.empty,
+            self.truncated,
+        ];
+        let failed = [
+            self.servfail,
+            self.nxdomain,
+            self.refused,
+            self.other_rcode,
+            self.malformed,
+        ];
         answered.iter().chain(&failed).sum()
     }
 
@@ -331,47 +378,116 @@ mod tests {
     #[test]
     fn average_and_standard_deviation_of_1_2_and_3_ms() {
         let mut rtt = RttSums::default();
-        [1_000_000, 2_000_000, 3_000_000].into_iter().for_each(|ns| rtt.take(ns, Some(ns / 100)));
-        assert_eq!((rtt.mean_ns(), rtt.mean_bound_ns()), (Some(2_000_000.0), Some(20_000.0)));
+        [1_000_000, 2_000_000, 3_000_000]
+            .into_iter()
+            .for_each(|ns| rtt.take(ns, Some(ns / 100)));
+        assert_eq!(
+            (rtt.mean_ns(), rtt.mean_bound_ns()),
+            (Some(2_000_000.0), Some(20_000.0))
+        );
         let deviation = rtt.deviation_ns().expect("answers");
         assert!((deviation - 816_496.58).abs() < 0.1, "{deviation}");
     }
 
     #[test]
     fn errors_of_the_network_are_told_by_what_reported_them() {
-        let answers = Answers { sent: 100, unanswered: 100, ..Answers::default() };
-        let told =
-            |server: &str, answers| DnsResult { server: server.to_owned(), answers, ..DnsResult::default() }.network_errors();
+        let answers = Answers {
+            sent: 100,
+            unanswered: 100,
+            ..Answers::default()
+        };
+        let told = |server: &str, answers| {
+            DnsResult {
+                server: server.to_owned(),
+                answers,
+                ..DnsResult::default()
+            }
+            .network_errors()
+        };
         assert_eq!(told("192.0.2.1:53", answers), [""; 0]);
-        let closed = Answers { unreachable: 7, port_unreachable: 7, ..answers };
+        let closed = Answers {
+            unreachable: 7,
+            port_unreachable: 7,
+            ..answers
+        };
         let expected = "at least 7 of 100 queries met ICMP port unreachable: nothing listens at 2001:db8::1 port 53, or a firewall rejects queries";
         assert_eq!(told("[2001:db8::1]:53", closed), [expected]);
-        let mixed = Answers { unreachable: 9, port_unreachable: 2, host_unreachable: 3, ..answers };
+        let mixed = Answers {
+            unreachable: 9,
+            port_unreachable: 2,
+            host_unreachable: 3,
+            ..answers
+        };
         let told = told("192.0.2.1:53", mixed);
-        assert!(told[1].starts_with("at least 3 of") && told[1].ends_with("there is no way to 192.0.2.1 port 53"), "{told:?}");
-        assert_eq!((told.len(), told[2].as_str()), (3, "at least 4 of 100 queries met another error of the network"));
+        assert!(
+            told[1].starts_with("at least 3 of")
+                && told[1].ends_with("there is no way to 192.0.2.1 port 53"),
+            "{told:?}"
+        );
+        assert_eq!(
+            (told.len(), told[2].as_str()),
+            (
+                3,
+                "at least 4 of 100 queries met another error of the network"
+            )
+        );
     }
 
     #[test]
     fn a_record_that_does_not_tell_the_kinds_of_errors_apart_is_read() {
-        let mut record =
-            serde_json::to_value(Answers { sent: 9, unreachable: 5, port_unreachable: 5, ..Answers::default() }).expect("JSON");
-        record.as_object_mut().expect("an object").remove("port_unreachable").expect("a count");
+        let mut record = serde_json::to_value(Answers {
+            sent: 9,
+            unreachable: 5,
+            port_unreachable: 5,
+            ..Answers::default()
+        })
+        .expect("JSON");
+        record
+            .as_object_mut()
+            .expect("an object")
+            .remove("port_unreachable")
+            .expect("a count");
         let read: Answers = serde_json::from_value(record).expect("answers");
-        assert_eq!((read.unreachable, read.port_unreachable, read.other_unreachable()), (5, 0, 5));
+        assert_eq!(
+            (
+                read.unreachable,
+                read.port_unreachable,
+                read.other_unreachable()
+            ),
+            (5, 0, 5)
+        );
     }
 
     #[test]
     fn a_hit_too_many_does_not_make_up_for_one_too_few() {
-        let answers = Answers { sent: 1000, right: 1000, ..Answers::default() };
+        let answers = Answers {
+            sent: 1000,
+            right: 1000,
+            ..Answers::default()
+        };
         let of = |intended, missed, repeated| {
             let observed = Some(intended - missed + repeated);
-            let cache = Cache { intended, observed, missed, repeated, ..Cache::default() };
-            DnsResult { answers, cache, ..DnsResult::default() }.hits_differ().is_some()
+            let cache = Cache {
+                intended,
+                observed,
+                missed,
+                repeated,
+                ..Cache::default()
+            };
+            DnsResult {
+                answers,
+                cache,
+                ..DnsResult::default()
+            }
+            .hits_differ()
+            .is_some()
         };
         assert!(!of(500, 5, 5), "one in a hundred");
         assert!(of(500, 6, 5) && of(500, 300, 300));
-        assert!(!of(0, 0, 0) && of(0, 0, 1), "without caching every name is new");
+        assert!(
+            !of(0, 0, 0) && of(0, 0, 1),
+            "without caching every name is new"
+        );
     }
 
     #[test]
@@ -382,9 +498,27 @@ mod tests {
 
     #[test]
     fn a_self_test_with_one_late_answer_has_not_passed() {
-        let trial = CertificateTrial { rate: 22, sent: 22, in_time: 22, is_paced: true, slowest_ns: 1 };
+        let trial = CertificateTrial {
+            rate: 22,
+            sent: 22,
+            in_time: 22,
+            is_paced: true,
+            slowest_ns: 1,
+        };
         assert!(trial.passed());
-        assert!(!CertificateTrial { in_time: 21, ..trial }.passed());
-        assert!(!CertificateTrial { is_paced: false, ..trial }.passed());
+        assert!(
+            !CertificateTrial {
+                in_time: 21,
+                ..trial
+            }
+            .passed()
+        );
+        assert!(
+            !CertificateTrial {
+                is_paced: false,
+                ..trial
+            }
+            .passed()
+        );
     }
 }

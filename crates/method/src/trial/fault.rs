@@ -14,14 +14,26 @@ use serde::{Deserialize, Serialize};
 pub enum Fault {
     /// Sending took longer than 1.00001 of its nominal time: the offered load was not the intended load.
     #[error("{direction}: sending took {:.3} ms instead of {:.3} ms", ms(*.took_ns), ms(*.nominal_ns))]
-    SentTooSlowly { direction: Direction, nominal_ns: u64, took_ns: u64 },
+    SentTooSlowly {
+        direction: Direction,
+        nominal_ns: u64,
+        took_ns: u64,
+    },
     /// The sender was away and then caught up by a burst: at most so many losses as frames left in it can be the tester's doing.
     #[error("{direction}: the sender stalled for {:.2} ms; {} sent late", ms(*.worst_lateness_ns), were(*.frames))]
-    SenderStalled { direction: Direction, worst_lateness_ns: u64, frames: u64 },
+    SenderStalled {
+        direction: Direction,
+        worst_lateness_ns: u64,
+        frames: u64,
+    },
     /// The receiver did not look at its port for too long: at most so many losses as frames were due in the gaps above the bound can be the
     /// tester's doing.
     #[error("{direction}: the receiver stalled for {:.2} ms, during which {} due", ms(*.worst_gap_ns), were(*.frames))]
-    ReceiverStalled { direction: Direction, worst_gap_ns: u64, frames: u64 },
+    ReceiverStalled {
+        direction: Direction,
+        worst_gap_ns: u64,
+        frames: u64,
+    },
     /// The receive ring was full: these frames reached the tester and were not counted.
     #[error("{direction}: the tester's receive ring was full; {} not counted", were(*.frames))]
     ReceiveRingOverrun { direction: Direction, frames: u64 },
@@ -32,11 +44,18 @@ pub enum Fault {
          changed the time in the frames",
         counted(*.frames, "frame"), *.worst_ns as f64 / 1e3
     )]
-    ArrivedBeforeSent { direction: Direction, frames: u64, worst_ns: u64 },
+    ArrivedBeforeSent {
+        direction: Direction,
+        frames: u64,
+        worst_ns: u64,
+    },
     /// The DUT had lost the tester's hardware address and asked for it again during the trial; the frames of the direction had to wait for
     /// the answer.
     #[error("{direction}: the DUT asked for the hardware address of {address} during the trial")]
-    NeighbourWentStale { direction: Direction, address: String },
+    NeighbourWentStale {
+        direction: Direction,
+        address: String,
+    },
     /// The host of a virtual machine took processor time away from the DUT, as the kernel there counts it (steal): that of the worst core. What
     /// was due meanwhile may be missing for that reason.
     #[error("the host of the virtual machine took {milliseconds} ms from the DUT's core")]
@@ -55,7 +74,9 @@ pub enum Fault {
     #[error("{of} (on {machine})")]
     OnMachine { machine: String, of: Box<Fault> },
     /// The trial needs more open sockets and files than this process may have: nothing was sent.
-    #[error("{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)")]
+    #[error(
+        "{needed} open sockets and files are needed, but this process may only have {allowed} (ulimit -Hn)"
+    )]
     TooFewDescriptors { needed: u64, allowed: u64 },
     /// The trial needs more pairs of addresses and ports than the tester has: nothing was sent.
     #[error(
@@ -87,7 +108,11 @@ pub enum Fault {
     PreloadFailed { failed: u64, of: u64 },
     /// More, or fewer, names were answered from the DUT's cache, without the authority having been asked, than were meant to be.
     #[error("{observed} of {of} answers came from the DUT's cache, but {intended} were intended to: {}", hits(*.intended, *.observed))]
-    HitsDiffer { intended: u64, observed: u64, of: u64 },
+    HitsDiffer {
+        intended: u64,
+        observed: u64,
+        of: u64,
+    },
     /// The trial has more queries than the namespace has names, or names would be repeated that the DUT may still have in its cache:
     /// nothing was sent.
     #[error(
@@ -98,11 +123,19 @@ pub enum Fault {
     /// The DUT has not opened as many connections as arrived, or some came or went after phase 1: one of the two extremes of RFC 9693 does
     /// not hold.
     #[error("the DUT counts {} {}", crate::text::counted(*.counted, "connection"), when(*.expected, *.counted, *.after_phase_2))]
-    ConnectionsDiffer { expected: u64, counted: u64, after_phase_2: bool },
+    ConnectionsDiffer {
+        expected: u64,
+        counted: u64,
+        after_phase_2: bool,
+    },
 }
 
 fn were(frames: u64) -> String {
-    format!("{} {}", counted(frames, "frame"), if frames == 1 { "was" } else { "were" })
+    format!(
+        "{} {}",
+        counted(frames, "frame"),
+        if frames == 1 { "was" } else { "were" }
+    )
 }
 
 fn ms(ns: u64) -> f64 {
@@ -150,7 +183,9 @@ impl Fault {
     /// Returns the time for which others had the DUT's processors, milliseconds, where that is the fault, else `None`.
     pub fn taken_ms(&self) -> Option<u64> {
         match self.itself() {
-            Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => Some(*milliseconds),
+            Self::CpuStolen { milliseconds } | Self::CpuTaken { milliseconds } => {
+                Some(*milliseconds)
+            }
             _ => None,
         }
     }
@@ -158,8 +193,14 @@ impl Fault {
     /// Returns by how much the tester was behind its schedule, nanoseconds, where that is the fault, else `None`.
     pub fn lateness_ns(&self) -> Option<u64> {
         match self.itself() {
-            Self::SentTooSlowly { nominal_ns, took_ns, .. } => Some(took_ns.saturating_sub(*nominal_ns)),
-            Self::SenderStalled { worst_lateness_ns, .. } => Some(*worst_lateness_ns),
+            Self::SentTooSlowly {
+                nominal_ns,
+                took_ns,
+                ..
+            } => Some(took_ns.saturating_sub(*nominal_ns)),
+            Self::SenderStalled {
+                worst_lateness_ns, ..
+            } => Some(*worst_lateness_ns),
             Self::ReceiverStalled { worst_gap_ns, .. } => Some(*worst_gap_ns),
             _ => None,
         }
@@ -167,13 +208,21 @@ impl Fault {
 
     /// Returns whether the DUT's connections were not as asked, rather than the tester having fallen short.
     pub fn is_of_connections(&self) -> bool {
-        matches!(self, Self::PhaseOneIncomplete { .. } | Self::LongerThanTimeout { .. } | Self::ConnectionsDiffer { .. })
+        matches!(
+            self,
+            Self::PhaseOneIncomplete { .. }
+                | Self::LongerThanTimeout { .. }
+                | Self::ConnectionsDiffer { .. }
+        )
     }
 
     /// Returns whether the names were not cached as the plan has it, or could not be asked for so, rather than the tester
     /// having fallen short.
     pub fn is_of_names(&self) -> bool {
-        matches!(self, Self::PreloadFailed { .. } | Self::HitsDiffer { .. } | Self::TooFewNames { .. })
+        matches!(
+            self,
+            Self::PreloadFailed { .. } | Self::HitsDiffer { .. } | Self::TooFewNames { .. }
+        )
     }
 
     /// Returns whether the same trial would have this fault again: it follows from the load alone.

@@ -106,7 +106,10 @@ impl IcmpErrors {
             IpVersion::Ipv4 => ("ICMP", self.name_of_icmp()),
             IpVersion::Ipv6 => ("ICMPv6", self.name_of_icmpv6()),
         };
-        let name = name.map_or_else(|| format!("type {} code {}", self.kind, self.code), str::to_owned);
+        let name = name.map_or_else(
+            || format!("type {} code {}", self.kind, self.code),
+            str::to_owned,
+        );
         let value = match (self.reason(), self.value) {
             (Reason::TooBig, Some(mtu)) => format!(", MTU {mtu}"),
             (Reason::ParameterProblem, Some(pointer)) => format!(", pointer {pointer}"),
@@ -119,7 +122,9 @@ impl IcmpErrors {
     fn name_of_icmpv6(&self) -> Option<&'static str> {
         Some(match (self.kind, self.code) {
             (1, 0) => "Destination Unreachable, no route to destination",
-            (1, 1) => "Destination Unreachable, communication with destination administratively prohibited",
+            (1, 1) => {
+                "Destination Unreachable, communication with destination administratively prohibited"
+            }
             (1, 2) => "Destination Unreachable, beyond scope of source address",
             (1, 3) => "Destination Unreachable, address unreachable",
             (1, 4) => "Destination Unreachable, port unreachable",
@@ -144,8 +149,12 @@ impl IcmpErrors {
             (3, 3) => "Destination Unreachable, port unreachable",
             (3, 4) => "Destination Unreachable, fragmentation needed and DF set",
             (3, 5) => "Destination Unreachable, source route failed",
-            (3, 9) => "Destination Unreachable, communication with destination network administratively prohibited",
-            (3, 10) => "Destination Unreachable, communication with destination host administratively prohibited",
+            (3, 9) => {
+                "Destination Unreachable, communication with destination network administratively prohibited"
+            }
+            (3, 10) => {
+                "Destination Unreachable, communication with destination host administratively prohibited"
+            }
             (3, 13) => "Destination Unreachable, communication administratively prohibited",
             (4, _) => "Source Quench",
             (5, _) => "Redirect",
@@ -173,9 +182,14 @@ impl IcmpErrors {
                 counted(self.messages, "message")
             ),
             frames if frames <= offered => {
-                format!("the device answered {frames} of {offered} frames{of_background} with {self}{damaged}")
+                format!(
+                    "the device answered {frames} of {offered} frames{of_background} with {self}{damaged}"
+                )
             }
-            messages => format!("the device answered {offered} frames with {} {self}{damaged}", counted(messages, "message")),
+            messages => format!(
+                "the device answered {offered} frames with {} {self}{damaged}",
+                counted(messages, "message")
+            ),
         }
     }
 }
@@ -190,12 +204,17 @@ impl DirectionResult {
     /// Returns a sentence for each kind of ICMP error that answered frames of the direction, the most frequent first, with what to do about it.
     pub fn icmp_errors_in_words(&self) -> Vec<String> {
         let advised = |errors: &IcmpErrors| {
-            let advice = errors.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+            let advice = errors
+                .advice()
+                .map_or_else(String::new, |advice| format!("; {advice}"));
             format!("{}{advice}", errors.sentence(self.offered))
         };
         let others = match self.other_icmp_errors {
             0 => None,
-            others => Some(format!("{} of further kinds or sources of ICMP errors", counted(others, "message"))),
+            others => Some(format!(
+                "{} of further kinds or sources of ICMP errors",
+                counted(others, "message")
+            )),
         };
         self.icmp_errors.iter().map(advised).chain(others).collect()
     }
@@ -212,7 +231,11 @@ mod tests {
     use crate::terms::Direction;
 
     fn errors(version: IpVersion, (kind, code): (u8, u8), value: Option<u32>) -> IcmpErrors {
-        let source = if version == IpVersion::Ipv6 { "2001:2::1" } else { "198.18.0.1" };
+        let source = if version == IpVersion::Ipv6 {
+            "2001:2::1"
+        } else {
+            "198.18.0.1"
+        };
         IcmpErrors {
             version,
             kind,
@@ -231,39 +254,87 @@ mod tests {
         let mut direction = DirectionResult::counted(Direction::Forward, 400, 0);
         direction.icmp_errors = vec![errors(IpVersion::Ipv6, (2, 0), Some(1280))];
         let words = direction.icmp_errors_in_words();
-        let expected =
-            "the device answered 400 of 400 frames with ICMPv6 Packet Too Big, MTU 1280 (from 2001:2::1); raise the MTU";
+        let expected = "the device answered 400 of 400 frames with ICMPv6 Packet Too Big, MTU 1280 (from 2001:2::1); raise the MTU";
         assert!(words[0].starts_with(expected), "{words:?}");
     }
 
     #[test]
     fn every_reason_that_is_frequent_has_a_name_and_an_advice() {
         use IpVersion::{Ipv4, Ipv6};
-        let six = [(1, 0), (1, 1), (1, 3), (1, 4), (2, 0), (3, 0), (4, 0), (4, 1)];
-        let four = [(3, 0), (3, 1), (3, 2), (3, 3), (3, 4), (3, 13), (11, 0), (12, 0)];
-        for errors in six.map(|of| errors(Ipv6, of, None)).into_iter().chain(four.map(|of| errors(Ipv4, of, None))) {
-            assert!(errors.advice().is_some() && !errors.name().contains(" code "), "{errors}");
+        let six = [
+            (1, 0),
+            (1, 1),
+            (1, 3),
+            (1, 4),
+            (2, 0),
+            (3, 0),
+            (4, 0),
+            (4, 1),
+        ];
+        let four = [
+            (3, 0),
+            (3, 1),
+            (3, 2),
+            (3, 3),
+            (3, 4),
+            (3, 13),
+            (11, 0),
+            (12, 0),
+        ];
+        for errors in six
+            .map(|of| errors(Ipv6, of, None))
+            .into_iter()
+            .chain(four.map(|of| errors(Ipv4, of, None)))
+        {
+            assert!(
+                errors.advice().is_some() && !errors.name().contains(" code "),
+                "{errors}"
+            );
         }
-        assert_eq!(errors(Ipv6, (100, 7), None).name(), "ICMPv6 type 100 code 7");
+        assert_eq!(
+            errors(Ipv6, (100, 7), None).name(),
+            "ICMPv6 type 100 code 7"
+        );
     }
 
     #[test]
     fn background_damage_and_quotes_without_a_frame_are_told() {
         let some = errors(IpVersion::Ipv4, (3, 13), None);
-        let background = IcmpErrors { quoting: 30, background: 30, messages: 30, wrong_checksum: 2, ..some.clone() };
+        let background = IcmpErrors {
+            quoting: 30,
+            background: 30,
+            messages: 30,
+            wrong_checksum: 2,
+            ..some.clone()
+        };
         assert_eq!(
             background.sentence(400),
             "the device answered 30 of 400 frames of the background with ICMP Destination Unreachable, communication \
              administratively prohibited (from 198.18.0.1), 2 of them with a wrong checksum"
         );
-        let unknown = IcmpErrors { quoting: 0, ..some.clone() };
-        assert!(unknown.sentence(400).starts_with("400 messages ICMP Destination"), "{}", unknown.sentence(400));
-        assert!(some.sentence(100).starts_with("the device answered 100 frames with 400 messages"), "{}", some.sentence(100));
+        let unknown = IcmpErrors {
+            quoting: 0,
+            ..some.clone()
+        };
+        assert!(
+            unknown
+                .sentence(400)
+                .starts_with("400 messages ICMP Destination"),
+            "{}",
+            unknown.sentence(400)
+        );
+        assert!(
+            some.sentence(100)
+                .starts_with("the device answered 100 frames with 400 messages"),
+            "{}",
+            some.sentence(100)
+        );
     }
 
     #[test]
     fn errors_are_recorded_in_the_words_of_the_rfcs() {
-        let written = serde_json::to_string(&errors(IpVersion::Ipv6, (2, 0), Some(1280))).expect("text");
+        let written =
+            serde_json::to_string(&errors(IpVersion::Ipv6, (2, 0), Some(1280))).expect("text");
         let expected = r#"{"version":"ipv6","type":2,"code":0,"value":1280,"source":"2001:2::1","messages":400,"quoting":400}"#;
         assert_eq!(written, expected);
     }

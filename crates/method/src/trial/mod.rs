@@ -30,7 +30,8 @@ pub use anomaly_kind::ShareBase;
 pub use connections::{Connections, Mapping};
 pub use delay::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments, is_upper_bound};
 pub use direction::{
-    AnomalyKind, DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving, Sending, Silence,
+    AnomalyKind, DirectionDetails, DirectionResult, LOSS_BIN_NS, OptionalDetails, Receiving,
+    Sending, Silence,
 };
 pub use fault::Fault;
 pub use icmp_error::IcmpErrors;
@@ -94,7 +95,10 @@ impl TrialResult {
         if self.faults.iter().any(Fault::always_invalidates) {
             return Verdict::Invalid;
         }
-        let verdicts = self.directions.iter().map(|d| self.direction_verdict(d, goal));
+        let verdicts = self
+            .directions
+            .iter()
+            .map(|d| self.direction_verdict(d, goal));
         verdicts.fold(Verdict::Passed, |worst, v| match (worst, v) {
             (Verdict::Lost, _) | (_, Verdict::Lost) => Verdict::Lost,
             (Verdict::Invalid, _) | (_, Verdict::Invalid) => Verdict::Invalid,
@@ -117,12 +121,15 @@ impl TrialResult {
     /// Returns whether the DUT caused what is missing in each direction, but for `share` of it at most: the tester's own
     /// faults cannot explain more. Where the loss itself is the result, that result is good to this share.
     pub fn is_loss_of_the_dut(&self, share: f64) -> bool {
-        self.directions.iter().all(|d| self.is_loss_of_the_dut_in(d, share))
+        self.directions
+            .iter()
+            .all(|d| self.is_loss_of_the_dut_in(d, share))
     }
 
     /// Like `is_loss_of_the_dut`, for one direction.
     pub(crate) fn is_loss_of_the_dut_in(&self, d: &DirectionResult, share: f64) -> bool {
-        d.not_received() == 0 || self.excusable(d.direction) as f64 <= share * d.not_received() as f64
+        d.not_received() == 0
+            || self.excusable(d.direction) as f64 <= share * d.not_received() as f64
     }
 
     /// The rate of a direction: where connections are validated, the Responder's is another.
@@ -137,15 +144,24 @@ impl TrialResult {
     /// The most missing frames of `of` that the tester's own faults can explain: of those that did not come in time, never of those that
     /// came back wrong.
     pub(crate) fn excusable(&self, of: Direction) -> u64 {
-        let not_in_time = self.directions.iter().filter(|d| d.direction == of).map(DirectionResult::not_in_time).sum();
+        let not_in_time = self
+            .directions
+            .iter()
+            .filter(|d| d.direction == of)
+            .map(DirectionResult::not_in_time)
+            .sum();
         self.explicable(of).min(not_in_time)
     }
 
     /// The frames of `of` that the tester's own faults may have cost or delayed, however many are missing.
     fn explicable(&self, of: Direction) -> u64 {
         let excuse = |fault: &Fault| match fault.itself() {
-            Fault::SenderStalled { direction, frames, .. }
-            | Fault::ReceiverStalled { direction, frames, .. }
+            Fault::SenderStalled {
+                direction, frames, ..
+            }
+            | Fault::ReceiverStalled {
+                direction, frames, ..
+            }
             | Fault::ReceiveRingOverrun { direction, frames }
                 if *direction == of =>
             {
@@ -160,7 +176,9 @@ impl TrialResult {
         let all = self.faults.iter().map(excuse).fold(0, u64::saturating_add);
         match self.dns() {
             // No stall of the tester makes an answer wrong; and where one loop sends and receives, both ways note the same one.
-            Some(dns) => all.saturating_sub(self.stalled_twice(of)).min(dns.answers.too_late()),
+            Some(dns) => all
+                .saturating_sub(self.stalled_twice(of))
+                .min(dns.answers.too_late()),
             None => all,
         }
     }
@@ -168,14 +186,23 @@ impl TrialResult {
     /// Returns the number of frames that the faults of the sender and of the receiver of a direction both count.
     fn stalled_twice(&self, of: Direction) -> u64 {
         let most = |noted: fn(&Fault) -> Option<(Direction, u64)>| {
-            self.faults.iter().filter_map(noted).filter(|(direction, _)| *direction == of).map(|(_, frames)| frames).max()
+            self.faults
+                .iter()
+                .filter_map(noted)
+                .filter(|(direction, _)| *direction == of)
+                .map(|(_, frames)| frames)
+                .max()
         };
         let sender = most(|fault| match fault.itself() {
-            Fault::SenderStalled { direction, frames, .. } => Some((*direction, *frames)),
+            Fault::SenderStalled {
+                direction, frames, ..
+            } => Some((*direction, *frames)),
             _ => None,
         });
         let receiver = most(|fault| match fault.itself() {
-            Fault::ReceiverStalled { direction, frames, .. } => Some((*direction, *frames)),
+            Fault::ReceiverStalled {
+                direction, frames, ..
+            } => Some((*direction, *frames)),
             _ => None,
         });
         sender.unwrap_or(0).min(receiver.unwrap_or(0))
@@ -188,22 +215,37 @@ impl TrialResult {
 
     /// Returns whether it would be invalid on a machine of its own, too: for another reason than that the tester was late.
     pub(crate) fn has_fault_of_its_own(&self) -> bool {
-        let is_own =
-            |fault: &Fault| fault.always_invalidates() && fault.lateness_ns().is_none() && !self.may_be_of_others(fault);
+        let is_own = |fault: &Fault| {
+            fault.always_invalidates()
+                && fault.lateness_ns().is_none()
+                && !self.may_be_of_others(fault)
+        };
         self.faults.iter().any(is_own)
     }
 
     /// Returns whether others may have caused more of an incomplete phase 1 than may be overlooked: they had the DUT's processors.
     fn may_be_of_others(&self, fault: &Fault) -> bool {
-        let Fault::PhaseOneIncomplete { lost, rate, .. } = fault.itself() else { return false };
-        let taken_ms = self.faults.iter().filter_map(Fault::taken_ms).fold(0, u64::saturating_add);
-        FrameRate(*rate).frames_in(taken_ms.saturating_mul(1_000_000)) as f64 > EXCUSABLE_SHARE * *lost as f64
+        let Fault::PhaseOneIncomplete { lost, rate, .. } = fault.itself() else {
+            return false;
+        };
+        let taken_ms = self
+            .faults
+            .iter()
+            .filter_map(Fault::taken_ms)
+            .fold(0, u64::saturating_add);
+        FrameRate(*rate).frames_in(taken_ms.saturating_mul(1_000_000)) as f64
+            > EXCUSABLE_SHARE * *lost as f64
     }
 
     /// Returns whether the tester was late for no other reason than that others had its core: for at least half as long as it was late, since a
     /// thread that was away has to catch up.
     pub(crate) fn was_late_for_others(&self) -> bool {
-        let late_ns = self.faults.iter().filter_map(Fault::lateness_ns).max().unwrap_or(0);
+        let late_ns = self
+            .faults
+            .iter()
+            .filter_map(Fault::lateness_ns)
+            .max()
+            .unwrap_or(0);
         let kept_off = self.faults.iter().find_map(|fault| match fault.itself() {
             Fault::TesterKeptOff { microseconds } => Some(microseconds * 1000),
             _ => None,
@@ -217,18 +259,29 @@ impl TrialResult {
     pub fn is_beyond_tester(&self) -> bool {
         let is_short = self.directions.iter().any(|d| d.offered < d.intended);
         let is_slow = |fault: &Fault| matches!(fault.itself(), Fault::SentTooSlowly { nominal_ns, took_ns, .. } if *took_ns > nominal_ns + nominal_ns / 100);
-        is_short || self.faults.iter().any(|fault| is_slow(fault) || fault.is_certain())
+        is_short
+            || self
+                .faults
+                .iter()
+                .any(|fault| is_slow(fault) || fault.is_certain())
     }
 
     /// The largest loss ratio of the directions: what a goal is held against.
     pub fn loss_ratio(&self) -> LossRatio {
-        let worst = self.directions.iter().map(|d| d.loss_ratio().0).fold(0.0, f64::max);
+        let worst = self
+            .directions
+            .iter()
+            .map(|d| d.loss_ratio().0)
+            .fold(0.0, f64::max);
         LossRatio(worst)
     }
 
     /// Frames not received, all directions. The sum saturates, because an untrusted record may have more than a number holds.
     pub fn not_received(&self) -> u64 {
-        self.directions.iter().map(DirectionResult::not_received).fold(0, u64::saturating_add)
+        self.directions
+            .iter()
+            .map(DirectionResult::not_received)
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -244,19 +297,33 @@ mod tests {
     fn result(offered: u64, received: u64, faults: Vec<Fault>) -> TrialResult {
         TrialResult::new(
             TrialSpec::constant(FrameRate(1000), 1_000_000_000),
-            vec![DirectionResult::counted(Direction::Forward, offered, received)],
+            vec![DirectionResult::counted(
+                Direction::Forward,
+                offered,
+                received,
+            )],
             faults,
         )
     }
 
     fn stall(frames: u64) -> Fault {
-        Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 5_000_000, frames }
+        Fault::SenderStalled {
+            direction: Direction::Forward,
+            worst_lateness_ns: 5_000_000,
+            frames,
+        }
     }
 
     #[test]
     fn one_missing_frame_fails_the_goal_of_rfc_2544() {
-        assert_eq!(result(1000, 999, vec![]).verdict(LossRatio::ZERO), Verdict::Lost);
-        assert_eq!(result(1000, 999, vec![]).verdict(LossRatio(0.001)), Verdict::Passed);
+        assert_eq!(
+            result(1000, 999, vec![]).verdict(LossRatio::ZERO),
+            Verdict::Lost
+        );
+        assert_eq!(
+            result(1000, 999, vec![]).verdict(LossRatio(0.001)),
+            Verdict::Passed
+        );
     }
 
     #[test]
@@ -268,47 +335,104 @@ mod tests {
 
     #[test]
     fn a_stall_without_loss_passes_and_with_a_little_loss_is_invalid() {
-        assert_eq!(result(1000, 1000, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Passed);
-        assert_eq!(result(1000, 960, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(
+            result(1000, 1000, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Passed
+        );
+        assert_eq!(
+            result(1000, 960, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
     }
 
     /// A trial of 1000 queries, of which so many were not answered and so many wrongly.
     fn asked(unanswered: u64, wrong_address: u64, faults: Vec<Fault>) -> TrialResult {
         let right = 1000 - unanswered - wrong_address;
-        let answers = dns::Answers { sent: 1000, right, unanswered, wrong_address, ..dns::Answers::default() };
-        let dns = dns::DnsResult { answers, ..dns::DnsResult::default() };
-        TrialResult { outcome: TrialOutcome::Queries(Some(Box::new(dns))), ..result(1000, right, faults) }
+        let answers = dns::Answers {
+            sent: 1000,
+            right,
+            unanswered,
+            wrong_address,
+            ..dns::Answers::default()
+        };
+        let dns = dns::DnsResult {
+            answers,
+            ..dns::DnsResult::default()
+        };
+        TrialResult {
+            outcome: TrialOutcome::Queries(Some(Box::new(dns))),
+            ..result(1000, right, faults)
+        }
     }
 
     #[test]
     fn one_stall_of_a_dns_client_excuses_its_queries_once_although_both_ways_note_it() {
-        let away = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 5_000_000, frames: 40 };
+        let away = Fault::ReceiverStalled {
+            direction: Direction::Forward,
+            worst_gap_ns: 5_000_000,
+            frames: 40,
+        };
         let both = || vec![stall(50), away.clone()];
-        assert_eq!(asked(50, 0, both()).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(
+            asked(50, 0, both()).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
         assert_eq!(asked(51, 0, both()).verdict(LossRatio::ZERO), Verdict::Lost);
     }
 
     #[test]
     fn no_stall_of_the_tester_excuses_a_wrong_answer() {
-        assert_eq!(asked(0, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
-        assert_eq!(asked(10, 1, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
-        assert_eq!(asked(10, 0, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Invalid);
+        assert_eq!(
+            asked(0, 1, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Lost
+        );
+        assert_eq!(
+            asked(10, 1, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Lost
+        );
+        assert_eq!(
+            asked(10, 0, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
     }
 
     #[test]
     fn no_stall_of_the_tester_excuses_a_wrong_frame() {
         let faults = || {
-            let away = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 1_000_000, frames: 40 };
-            [stall(50), away, Fault::CpuStolen { milliseconds: 7 }, Fault::CpuTaken { milliseconds: 200 }]
+            let away = Fault::ReceiverStalled {
+                direction: Direction::Forward,
+                worst_gap_ns: 1_000_000,
+                frames: 40,
+            };
+            [
+                stall(50),
+                away,
+                Fault::CpuStolen { milliseconds: 7 },
+                Fault::CpuTaken { milliseconds: 200 },
+            ]
         };
         for fault in faults() {
             let mut trial = result(1000, 997, vec![fault]);
-            assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Invalid, "three missing frames may be the tester's");
+            assert_eq!(
+                trial.verdict(LossRatio::ZERO),
+                Verdict::Invalid,
+                "three missing frames may be the tester's"
+            );
             trial.directions[0].mistranslated = 3;
             assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Lost);
-            (trial.directions[0].mistranslated, trial.directions[0].corrupt) = (0, 1);
-            assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Lost, "two are missing, one is damaged");
-            assert!(trial.is_loss_of_the_dut(2.0 / 3.0) && !trial.is_loss_of_the_dut(0.5), "two of three are excusable");
+            (
+                trial.directions[0].mistranslated,
+                trial.directions[0].corrupt,
+            ) = (0, 1);
+            assert_eq!(
+                trial.verdict(LossRatio::ZERO),
+                Verdict::Lost,
+                "two are missing, one is damaged"
+            );
+            assert!(
+                trial.is_loss_of_the_dut(2.0 / 3.0) && !trial.is_loss_of_the_dut(0.5),
+                "two of three are excusable"
+            );
         }
     }
 
@@ -321,19 +445,35 @@ mod tests {
 
     #[test]
     fn a_stall_does_not_excuse_more_than_the_frames_it_delayed() {
-        assert_eq!(result(1000, 500, vec![stall(50)]).verdict(LossRatio::ZERO), Verdict::Lost);
+        assert_eq!(
+            result(1000, 500, vec![stall(50)]).verdict(LossRatio::ZERO),
+            Verdict::Lost
+        );
     }
 
     #[test]
     fn time_stolen_from_the_dut_excuses_the_frames_due_in_it() {
         let stolen = |milliseconds| vec![Fault::CpuStolen { milliseconds }];
-        assert_eq!(result(1000, 990, stolen(10)).verdict(LossRatio::ZERO), Verdict::Invalid);
-        assert_eq!(result(1000, 989, stolen(10)).verdict(LossRatio::ZERO), Verdict::Lost);
+        assert_eq!(
+            result(1000, 990, stolen(10)).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
+        assert_eq!(
+            result(1000, 989, stolen(10)).verdict(LossRatio::ZERO),
+            Verdict::Lost
+        );
     }
 
     #[test]
     fn sending_too_slowly_is_invalid_even_without_loss() {
-        let slow = Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: 1, took_ns: 2 };
-        assert_eq!(result(1000, 1000, vec![slow]).verdict(LossRatio::ZERO), Verdict::Invalid);
+        let slow = Fault::SentTooSlowly {
+            direction: Direction::Forward,
+            nominal_ns: 1,
+            took_ns: 2,
+        };
+        assert_eq!(
+            result(1000, 1000, vec![slow]).verdict(LossRatio::ZERO),
+            Verdict::Invalid
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its kind is.
 
-use super::{Connections, DirectionResult, Fault, TrialKind, TrialResult, TrialSpec, dns::DnsResult, tcp::TcpResult};
+use super::{
+    Connections, DirectionResult, Fault, TrialKind, TrialResult, TrialSpec, dns::DnsResult,
+    tcp::TcpResult,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +39,12 @@ impl TrialOutcome {
 impl TrialResult {
     /// Creates the result of a trial with nothing counted beside the directions.
     pub fn new(spec: TrialSpec, directions: Vec<DirectionResult>, faults: Vec<Fault>) -> Self {
-        Self { spec, directions, outcome: TrialOutcome::none_of(spec.kind), faults }
+        Self {
+            spec,
+            directions,
+            outcome: TrialOutcome::none_of(spec.kind),
+            faults,
+        }
     }
 
     /// Returns the result of phase 1, in a trial of a stateful gateway.
@@ -89,22 +97,49 @@ pub(super) struct Recorded {
 
 impl From<Recorded> for TrialResult {
     fn from(recorded: Recorded) -> Self {
-        let Recorded { spec, directions, connections, tcp, dns, faults } = recorded;
+        let Recorded {
+            spec,
+            directions,
+            connections,
+            tcp,
+            dns,
+            faults,
+        } = recorded;
         let outcome = match TrialOutcome::none_of(spec.kind) {
             TrialOutcome::Frames(_) => TrialOutcome::Frames(connections),
             TrialOutcome::Tcp(_) => TrialOutcome::Tcp(tcp),
             TrialOutcome::Queries(_) => TrialOutcome::Queries(dns),
         };
-        Self { spec, directions, outcome, faults }
+        Self {
+            spec,
+            directions,
+            outcome,
+            faults,
+        }
     }
 }
 
 impl From<TrialResult> for Recorded {
     fn from(result: TrialResult) -> Self {
-        let TrialResult { spec, directions, outcome, faults } = result;
-        let recorded = Self { spec, directions, connections: None, tcp: None, dns: None, faults };
+        let TrialResult {
+            spec,
+            directions,
+            outcome,
+            faults,
+        } = result;
+        let recorded = Self {
+            spec,
+            directions,
+            connections: None,
+            tcp: None,
+            dns: None,
+            faults,
+        };
         match outcome {
-            TrialOutcome::Frames(connections) => Self { connections, ..recorded },
+            TrialOutcome::Frames(connections) => Self {
+                connections,
+                ..recorded
+            },
             TrialOutcome::Tcp(tcp) => Self { tcp, ..recorded },
             TrialOutcome::Queries(dns) => Self { dns, ..recorded },
         }
@@ -123,30 +158,58 @@ mod tests {
     #[test]
     fn every_kind_of_outcome_is_read_as_it_was_written() {
         let of = |kind, outcome| {
-            let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) };
+            let spec = TrialSpec {
+                kind,
+                ..TrialSpec::constant(FrameRate(1000), 1_000_000_000)
+            };
             let directions = vec![DirectionResult::counted(Direction::Forward, 1000, 999)];
-            TrialResult { outcome, ..TrialResult::new(spec, directions, vec![]) }
+            TrialResult {
+                outcome,
+                ..TrialResult::new(spec, directions, vec![])
+            }
         };
-        let dns = DnsResult { timeout_ns: 7, ..DnsResult::default() };
+        let dns = DnsResult {
+            timeout_ns: 7,
+            ..DnsResult::default()
+        };
         let results = [
             of(TrialKind::Constant, TrialOutcome::Frames(None)),
             of(
                 TrialKind::Constant,
-                TrialOutcome::Frames(Some(Box::new(Connections { established: 7, ..Connections::default() }))),
+                TrialOutcome::Frames(Some(Box::new(Connections {
+                    established: 7,
+                    ..Connections::default()
+                }))),
             ),
             of(TrialKind::TcpRate, TrialOutcome::Tcp(None)),
-            of(TrialKind::Queries, TrialOutcome::Queries(Some(Box::new(dns)))),
+            of(
+                TrialKind::Queries,
+                TrialOutcome::Queries(Some(Box::new(dns))),
+            ),
         ];
-        results.iter().for_each(|result| assert_eq!(&read_again(result), result));
+        results
+            .iter()
+            .for_each(|result| assert_eq!(&read_again(result), result));
     }
 
     #[test]
     fn records_have_a_key_for_each_kind_of_outcome() {
-        let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(1), 1_000_000_000) };
+        let spec = TrialSpec {
+            kind: TrialKind::Queries,
+            ..TrialSpec::constant(FrameRate(1), 1_000_000_000)
+        };
         let outcome = TrialOutcome::Queries(Some(Box::default()));
-        let result = TrialResult { outcome, ..TrialResult::new(spec, vec![], vec![]) };
+        let result = TrialResult {
+            outcome,
+            ..TrialResult::new(spec, vec![], vec![])
+        };
         let value = serde_json::to_value(result).expect("a value");
-        let keys: Vec<_> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+        let keys: Vec<_> = value
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(keys, ["directions", "dns", "spec"]);
     }
 }

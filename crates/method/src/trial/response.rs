@@ -51,7 +51,10 @@ impl Exchange<'_> {
 
     /// Returns the number of frames that the DUT forwarded correctly in both directions together, in time or not.
     pub fn forwarded(&self) -> u64 {
-        [self.requests, self.replies].iter().map(|way| way.received + way.late).sum()
+        [self.requests, self.replies]
+            .iter()
+            .map(|way| way.received + way.late)
+            .sum()
     }
 
     /// Returns the longest time in nanoseconds that the tester itself took for a reply, which is part of the response time. It counts from the last
@@ -76,14 +79,33 @@ mod tests {
 
     #[test]
     fn what_was_lost_on_either_way_is_lost_once() {
-        let trial = result(TrialSpec::response(FrameRate(1000), 1_000_000_000), 990, 980);
+        let trial = result(
+            TrialSpec::response(FrameRate(1000), 1_000_000_000),
+            990,
+            980,
+        );
         let exchange = trial.exchange().expect("an exchange");
-        assert_eq!((exchange.requested(), exchange.unanswered(), exchange.forwarded()), (1000, 20, 1970));
+        assert_eq!(
+            (
+                exchange.requested(),
+                exchange.unanswered(),
+                exchange.forwarded()
+            ),
+            (1000, 20, 1970)
+        );
         assert_eq!(exchange.loss_ratio(), LossRatio(0.02));
     }
 
     #[test]
     fn two_loaded_directions_are_no_exchange() {
-        assert!(result(TrialSpec::constant(FrameRate(1000), 1_000_000_000), 1000, 1000).exchange().is_none());
+        assert!(
+            result(
+                TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+                1000,
+                1000
+            )
+            .exchange()
+            .is_none()
+        );
     }
 }

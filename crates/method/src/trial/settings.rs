@@ -28,7 +28,10 @@ impl TrialSettings {
 impl Bounded for TrialSettings {
     const BOUNDS: TableBounds = TableBounds {
         numbers: &[
-            ("duration-ns", NumberBound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64)),
+            (
+                "duration-ns",
+                NumberBound::TIME_NS.at_least(TrialSettings::SHORTEST_NS as f64),
+            ),
             ("residual-ns", NumberBound::TIME_NS),
             ("rest-ns", NumberBound::TIME_NS),
             ("frame-timeout-ns", NumberBound::TIME_NS),

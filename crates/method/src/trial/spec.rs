@@ -12,7 +12,11 @@ pub struct TrialSpec {
     /// Nominal time of sending, nanoseconds.
     pub duration_ns: u64,
     /// The kind of trial: what is sent, and the course of the load over that time.
-    #[serde(default, rename = "shape", skip_serializing_if = "TrialKind::is_constant")]
+    #[serde(
+        default,
+        rename = "shape",
+        skip_serializing_if = "TrialKind::is_constant"
+    )]
     pub kind: TrialKind,
     /// The frames that are tagged, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +98,9 @@ impl TrialKind {
     /// Phase 1 where it is the trial itself.
     pub fn connections(&self) -> Option<u64> {
         match *self {
-            Self::Establish { connections, .. } | Self::TearDown { connections } => Some(connections),
+            Self::Establish { connections, .. } | Self::TearDown { connections } => {
+                Some(connections)
+            }
             _ => None,
         }
     }
@@ -102,8 +108,15 @@ impl TrialKind {
     /// Returns the unit of its rate: `frames/s`.
     pub fn rate_unit(&self) -> &'static str {
         match self {
-            Self::Constant | Self::Burst | Self::Drop { .. } | Self::Ramp { .. } | Self::Reset { .. } => "frames/s",
-            Self::Establish { .. } | Self::TearDown { .. } | Self::TcpRate | Self::TcpCapacity { .. } => "connections/s",
+            Self::Constant
+            | Self::Burst
+            | Self::Drop { .. }
+            | Self::Ramp { .. }
+            | Self::Reset { .. } => "frames/s",
+            Self::Establish { .. }
+            | Self::TearDown { .. }
+            | Self::TcpRate
+            | Self::TcpCapacity { .. } => "connections/s",
             Self::Queries => "queries/s",
             Self::Response => "requests/s",
         }
@@ -126,18 +139,32 @@ pub struct Tagging {
 impl TrialSpec {
     /// A constant load.
     pub fn constant(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { rate, duration_ns, kind: TrialKind::Constant, tagging: None, phase_one: None, outstanding: None }
+        Self {
+            rate,
+            duration_ns,
+            kind: TrialKind::Constant,
+            tagging: None,
+            phase_one: None,
+            outstanding: None,
+        }
     }
 
     /// Requests at a constant rate, each of which is answered.
     pub fn response(rate: FrameRate, duration_ns: u64) -> Self {
-        Self { kind: TrialKind::Response, ..Self::constant(rate, duration_ns) }
+        Self {
+            kind: TrialKind::Response,
+            ..Self::constant(rate, duration_ns)
+        }
     }
 
     /// A burst of exactly `frames` frames.
     pub fn burst(rate: FrameRate, frames: u64) -> Self {
-        let duration_ns = (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
-        Self { kind: TrialKind::Burst, ..Self::constant(rate, duration_ns) }
+        let duration_ns =
+            (u128::from(frames) * 1_000_000_000).div_ceil(u128::from(rate.0.max(1))) as u64;
+        Self {
+            kind: TrialKind::Burst,
+            ..Self::constant(rate, duration_ns)
+        }
     }
 
     /// The schedule this asks for.
@@ -148,17 +175,26 @@ impl TrialSpec {
     /// Returns the connections that this trial opens: phase 1, whether it is the trial itself or goes before it. `None` where
     /// there is no phase 1.
     pub fn opens(&self) -> Option<PhaseOne> {
-        let own = self.kind.connections().map(|connections| PhaseOne { connections, rate: self.rate });
+        let own = self.kind.connections().map(|connections| PhaseOne {
+            connections,
+            rate: self.rate,
+        });
         own.or(self.phase_one)
     }
 
     /// Frames the schedule holds, per direction.
     pub fn frames(&self) -> u64 {
         match self.kind {
-            TrialKind::Establish { connections, .. } | TrialKind::TearDown { connections } => connections,
+            TrialKind::Establish { connections, .. } | TrialKind::TearDown { connections } => {
+                connections
+            }
             TrialKind::TcpCapacity { connections } => connections,
-            TrialKind::TcpRate | TrialKind::Queries | TrialKind::Reset { .. } => self.rate.frames_in(self.duration_ns),
-            TrialKind::Constant | TrialKind::Burst | TrialKind::Response => self.rate.frames_in(self.duration_ns),
+            TrialKind::TcpRate | TrialKind::Queries | TrialKind::Reset { .. } => {
+                self.rate.frames_in(self.duration_ns)
+            }
+            TrialKind::Constant | TrialKind::Burst | TrialKind::Response => {
+                self.rate.frames_in(self.duration_ns)
+            }
             TrialKind::Drop { .. } | TrialKind::Ramp { .. } => self.schedule().frames(),
         }
     }
@@ -187,7 +223,13 @@ pub struct Schedule(Vec<Segment>);
 impl Schedule {
     /// Exactly `frames` frames at one rate.
     pub fn constant(rate: FrameRate, frames: u64) -> Self {
-        Self(vec![Segment { first: 0, frames, start_ns: 0, rate, flows: 0 }])
+        Self(vec![Segment {
+            first: 0,
+            frames,
+            start_ns: 0,
+            rate,
+            flows: 0,
+        }])
     }
 
     fn of(spec: &TrialSpec) -> Self {
@@ -217,7 +259,11 @@ impl Schedule {
         for active in 1..=flows {
             let start_ns = u64::from(active - 1) * step_ns;
             let left_ns = spec.duration_ns.saturating_sub(start_ns);
-            let length_ns = if active == flows { left_ns } else { step_ns.min(left_ns) };
+            let length_ns = if active == flows {
+                left_ns
+            } else {
+                step_ns.min(left_ns)
+            };
             let rate = FrameRate((spec.rate.0 * u64::from(active) / u64::from(flows)).max(1));
             self.append(rate, length_ns, start_ns, active);
         }
@@ -226,7 +272,13 @@ impl Schedule {
     fn append(&mut self, rate: FrameRate, length_ns: u64, start_ns: u64, flows: u32) {
         let frames = rate.frames_in(length_ns);
         if frames > 0 || self.0.is_empty() {
-            self.0.push(Segment { first: self.frames(), frames, start_ns, rate, flows });
+            self.0.push(Segment {
+                first: self.frames(),
+                frames,
+                start_ns,
+                rate,
+                flows,
+            });
         }
     }
 
@@ -237,7 +289,9 @@ impl Schedule {
 
     /// Frames in all.
     pub fn frames(&self) -> u64 {
-        self.0.last().map_or(0, |segment| segment.first + segment.frames)
+        self.0
+            .last()
+            .map_or(0, |segment| segment.first + segment.frames)
     }
 
     /// The stretch frame `sequence` belongs to.
@@ -254,7 +308,8 @@ impl Schedule {
     #[inline]
     pub fn due_ns(&self, sequence: u64) -> u64 {
         let segment = self.segment_of(sequence);
-        let since = u128::from(sequence - segment.first) * 1_000_000_000 / u128::from(segment.rate.0.max(1));
+        let since = u128::from(sequence - segment.first) * 1_000_000_000
+            / u128::from(segment.rate.0.max(1));
         segment.start_ns + since as u64
     }
 
@@ -275,15 +330,26 @@ mod tests {
 
     #[test]
     fn a_burst_has_exactly_its_frames() {
-        for (rate, frames) in [(3, 1), (1_488_095, 26_000), (999_999_937, 12_345), (7, 1_000_003)] {
+        for (rate, frames) in [
+            (3, 1),
+            (1_488_095, 26_000),
+            (999_999_937, 12_345),
+            (7, 1_000_003),
+        ] {
             assert_eq!(TrialSpec::burst(FrameRate(rate), frames).frames(), frames);
         }
     }
 
     #[test]
     fn an_overload_of_110_of_100_frames_drops_to_half_of_it() {
-        let kind = TrialKind::Drop { at_ns: 60 * SECOND, to: FrameRate(55) };
-        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(110), 70 * SECOND) };
+        let kind = TrialKind::Drop {
+            at_ns: 60 * SECOND,
+            to: FrameRate(55),
+        };
+        let spec = TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(110), 70 * SECOND)
+        };
         let schedule = spec.schedule();
         assert_eq!(schedule.frames(), 6600 + 550);
         assert_eq!(schedule.due_ns(6600), 60 * SECOND);
@@ -295,9 +361,20 @@ mod tests {
 
     #[test]
     fn flows_that_start_one_after_the_other_add_their_parts_of_the_rate() {
-        let kind = TrialKind::Ramp { flows: 4, step_ns: SECOND };
-        let spec = TrialSpec { kind, ..TrialSpec::constant(FrameRate(400), 13 * SECOND) };
-        let rates: Vec<u64> = spec.schedule().segments().iter().map(|s| s.rate.0).collect();
+        let kind = TrialKind::Ramp {
+            flows: 4,
+            step_ns: SECOND,
+        };
+        let spec = TrialSpec {
+            kind,
+            ..TrialSpec::constant(FrameRate(400), 13 * SECOND)
+        };
+        let rates: Vec<u64> = spec
+            .schedule()
+            .segments()
+            .iter()
+            .map(|s| s.rate.0)
+            .collect();
         assert_eq!(rates, [100, 200, 300, 400]);
         assert_eq!(spec.frames(), 100 + 200 + 300 + 10 * 400);
     }

@@ -21,7 +21,11 @@ pub struct Spoilt {
 
 impl Spoilt {
     fn new(frames: u64, by_ns: u64) -> Self {
-        Self { frames, worst_ns: by_ns, sum_ns: u128::from(frames) * u128::from(by_ns) }
+        Self {
+            frames,
+            worst_ns: by_ns,
+            sum_ns: u128::from(frames) * u128::from(by_ns),
+        }
     }
 
     /// Returns the larger of both: a core that sends and receives records one stall twice.
@@ -55,23 +59,34 @@ impl TrialResult {
     /// core loses a little more than that time explains.
     pub fn spoilt(&self, of: Direction) -> Spoilt {
         let counted = self.directions.iter().find(|d| d.direction == of);
-        let may_be_most = counted.is_some_and(|d| d.not_received() > 0 && self.excusable(of) >= d.not_received() / 2);
-        self.faults.iter().fold(Spoilt::default(), |spoilt, fault| match fault.itself() {
-            Fault::SenderStalled { direction, frames, worst_lateness_ns: by_ns }
-            | Fault::ReceiverStalled { direction, frames, worst_gap_ns: by_ns }
-                if *direction == of =>
-            {
-                spoilt.or(Spoilt::new(*frames, *by_ns))
-            }
-            // Clocks that differ for some frames differ for all of them.
-            Fault::ArrivedBeforeSent { direction, .. } if *direction == of => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
-            Fault::NeighbourWentStale { .. } => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
-            Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } if may_be_most => {
-                let by_ns = milliseconds * 1_000_000;
-                spoilt.and(Spoilt::new(self.rate_of(of).frames_in(by_ns), by_ns))
-            }
-            _ => spoilt,
-        })
+        let may_be_most = counted
+            .is_some_and(|d| d.not_received() > 0 && self.excusable(of) >= d.not_received() / 2);
+        self.faults
+            .iter()
+            .fold(Spoilt::default(), |spoilt, fault| match fault.itself() {
+                Fault::SenderStalled {
+                    direction,
+                    frames,
+                    worst_lateness_ns: by_ns,
+                }
+                | Fault::ReceiverStalled {
+                    direction,
+                    frames,
+                    worst_gap_ns: by_ns,
+                } if *direction == of => spoilt.or(Spoilt::new(*frames, *by_ns)),
+                // Clocks that differ for some frames differ for all of them.
+                Fault::ArrivedBeforeSent { direction, .. } if *direction == of => {
+                    spoilt.or(Spoilt::new(u64::MAX, u64::MAX))
+                }
+                Fault::NeighbourWentStale { .. } => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
+                Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds }
+                    if may_be_most =>
+                {
+                    let by_ns = milliseconds * 1_000_000;
+                    spoilt.and(Spoilt::new(self.rate_of(of).frames_in(by_ns), by_ns))
+                }
+                _ => spoilt,
+            })
     }
 
     /// Returns whether the trial was performed as asked: the intended load was offered.
@@ -82,9 +97,14 @@ impl TrialResult {
     /// Returns the verdict for a measurement of single delays: loss is part of its result, not a failure, but not a single delay may be spoilt.
     pub fn delay_verdict(&self) -> Verdict {
         let is_clean = |d: &super::DirectionResult| {
-            self.spoilt(d.direction).frames == 0 && self.direction_verdict(d, LossRatio::ZERO) != Verdict::Invalid
+            self.spoilt(d.direction).frames == 0
+                && self.direction_verdict(d, LossRatio::ZERO) != Verdict::Invalid
         };
-        if self.is_as_asked() && self.directions.iter().all(is_clean) { Verdict::Passed } else { Verdict::Invalid }
+        if self.is_as_asked() && self.directions.iter().all(is_clean) {
+            Verdict::Passed
+        } else {
+            Verdict::Invalid
+        }
     }
 }
 
@@ -103,7 +123,11 @@ mod tests {
     }
 
     fn away(frames: u64) -> Fault {
-        Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 2_000_000, frames }
+        Fault::ReceiverStalled {
+            direction: Direction::Forward,
+            worst_gap_ns: 2_000_000,
+            frames,
+        }
     }
 
     #[test]
@@ -111,7 +135,14 @@ mod tests {
         let trial = result(1000, vec![away(2)]);
         assert_eq!(trial.verdict(LossRatio::ZERO), Verdict::Passed);
         let spoilt = trial.spoilt(Direction::Forward);
-        assert_eq!(spoilt, Spoilt { frames: 2, worst_ns: 2_000_000, sum_ns: 4_000_000 });
+        assert_eq!(
+            spoilt,
+            Spoilt {
+                frames: 2,
+                worst_ns: 2_000_000,
+                sum_ns: 4_000_000
+            }
+        );
         assert!(spoilt.is_within(0.002, 1000) && !spoilt.is_within(0.001, 1000));
         assert_eq!(trial.spoilt(Direction::Reverse), Spoilt::default());
         assert_eq!(trial.delay_verdict(), Verdict::Invalid);
@@ -119,7 +150,11 @@ mod tests {
 
     #[test]
     fn one_stall_that_sender_and_receiver_both_note_spoils_its_frames_once() {
-        let sender = Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 1_900_000, frames: 3 };
+        let sender = Fault::SenderStalled {
+            direction: Direction::Forward,
+            worst_lateness_ns: 1_900_000,
+            frames: 3,
+        };
         let spoilt = result(1000, vec![away(2), sender]).spoilt(Direction::Forward);
         assert_eq!((spoilt.frames, spoilt.worst_ns), (3, 2_000_000));
     }
@@ -131,8 +166,15 @@ mod tests {
 
     #[test]
     fn a_forgotten_hardware_address_spoils_every_delay() {
-        let stale = Fault::NeighbourWentStale { direction: Direction::Forward, address: "2001:2::1".into() };
-        assert!(!result(1000, vec![stale]).spoilt(Direction::Reverse).is_within(1.0, u64::MAX / 2));
+        let stale = Fault::NeighbourWentStale {
+            direction: Direction::Forward,
+            address: "2001:2::1".into(),
+        };
+        assert!(
+            !result(1000, vec![stale])
+                .spoilt(Direction::Reverse)
+                .is_within(1.0, u64::MAX / 2)
+        );
     }
 
     #[test]
@@ -140,8 +182,16 @@ mod tests {
         let taken = || vec![Fault::CpuTaken { milliseconds: 100 }];
         assert_eq!(result(1000, taken()).spoilt(Direction::Forward).frames, 0);
         assert_eq!(result(950, taken()).spoilt(Direction::Forward).frames, 100);
-        assert_eq!(result(500, taken()).spoilt(Direction::Forward).frames, 0, "the device is overloaded anyway");
+        assert_eq!(
+            result(500, taken()).spoilt(Direction::Forward).frames,
+            0,
+            "the device is overloaded anyway"
+        );
         let all_the_time = vec![Fault::CpuTaken { milliseconds: 950 }];
-        assert_eq!(result(1, all_the_time).spoilt(Direction::Forward).frames, 950, "the one frame that came says nothing");
+        assert_eq!(
+            result(1, all_the_time).spoilt(Direction::Forward).frames,
+            950,
+            "the one frame that came says nothing"
+        );
     }
 }

@@ -206,30 +206,62 @@ impl TcpResult {
     /// received is what was right in every octet, and in a capacity trial still alive at the end (RFC 3511 section 5.3.4.2:
     /// "all connections successfully opened").
     pub fn into_trial(self, spec: &TrialSpec, direction: Direction) -> TrialResult {
-        let alive = self.check.map_or(self.connections.completed, |check| check.alive);
+        let alive = self
+            .check
+            .map_or(self.connections.completed, |check| check.alive);
         // Connections that were not translated are not a translator's successes.
         let outside = self.server.as_ref().map_or(0, |server| server.outside_pool);
         let alive = alive.saturating_sub(outside);
-        let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
+        let Pace {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            late,
+            ..
+        } = self.pace;
         let counted = DirectionResult {
             intended: self.connections.intended,
-            sending: Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames: late },
+            sending: Sending {
+                nominal_ns,
+                took_ns,
+                worst_lateness_ns,
+                late_frames: late,
+            },
             ..DirectionResult::counted(direction, self.connections.attempted, alive)
         };
         let faults = self.faults(direction);
-        TrialResult { outcome: TrialOutcome::Tcp(Some(Box::new(self))), ..TrialResult::new(*spec, vec![counted], faults) }
+        TrialResult {
+            outcome: TrialOutcome::Tcp(Some(Box::new(self))),
+            ..TrialResult::new(*spec, vec![counted], faults)
+        }
     }
 
     /// Returns a sentence for refused connections and one for those that a RST ended, as far as there are any: how many, from which address, and by whom.
     pub fn resets_in_words(&self) -> Vec<String> {
-        let ConnectionCounts { attempted, established, refused, reset, .. } = self.connections;
-        let from = self.server_address.map_or_else(String::new, |address| format!(" from {address}"));
+        let ConnectionCounts {
+            attempted,
+            established,
+            refused,
+            reset,
+            ..
+        } = self.connections;
+        let from = self
+            .server_address
+            .map_or_else(String::new, |address| format!(" from {address}"));
         let refused_by = match self.server {
-            Some(_) => "the tester's server listens, so the device answered in its place, or sent the SYN elsewhere",
+            Some(_) => {
+                "the tester's server listens, so the device answered in its place, or sent the SYN elsewhere"
+            }
             None => "nothing listens there, or the device or a firewall rejects connections",
         };
         let sentences = [
-            (refused, format!("{refused} of {} refused by a RST{from}: {refused_by}", counted(attempted, "connection"))),
+            (
+                refused,
+                format!(
+                    "{refused} of {} refused by a RST{from}: {refused_by}",
+                    counted(attempted, "connection")
+                ),
+            ),
             (
                 reset,
                 format!(
@@ -239,12 +271,18 @@ impl TcpResult {
                 ),
             ),
         ];
-        sentences.into_iter().filter(|(connections, _)| *connections > 0).map(|(_, sentence)| sentence).collect()
+        sentences
+            .into_iter()
+            .filter(|(connections, _)| *connections > 0)
+            .map(|(_, sentence)| sentence)
+            .collect()
     }
 
     /// Returns who ended established connections by a RST. The tester's server does so only to those that it gives up.
     fn reset_by(&self) -> String {
-        let Some(server) = &self.server else { return "the server or the device sent it".to_owned() };
+        let Some(server) = &self.server else {
+            return "the server or the device sent it".to_owned();
+        };
         match server.malformed + server.foreign + server.abandoned {
             0 => "the tester's server sent none, so the device did".to_owned(),
             given_up => format!(
@@ -255,19 +293,42 @@ impl TcpResult {
 
     /// Returns the faults of the tester: a load that was not offered invalidates, lateness and full queues of its own explain as many failures.
     fn faults(&self, direction: Direction) -> Vec<Fault> {
-        let Pace { nominal_ns, took_ns, worst_lateness_ns, late, .. } = self.pace;
-        let slow = self.fell_short().then_some(Fault::SentTooSlowly { direction, nominal_ns, took_ns });
-        let stalled = (late > 0).then_some(Fault::SenderStalled { direction, worst_lateness_ns, frames: late });
+        let Pace {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            late,
+            ..
+        } = self.pace;
+        let slow = self.fell_short().then_some(Fault::SentTooSlowly {
+            direction,
+            nominal_ns,
+            took_ns,
+        });
+        let stalled = (late > 0).then_some(Fault::SenderStalled {
+            direction,
+            worst_lateness_ns,
+            frames: late,
+        });
         let full = self.kernel.server_queue_full;
-        let overrun = (full > 0).then_some(Fault::ReceiveRingOverrun { direction, frames: full });
+        let overrun = (full > 0).then_some(Fault::ReceiveRingOverrun {
+            direction,
+            frames: full,
+        });
         slow.into_iter().chain(stalled).chain(overrun).collect()
     }
 
     /// Returns whether the tester plainly did not offer the load: attempts were left out, or took longer in all than a
     /// thousandth and a stall.
     fn fell_short(&self) -> bool {
-        let Pace { nominal_ns, took_ns, stall_ns, .. } = self.pace;
-        self.connections.attempted < self.connections.intended || took_ns > nominal_ns + nominal_ns / 1000 + stall_ns
+        let Pace {
+            nominal_ns,
+            took_ns,
+            stall_ns,
+            ..
+        } = self.pace;
+        self.connections.attempted < self.connections.intended
+            || took_ns > nominal_ns + nominal_ns / 1000 + stall_ns
     }
 }
 
@@ -279,7 +340,10 @@ mod tests {
 
     fn verdict(result: &TcpResult) -> Verdict {
         let spec = TrialSpec::constant(FrameRate(1000), 1_000_000_000);
-        result.clone().into_trial(&spec, Direction::Forward).verdict(LossRatio::ZERO)
+        result
+            .clone()
+            .into_trial(&spec, Direction::Forward)
+            .verdict(LossRatio::ZERO)
     }
 
     fn result(attempted: u64, completed: u64) -> TcpResult {
@@ -294,11 +358,21 @@ mod tests {
         TcpResult {
             spec,
             server_address: None,
-            connections: ConnectionCounts { intended: 1000, attempted, completed, ..ConnectionCounts::default() },
+            connections: ConnectionCounts {
+                intended: 1000,
+                attempted,
+                completed,
+                ..ConnectionCounts::default()
+            },
             check: None,
             connect: None,
             complete: None,
-            pace: Pace { nominal_ns: 999_000_000, took_ns: 999_000_000, stall_ns: 1_000_000, ..Pace::default() },
+            pace: Pace {
+                nominal_ns: 999_000_000,
+                took_ns: 999_000_000,
+                stall_ns: 1_000_000,
+                ..Pace::default()
+            },
             server: None,
             kernel: KernelCounts::default(),
             examples: vec![],
@@ -329,30 +403,55 @@ mod tests {
         let mut trial = result(1000, 980);
         assert_eq!(trial.resets_in_words(), [""; 0]);
         trial.server_address = "192.0.2.1".parse().ok();
-        (trial.connections.established, trial.connections.refused, trial.connections.reset) = (985, 15, 5);
+        (
+            trial.connections.established,
+            trial.connections.refused,
+            trial.connections.reset,
+        ) = (985, 15, 5);
         let (refused, reset) = (
             "15 of 1000 connections refused by a RST from 192.0.2.1",
             "5 of 985 established connections ended by a RST from 192.0.2.1",
         );
         let unknown = [
-            format!("{refused}: nothing listens there, or the device or a firewall rejects connections"),
+            format!(
+                "{refused}: nothing listens there, or the device or a firewall rejects connections"
+            ),
             format!("{reset}: the server or the device sent it"),
         ];
         assert_eq!(trial.resets_in_words(), unknown);
-        trial.server = Some(ServerCounts { accepted: 985, finished: 985, ..ServerCounts::default() });
+        trial.server = Some(ServerCounts {
+            accepted: 985,
+            finished: 985,
+            ..ServerCounts::default()
+        });
         let of_the_device = [
-            format!("{refused}: the tester's server listens, so the device answered in its place, or sent the SYN elsewhere"),
+            format!(
+                "{refused}: the tester's server listens, so the device answered in its place, or sent the SYN elsewhere"
+            ),
             format!("{reset}: the tester's server sent none, so the device did"),
         ];
         assert_eq!(trial.resets_in_words(), of_the_device);
-        trial.server = Some(ServerCounts { abandoned: 3, foreign: 1, ..ServerCounts::default() });
-        assert!(trial.resets_in_words()[1].contains("may have sent 4 of them"), "{:?}", trial.resets_in_words());
+        trial.server = Some(ServerCounts {
+            abandoned: 3,
+            foreign: 1,
+            ..ServerCounts::default()
+        });
+        assert!(
+            trial.resets_in_words()[1].contains("may have sent 4 of them"),
+            "{:?}",
+            trial.resets_in_words()
+        );
     }
 
     #[test]
     fn what_is_no_longer_alive_does_not_count_for_capacity() {
         let mut trial = result(1000, 1000);
-        trial.check = Some(Check { requested: 1000, alive: 999, ended: 1, ..Check::default() });
+        trial.check = Some(Check {
+            requested: 1000,
+            alive: 999,
+            ended: 1,
+            ..Check::default()
+        });
         assert_eq!(verdict(&trial), Verdict::Lost);
     }
 }

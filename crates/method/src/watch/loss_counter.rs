@@ -20,7 +20,9 @@ pub struct LossCounter {
 }
 
 /// The part of a kernel that counts lost frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossSource {
     /// A rule of netfilter that has a counter and drops or rejects (`nft list ruleset`).
@@ -40,59 +42,125 @@ pub enum LossSource {
 
 /// The meanings of the kernel's counters. Names without a line are not read.
 const MEANINGS: [(&str, &str); 28] = [
-    ("IpInHdrErrors", "a header that is not valid, or a time to live that ran out"),
-    ("IpInAddrErrors", "an address that the device does not forward to: IPv4 forwarding may be off (net.ipv4.ip_forward)"),
-    ("IpInUnknownProtos", "a protocol that nothing in the device handles"),
-    ("IpInDiscards", "no buffer, or dropped by a filter before routing"),
-    ("IpOutDiscards", "no buffer, or no room in the queue of the interface"),
+    (
+        "IpInHdrErrors",
+        "a header that is not valid, or a time to live that ran out",
+    ),
+    (
+        "IpInAddrErrors",
+        "an address that the device does not forward to: IPv4 forwarding may be off (net.ipv4.ip_forward)",
+    ),
+    (
+        "IpInUnknownProtos",
+        "a protocol that nothing in the device handles",
+    ),
+    (
+        "IpInDiscards",
+        "no buffer, or dropped by a filter before routing",
+    ),
+    (
+        "IpOutDiscards",
+        "no buffer, or no room in the queue of the interface",
+    ),
     ("IpOutNoRoutes", "no route to the destination"),
-    ("IpFragFails", "datagrams too big for the next link, which must not be fragmented"),
+    (
+        "IpFragFails",
+        "datagrams too big for the next link, which must not be fragmented",
+    ),
     ("IpReasmFails", "fragments that could not be put together"),
     ("IpExtInNoRoutes", "no route to the destination"),
-    ("IpExtInTruncatedPkts", "datagrams shorter than their length field"),
+    (
+        "IpExtInTruncatedPkts",
+        "datagrams shorter than their length field",
+    ),
     ("IpExtInCsumErrors", "a wrong IPv4 header checksum"),
     (
         "TcpExtIPReversePathFilter",
         "the reverse path filter: the route back to the source leaves by another interface (net.ipv4.conf.*.rp_filter)",
     ),
-    ("UdpNoPorts", "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own"),
-    ("UdpInErrors", "datagrams that the device's own sockets could not take"),
-    ("UdpRcvbufErrors", "the queue of a socket of the device was full"),
-    ("Ip6InHdrErrors", "a header that is not valid, or a hop limit that ran out"),
+    (
+        "UdpNoPorts",
+        "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own",
+    ),
+    (
+        "UdpInErrors",
+        "datagrams that the device's own sockets could not take",
+    ),
+    (
+        "UdpRcvbufErrors",
+        "the queue of a socket of the device was full",
+    ),
+    (
+        "Ip6InHdrErrors",
+        "a header that is not valid, or a hop limit that ran out",
+    ),
     ("Ip6InTooBigErrors", "datagrams too big for the next link"),
     ("Ip6InNoRoutes", "no route to the destination"),
     (
         "Ip6InAddrErrors",
         "an address that the device does not forward to: IPv6 forwarding may be off (net.ipv6.conf.all.forwarding)",
     ),
-    ("Ip6InUnknownProtos", "a protocol that nothing in the device handles"),
-    ("Ip6InTruncatedPkts", "datagrams shorter than their length field"),
-    ("Ip6InDiscards", "no buffer, or dropped by a filter before routing"),
-    ("Ip6OutDiscards", "no buffer, or no room in the queue of the interface"),
+    (
+        "Ip6InUnknownProtos",
+        "a protocol that nothing in the device handles",
+    ),
+    (
+        "Ip6InTruncatedPkts",
+        "datagrams shorter than their length field",
+    ),
+    (
+        "Ip6InDiscards",
+        "no buffer, or dropped by a filter before routing",
+    ),
+    (
+        "Ip6OutDiscards",
+        "no buffer, or no room in the queue of the interface",
+    ),
     ("Ip6OutNoRoutes", "no route to the destination"),
     ("Ip6FragFails", "datagrams too big for the next link"),
     ("Ip6ReasmFails", "fragments that could not be put together"),
-    ("Udp6NoPorts", "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own"),
-    ("Udp6RcvbufErrors", "the queue of a socket of the device was full"),
+    (
+        "Udp6NoPorts",
+        "datagrams for a port of the device itself, where nothing listens: it takes the destination for its own",
+    ),
+    (
+        "Udp6RcvbufErrors",
+        "the queue of a socket of the device was full",
+    ),
 ];
 
 impl LossCounter {
     /// Returns the meaning of one of the kernel's counters of IP; `None` of counters that do not count losses.
     pub fn meaning_of(name: &str) -> Option<&'static str> {
-        MEANINGS.iter().find(|(counter, _)| *counter == name).map(|(_, meaning)| *meaning)
+        MEANINGS
+            .iter()
+            .find(|(counter, _)| *counter == name)
+            .map(|(_, meaning)| *meaning)
     }
 
     /// Returns what the counter says of the frames, without their number: `dropped by nft chain inet filter forward (policy drop)`.
     pub fn what(&self) -> String {
-        let at = self.device.as_ref().map_or_else(String::new, |device| format!("{device}: "));
+        let at = self
+            .device
+            .as_ref()
+            .map_or_else(String::new, |device| format!("{device}: "));
         let name = &self.name;
         match self.source {
-            LossSource::NftRule | LossSource::NftPolicy => format!("{at}dropped by nft chain {name}"),
-            LossSource::ConntrackFull => format!("{at}dropped because the connection tracking table was full ({name})"),
-            LossSource::Conntrack => format!("{at}dropped by connection tracking ({name}), although its table was not full"),
-            LossSource::Passage => format!("{at}arrived at the device's interface {name}, and left it by no other"),
+            LossSource::NftRule | LossSource::NftPolicy => {
+                format!("{at}dropped by nft chain {name}")
+            }
+            LossSource::ConntrackFull => {
+                format!("{at}dropped because the connection tracking table was full ({name})")
+            }
+            LossSource::Conntrack => format!(
+                "{at}dropped by connection tracking ({name}), although its table was not full"
+            ),
+            LossSource::Passage => {
+                format!("{at}arrived at the device's interface {name}, and left it by no other")
+            }
             LossSource::Ip => {
-                let meaning = Self::meaning_of(name).map_or_else(String::new, |meaning| format!(": {meaning}"));
+                let meaning = Self::meaning_of(name)
+                    .map_or_else(String::new, |meaning| format!(": {meaning}"));
                 format!("{at}counted as {name}{meaning}")
             }
         }
@@ -104,9 +172,9 @@ impl LossCounter {
             LossSource::NftRule | LossSource::NftPolicy => {
                 Some("let the chain accept the addresses and ports of the test (nft list ruleset)")
             }
-            LossSource::ConntrackFull => {
-                Some("raise net.netfilter.nf_conntrack_max where the device runs, or send fewer flows")
-            }
+            LossSource::ConntrackFull => Some(
+                "raise net.netfilter.nf_conntrack_max where the device runs, or send fewer flows",
+            ),
             LossSource::Passage => Some(
                 "something in the device that keeps no counter dropped them, such as its own program: see its log, and compare its mappings and prefix with the recipe",
             ),
@@ -126,26 +194,54 @@ mod tests {
     use super::*;
 
     fn counter(source: LossSource, name: &str) -> LossCounter {
-        LossCounter { device: None, source, name: name.to_owned(), frames: 400 }
+        LossCounter {
+            device: None,
+            source,
+            name: name.to_owned(),
+            frames: 400,
+        }
     }
 
     #[test]
     fn a_counter_is_told_with_the_place_and_the_meaning() {
         let policy = counter(LossSource::NftPolicy, "inet filter forward (policy drop)");
-        assert_eq!(policy.to_string(), "400 dropped by nft chain inet filter forward (policy drop)");
-        let row = LossCounter { device: Some("plat".to_owned()), ..counter(LossSource::Ip, "Ip6InNoRoutes") };
-        assert_eq!(row.to_string(), "400 plat: counted as Ip6InNoRoutes: no route to the destination");
+        assert_eq!(
+            policy.to_string(),
+            "400 dropped by nft chain inet filter forward (policy drop)"
+        );
+        let row = LossCounter {
+            device: Some("plat".to_owned()),
+            ..counter(LossSource::Ip, "Ip6InNoRoutes")
+        };
+        assert_eq!(
+            row.to_string(),
+            "400 plat: counted as Ip6InNoRoutes: no route to the destination"
+        );
         let full = counter(LossSource::ConntrackFull, "nf_conntrack_max = 65536");
-        let words = "400 dropped because the connection tracking table was full (nf_conntrack_max = 65536)";
-        assert_eq!((full.to_string().as_str(), full.advice().is_some()), (words, true));
+        let words =
+            "400 dropped because the connection tracking table was full (nf_conntrack_max = 65536)";
+        assert_eq!(
+            (full.to_string().as_str(), full.advice().is_some()),
+            (words, true)
+        );
         let passage = counter(LossSource::Passage, "left");
-        assert_eq!(passage.to_string(), "400 arrived at the device's interface left, and left it by no other");
+        assert_eq!(
+            passage.to_string(),
+            "400 arrived at the device's interface left, and left it by no other"
+        );
     }
 
     #[test]
     fn counters_are_read_as_they_were_written() {
-        let text = r#"{"source":"nft-policy","name":"inet filter forward (policy drop)","frames":400}"#;
+        let text =
+            r#"{"source":"nft-policy","name":"inet filter forward (policy drop)","frames":400}"#;
         let read: LossCounter = serde_json::from_str(text).expect("a counter");
-        assert_eq!((serde_json::to_string(&read).expect("text").as_str(), read.source), (text, LossSource::NftPolicy));
+        assert_eq!(
+            (
+                serde_json::to_string(&read).expect("text").as_str(),
+                read.source
+            ),
+            (text, LossSource::NftPolicy)
+        );
     }
 }

@@ -154,7 +154,10 @@ impl fmt::Display for DropPlace {
 impl DeviceWatch {
     /// Returns the name of the device, with that of its machine where it has one for itself: `jool-clat on ce`.
     pub fn place(&self) -> String {
-        let machine = self.machine.as_ref().map_or_else(String::new, |machine| format!(" on {machine}"));
+        let machine = self
+            .machine
+            .as_ref()
+            .map_or_else(String::new, |machine| format!(" on {machine}"));
         format!("{}{machine}", self.device)
     }
 }
@@ -162,11 +165,18 @@ impl DeviceWatch {
 impl Watch {
     /// Returns the memory of the device at each sample, octets: of its own machines where it has some, else of its processes.
     pub fn device_memory(&self) -> Vec<u64> {
-        let own: Vec<&Vec<u64>> =
-            self.devices.iter().map(|device| &device.memory).filter(|memory| !memory.is_empty()).collect();
+        let own: Vec<&Vec<u64>> = self
+            .devices
+            .iter()
+            .map(|device| &device.memory)
+            .filter(|memory| !memory.is_empty())
+            .collect();
         let length = own.iter().map(|memory| memory.len()).min();
         let sum = |i: usize| own.iter().map(|memory| memory[i]).sum();
-        length.map_or_else(|| self.memory.clone(), |length| (0..length).map(sum).collect())
+        length.map_or_else(
+            || self.memory.clone(),
+            |length| (0..length).map(sum).collect(),
+        )
     }
 
     /// Milliseconds that the host of a virtual machine took from the DUT's core that lost most, from `since_ns` of the trial on: of this machine's cores,
@@ -178,13 +188,23 @@ impl Watch {
 
     /// The same of the tester's core that lost most, over the whole trial.
     pub fn stolen_from_tester_ms(&self) -> u64 {
-        self.stolen_from_ms(self.cores.iter().filter(|core| core.role == CoreRole::Tester), 0)
+        self.stolen_from_ms(
+            self.cores
+                .iter()
+                .filter(|core| core.role == CoreRole::Tester),
+            0,
+        )
     }
 
     fn stolen_from_ms<'a>(&self, cores: impl Iterator<Item = &'a CoreWatch>, since_ns: u64) -> u64 {
         let before = (since_ns / self.interval_ns.max(1)) as usize;
         let of_core = |core: &CoreWatch| {
-            let per_mille: u64 = core.samples.iter().skip(before).map(|s| u64::from(s.steal)).sum();
+            let per_mille: u64 = core
+                .samples
+                .iter()
+                .skip(before)
+                .map(|s| u64::from(s.steal))
+                .sum();
             per_mille * self.interval_ns / 1_000_000_000
         };
         cores.map(of_core).max().unwrap_or(0)
@@ -199,8 +219,15 @@ impl Watch {
     /// waited, as the scheduler counts it, or the host of a virtual
     /// machine.
     pub fn held_us(&self) -> u64 {
-        let waited_us = self.waited_us.iter().fold(0, |sum: u64, us| sum.saturating_add(*us));
-        let by_others_us = self.others_ms.unwrap_or(0).saturating_mul(1000).min(waited_us);
+        let waited_us = self
+            .waited_us
+            .iter()
+            .fold(0, |sum: u64, us| sum.saturating_add(*us));
+        let by_others_us = self
+            .others_ms
+            .unwrap_or(0)
+            .saturating_mul(1000)
+            .min(waited_us);
         by_others_us.max(self.stolen_ms(0).saturating_mul(1000))
     }
 
@@ -208,11 +235,19 @@ impl Watch {
     /// `None` where the DUT's part is not known.
     pub fn taken_ms(&self) -> Option<u64> {
         let own_ms = self.process_ms?;
-        let of_core = |core: &CoreWatch| core.samples.iter().map(|s| u64::from(s.user) + u64::from(s.system)).sum::<u64>();
+        let of_core = |core: &CoreWatch| {
+            core.samples
+                .iter()
+                .map(|s| u64::from(s.user) + u64::from(s.system))
+                .sum::<u64>()
+        };
         let per_mille: u64 = self.dut_cores().map(of_core).sum();
         let by_ticks_ms = (per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms);
         // What others ran on the same cores matters as far as the DUT's processes waited meanwhile.
-        let by_scheduler_ms = self.others_ms.unwrap_or(0).min(self.waited_us.iter().sum::<u64>() / 1000);
+        let by_scheduler_ms = self
+            .others_ms
+            .unwrap_or(0)
+            .min(self.waited_us.iter().sum::<u64>() / 1000);
         Some(by_ticks_ms.max(by_scheduler_ms))
     }
 }
@@ -260,18 +295,32 @@ mod tests {
     use super::*;
 
     fn core(role: CoreRole, steals: &[u16]) -> CoreWatch {
-        let sample = |steal: &u16| CpuSample { steal: *steal, ..CpuSample::default() };
-        CoreWatch { core: 0, role, samples: steals.iter().map(sample).collect() }
+        let sample = |steal: &u16| CpuSample {
+            steal: *steal,
+            ..CpuSample::default()
+        };
+        CoreWatch {
+            core: 0,
+            role,
+            samples: steals.iter().map(sample).collect(),
+        }
     }
 
     fn unwatched() -> Watch {
-        Watch { interval_ns: 100_000_000, ..Watch::default() }
+        Watch {
+            interval_ns: 100_000_000,
+            ..Watch::default()
+        }
     }
 
     #[test]
     fn roles_and_places_are_the_words_that_earlier_records_have() {
         let core = r#"{"core":1,"role":"tester","samples":[]}"#;
-        assert_eq!(serde_json::to_string(&serde_json::from_str::<CoreWatch>(core).expect("a core")).expect("text"), core);
+        assert_eq!(
+            serde_json::to_string(&serde_json::from_str::<CoreWatch>(core).expect("a core"))
+                .expect("text"),
+            core
+        );
         let places = [
             ("backlog", DropPlace::Backlog),
             ("conntrack", DropPlace::Conntrack),
@@ -280,46 +329,113 @@ mod tests {
         for (word, place) in places {
             let drops = format!(r#"{{"where":"{word}","way":"sent","samples":[3]}}"#);
             let read: Drops = serde_json::from_str(&drops).expect("drops");
-            assert_eq!((&read.place, read.place.to_string().as_str()), (&place, word));
+            assert_eq!(
+                (&read.place, read.place.to_string().as_str()),
+                (&place, word)
+            );
             assert_eq!(serde_json::to_string(&read).expect("text"), drops);
         }
     }
 
     #[test]
     fn a_watch_of_before_there_were_several_devices_is_still_read() {
-        assert_eq!(toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").expect("a watch"), unwatched());
-        assert!(!toml::to_string(&unwatched()).expect("text").contains("devices"));
+        assert_eq!(
+            toml::from_str::<Watch>("interval_ns = 100000000\ncores = []").expect("a watch"),
+            unwatched()
+        );
+        assert!(
+            !toml::to_string(&unwatched())
+                .expect("text")
+                .contains("devices")
+        );
     }
 
     #[test]
     fn stolen_time_is_that_of_the_worst_core_of_the_dut() {
-        let cores = vec![core(CoreRole::Tester, &[900]), core(CoreRole::Dut, &[100, 0]), core(CoreRole::Dut, &[0, 200])];
-        let watch = Watch { cores, ..unwatched() };
+        let cores = vec![
+            core(CoreRole::Tester, &[900]),
+            core(CoreRole::Dut, &[100, 0]),
+            core(CoreRole::Dut, &[0, 200]),
+        ];
+        let watch = Watch {
+            cores,
+            ..unwatched()
+        };
         assert_eq!(watch.stolen_ms(0), 20);
-        assert_eq!(watch.stolen_ms(100_000_000), 20, "the first sample is of phase 1");
+        assert_eq!(
+            watch.stolen_ms(100_000_000),
+            20,
+            "the first sample is of phase 1"
+        );
         assert_eq!(watch.stolen_ms(200_000_000), 0);
-        assert_eq!(Watch { cores: vec![core(CoreRole::Other, &[900])], ..watch }.stolen_ms(0), 0);
+        assert_eq!(
+            Watch {
+                cores: vec![core(CoreRole::Other, &[900])],
+                ..watch
+            }
+            .stolen_ms(0),
+            0
+        );
     }
 
     #[test]
     fn what_its_host_takes_from_a_device_on_another_machine_is_stolen_too() {
         let device = |steals: &[u16]| {
             let cores = vec![core(CoreRole::Dut, steals)];
-            DeviceWatch { device: "plat".to_owned(), machine: Some("plat".to_owned()), cores, memory: vec![] }
+            DeviceWatch {
+                device: "plat".to_owned(),
+                machine: Some("plat".to_owned()),
+                cores,
+                memory: vec![],
+            }
         };
-        let watch = Watch { devices: vec![device(&[0, 0]), device(&[950, 990])], ..unwatched() };
-        assert_eq!((watch.stolen_ms(0), watch.stolen_from_tester_ms()), (194, 0));
+        let watch = Watch {
+            devices: vec![device(&[0, 0]), device(&[950, 990])],
+            ..unwatched()
+        };
+        assert_eq!(
+            (watch.stolen_ms(0), watch.stolen_from_tester_ms()),
+            (194, 0)
+        );
     }
 
     #[test]
     fn what_the_dut_did_not_use_of_its_busy_cores_others_took() {
-        let busy = |user, system| CpuSample { user, system, softirq: 300, ..CpuSample::default() };
-        let core = |role| CoreWatch { core: 0, role, samples: vec![busy(400, 100), busy(500, 0)] };
-        let watch = |process_ms| Watch { cores: vec![core(CoreRole::Dut), core(CoreRole::Tester)], process_ms, ..unwatched() };
-        assert_eq!([Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()), [Some(100), Some(30), Some(0), None]);
+        let busy = |user, system| CpuSample {
+            user,
+            system,
+            softirq: 300,
+            ..CpuSample::default()
+        };
+        let core = |role| CoreWatch {
+            core: 0,
+            role,
+            samples: vec![busy(400, 100), busy(500, 0)],
+        };
+        let watch = |process_ms| Watch {
+            cores: vec![core(CoreRole::Dut), core(CoreRole::Tester)],
+            process_ms,
+            ..unwatched()
+        };
+        assert_eq!(
+            [Some(0), Some(70), Some(200), None].map(|own| watch(own).taken_ms()),
+            [Some(100), Some(30), Some(0), None]
+        );
         // A program that had the core while frames were handled in its time.
-        let hidden = Watch { others_ms: Some(60), waited_us: vec![20_000, 25_000], ..watch(Some(200)) };
+        let hidden = Watch {
+            others_ms: Some(60),
+            waited_us: vec![20_000, 25_000],
+            ..watch(Some(200))
+        };
         assert_eq!((hidden.taken_ms(), hidden.held_us()), (Some(45), 45_000));
-        assert_eq!(Watch { others_ms: Some(7), ..hidden }.held_us(), 7_000, "it waited for threads of its own, too");
+        assert_eq!(
+            Watch {
+                others_ms: Some(7),
+                ..hidden
+            }
+            .held_us(),
+            7_000,
+            "it waited for threads of its own, too"
+        );
     }
 }

@@ -11,7 +11,9 @@ use sixbench_method::search::{Bracket, Limit, SearchMethod};
 use sixbench_method::simulated::SplitMix64;
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Sending, TrialResult, TrialSpec};
+use sixbench_method::trial::{
+    DirectionResult, Fault, LOSS_BIN_NS, Sending, TrialResult, TrialSpec,
+};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -36,7 +38,11 @@ impl Machine {
     /// Returns whether the other program runs at `from_ns`, and for how long this does not change.
     fn until_change(&self, from_ns: u64) -> (bool, u64) {
         let place = from_ns % self.period_ns;
-        if place < self.busy_ns { (true, self.busy_ns - place) } else { (false, self.period_ns - place) }
+        if place < self.busy_ns {
+            (true, self.busy_ns - place)
+        } else {
+            (false, self.period_ns - place)
+        }
     }
 
     /// Performs a trial: frames for which the device had no core, beyond 20 ms of queue, are lost, and those for which the tester had none are sent
@@ -55,8 +61,13 @@ impl Machine {
             if is_busy {
                 taken_ns += length_ns;
                 longest_ns = longest_ns.max(length_ns);
-                late_at_end_ns = if at_ns + length_ns == spec.duration_ns { change_ns } else { 0 };
-                let lost = FrameRate(spec.rate.0.min(self.capacity.0)).frames_in(length_ns.saturating_sub(20 * MS));
+                late_at_end_ns = if at_ns + length_ns == spec.duration_ns {
+                    change_ns
+                } else {
+                    0
+                };
+                let lost = FrameRate(spec.rate.0.min(self.capacity.0))
+                    .frames_in(length_ns.saturating_sub(20 * MS));
                 if self.taken == Taken::Device {
                     lost_by_bin[(at_ns / LOSS_BIN_NS) as usize] += lost;
                 }
@@ -68,13 +79,27 @@ impl Machine {
         self.result(spec, lost_by_bin, (taken_ns, longest_ns, late_at_end_ns))
     }
 
-    fn result(&self, spec: &TrialSpec, lost_by_bin: Vec<u64>, (taken_ns, longest_ns, late_ns): (u64, u64, u64)) -> TrialResult {
+    fn result(
+        &self,
+        spec: &TrialSpec,
+        lost_by_bin: Vec<u64>,
+        (taken_ns, longest_ns, late_ns): (u64, u64, u64),
+    ) -> TrialResult {
         let offered = spec.frames();
         // After a stall the tester sends all frames that are due at once, and a device without room for them loses them.
-        let burst = if self.taken == Taken::Tester { spec.rate.frames_in(longest_ns.saturating_sub(20 * MS)) } else { 0 };
+        let burst = if self.taken == Taken::Tester {
+            spec.rate.frames_in(longest_ns.saturating_sub(20 * MS))
+        } else {
+            0
+        };
         let lost = (lost_by_bin.iter().sum::<u64>() + burst).min(offered);
         let nominal_ns = spec.duration_ns;
-        let sending = Sending { nominal_ns, took_ns: nominal_ns + late_ns, worst_lateness_ns: longest_ns, late_frames: burst };
+        let sending = Sending {
+            nominal_ns,
+            took_ns: nominal_ns + late_ns,
+            worst_lateness_ns: longest_ns,
+            late_frames: burst,
+        };
         let counted = DirectionResult::counted(Direction::Forward, offered, offered - lost);
         let mut forward = DirectionResult { sending, ..counted };
         forward.lost_by_bin = lost_by_bin;
@@ -82,12 +107,24 @@ impl Machine {
         let mut faults = Vec::new();
         match self.taken {
             _ if taken_ns == 0 => {}
-            Taken::Device => faults.push(Fault::CpuTaken { milliseconds: taken_ns / MS }),
+            Taken::Device => faults.push(Fault::CpuTaken {
+                milliseconds: taken_ns / MS,
+            }),
             Taken::Tester => {
-                faults.push(Fault::SenderStalled { direction, worst_lateness_ns: longest_ns, frames: burst });
-                faults.push(Fault::TesterKeptOff { microseconds: taken_ns / 1000 });
+                faults.push(Fault::SenderStalled {
+                    direction,
+                    worst_lateness_ns: longest_ns,
+                    frames: burst,
+                });
+                faults.push(Fault::TesterKeptOff {
+                    microseconds: taken_ns / 1000,
+                });
                 if late_ns > 0 {
-                    faults.push(Fault::SentTooSlowly { direction, nominal_ns, took_ns: nominal_ns + late_ns });
+                    faults.push(Fault::SentTooSlowly {
+                        direction,
+                        nominal_ns,
+                        took_ns: nominal_ns + late_ns,
+                    });
                 }
             }
         }
@@ -113,7 +150,9 @@ impl Machine {
 fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
     let point: Point = plan.tests[0].points().next().expect("a point");
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
-    let mut procedure = resume(plan, &point, 1, &records).expect("nothing to replay").procedure;
+    let mut procedure = resume(plan, &point, 1, &records)
+        .expect("nothing to replay")
+        .procedure;
     while let Some(spec) = procedure.next_trial() {
         let (result, trial) = (machine.measure(&spec), records.len() as u32 + 1);
         let mut record = record(&point, trial, result);
@@ -129,7 +168,16 @@ fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
 
 fn record(point: &Point, trial: u32, result: TrialResult) -> TrialRecord {
     let (point, started) = (point.clone(), String::new());
-    TrialRecord { format: FORMAT, point, repetition: 1, trial, load: None, started, result, watch: None }
+    TrialRecord {
+        format: FORMAT,
+        point,
+        repetition: 1,
+        trial,
+        load: None,
+        started,
+        result,
+        watch: None,
+    }
 }
 
 /// Searches once; returns the bracket and the number of trials.
@@ -154,19 +202,36 @@ fn plan_of(duration_ns: u64) -> Plan {
 
 /// Searches `count` times on devices of random capacity at random moments; returns the share of brackets that contain the capacity, the share limited
 /// by the device, and the limits.
-fn many(count: u64, duration_ns: u64, taken: Taken, [period_ns, busy_ns]: [u64; 2]) -> (f64, f64, Vec<Limit>) {
+fn many(
+    count: u64,
+    duration_ns: u64,
+    taken: Taken,
+    [period_ns, busy_ns]: [u64; 2],
+) -> (f64, f64, Vec<Limit>) {
     let mut random = SplitMix64::new(duration_ns ^ busy_ns);
     let plan = plan_of(duration_ns);
     let found: Vec<(bool, Limit)> = (0..count)
         .map(|_| {
             let capacity = FrameRate(20_000 + random.next_u64() % 900_000);
-            let mut machine = Machine { capacity, taken, period_ns, busy_ns, now_ns: random.next_u64() % period_ns };
+            let mut machine = Machine {
+                capacity,
+                taken,
+                period_ns,
+                busy_ns,
+                now_ns: random.next_u64() % period_ns,
+            };
             let (bracket, _) = search(&plan, &mut machine);
             (holds(&bracket, capacity), bracket.limit)
         })
         .collect();
-    let share = |is: &dyn Fn(&(bool, Limit)) -> bool| found.iter().filter(|one| is(one)).count() as f64 / count as f64;
-    (share(&|one| one.0), share(&|one| one.1 == Limit::Dut), found.iter().map(|one| one.1).collect())
+    let share = |is: &dyn Fn(&(bool, Limit)) -> bool| {
+        found.iter().filter(|one| is(one)).count() as f64 / count as f64
+    };
+    (
+        share(&|one| one.0),
+        share(&|one| one.1 == Limit::Dut),
+        found.iter().map(|one| one.1).collect(),
+    )
 }
 
 #[test]
@@ -180,21 +245,49 @@ fn of_a_thousand_disturbed_searches_the_truth_is_in_97_of_100_and_none_is_the_te
     ];
     let held = all.iter().map(|one| one.0).sum::<f64>() / 4.0;
     assert!(held >= 0.97, "{:?}", all.each_ref().map(|one| one.0));
-    assert!(all.iter().all(|one| !one.2.contains(&Limit::Tester)), "{:?}", all.each_ref().map(|one| &one.2[..9]));
+    assert!(
+        all.iter().all(|one| !one.2.contains(&Limit::Tester)),
+        "{:?}",
+        all.each_ref().map(|one| &one.2[..9])
+    );
     // If a trial fits between two disturbances, waiting finds the result; otherwise the result says that it was disturbed.
-    assert!(all[0].1 > 0.9 && all[1].1 > 0.9, "{:?}", all.each_ref().map(|one| one.1));
-    assert!(all[2].2.iter().chain(&all[3].2).any(|limit| *limit == Limit::Disturbed));
+    assert!(
+        all[0].1 > 0.9 && all[1].1 > 0.9,
+        "{:?}",
+        all.each_ref().map(|one| one.1)
+    );
+    assert!(
+        all[2]
+            .2
+            .iter()
+            .chain(&all[3].2)
+            .any(|limit| *limit == Limit::Disturbed)
+    );
 }
 
 #[test]
 fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() {
     let plan = plan_of(SECOND);
-    let mut machine = Machine { capacity: FrameRate(300_000), taken: Taken::Device, period_ns: SECOND, busy_ns: 0, now_ns: 0 };
+    let mut machine = Machine {
+        capacity: FrameRate(300_000),
+        taken: Taken::Device,
+        period_ns: SECOND,
+        busy_ns: 0,
+        now_ns: 0,
+    };
     let (bracket, trials) = search(&plan, &mut machine);
-    assert!(holds(&bracket, machine.capacity) && bracket.limit == Limit::Dut && trials < 20, "{bracket:?}, {trials} trials");
+    assert!(
+        holds(&bracket, machine.capacity) && bracket.limit == Limit::Dut && trials < 20,
+        "{bracket:?}, {trials} trials"
+    );
     let mut slow = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], vec![]);
-    slow.faults.push(Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: SECOND, took_ns: 2 * SECOND });
-    slow.faults.push(Fault::TesterKeptOff { microseconds: 3000 });
+    slow.faults.push(Fault::SentTooSlowly {
+        direction: Direction::Forward,
+        nominal_ns: SECOND,
+        took_ns: 2 * SECOND,
+    });
+    slow.faults
+        .push(Fault::TesterKeptOff { microseconds: 3000 });
     let mut record = record(&plan.tests[0].points().next().expect("a point"), 1, slow);
     let verdict = record.result.verdict(LossRatio::ZERO);
     assert!(
@@ -205,14 +298,28 @@ fn a_quiet_machine_and_a_tester_that_is_too_slow_by_itself_are_judged_as_ever() 
 
 /// Returns a machine whose device receives nothing, because another program has its core all the time.
 fn starved() -> Machine {
-    Machine { capacity: FrameRate(0), taken: Taken::Device, period_ns: 3600 * SECOND, busy_ns: 3600 * SECOND, now_ns: 0 }
+    Machine {
+        capacity: FrameRate(0),
+        taken: Taken::Device,
+        period_ns: 3600 * SECOND,
+        busy_ns: 3600 * SECOND,
+        now_ns: 0,
+    }
 }
 
 #[test]
 fn a_device_without_a_core_that_receives_nothing_is_disturbed_whatever_is_measured() {
     let (load, duration_ns) = (Load::Rate(FrameRate(10_000)), SECOND);
-    let latency = Latency { load, duration_ns, tag_after_ns: SECOND / 2, tagged: 500 };
-    let loss = LossScan { rates: vec![FrameRate(10_000)], until_lossless: false };
+    let latency = Latency {
+        load,
+        duration_ns,
+        tag_after_ns: SECOND / 2,
+        tagged: 500,
+    };
+    let loss = LossScan {
+        rates: vec![FrameRate(10_000)],
+        until_lossless: false,
+    };
     let measures = [
         Measure::Throughput,
         Measure::FrameLossRate(loss),
@@ -224,10 +331,23 @@ fn a_device_without_a_core_that_receives_nothing_is_disturbed_whatever_is_measur
         let mut plan = plan_of(SECOND);
         plan.tests[0].measure = measure.clone();
         let (outcome, records) = repeat(&plan, &mut starved());
-        assert!(records[0].result.was_made_again(), "the first trial of {}", measure.name());
-        assert!(outcome.is_unfit(&measure), "{}: {outcome:?}", measure.name());
+        assert!(
+            records[0].result.was_made_again(),
+            "the first trial of {}",
+            measure.name()
+        );
+        assert!(
+            outcome.is_unfit(&measure),
+            "{}: {outcome:?}",
+            measure.name()
+        );
         let all: Vec<&TrialRecord> = records.iter().collect();
-        assert_eq!(InvalidCause::of(&all), InvalidCause::Disturbed, "{}", measure.name());
+        assert_eq!(
+            InvalidCause::of(&all),
+            InvalidCause::Disturbed,
+            "{}",
+            measure.name()
+        );
     }
 }
 
@@ -236,12 +356,27 @@ fn a_phase_1_that_others_may_have_kept_from_opening_all_connections_is_made_agai
     let plan = plan_of(SECOND);
     let point = plan.tests[0].points().next().expect("a point");
     let is_made_again = |lost, taken_ms: Option<u64>| {
-        let faults = taken_ms.map(|milliseconds| Fault::CpuTaken { milliseconds }).into_iter();
-        let faults = faults.chain([Fault::PhaseOneIncomplete { lost, of: 1000, rate: 1000 }]).collect();
+        let faults = taken_ms
+            .map(|milliseconds| Fault::CpuTaken { milliseconds })
+            .into_iter();
+        let faults = faults
+            .chain([Fault::PhaseOneIncomplete {
+                lost,
+                of: 1000,
+                rate: 1000,
+            }])
+            .collect();
         let result = TrialResult::new(TrialSpec::constant(FrameRate(1000), SECOND), vec![], faults);
         let verdict = result.verdict(LossRatio::ZERO);
-        Patience::new(&plan, &[]).excuse(&mut record(&point, 1, result), verdict, TrialPurpose::Counts)
+        Patience::new(&plan, &[]).excuse(
+            &mut record(&point, 1, result),
+            verdict,
+            TrialPurpose::Counts,
+        )
     };
     assert!(is_made_again(1000, Some(950)) && is_made_again(30, Some(40)));
-    assert!(!is_made_again(1000, None) && !is_made_again(1000, Some(60)), "60 of 1000 connections are not what it lacks");
+    assert!(
+        !is_made_again(1000, None) && !is_made_again(1000, Some(60)),
+        "60 of 1000 connections are not what it lacks"
+    );
 }

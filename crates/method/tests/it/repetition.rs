@@ -21,14 +21,32 @@ struct Way {
     is_warm: bool,
 }
 
-const COLD: Way = Way { name: "20 cold", repetition: Repetition::Fixed(20), is_warm: false };
-const WARM: Way = Way { name: "20 dithered", repetition: Repetition::Fixed(20), is_warm: true };
-const ADAPTIVE: Way = Way { name: "adaptive", repetition: Repetition::ADAPTIVE, is_warm: true };
+const COLD: Way = Way {
+    name: "20 cold",
+    repetition: Repetition::Fixed(20),
+    is_warm: false,
+};
+const WARM: Way = Way {
+    name: "20 dithered",
+    repetition: Repetition::Fixed(20),
+    is_warm: true,
+};
+const ADAPTIVE: Way = Way {
+    name: "adaptive",
+    repetition: Repetition::ADAPTIVE,
+    is_warm: true,
+};
 
 const DUTS: [(&str, Behaviour); 3] = [
     ("steady 0.1 %", Behaviour::Noisy { deviation: 0.001 }),
     ("noisy 2 %", Behaviour::Noisy { deviation: 0.02 }),
-    ("bimodal 8 %", Behaviour::Bimodal { often: 0.08, at: 0.7 }),
+    (
+        "bimodal 8 %",
+        Behaviour::Bimodal {
+            often: 0.08,
+            at: 0.7,
+        },
+    ),
 ];
 
 /// The result of one measurement with all its repetitions.
@@ -62,7 +80,10 @@ fn measurement(plan: &Plan, way: Way, behaviour: Behaviour, seed: u64) -> Run {
     let median_over_truth = median(&found).unwrap() / dut.truth().0 as f64;
     Run {
         repetitions: found.len() as f64,
-        trials: earlier.iter().map(|outcome| f64::from(outcome.trials)).sum(),
+        trials: earlier
+            .iter()
+            .map(|outcome| f64::from(outcome.trials))
+            .sum(),
         hours: dut.elapsed_ns() as f64 / 3.6e12,
         median_over_truth,
         is_within: f64::from(u8::from((median_over_truth - 1.0).abs() <= 0.01)),
@@ -71,7 +92,9 @@ fn measurement(plan: &Plan, way: Way, behaviour: Behaviour, seed: u64) -> Run {
 
 /// Returns the means over all runs, except that the medians are summarised by their median.
 fn typical(plan: &Plan, way: Way, behaviour: Behaviour) -> Run {
-    let runs: Vec<Run> = (0..RUNS).map(|seed| measurement(plan, way, behaviour, seed)).collect();
+    let runs: Vec<Run> = (0..RUNS)
+        .map(|seed| measurement(plan, way, behaviour, seed))
+        .collect();
     let mean = |of: fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
     let medians: Vec<f64> = runs.iter().map(|run| run.median_over_truth).collect();
     Run {
@@ -84,7 +107,13 @@ fn typical(plan: &Plan, way: Way, behaviour: Behaviour) -> Run {
 }
 
 fn row(dut: &str, way: &str, run: Run, cold: Run) -> String {
-    let Run { repetitions, trials, hours, median_over_truth, is_within } = run;
+    let Run {
+        repetitions,
+        trials,
+        hours,
+        median_over_truth,
+        is_within,
+    } = run;
     let (saved, percent) = (cold.trials / trials, 100.0 * is_within);
     format!(
         "{dut:<13} {way:<11} {repetitions:>4.1} {trials:>6.1} {saved:>6.2} {hours:>6.2} {median_over_truth:>7.4} {percent:>12.1}"
@@ -94,14 +123,22 @@ fn row(dut: &str, way: &str, run: Run, cold: Run) -> String {
 #[test]
 fn repeating_until_the_median_is_known_costs_less_than_half_and_finds_the_same() {
     let plan = settings();
-    let mut table = String::from("DUT           way         reps trials  saves  hours  median % within 1 %\n");
+    let mut table =
+        String::from("DUT           way         reps trials  saves  hours  median % within 1 %\n");
     for (name, behaviour) in DUTS {
-        let [cold, warm, adaptive] = [COLD, WARM, ADAPTIVE].map(|way| typical(&plan, way, behaviour));
+        let [cold, warm, adaptive] =
+            [COLD, WARM, ADAPTIVE].map(|way| typical(&plan, way, behaviour));
         for (way, run) in [(COLD, cold), (WARM, warm), (ADAPTIVE, adaptive)] {
             writeln!(table, "{}", row(name, way.name, run, cold)).unwrap();
         }
-        assert!(cold.trials >= 2.3 * adaptive.trials, "trials saved\n{table}");
-        assert!((adaptive.median_over_truth / cold.median_over_truth - 1.0).abs() <= 0.003, "medians\n{table}");
+        assert!(
+            cold.trials >= 2.3 * adaptive.trials,
+            "trials saved\n{table}"
+        );
+        assert!(
+            (adaptive.median_over_truth / cold.median_over_truth - 1.0).abs() <= 0.003,
+            "medians\n{table}"
+        );
         // The rule promises this coverage for the median, although it checks again after every repetition.
         assert!(adaptive.is_within >= 0.95, "known within 1 %\n{table}");
     }

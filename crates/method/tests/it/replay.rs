@@ -6,7 +6,9 @@ use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{OrderedReplay, Replay, Resumed, outcomes, replay, resume};
-use sixbench_method::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for};
+use sixbench_method::search::{
+    Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for,
+};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, LossRatio};
 
@@ -21,22 +23,33 @@ fn noisy(seed: u64) -> SimulatedDut {
 fn plans() -> [Plan; 3] {
     let mut own = plan(SearchMethod::Binary, &[0.0]);
     own.tests[0].own_goals = Some([0.0, 0.001].map(LossRatio).to_vec());
-    [plan(SearchMethod::Binary, &[0.0]), plan(SearchMethod::Mlrsearch, &[0.0, 0.001]), own]
+    [
+        plan(SearchMethod::Binary, &[0.0]),
+        plan(SearchMethod::Mlrsearch, &[0.0, 0.001]),
+        own,
+    ]
 }
 
 #[test]
 fn a_test_is_searched_by_its_own_loss_goals() {
     let [.., plan] = plans();
     let found = outcomes(&plan, &live(&plan, &mut noisy(1)).0);
-    let goals: Vec<f64> = found[0].brackets.iter().map(|bracket| bracket.goal.0).collect();
+    let goals: Vec<f64> = found[0]
+        .brackets
+        .iter()
+        .map(|bracket| bracket.goal.0)
+        .collect();
     assert_eq!((goals, plan.search.goals.len()), (vec![0.0, 0.001], 1));
 }
 
 /// Replays records repetition by repetition as they are read; returns `None` if they are not in the required order.
 fn replayed_in_order(plan: &Plan, records: &[TrialRecord]) -> Option<Replay> {
     let mut replay = OrderedReplay::new(plan);
-    let is_same = |a: &TrialRecord, b: &TrialRecord| (&a.point, a.repetition) == (&b.point, b.repetition);
-    let is_in_order = records.chunk_by(is_same).all(|repetition| replay.add(repetition));
+    let is_same =
+        |a: &TrialRecord, b: &TrialRecord| (&a.point, a.repetition) == (&b.point, b.repetition);
+    let is_in_order = records
+        .chunk_by(is_same)
+        .all(|repetition| replay.add(repetition));
     is_in_order.then(|| replay.end())
 }
 
@@ -48,28 +61,64 @@ fn a_run_that_is_replayed_while_it_is_read_comes_to_the_same() {
         records[0].result.spec.rate.0 += 1;
         let first = records[0].clone();
         let found = replayed_in_order(plan, &records).expect("they are in order");
-        assert!(!found.finished.is_empty() && !found.unfinished.is_empty() && !found.mismatches.is_empty());
+        assert!(
+            !found.finished.is_empty()
+                && !found.unfinished.is_empty()
+                && !found.mismatches.is_empty()
+        );
         assert_eq!(found, replay(plan, &records));
         records.push(first);
-        assert_eq!(replayed_in_order(plan, &records), None, "of a repetition that was replayed");
+        assert_eq!(
+            replayed_in_order(plan, &records),
+            None,
+            "of a repetition that was replayed"
+        );
     }
 }
 
 /// Returns every measurement, at the throughput if it is made at a load.
 fn measures() -> Vec<Measure> {
     let (load, duration_ns) = (Load::OfThroughput(1.0), 60 * SECOND);
-    let rates = (1..=20).rev().map(|tenth| FrameRate(tenth * 100_000)).collect();
+    let rates = (1..=20)
+        .rev()
+        .map(|tenth| FrameRate(tenth * 100_000))
+        .collect();
     let close = sixbench_method::trial::tcp::Close::ServerFirst;
-    let tcp = Tcp { object_octets: 64, time_limit_ns: SECOND, close, server_ports: (80, 80) };
+    let tcp = Tcp {
+        object_octets: 64,
+        time_limit_ns: SECOND,
+        close,
+        server_ports: (80, 80),
+    };
     let all = vec![
         Measure::Throughput,
-        Measure::FrameLossRate(LossScan { rates, until_lossless: true }),
-        Measure::Latency(Latency { load, duration_ns: 120 * SECOND, tag_after_ns: 60 * SECOND, tagged: 500 }),
+        Measure::FrameLossRate(LossScan {
+            rates,
+            until_lossless: true,
+        }),
+        Measure::Latency(Latency {
+            load,
+            duration_ns: 120 * SECOND,
+            tag_after_ns: 60 * SECOND,
+            tagged: 500,
+        }),
         Measure::Pdv(PdvStream { load, duration_ns }),
         Measure::Ipdv(IpdvStream { load, duration_ns }),
-        Measure::BackToBack(BackToBack { rate: FrameRate(1_488_095), longest_ns: 2 * SECOND, step_frames: 10 }),
-        Measure::Recovery(Recovery { overload: 1.1, duration_ns, after_ns: 10 * SECOND }),
-        Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 30 * SECOND }),
+        Measure::BackToBack(BackToBack {
+            rate: FrameRate(1_488_095),
+            longest_ns: 2 * SECOND,
+            step_frames: 10,
+        }),
+        Measure::Recovery(Recovery {
+            overload: 1.1,
+            duration_ns,
+            after_ns: 10 * SECOND,
+        }),
+        Measure::Reset(Reset {
+            load,
+            before_ns: 15 * SECOND,
+            after_ns: 30 * SECOND,
+        }),
         Measure::EstablishmentRate,
         Measure::TearDownRate,
         Measure::TableCapacity(Capacity {
@@ -80,10 +129,30 @@ fn measures() -> Vec<Measure> {
             error: 100,
         }),
         Measure::TcpEstablishmentRate(tcp),
-        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns, outstanding: None }),
-        Measure::Soak(Soak { load, duration_ns, warm_up_ns: 10 * SECOND, tcp: None }),
-        Measure::Soak(Soak { load: Load::Rate(FrameRate(100)), duration_ns, warm_up_ns: 10 * SECOND, tcp: Some(tcp) }),
-        Measure::TcpCapacity(TcpCapacity { tcp, start: 1_000, most: 100_000, error: 100, rate: FrameRate(5_000) }),
+        Measure::ResponseTime(ResponseTime {
+            rate_per_client: FrameRate(15_000),
+            duration_ns,
+            outstanding: None,
+        }),
+        Measure::Soak(Soak {
+            load,
+            duration_ns,
+            warm_up_ns: 10 * SECOND,
+            tcp: None,
+        }),
+        Measure::Soak(Soak {
+            load: Load::Rate(FrameRate(100)),
+            duration_ns,
+            warm_up_ns: 10 * SECOND,
+            tcp: Some(tcp),
+        }),
+        Measure::TcpCapacity(TcpCapacity {
+            tcp,
+            start: 1_000,
+            most: 100_000,
+            error: 100,
+            rate: FrameRate(5_000),
+        }),
     ];
     all.iter().for_each(is_listed);
     all
@@ -103,8 +172,16 @@ fn is_listed(measure: &Measure) {
 
 /// Returns all plans for every measurement, each also with flows that start one after the other.
 fn every_plan() -> Vec<Plan> {
-    let ramps = [None, Some(Flows { count: 4, step_ns: SECOND })];
-    let cases = measures().into_iter().flat_map(|measure| ramps.map(|flows| (measure.clone(), flows)));
+    let ramps = [
+        None,
+        Some(Flows {
+            count: 4,
+            step_ns: SECOND,
+        }),
+    ];
+    let cases = measures()
+        .into_iter()
+        .flat_map(|measure| ramps.map(|flows| (measure.clone(), flows)));
     let plans = cases.flat_map(|(measure, flows)| {
         plans().map(|mut plan| {
             plan.tests[0].measure = measure.clone();
@@ -121,7 +198,11 @@ fn a_replay_finds_what_the_live_run_found() {
         let (mut records, found) = live(&plan, &mut noisy(7));
         assert_eq!(outcomes(&plan, &records), found);
         records.reverse();
-        assert_eq!(outcomes(&plan, &records), found, "the order of the records does not matter");
+        assert_eq!(
+            outcomes(&plan, &records),
+            found,
+            "the order of the records does not matter"
+        );
     }
 }
 
@@ -132,7 +213,10 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
         records.pop();
         let replay = replay(&plan, &records);
         assert_eq!(replay.finished, found[..5]);
-        assert_eq!((replay.unfinished.len(), replay.unfinished[0].repetition), (1, 3));
+        assert_eq!(
+            (replay.unfinished.len(), replay.unfinished[0].repetition),
+            (1, 3)
+        );
         assert!(replay.mismatches.is_empty());
     }
 }
@@ -140,10 +224,16 @@ fn a_killed_run_leaves_one_measurement_unfinished() {
 #[test]
 fn a_trial_made_again_because_an_earlier_version_called_the_one_before_invalid_is_no_mismatch() {
     let [mut plan, ..] = plans();
-    plan.tests[0].measure =
-        Measure::ResponseTime(ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND, outstanding: None });
+    plan.tests[0].measure = Measure::ResponseTime(ResponseTime {
+        rate_per_client: FrameRate(15_000),
+        duration_ns: SECOND,
+        outstanding: None,
+    });
     let (mut records, found) = live(&plan, &mut noisy(7));
-    let again = TrialRecord { trial: 2, ..records[0].clone() };
+    let again = TrialRecord {
+        trial: 2,
+        ..records[0].clone()
+    };
     records.insert(1, again);
     let replay = replay(&plan, &records);
     assert!(replay.mismatches.is_empty(), "{:?}", replay.mismatches);
@@ -158,7 +248,9 @@ fn records_of_another_plan_are_refused() {
     plan.search.maximum = FrameRate(9_000_000);
     let replay = replay(&plan, &records);
     assert_eq!((replay.finished.len(), replay.mismatches.len()), (0, 6));
-    let refused = resume(&plan, &records[0].point, 1, &records).map(|_| ()).unwrap_err();
+    let refused = resume(&plan, &records[0].point, 1, &records)
+        .map(|_| ())
+        .unwrap_err();
     insta::assert_snapshot!(refused, @"nat64/84, repetition 1: trial 1 was at 10000000 frames/s for 60 s, which is not what this plan does there; has the plan been changed since? (resume with the resolved.toml of these results)");
 }
 
@@ -179,18 +271,37 @@ fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
     let (_, mut found) = live(&plan, &mut noisy(7));
     found.truncate(2);
     let point = plan.tests[0].points().next().unwrap();
-    let median = found.iter().map(|outcome| outcome.brackets[0].lower.unwrap().0).sum::<u64>() / 2;
+    let median = found
+        .iter()
+        .map(|outcome| outcome.brackets[0].lower.unwrap().0)
+        .sum::<u64>()
+        / 2;
     let mut start = |start, found: &[Outcome]| {
         plan.search.start = start;
         let found: Vec<_> = found.iter().map(Outcome::throughput).collect();
-        start_for(&plan.search, plan.seed, (&point.test, point.frame_size), &found)
+        start_for(
+            &plan.search,
+            plan.seed,
+            (&point.test, point.frame_size),
+            &found,
+        )
     };
     assert_eq!(start(RepetitionStart::Dithered, &[]), Start::Cold);
     assert_eq!(start(RepetitionStart::Cold, &found), Start::Cold);
-    assert_eq!(start(RepetitionStart::Median, &found), Start::Near(FrameRate(median)));
-    let Start::Near(FrameRate(near)) = start(RepetitionStart::Dithered, &found) else { panic!("a warm start") };
-    assert!(near != median && (near as f64 / median as f64 - 1.0).abs() <= 0.009, "{near} {median}: eight widths of 0.1 %");
-    found.iter_mut().for_each(|outcome| outcome.brackets[0].lower = None);
+    assert_eq!(
+        start(RepetitionStart::Median, &found),
+        Start::Near(FrameRate(median))
+    );
+    let Start::Near(FrameRate(near)) = start(RepetitionStart::Dithered, &found) else {
+        panic!("a warm start")
+    };
+    assert!(
+        near != median && (near as f64 / median as f64 - 1.0).abs() <= 0.009,
+        "{near} {median}: eight widths of 0.1 %"
+    );
+    found
+        .iter_mut()
+        .for_each(|outcome| outcome.brackets[0].lower = None);
     assert_eq!(start(RepetitionStart::Dithered, &found), Start::Cold);
 }
 

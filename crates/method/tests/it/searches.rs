@@ -5,7 +5,8 @@ use sixbench_method::fixtures::plan;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point};
 use sixbench_method::search::{
-    BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings, Start, new_search, run, start_for,
+    BinarySearch, Goal, Limit, MultipleLossRatioSearch, Search, SearchMethod, SearchSettings,
+    Start, new_search, run, start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut, SplitMix64};
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -42,17 +43,37 @@ fn point() -> Point {
 fn dithered(earlier: &[Outcome]) -> Start {
     let (plan, point) = (binary(), point());
     let found: Vec<_> = earlier.iter().map(Outcome::throughput).collect();
-    start_for(&plan.search, plan.seed, (&point.test, point.frame_size), &found)
+    start_for(
+        &plan.search,
+        plan.seed,
+        (&point.test, point.frame_size),
+        &found,
+    )
 }
 
 fn tst009() -> Box<dyn Search> {
     let goals = vec![Goal::tst009(LossRatio::ZERO, 0.001, 60 * SECOND)];
-    let SearchSettings { minimum, maximum, max_invalid, .. } = binary().search;
-    Box::new(MultipleLossRatioSearch::new(goals, minimum, maximum, max_invalid, Start::Cold))
+    let SearchSettings {
+        minimum,
+        maximum,
+        max_invalid,
+        ..
+    } = binary().search;
+    Box::new(MultipleLossRatioSearch::new(
+        goals,
+        minimum,
+        maximum,
+        max_invalid,
+        Start::Cold,
+    ))
 }
 
 const CONTENDERS: [Contender; 5] = [
-    Contender { name: "binary cold", build: |_| new_search(&binary().search, &binary().trial, Start::Cold), series: 1 },
+    Contender {
+        name: "binary cold",
+        build: |_| new_search(&binary().search, &binary().trial, Start::Cold),
+        series: 1,
+    },
     Contender {
         name: "binary dithered",
         build: |earlier| new_search(&binary().search, &binary().trial, dithered(earlier)),
@@ -74,14 +95,31 @@ const CONTENDERS: [Contender; 5] = [
         },
         series: 1,
     },
-    Contender { name: "MLRsearch tst009", build: |_| tst009(), series: 1 },
+    Contender {
+        name: "MLRsearch tst009",
+        build: |_| tst009(),
+        series: 1,
+    },
 ];
 
 const BEHAVIOURS: [(&str, Behaviour); 5] = [
     ("hard limit", Behaviour::HardLimit),
     ("noisy 2 %", Behaviour::Noisy { deviation: 0.02 }),
-    ("bimodal 8 %", Behaviour::Bimodal { often: 0.08, at: 0.7 }),
-    ("loss inversion", Behaviour::LossInversion { from: 0.6, to: 0.7, loss: 0.001 }),
+    (
+        "bimodal 8 %",
+        Behaviour::Bimodal {
+            often: 0.08,
+            at: 0.7,
+        },
+    ),
+    (
+        "loss inversion",
+        Behaviour::LossInversion {
+            from: 0.6,
+            to: 0.7,
+            loss: 0.001,
+        },
+    ),
     ("slow tester", Behaviour::SlowTester { ceiling: 0.8 }),
 ];
 
@@ -99,7 +137,10 @@ fn runs(contender: &Contender, behaviour: Behaviour) -> Vec<Run> {
         let cold = usize::from(contender.series > 1);
         all.into_iter().skip(cold)
     };
-    (0..RUNS).step_by(contender.series as usize).flat_map(series).collect()
+    (0..RUNS)
+        .step_by(contender.series as usize)
+        .flat_map(series)
+        .collect()
 }
 
 fn one(dut: &mut SimulatedDut, mut search: Box<dyn Search>, earlier: &mut Vec<Outcome>) -> Run {
@@ -116,7 +157,11 @@ fn one(dut: &mut SimulatedDut, mut search: Box<dyn Search>, earlier: &mut Vec<Ou
         values: Vec::new(),
         signs: Default::default(),
     });
-    Run { trials: f64::from(trials), seconds: dut.elapsed_ns() as f64 / 1e9, found_over_truth: found / dut.truth().0 as f64 }
+    Run {
+        trials: f64::from(trials),
+        seconds: dut.elapsed_ns() as f64 / 1e9,
+        found_over_truth: found / dut.truth().0 as f64,
+    }
 }
 
 fn row(name: &str, behaviour: &str, runs: &[Run]) -> String {
@@ -135,7 +180,8 @@ fn row(name: &str, behaviour: &str, runs: &[Run]) -> String {
 
 #[test]
 fn every_search_on_every_kind_of_dut() {
-    let mut table = String::from("search             DUT             trials seconds  P1      median  P99\n");
+    let mut table =
+        String::from("search             DUT             trials seconds  P1      median  P99\n");
     for contender in &CONTENDERS {
         for (name, behaviour) in BEHAVIOURS {
             let runs = runs(contender, behaviour);

@@ -8,7 +8,9 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 /// Returns the first number of a table that lies outside its bound.
 pub(crate) fn first_outside(table: &DeTable<'_>, bounds: &TableBounds) -> Option<Diagnostic> {
-    let outside = table.iter().find_map(|(key, value)| in_entry(key.get_ref(), value, bounds));
+    let outside = table
+        .iter()
+        .find_map(|(key, value)| in_entry(key.get_ref(), value, bounds));
     outside.or_else(|| disordered(table, bounds))
 }
 
@@ -31,7 +33,9 @@ fn in_tables(value: &Spanned<DeValue<'_>>, bounds: &TableBounds) -> Option<Diagn
 /// Looks at a number, at every number of a list, or at every number that a table has under a name of the user.
 fn in_number(key: &str, value: &Spanned<DeValue<'_>>, bound: NumberBound) -> Option<Diagnostic> {
     match value.get_ref() {
-        DeValue::Table(table) => table.iter().find_map(|(key, value)| in_number(key.get_ref(), value, bound)),
+        DeValue::Table(table) => table
+            .iter()
+            .find_map(|(key, value)| in_number(key.get_ref(), value, bound)),
         DeValue::Array(items) => items.iter().find_map(|item| in_number(key, item, bound)),
         other => {
             let number = number(other)?;
@@ -45,7 +49,8 @@ fn disordered(table: &DeTable<'_>, bounds: &TableBounds) -> Option<Diagnostic> {
     bounds.ordered.iter().find_map(|(low, high)| {
         let (below, above) = (table.get(*low)?, table.get(*high)?);
         let is_wrong = number(below.get_ref())? > number(above.get_ref())?;
-        is_wrong.then(|| Diagnostic::new(below.span(), format!("`{low}` must not be above `{high}`")))
+        is_wrong
+            .then(|| Diagnostic::new(below.span(), format!("`{low}` must not be above `{high}`")))
     })
 }
 
@@ -58,7 +63,9 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
 }
 
 fn whole(integer: &DeInteger<'_>) -> Option<f64> {
-    i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|number| number as f64)
+    i128::from_str_radix(integer.as_str(), integer.radix())
+        .ok()
+        .map(|number| number as f64)
 }
 
 #[cfg(test)]
@@ -69,8 +76,7 @@ mod tests {
     use sixbench_method::plan::Plan;
     use sixbench_method::terms::bounds::{Bounded, TableBounds};
 
-    const STATEFUL: &str =
-        "measure = \"pdv\"\nrate = \"5k\"\nrepetitions = \"adaptive\"\nconnections = \"1k\"\nflow-step = \"0s\"\n";
+    const STATEFUL: &str = "measure = \"pdv\"\nrate = \"5k\"\nrepetitions = \"adaptive\"\nconnections = \"1k\"\nflow-step = \"0s\"\n";
 
     fn resolved_of(lines: &str) -> String {
         let source = format!("{SMALLEST}{lines}");
@@ -103,9 +109,21 @@ mod tests {
                 "{key} = {at_the_end}: {:?}",
                 resolved::plan_of(&with(at_the_end))
             );
-            let (text, mistake) = (with(outside), resolved::plan_of(&with(outside)).expect_err(key));
-            assert!(mistake.title.starts_with(&format!("`{key}` must be between ")), "{}", mistake.title);
-            let line = text[..mistake.span.start].lines().last().unwrap_or_default();
+            let (text, mistake) = (
+                with(outside),
+                resolved::plan_of(&with(outside)).expect_err(key),
+            );
+            assert!(
+                mistake
+                    .title
+                    .starts_with(&format!("`{key}` must be between ")),
+                "{}",
+                mistake.title
+            );
+            let line = text[..mistake.span.start]
+                .lines()
+                .last()
+                .unwrap_or_default();
             assert!(line.starts_with(&format!("{key} = ")), "{line}");
         }
     }
@@ -116,7 +134,11 @@ mod tests {
         let set = |line: &str| {
             let is_it = is_open && line.starts_with(&format!("{key} = "));
             is_open &= !is_it;
-            if is_it { format!("{key} = {value}") } else { line.to_owned() }
+            if is_it {
+                format!("{key} = {value}")
+            } else {
+                line.to_owned()
+            }
         };
         let changed: Vec<String> = text.lines().map(set).collect();
         assert!(!is_open, "no {key} in {text}");
@@ -127,15 +149,20 @@ mod tests {
     fn so_many_addresses_that_the_guard_could_not_look_at_each_are_refused() {
         let text = resolved_of("right-addresses = { range = \"0-1048575\" }\n");
         assert!(resolved::plan_of(&text).is_ok());
-        let mistake = resolved::plan_of(&text.replacen("last = 1048575", "last = 1048576", 1)).expect_err("too many");
-        assert_eq!(mistake.title, "`last` must be between 0 and 1048575, not 1048576");
+        let mistake = resolved::plan_of(&text.replacen("last = 1048575", "last = 1048576", 1))
+            .expect_err("too many");
+        assert_eq!(
+            mistake.title,
+            "`last` must be between 0 and 1048575, not 1048576"
+        );
     }
 
     #[test]
     fn a_range_that_ends_before_it_begins_is_refused() {
         let text = resolved_of("forward-ports = { source = \"10-20\" }\n");
         assert!(resolved::plan_of(&text).is_ok());
-        let mistake = resolved::plan_of(&text.replacen("first = 10", "first = 30", 1)).expect_err("a range");
+        let mistake =
+            resolved::plan_of(&text.replacen("first = 10", "first = 30", 1)).expect_err("a range");
         assert_eq!(mistake.title, "`first` must not be above `last`");
     }
 
@@ -145,7 +172,11 @@ mod tests {
         assert!(resolved::plan_of(&text).is_ok(), "{text}");
         for (from, to) in [("128", "65535"), ("0.01", "1.0")] {
             let mistake = resolved::plan_of(&text.replacen(from, to, 1)).expect_err(to);
-            assert!(mistake.title.contains(" must be between "), "{}", mistake.title);
+            assert!(
+                mistake.title.contains(" must be between "),
+                "{}",
+                mistake.title
+            );
         }
     }
 
@@ -158,7 +189,13 @@ mod tests {
     }
 
     /// Adds the paths of the numbers in a schema that have no bound.
-    fn collect_unbounded(root: &Value, schema: &Value, bounds: &TableBounds, path: &str, unbounded: &mut Vec<String>) {
+    fn collect_unbounded(
+        root: &Value,
+        schema: &Value,
+        bounds: &TableBounds,
+        path: &str,
+        unbounded: &mut Vec<String>,
+    ) {
         if is_number(schema) {
             unbounded.push(path.to_owned());
         }
@@ -175,14 +212,24 @@ mod tests {
     /// Returns whether the schema allows a number; it may allow the lack of one beside it.
     fn is_number(schema: &Value) -> bool {
         let is_word = |word: &Value| word == "number" || word == "integer";
-        is_word(&schema["type"]) || schema["type"].as_array().is_some_and(|types| types.iter().any(is_word))
+        is_word(&schema["type"])
+            || schema["type"]
+                .as_array()
+                .is_some_and(|types| types.iter().any(is_word))
     }
 
     /// Returns the schemas that describe the same value, its variants, or its items.
     fn parts<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
-        let lists = ["oneOf", "anyOf", "allOf", "prefixItems"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
-        let single = ["items", "additionalProperties"].into_iter().filter_map(|key| schema.get(key));
-        let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
+        let lists = ["oneOf", "anyOf", "allOf", "prefixItems"]
+            .into_iter()
+            .filter_map(|key| schema[key].as_array())
+            .flatten();
+        let single = ["items", "additionalProperties"]
+            .into_iter()
+            .filter_map(|key| schema.get(key));
+        let named = schema["$ref"]
+            .as_str()
+            .and_then(|name| root.pointer(name.trim_start_matches('#')));
         lists.chain(single).chain(named).collect()
     }
 }

@@ -35,7 +35,8 @@ fn other_language(source: &str) -> Option<Diagnostic> {
         *start += line.len();
         Some((place, line.trim_end()))
     });
-    let (start, first) = lines.find(|(_, line)| !line.trim_start().is_empty() && !line.trim_start().starts_with('#'))?;
+    let (start, first) = lines
+        .find(|(_, line)| !line.trim_start().is_empty() && !line.trim_start().starts_with('#'))?;
     let is_yaml_key = |(key, value): (&str, &str)| {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         !key.is_empty() && key.chars().all(is_word) && (value.is_empty() || value.starts_with(' '))
@@ -47,7 +48,13 @@ fn other_language(source: &str) -> Option<Diagnostic> {
         _ => return None,
     };
     let help = "write `name = \"NAME\"` and a table [[test]] for each test, in the syntax of TOML";
-    Some(Diagnostic::new(start..start + first.len(), format!("this is {language}, but a plan is TOML")).help(help))
+    Some(
+        Diagnostic::new(
+            start..start + first.len(),
+            format!("this is {language}, but a plan is TOML"),
+        )
+        .help(help),
+    )
 }
 
 #[derive(Default)]
@@ -78,8 +85,19 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    pub(crate) fn new(table: &'a DeTable<'a>, span: Range<usize>, name: &'static str, mistakes: &'a Mistakes) -> Self {
-        Self { table, span, name, known: RefCell::default(), mistakes }
+    pub(crate) fn new(
+        table: &'a DeTable<'a>,
+        span: Range<usize>,
+        name: &'static str,
+        mistakes: &'a Mistakes,
+    ) -> Self {
+        Self {
+            table,
+            span,
+            name,
+            known: RefCell::default(),
+            mistakes,
+        }
     }
 
     /// Returns the same section again, for checks after it is finished.
@@ -98,28 +116,48 @@ impl<'a> Section<'a> {
     }
 
     /// Does the same as [`Section::text`], and reports a missing key.
-    pub(crate) fn required_text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    pub(crate) fn required_text<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
         self.check_given(key);
         self.text(key, read)
     }
 
     fn check_given(&self, key: &'static str) {
         if self.get(key).is_none() {
-            self.mistakes.add(Diagnostic::new(self.span.clone(), format!("{} needs a `{key}`", self.name)));
+            self.mistakes.add(Diagnostic::new(
+                self.span.clone(),
+                format!("{} needs a `{key}`", self.name),
+            ));
         }
     }
 
     /// Returns a list of strings; a single string may be written without brackets.
-    pub(crate) fn texts<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    pub(crate) fn texts<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Text, read)
     }
 
     /// Returns a list of whole numbers; a single number may be written without brackets.
-    pub(crate) fn numbers<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    pub(crate) fn numbers<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Number, read)
     }
 
-    fn items<T>(&self, key: &'static str, kind: ValueKind, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    fn items<T>(
+        &self,
+        key: &'static str,
+        kind: ValueKind,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
         self.items_of(self.get(key)?, kind, &read)
     }
 
@@ -130,7 +168,12 @@ impl<'a> Section<'a> {
         read: &impl Fn(&str) -> Result<T, String>,
     ) -> Option<Vec<T>> {
         match value.get_ref() {
-            DeValue::Array(items) => Some(items.iter().filter_map(|item| self.scalar(item, kind, read)).collect()),
+            DeValue::Array(items) => Some(
+                items
+                    .iter()
+                    .filter_map(|item| self.scalar(item, kind, read))
+                    .collect(),
+            ),
             _ => self.scalar(value, kind, read).map(|one| vec![one]),
         }
     }
@@ -145,8 +188,13 @@ impl<'a> Section<'a> {
     ) -> Option<Vec<(String, Vec<T>)>> {
         let table = self.get(key)?.get_ref().as_table()?;
         let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-            check(name.get_ref()).map_err(|title| self.mistakes.add(Diagnostic::new(name.span(), title))).ok()?;
-            Some((name.get_ref().to_string(), self.items_of(value, ValueKind::Quantity, &read)?))
+            check(name.get_ref())
+                .map_err(|title| self.mistakes.add(Diagnostic::new(name.span(), title)))
+                .ok()?;
+            Some((
+                name.get_ref().to_string(),
+                self.items_of(value, ValueKind::Quantity, &read)?,
+            ))
         };
         Some(table.iter().filter_map(entry).collect())
     }
@@ -157,11 +205,18 @@ impl<'a> Section<'a> {
     }
 
     pub(crate) fn is_text(&self, key: &str) -> bool {
-        self.table.get(key).is_some_and(|value| value.get_ref().is_str())
+        self.table
+            .get(key)
+            .is_some_and(|value| value.get_ref().is_str())
     }
 
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
-        self.table.get(key).is_some_and(|value| value.get_ref().as_array().is_some_and(|items| items.is_empty()))
+        self.table.get(key).is_some_and(|value| {
+            value
+                .get_ref()
+                .as_array()
+                .is_some_and(|items| items.is_empty())
+        })
     }
 
     /// Returns the table `key` in this one. Any other value is a mistake.
@@ -170,7 +225,12 @@ impl<'a> Section<'a> {
     }
 
     /// Returns `value` as a table. Any other value is a mistake.
-    fn section_of(&self, value: &'a Spanned<DeValue<'a>>, name: &'static str, expected: &str) -> Option<Section<'a>> {
+    fn section_of(
+        &self,
+        value: &'a Spanned<DeValue<'a>>,
+        name: &'static str,
+        expected: &str,
+    ) -> Option<Section<'a>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Section::new(table, value.span(), name, self.mistakes)),
             other => self.wrong_type(value.span(), expected, other.type_str()),
@@ -178,12 +238,21 @@ impl<'a> Section<'a> {
     }
 
     pub(crate) fn sections(&self, key: &'static str, name: &'static str) -> Vec<Section<'a>> {
-        let Some(value) = self.get(key) else { return Vec::new() };
-        let DeValue::Array(items) = value.get_ref() else {
-            let _: Option<()> = self.wrong_type(value.span(), &format!("tables [[{key}]]"), value.get_ref().type_str());
+        let Some(value) = self.get(key) else {
             return Vec::new();
         };
-        items.iter().filter_map(|item| self.section_of(item, name, &format!("a table [[{key}]]"))).collect()
+        let DeValue::Array(items) = value.get_ref() else {
+            let _: Option<()> = self.wrong_type(
+                value.span(),
+                &format!("tables [[{key}]]"),
+                value.get_ref().type_str(),
+            );
+            return Vec::new();
+        };
+        items
+            .iter()
+            .filter_map(|item| self.section_of(item, name, &format!("a table [[{key}]]")))
+            .collect()
     }
 
     /// Returns one or several tables if the value of `key` is a table or a list; `None` for any other value, which the caller then reads differently.
@@ -199,7 +268,9 @@ impl<'a> Section<'a> {
 
     /// Returns the place of the value of `key`, or that of the table if the key is missing.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
-        self.table.get(key).map_or_else(|| self.span.clone(), Spanned::span)
+        self.table
+            .get(key)
+            .map_or_else(|| self.span.clone(), Spanned::span)
     }
 
     pub(crate) fn add(&self, mistake: Diagnostic) {
@@ -212,7 +283,12 @@ impl<'a> Section<'a> {
         self.finish();
     }
 
-    fn scalar<T>(&self, value: &Spanned<DeValue<'_>>, kind: ValueKind, read: &impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn scalar<T>(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        kind: ValueKind,
+        read: &impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
         let text = match (value.get_ref(), kind) {
             (DeValue::String(text), ValueKind::Text | ValueKind::Quantity) => text.to_string(),
             (DeValue::Integer(number), ValueKind::Number | ValueKind::Quantity) => digits(number),
@@ -220,11 +296,16 @@ impl<'a> Section<'a> {
             (DeValue::Boolean(truth), ValueKind::Truth) => truth.to_string(),
             (other, kind) => return self.wrong_type(value.span(), kind.title(), other.type_str()),
         };
-        read(&text).map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title))).ok()
+        read(&text)
+            .map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title)))
+            .ok()
     }
 
     fn wrong_type<T>(&self, span: Range<usize>, expected: &str, got: &str) -> Option<T> {
-        self.mistakes.add(Diagnostic::new(span, format!("expected {expected}, found a TOML {got}")));
+        self.mistakes.add(Diagnostic::new(
+            span,
+            format!("expected {expected}, found a TOML {got}"),
+        ));
         None
     }
 }
@@ -242,12 +323,20 @@ impl Keys for Section<'_> {
         self.scalar(self.get(key)?, ValueKind::Number, &read)
     }
 
-    fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn required<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
         self.check_given(key);
         self.value(key, read)
     }
 
-    fn list<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    fn list<T>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Quantity, read)
     }
 
@@ -265,31 +354,75 @@ impl Keys for Section<'_> {
     }
 
     fn mistake_with_help(&self, key: &str, title: impl Into<String>, help: impl Into<String>) {
-        self.mistakes.add(Diagnostic::new(self.span_of(key), title).help(help));
+        self.mistakes
+            .add(Diagnostic::new(self.span_of(key), title).help(help));
     }
 
     fn finish(self) {
         let known = self.known.borrow();
-        for key in self.table.keys().filter(|key| !known.contains(key.get_ref().as_ref())) {
+        for key in self
+            .table
+            .keys()
+            .filter(|key| !known.contains(key.get_ref().as_ref()))
+        {
             let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
             let mistake = Diagnostic::new(key.span(), title);
             let all: Vec<&str> = known.iter().copied().collect();
-            let elsewhere = HOMES.iter().find(|(home, keys)| *home != self.name && keys.contains(&key.get_ref().as_ref()));
-            self.mistakes.add(match (elsewhere, nearest(key.get_ref(), &all)) {
-                (Some((home, _)), _) => mistake.help(format!("it is a key of {home}")),
-                (None, Some(near)) => mistake.help(format!("did you mean `{near}`?")),
-                (None, None) => mistake.help(format!("known keys: {}", all.join(", "))),
-            });
+            let elsewhere = HOMES
+                .iter()
+                .find(|(home, keys)| *home != self.name && keys.contains(&key.get_ref().as_ref()));
+            self.mistakes
+                .add(match (elsewhere, nearest(key.get_ref(), &all)) {
+                    (Some((home, _)), _) => mistake.help(format!("it is a key of {home}")),
+                    (None, Some(near)) => mistake.help(format!("did you mean `{near}`?")),
+                    (None, None) => mistake.help(format!("known keys: {}", all.join(", "))),
+                });
         }
     }
 }
 
 /// Keys that are often put in the wrong section, by the section they belong to.
 const HOMES: [(&str, &[&str]); 4] = [
-    ("the plan", &["name", "profile", "seed", "interleave", "reference"]),
-    ("[trial]", &["duration", "residual", "rest", "frame-timeout", "stall", "patience"]),
-    ("[search]", &["method", "minimum", "maximum", "width", "max-invalid", "start"]),
-    ("[[test]]", &["dut", "measure", "frame-sizes", "repetitions", "directions", "background", "cores", "expect", "optional"]),
+    (
+        "the plan",
+        &["name", "profile", "seed", "interleave", "reference"],
+    ),
+    (
+        "[trial]",
+        &[
+            "duration",
+            "residual",
+            "rest",
+            "frame-timeout",
+            "stall",
+            "patience",
+        ],
+    ),
+    (
+        "[search]",
+        &[
+            "method",
+            "minimum",
+            "maximum",
+            "width",
+            "max-invalid",
+            "start",
+        ],
+    ),
+    (
+        "[[test]]",
+        &[
+            "dut",
+            "measure",
+            "frame-sizes",
+            "repetitions",
+            "directions",
+            "background",
+            "cores",
+            "expect",
+            "optional",
+        ],
+    ),
 ];
 
 #[derive(Clone, Copy)]
@@ -314,20 +447,28 @@ impl ValueKind {
 /// Returns the number in decimal digits: TOML also has hexadecimal, octal and binary numbers.
 fn digits(number: &DeInteger<'_>) -> String {
     let text = number.as_str();
-    i128::from_str_radix(text, number.radix()).map_or_else(|_| text.to_owned(), |number| number.to_string())
+    i128::from_str_radix(text, number.radix())
+        .map_or_else(|_| text.to_owned(), |number| number.to_string())
 }
 
 /// Returns the candidate that begins with the word; otherwise the nearest of those that differ from it in at most a third of their letters.
 pub fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    if let Some(candidate) = candidates.iter().find(|c| word.len() > 2 && c.starts_with(word)) {
+    if let Some(candidate) = candidates
+        .iter()
+        .find(|c| word.len() > 2 && c.starts_with(word))
+    {
         return Some(candidate);
     }
     let letters = word.chars().count();
     let most = |candidate: &str| candidate.len().max(3) / 3;
     // Computing a distance takes time proportional to the product of both lengths. The distance is at least the difference of the lengths, so most
     // candidates can be skipped, and all of them for a long word.
-    let alike = candidates.iter().filter(|c| c.len().abs_diff(letters) <= most(c));
-    let near = alike.map(|c| (strsim::levenshtein(word, c), *c)).filter(|(distance, c)| *distance <= most(c));
+    let alike = candidates
+        .iter()
+        .filter(|c| c.len().abs_diff(letters) <= most(c));
+    let near = alike
+        .map(|c| (strsim::levenshtein(word, c), *c))
+        .filter(|(distance, c)| *distance <= most(c));
     near.min().map(|(_, candidate)| candidate)
 }
 
@@ -337,14 +478,23 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_is_recognised() {
-        assert_eq!(nearest("frame-size", &["frame-sizes", "dut"]), Some("frame-sizes"));
-        assert_eq!(nearest("tayga", &["linux-ipv4", "tayga-siit"]), Some("tayga-siit"));
+        assert_eq!(
+            nearest("frame-size", &["frame-sizes", "dut"]),
+            Some("frame-sizes")
+        );
+        assert_eq!(
+            nearest("tayga", &["linux-ipv4", "tayga-siit"]),
+            Some("tayga-siit")
+        );
         assert_eq!(nearest("colour", &["frame-sizes", "dut"]), None);
     }
 
     #[test]
     fn a_shorter_candidate_that_is_too_different_does_not_hide_a_longer_one() {
-        assert_eq!(nearest("coresea", &["cores", "cores-each"]), Some("cores-each"));
+        assert_eq!(
+            nearest("coresea", &["cores", "cores-each"]),
+            Some("cores-each")
+        );
         assert_eq!(nearest("coresea", &["cores"]), None);
     }
 
@@ -358,7 +508,10 @@ mod tests {
             };
             for key in keys {
                 let told = crate::fixture_tests::mistakes(&source(key), &["linux-ipv4"]);
-                assert!(told.contains(&format!("it is a key of {home}")), "{key}: {told}");
+                assert!(
+                    told.contains(&format!("it is a key of {home}")),
+                    "{key}: {told}"
+                );
             }
             let line = |key: &&str| format!("{key} = []\n");
             let own: String = keys.iter().map(line).collect();

@@ -11,13 +11,25 @@ pub fn span_in(source: &str, path: &[&str]) -> Option<Range<usize>> {
         [key] => Some(file.get(*key)?.span()),
         [table, key] => Some(file.get(*table)?.get_ref().as_table()?.get(*key)?.span()),
         ["test", name, key] => {
-            let tests = file.get("test")?.get_ref().as_array()?.iter().filter_map(|test| test.get_ref().as_table());
-            let is_named = |test: &&DeTable<'_>| test.get("name").and_then(|found| found.get_ref().as_str()) == Some(*name);
+            let tests = file
+                .get("test")?
+                .get_ref()
+                .as_array()?
+                .iter()
+                .filter_map(|test| test.get_ref().as_table());
+            let is_named = |test: &&DeTable<'_>| {
+                test.get("name").and_then(|found| found.get_ref().as_str()) == Some(*name)
+            };
             // A step of a series has the name of its test, and more.
             let is_step = |test: &&DeTable<'_>| {
-                test.get("name").and_then(|found| found.get_ref().as_str()).is_some_and(|found| name.starts_with(found))
+                test.get("name")
+                    .and_then(|found| found.get_ref().as_str())
+                    .is_some_and(|found| name.starts_with(found))
             };
-            let found = tests.clone().find(is_named).or_else(|| tests.clone().find(is_step))?;
+            let found = tests
+                .clone()
+                .find(is_named)
+                .or_else(|| tests.clone().find(is_step))?;
             Some(found.get(*key)?.span())
         }
         _ => None,

@@ -42,7 +42,11 @@ pub(crate) fn port(text: &str) -> Result<PortSpec, String> {
 /// Reads a path, or another text that people are to see as it is: control characters could show another one to those who are asked about it.
 pub(crate) fn path(text: &str) -> Result<String, String> {
     match text.chars().find(|c| is_control(*c)) {
-        Some(c) => Err(format!("expected a text without control characters, but `{}` has {:?}", visible(text), c)),
+        Some(c) => Err(format!(
+            "expected a text without control characters, but `{}` has {:?}",
+            visible(text),
+            c
+        )),
         None => Ok(text.to_owned()),
     }
 }
@@ -60,13 +64,21 @@ pub(crate) fn host(text: &str) -> Result<DutHost, String> {
     if text == "netns" {
         return Ok(DutHost::Netns);
     }
-    let expected = || format!("expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
-    text.strip_prefix("ssh:").ok_or_else(expected).and_then(|_| ssh_host(text)).map(DutHost::Ssh)
+    let expected = || {
+        format!(
+            "expected `netns`, or `ssh:NAME` with the name of a machine that ssh knows, not `{text}`"
+        )
+    };
+    text.strip_prefix("ssh:")
+        .ok_or_else(expected)
+        .and_then(|_| ssh_host(text))
+        .map(DutHost::Ssh)
 }
 
 /// Reads `ssh:NAME`; returns the name.
 pub(crate) fn ssh_host(text: &str) -> Result<String, String> {
-    let expected = || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
+    let expected =
+        || format!("expected `ssh:NAME` with the name of a machine that ssh knows, not `{text}`");
     let name = text.strip_prefix("ssh:").ok_or_else(expected)?;
     // ssh would take a leading dash for an option.
     names::HOST.check(name).map(|()| name.to_owned())
@@ -75,19 +87,29 @@ pub(crate) fn ssh_host(text: &str) -> Result<String, String> {
 /// Reads the name or the path of a program on another machine.
 pub(crate) fn program(text: &str) -> Result<String, String> {
     match text.is_empty() || text.starts_with('-') {
-        true => Err(format!("expected the name or the path of a program, not {text:?}")),
+        true => Err(format!(
+            "expected the name or the path of a program, not {text:?}"
+        )),
         false => path(text),
     }
 }
 
 /// Returns `text`, the value of `key`, if it names a recipe; reports it otherwise.
-pub(crate) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[&str]) -> Option<String> {
+pub(crate) fn known_dut(
+    section: &Section<'_>,
+    key: &str,
+    text: String,
+    duts: &[&str],
+) -> Option<String> {
     if let Err(title) = check_reference(&text) {
         section.mistake(key, title);
         return None;
     }
     // A suffix selects another host than the recipe does.
-    let name = text.strip_suffix("@lab").or(text.strip_suffix("@netns")).unwrap_or(&text);
+    let name = text
+        .strip_suffix("@lab")
+        .or(text.strip_suffix("@netns"))
+        .unwrap_or(&text);
     if duts.contains(&name) {
         return Some(text);
     }
@@ -95,8 +117,14 @@ pub(crate) fn known_dut(section: &Section<'_>, key: &str, text: String, duts: &[
         Some(near) => (format!("did you mean `{near}`?"), false),
         None => (format!("known: {}", duts.join(", ")), true),
     };
-    let mistake = Diagnostic::new(section.span_of(key), format!("no recipe is named `{text}`; {hint}"));
-    section.add(Diagnostic { lists_recipes, ..mistake });
+    let mistake = Diagnostic::new(
+        section.span_of(key),
+        format!("no recipe is named `{text}`; {hint}"),
+    );
+    section.add(Diagnostic {
+        lists_recipes,
+        ..mistake
+    });
     None
 }
 
@@ -109,15 +137,28 @@ pub(crate) fn any(text: &str) -> Result<String, String> {
 /// # Errors
 /// The text is none of the words; the error lists them.
 pub fn profile(text: &str) -> Result<Profile, String> {
-    word(text, "a profile", &[("smoke", Profile::Smoke), ("draft", Profile::Draft), ("rfc", Profile::Rfc)])
+    word(
+        text,
+        "a profile",
+        &[
+            ("smoke", Profile::Smoke),
+            ("draft", Profile::Draft),
+            ("rfc", Profile::Rfc),
+        ],
+    )
 }
 
 pub(crate) fn method(text: &str) -> Result<SearchMethod, String> {
-    word(text, "a search method", &SearchMethod::ALL.map(|method| (method.info().word, method)))
+    word(
+        text,
+        "a search method",
+        &SearchMethod::ALL.map(|method| (method.info().word, method)),
+    )
 }
 
 pub(crate) fn start(text: &str) -> Result<RepetitionStart, String> {
-    let words = [RepetitionStart::Cold, RepetitionStart::Dithered].map(|start| (start.word(), start));
+    let words =
+        [RepetitionStart::Cold, RepetitionStart::Dithered].map(|start| (start.word(), start));
     word(text, "how a repetition starts", &words)
 }
 
@@ -131,7 +172,9 @@ pub fn backend(text: &str) -> Result<Backend, String> {
 
 /// Returns the word for a backend, which [`backend`] reads.
 pub fn backend_word(backend: Backend) -> &'static str {
-    Backend::words().find(|(_, named)| *named == backend).map_or("auto", |(word, _)| word)
+    Backend::words()
+        .find(|(_, named)| *named == backend)
+        .map_or("auto", |(word, _)| word)
 }
 
 /// Reads directions: `both`, `forward` or `reverse`.
@@ -139,12 +182,20 @@ pub fn backend_word(backend: Backend) -> &'static str {
 /// # Errors
 /// The text is none of the words; the error lists them.
 pub fn directions(text: &str) -> Result<Directions, String> {
-    let words = [("both", Directions::Both), ("forward", Directions::Forward), ("reverse", Directions::Reverse)];
+    let words = [
+        ("both", Directions::Both),
+        ("forward", Directions::Forward),
+        ("reverse", Directions::Reverse),
+    ];
     word(text, "directions", &words)
 }
 
 pub(crate) fn ports(text: &str) -> Result<Ports, String> {
-    word(text, "the ports", &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)])
+    word(
+        text,
+        "the ports",
+        &[("rfc4814", Ports::RFC_4814), ("fixed", Ports::FIXED)],
+    )
 }
 
 pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
@@ -158,28 +209,37 @@ pub(crate) fn order(text: &str) -> Result<ValueOrder, String> {
 }
 
 pub(crate) fn count(text: &str, bound: NumberBound) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|number: &u32| bound.contains(f64::from(*number)));
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number: &u32| bound.contains(f64::from(*number)));
     number.ok_or_else(|| format!("expected a whole number {}, not `{text}`", bound.from_to()))
 }
 
 /// Reads the number of queues of a port, at least one.
 pub(crate) fn queues(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected a number of queues of at least 1, not `{text}`"))
 }
 
 /// Reads a name that the kernel gives a setting, such as an offload or a governor.
 pub(crate) fn setting(text: &str) -> Result<String, String> {
-    let is_name =
-        text.starts_with(char::is_alphanumeric) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let is_name = text.starts_with(char::is_alphanumeric)
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if is_name {
         return Ok(text.to_owned());
     }
-    Err(format!("`{text}` is not a name of the kernel's: expected letters, digits, `-` and `_`"))
+    Err(format!(
+        "`{text}` is not a name of the kernel's: expected letters, digits, `-` and `_`"
+    ))
 }
 
 /// Reads the size of a ring, frames.
 pub(crate) fn ring_size(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| format!("expected a number of frames of at least 1, not `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected a number of frames of at least 1, not `{text}`"))
 }
 
 /// Reads the fields of an RSS hash.
@@ -187,7 +247,9 @@ pub(crate) fn hash_fields(text: &str) -> Result<String, String> {
     if !text.is_empty() && text.chars().all(|letter| "mvtsdfn".contains(letter)) {
         return Ok(text.to_owned());
     }
-    Err(format!("expected letters of `ethtool -N` such as `sdfn`, not `{text}`"))
+    Err(format!(
+        "expected letters of `ethtool -N` such as `sdfn`, not `{text}`"
+    ))
 }
 
 /// Reads the path of a program on another machine, which must be absolute, since no directory there is the current one.
@@ -202,12 +264,14 @@ pub(crate) fn program_path(text: &str) -> Result<PathBuf, String> {
 
 /// Reads the number of threads of a server, at least one.
 pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected a number of threads of at least 1, not `{text}`"))
 }
 
 /// Reads the number of a core.
 pub(crate) fn core(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("expected the number of a core, not `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected the number of a core, not `{text}`"))
 }
 
 /// Reads a share, which is at most 1, or a rate in frames per second, which is above 100: up to there a number without its unit is a forgotten `%`.

@@ -31,7 +31,11 @@ impl AgentMachine {
 
     /// Returns the direction sent by the end on this machine.
     pub fn other_end(&self) -> Direction {
-        if self.sends == Direction::Forward { Direction::Reverse } else { Direction::Forward }
+        if self.sends == Direction::Forward {
+            Direction::Reverse
+        } else {
+            Direction::Forward
+        }
     }
 }
 
@@ -40,7 +44,11 @@ const USUAL_PROGRAM: &str = "sixbench";
 
 /// Returns the word for the end of the tester that sends in a direction.
 pub fn end_word(sends: Direction) -> &'static str {
-    if sends == Direction::Forward { "left" } else { "right" }
+    if sends == Direction::Forward {
+        "left"
+    } else {
+        "right"
+    }
 }
 
 /// The ends of the tester: two ports of this machine, or one port and the interface of an agent.
@@ -51,37 +59,65 @@ pub(crate) struct TesterEnds {
 }
 
 /// The keys of an agent's interface, each with the key of this machine's port that it replaces, and its direction.
-const INTERFACES: [(&str, &str, Direction); 2] =
-    [("agent-left", "left", Direction::Forward), ("agent-right", "right", Direction::Reverse)];
+const INTERFACES: [(&str, &str, Direction); 2] = [
+    ("agent-left", "left", Direction::Forward),
+    ("agent-right", "right", Direction::Reverse),
+];
 
 /// Reads both ends of the tester; `config` is the file that ssh reads instead of its usual configuration.
 pub(crate) fn read_ends(section: &Section<'_>, config: Option<&SshConfig>) -> TesterEnds {
     let [left, right] = ["left", "right"].map(|key| section.text(key, words::port));
     let host = section.text("agent", words::ssh_host);
     let interfaces = INTERFACES.map(|(key, ..)| section.text(key, words::interface));
-    let program = section.text("agent-program", words::program).unwrap_or_else(|| USUAL_PROGRAM.to_owned());
-    let cores = section.numbers("agent-cores", words::core).unwrap_or_default();
+    let program = section
+        .text("agent-program", words::program)
+        .unwrap_or_else(|| USUAL_PROGRAM.to_owned());
+    let cores = section
+        .numbers("agent-cores", words::core)
+        .unwrap_or_default();
     if !section.is_given("agent") {
         only_with_an_agent(section);
-        return TesterEnds { ports: of_this_machine(section, left, right), agent: None };
+        return TesterEnds {
+            ports: of_this_machine(section, left, right),
+            agent: None,
+        };
     }
     check_one_of_each(section);
     let (Some(name), Some(end)) = (host, interfaces.iter().position(Option::is_some)) else {
         return TesterEnds::default();
     };
-    let (interface, sends) = (interfaces[end].clone().unwrap_or_default(), INTERFACES[end].2);
+    let (interface, sends) = (
+        interfaces[end].clone().unwrap_or_default(),
+        INTERFACES[end].2,
+    );
     let there = PortSpec::Interface(interface.clone());
     let ports = match sends {
         Direction::Forward => right.map(|right| [there, right]),
         Direction::Reverse => left.map(|left| [left, there]),
     };
     let remote = Remote::new(&name, config);
-    TesterEnds { ports, agent: Some(AgentMachine { remote, program, interface, sends, cores }) }
+    TesterEnds {
+        ports,
+        agent: Some(AgentMachine {
+            remote,
+            program,
+            interface,
+            sends,
+            cores,
+        }),
+    }
 }
 
-fn of_this_machine(section: &Section<'_>, left: Option<PortSpec>, right: Option<PortSpec>) -> Option<[PortSpec; 2]> {
+fn of_this_machine(
+    section: &Section<'_>,
+    left: Option<PortSpec>,
+    right: Option<PortSpec>,
+) -> Option<[PortSpec; 2]> {
     if left.is_some() != right.is_some() {
-        section.mistake("left", "real interfaces come in pairs: give both `left` and `right`");
+        section.mistake(
+            "left",
+            "real interfaces come in pairs: give both `left` and `right`",
+        );
     }
     if left.is_some() && left == right {
         section.mistake("right", "left and right must be two interfaces");
@@ -90,7 +126,10 @@ fn of_this_machine(section: &Section<'_>, left: Option<PortSpec>, right: Option<
 }
 
 fn only_with_an_agent(section: &Section<'_>) {
-    for key in ["agent-left", "agent-right", "agent-cores", "agent-program"].into_iter().filter(|key| section.is_given(key)) {
+    for key in ["agent-left", "agent-right", "agent-cores", "agent-program"]
+        .into_iter()
+        .filter(|key| section.is_given(key))
+    {
         section.mistake_with_help(
             key,
             format!("`{key}` only applies to a tester on two machines"),
@@ -127,7 +166,10 @@ pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
         };
         section.mistake_with_help(
             "agent",
-            format!("test {}: a tester on two machines does not make {what}", test.name),
+            format!(
+                "test {}: a tester on two machines does not make {what}",
+                test.name
+            ),
             "leave the test out, or give both ends to this machine (`left` and `right`)",
         );
     }

@@ -9,7 +9,11 @@ use sixbench_testbed::{AuthorityMachine, SshConfig};
 const NAME: &str = "[testbed.authority]";
 
 /// Returns the machine that the table names, if the plan has the table; `config` is the file that ssh reads instead of its usual configuration.
-pub(crate) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interfaces: bool) -> Option<AuthorityMachine> {
+pub(crate) fn read(
+    testbed: &Section<'_>,
+    config: Option<&SshConfig>,
+    has_interfaces: bool,
+) -> Option<AuthorityMachine> {
     let section = testbed.section("authority", NAME)?;
     let at = section.required_text("host", host);
     let behind = section.required_text("interface", interface);
@@ -24,7 +28,10 @@ pub(crate) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interf
         );
     }
     if behind.is_some() && behind == direct {
-        section.mistake("self-test", "interface and self-test must be two interfaces");
+        section.mistake(
+            "self-test",
+            "interface and self-test must be two interfaces",
+        );
     }
     if !has_interfaces {
         let title = "an authority on another machine needs two interfaces of this one: `left`, cabled to the device, and `right`, cabled to the \
@@ -33,14 +40,20 @@ pub(crate) fn read(testbed: &Section<'_>, config: Option<&SshConfig>, has_interf
     }
     section.finish();
     let DutHost::Ssh(name) = at? else { return None };
-    Some(AuthorityMachine::new(&name, config, [behind?, direct?]).with_program(program).with_threads(threads))
+    Some(
+        AuthorityMachine::new(&name, config, [behind?, direct?])
+            .with_program(program)
+            .with_threads(threads),
+    )
 }
 
 /// Assigns the authority on `machine` to the tests that use the tester's authority, and reports all other tests, since the tester's right end is there.
 pub(crate) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &mut [Test]) {
     for test in tests {
         let name = test.name.clone();
-        let mistake = |why: &str, help: &str| testbed.mistake_with_help("authority", format!("test {name} {why}"), help);
+        let mistake = |why: &str, help: &str| {
+            testbed.mistake_with_help("authority", format!("test {name} {why}"), help)
+        };
         let dns = test.measure.dns_mut().filter(|dns| dns.role.asks_tester());
         match dns {
             None => mistake(
@@ -87,13 +100,20 @@ with-aaaa = [0, 20]
     #[test]
     fn a_machine_for_the_authority_is_read_and_noted_in_every_test() {
         let loaded = parse(PLAN, &DUTS).expect("a plan");
-        let expected =
-            sixbench_testbed::AuthorityMachine::new("auth", Some(&SshConfig::new("config")), ["e2", "e3"].map(str::to_owned))
-                .with_program(Some("/opt/sixbench".into()))
-                .with_threads(std::num::NonZeroUsize::new(2));
+        let expected = sixbench_testbed::AuthorityMachine::new(
+            "auth",
+            Some(&SshConfig::new("config")),
+            ["e2", "e3"].map(str::to_owned),
+        )
+        .with_program(Some("/opt/sixbench".into()))
+        .with_threads(std::num::NonZeroUsize::new(2));
         assert_eq!(loaded.links.authority, Some(expected));
         assert_eq!(loaded.plan.tests.len(), 2);
-        let on = loaded.plan.tests.iter().map(|test| test.measure.dns().and_then(|dns| dns.authority_on.as_deref()));
+        let on = loaded.plan.tests.iter().map(|test| {
+            test.measure
+                .dns()
+                .and_then(|dns| dns.authority_on.as_deref())
+        });
         assert!(on.into_iter().all(|on| on == Some("auth")));
     }
 
@@ -101,13 +121,23 @@ with-aaaa = [0, 20]
     fn mistakes_of_an_authority_elsewhere_are_told_each_at_its_line() {
         let frames = "[[test]]\nname = \"f\"\ndut = \"linux-ipv4\"\n";
         let told: Vec<String> = [
-            PLAN.replace("ssh:auth", "netns").replace("\"e3\"", "\"e2\""),
+            PLAN.replace("ssh:auth", "netns")
+                .replace("\"e3\"", "\"e2\""),
             PLAN.replace("left = \"e0\"\nright = \"e1\"\n", ""),
-            PLAN.replace("self-test", "self-tests").replace("\"/opt/sixbench\"", "\"sixbench\"").replace("= 2", "= 0"),
+            PLAN.replace("self-test", "self-tests")
+                .replace("\"/opt/sixbench\"", "\"sixbench\"")
+                .replace("= 2", "= 0"),
             format!("{PLAN}authority = \"linux-ipv4\"\n{frames}"),
         ]
         .iter()
-        .map(|source| render("plan.toml", source, &parse(source, &DUTS).expect_err("mistakes"), false))
+        .map(|source| {
+            render(
+                "plan.toml",
+                source,
+                &parse(source, &DUTS).expect_err("mistakes"),
+                false,
+            )
+        })
         .collect();
         insta::assert_snapshot!(told.join("\n\n"));
     }

@@ -32,7 +32,10 @@ impl CoreSteps {
     /// Gives a test the first number of each list.
     pub(crate) fn set_first(&self, test: &mut Test) {
         test.cores = self.every.first().copied();
-        let first = self.by_device.iter().filter_map(|(name, counts)| Some((name.clone(), *counts.first()?)));
+        let first = self
+            .by_device
+            .iter()
+            .filter_map(|(name, counts)| Some((name.clone(), *counts.first()?)));
         test.device_cores = first.collect();
     }
 }
@@ -45,36 +48,59 @@ pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> C
     };
     let of_device = |text: &str| match text {
         "all" => Ok(None),
-        text => count(text, CoreLimits::NUMBER)
-            .map(Some)
-            .map_err(|_| format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")),
+        text => count(text, CoreLimits::NUMBER).map(Some).map_err(|_| {
+            format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")
+        }),
     };
     let Some(lists) = section.named_lists(KEY, known, of_device) else {
         return CoreSteps {
-            every: section.numbers(KEY, |text| count(text, CoreLimits::NUMBER)).unwrap_or_default(),
+            every: section
+                .numbers(KEY, |text| count(text, CoreLimits::NUMBER))
+                .unwrap_or_default(),
             by_device: Vec::new(),
         };
     };
-    for (name, counts) in lists.iter().filter(|(_, counts)| counts.len() > 1 && counts.contains(&None)) {
+    for (name, counts) in lists
+        .iter()
+        .filter(|(_, counts)| counts.len() > 1 && counts.contains(&None))
+    {
         let help = "the steps of a series need numbers";
-        section.mistake_with_help(KEY, format!("\"all\" is one of {} numbers of cores of {name}", counts.len()), help);
+        section.mistake_with_help(
+            KEY,
+            format!(
+                "\"all\" is one of {} numbers of cores of {name}",
+                counts.len()
+            ),
+            help,
+        );
     }
     if lists.iter().filter(|(_, counts)| counts.len() > 1).count() > 1 {
-        section.mistake(KEY, "the cores of one device are a list already: a series differs in one thing only");
+        section.mistake(
+            KEY,
+            "the cores of one device are a list already: a series differs in one thing only",
+        );
     }
     CoreSteps {
         every: Vec::new(),
-        by_device: lists.into_iter().map(|(name, list)| (name, list.into_iter().flatten().collect())).collect(),
+        by_device: lists
+            .into_iter()
+            .map(|(name, list)| (name, list.into_iter().flatten().collect()))
+            .collect(),
     }
 }
 
 fn unknown(name: &str, machines: &[&str], duts: &[&str]) -> String {
-    let near = nearest(name, machines).or(nearest(name, duts)).map(|near| format!("; did you mean `{near}`?"));
+    let near = nearest(name, machines)
+        .or(nearest(name, duts))
+        .map(|near| format!("; did you mean `{near}`?"));
     let machines = match machines {
         [] => "`host` names no machines".to_owned(),
         machines => format!("the machines are {}", machines.join(", ")),
     };
-    format!("`{name}` is neither a machine of `host` nor a device: {machines}{}", near.unwrap_or_default())
+    format!(
+        "`{name}` is neither a machine of `host` nor a device: {machines}{}",
+        near.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]
@@ -89,9 +115,14 @@ mod tests {
     #[test]
     fn the_cores_of_one_device_are_the_steps_while_another_keeps_all_of_its_own() {
         let steps = |cores: &str| {
-            let plan = parse(&format!("{SMALLEST}cores = {cores}\n{TESTBED}"), &DUTS).expect("a plan").plan;
+            let plan = parse(&format!("{SMALLEST}cores = {cores}\n{TESTBED}"), &DUTS)
+                .expect("a plan")
+                .plan;
             let step = |test: &sixbench_method::plan::Test| {
-                let series = test.series.as_ref().map(|series| (series.at, series.device.clone().unwrap_or_default()));
+                let series = test
+                    .series
+                    .as_ref()
+                    .map(|series| (series.at, series.device.clone().unwrap_or_default()));
                 let cores: Vec<(String, u32)> = test.device_cores.clone().into_iter().collect();
                 (test.name.clone(), test.title.clone(), series, cores)
             };
@@ -106,9 +137,15 @@ mod tests {
                 named("root@br", cores),
             )
         };
-        let expected = [of(1, "t, 1 core of root@br"), of(4, "t, 4 cores of root@br")];
+        let expected = [
+            of(1, "t, 1 core of root@br"),
+            of(4, "t, 4 cores of root@br"),
+        ];
         assert_eq!(steps("{ \"root@br\" = [1, 4], ce = \"all\" }"), expected);
-        assert_eq!(steps("{ jool-plat = 2 }"), [("t".to_owned(), "t".to_owned(), None, named("jool-plat", 2))]);
+        assert_eq!(
+            steps("{ jool-plat = 2 }"),
+            [("t".to_owned(), "t".to_owned(), None, named("jool-plat", 2))]
+        );
     }
 
     #[test]
@@ -116,13 +153,26 @@ mod tests {
         let told = |cores: &str| mistakes(&format!("{SMALLEST}cores = {cores}\n{TESTBED}"), &DUTS);
         let unknown = told("{ cd = 1 }");
         assert!(
-            unknown.contains("`cd` is neither a machine of `host` nor a device: the machines are ce, root@br"),
+            unknown.contains(
+                "`cd` is neither a machine of `host` nor a device: the machines are ce, root@br"
+            ),
             "{unknown}"
         );
-        assert!(unknown.contains("did you mean `ce`?") && unknown.contains("plan.toml:5:11"), "{unknown}");
-        assert!(told("{ ce = [1, 2], \"root@br\" = [1, 2] }").contains("a series differs in one thing only"));
-        assert!(told("{ ce = [1, \"all\"] }").contains("\"all\" is one of 2 numbers of cores of ce"));
-        assert!(told("{ ce = \"many\" }").contains("expected a whole number from 1 to 1000 or \"all\", not `many`"));
+        assert!(
+            unknown.contains("did you mean `ce`?") && unknown.contains("plan.toml:5:11"),
+            "{unknown}"
+        );
+        assert!(
+            told("{ ce = [1, 2], \"root@br\" = [1, 2] }")
+                .contains("a series differs in one thing only")
+        );
+        assert!(
+            told("{ ce = [1, \"all\"] }").contains("\"all\" is one of 2 numbers of cores of ce")
+        );
+        assert!(
+            told("{ ce = \"many\" }")
+                .contains("expected a whole number from 1 to 1000 or \"all\", not `many`")
+        );
         let two = told("{ ce = [1, 2] }\nbackground = [\"0%\", \"10%\"]");
         assert!(two.contains("`background` is a list already"), "{two}");
     }

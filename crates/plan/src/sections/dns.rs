@@ -24,42 +24,91 @@ impl DnsSection {
     /// Returns the key with the longer list, and the length of that list.
     pub(crate) fn longest(&self) -> (&'static str, usize) {
         let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
-        if with_aaaa > cached { ("with-aaaa", with_aaaa) } else { ("cached", cached) }
+        if with_aaaa > cached {
+            ("with-aaaa", with_aaaa)
+        } else {
+            ("cached", cached)
+        }
     }
 }
 
 pub(crate) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
     // An unknown authority, which is reported as a mistake, has no zone file.
-    let authority = dns.authority.clone().and_then(|text| known_dut(section, "authority", text, duts));
+    let authority = dns
+        .authority
+        .clone()
+        .and_then(|text| known_dut(section, "authority", text, duts));
     let is_in_a_file = dns.role == DnsRole::Authority || authority.is_some();
     if is_in_a_file && dns.names.count() > MOST_IN_FILE {
         let title = format!("{} names are too many for a zone file", dns.names.count());
-        let key = if section.is_given("names") { "names" } else { "authority" };
-        section.mistake_with_help(key, title, "choose fewer, such as `names = \"10.0.0.0/14\"`: 262144");
+        let key = if section.is_given("names") {
+            "names"
+        } else {
+            "authority"
+        };
+        section.mistake_with_help(
+            key,
+            title,
+            "choose fewer, such as `names = \"10.0.0.0/14\"`: 262144",
+        );
     }
 }
 
 pub(crate) fn read_steps(section: &Section<'_>, measure: &Measure) -> DnsSection {
-    let Some(dns) = measure.dns() else { return DnsSection { cached: Vec::new(), with_aaaa: Vec::new() } };
+    let Some(dns) = measure.dns() else {
+        return DnsSection {
+            cached: Vec::new(),
+            with_aaaa: Vec::new(),
+        };
+    };
     check_strays(section);
     let cached = match dns.role {
-        DnsRole::Dns64 => section.list("cached", units::whole_percent).unwrap_or_default(),
+        DnsRole::Dns64 => section
+            .list("cached", units::whole_percent)
+            .unwrap_or_default(),
         DnsRole::Authority | DnsRole::Through => Vec::new(),
     };
-    DnsSection { cached, with_aaaa: section.list("with-aaaa", units::whole_percent).unwrap_or_default() }
+    DnsSection {
+        cached,
+        with_aaaa: section
+            .list("with-aaaa", units::whole_percent)
+            .unwrap_or_default(),
+    }
 }
 
 /// Returns the mistakes of a plan with that of each DNS test whose device is no DNS server. It stands in place of the keys that do not apply to DNS
 /// tests: they may be right, and the measure or the device wrong.
-pub(crate) fn with_devices_that_do_not_fit(source: &str, library: &Library, mistakes: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn with_devices_that_do_not_fit(
+    source: &str,
+    library: &Library,
+    mistakes: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     let (table, _) = DeTable::parse_recoverable(source);
-    let tests = table.get_ref().get("test").and_then(|tests| tests.get_ref().as_array());
-    let tests: Vec<&DeTable<'_>> = tests.into_iter().flatten().filter_map(|test| test.get_ref().as_table()).collect();
+    let tests = table
+        .get_ref()
+        .get("test")
+        .and_then(|tests| tests.get_ref().as_array());
+    let tests: Vec<&DeTable<'_>> = tests
+        .into_iter()
+        .flatten()
+        .filter_map(|test| test.get_ref().as_table())
+        .collect();
     let found = |test: &&&DeTable<'_>| unfit_device(test, library).is_some();
     let unfit: Vec<&DeTable<'_>> = tests.iter().filter(found).copied().collect();
-    let strays = || unfit.iter().flat_map(|test| STRAYS.split(' ').filter_map(|key| Some(test.get(key)?.span())));
-    let others = mistakes.into_iter().filter(|mistake| !strays().any(|span| span == mistake.span));
-    let of_devices: Vec<Diagnostic> = unfit.iter().filter_map(|test| unfit_device(test, library)).collect();
+    let strays = || {
+        unfit.iter().flat_map(|test| {
+            STRAYS
+                .split(' ')
+                .filter_map(|key| Some(test.get(key)?.span()))
+        })
+    };
+    let others = mistakes
+        .into_iter()
+        .filter(|mistake| !strays().any(|span| span == mistake.span));
+    let of_devices: Vec<Diagnostic> = unfit
+        .iter()
+        .filter_map(|test| unfit_device(test, library))
+        .collect();
     others.chain(of_devices).collect()
 }
 
@@ -71,8 +120,14 @@ fn unfit_device(test: &DeTable<'_>, library: &Library) -> Option<Diagnostic> {
         "dns-authority" => ("authoritative DNS", Technology::DnsAuthority),
         _ => return None,
     };
-    let recipe = library.get(test.get("dut")?.get_ref().as_str()?).filter(|recipe| recipe.technology != wanted)?;
-    let title = format!("{} is no {name} server: its technology is {}", recipe.name, recipe.technology.title());
+    let recipe = library
+        .get(test.get("dut")?.get_ref().as_str()?)
+        .filter(|recipe| recipe.technology != wanted)?;
+    let title = format!(
+        "{} is no {name} server: its technology is {}",
+        recipe.name,
+        recipe.technology.title()
+    );
     Some(Diagnostic::new(measure.span(), title).help("name another `dut` or another `measure`"))
 }
 
@@ -85,10 +140,14 @@ const STRAYS: &str = "background connections directions enumerate flow-step flow
 /// Reports keys that would be ignored, and empty lists of shares. A list of frame sizes would repeat the same measurement.
 fn check_strays(section: &Section<'_>) {
     for key in STRAYS.split(' ').filter(|key| section.is_given(key)) {
-        let help = "leave it out: DNS queries have a fixed form, and names are used instead of flows";
+        let help =
+            "leave it out: DNS queries have a fixed form, and names are used instead of flows";
         section.mistake_with_help(key, format!("`{key}` does not apply to DNS tests"), help);
     }
-    for key in ["cached", "with-aaaa"].into_iter().filter(|key| section.is_empty_list(key)) {
+    for key in ["cached", "with-aaaa"]
+        .into_iter()
+        .filter(|key| section.is_empty_list(key))
+    {
         section.mistake(key, "at least one share is needed");
     }
 }
@@ -103,7 +162,10 @@ mod tests {
 
     /// Returns a plan with one test for each set of lines.
     fn plan(tests: &[&str]) -> String {
-        fixture_tests::plan(|lines| DUTS[usize::from(lines.contains("dns-authority"))], tests)
+        fixture_tests::plan(
+            |lines| DUTS[usize::from(lines.contains("dns-authority"))],
+            tests,
+        )
     }
 
     fn tests(tests: &[&str]) -> Vec<Test> {
@@ -121,14 +183,26 @@ mod tests {
     #[test]
     fn a_test_that_says_nothing_is_what_the_rfc_requires() {
         let tests = tests(&["measure = \"dns64\"", "measure = \"dns-authority\""]);
-        let DnsTest { timeout_ns, cached, with_aaaa, .. } = dns(&tests[0]);
+        let DnsTest {
+            timeout_ns,
+            cached,
+            with_aaaa,
+            ..
+        } = dns(&tests[0]);
         assert_eq!((*timeout_ns, *cached, *with_aaaa), (1_000_000_000, 0, 0));
         assert_eq!(dns(&tests[0]), &DnsTest::required(DnsRole::Dns64));
         assert_eq!(
             dns(&tests[1]),
-            &DnsTest { names: "10.0.0.0/16".parse().expect("names"), ..DnsTest::required(DnsRole::Authority) }
+            &DnsTest {
+                names: "10.0.0.0/16".parse().expect("names"),
+                ..DnsTest::required(DnsRole::Authority)
+            }
         );
-        assert_eq!(tests[0].frame_sizes.len(), 1, "queries have the size they have");
+        assert_eq!(
+            tests[0].frame_sizes.len(),
+            1,
+            "queries have the size they have"
+        );
         assert!(tests[0].series.is_none());
     }
 
@@ -156,8 +230,13 @@ mod tests {
 
     #[test]
     fn a_grid_has_a_curve_for_each_share_of_aaaa_records_and_everything_cached_once() {
-        let tests = tests(&["measure = \"dns64\"\ncached = [\"0%\", \"50%\", \"100%\"]\nwith-aaaa = [\"0%\", \"40%\"]"]);
-        let told: Vec<_> = tests.iter().map(|test| (test.name.as_str(), dns(test).with_aaaa, dns(test).cached)).collect();
+        let tests = tests(&[
+            "measure = \"dns64\"\ncached = [\"0%\", \"50%\", \"100%\"]\nwith-aaaa = [\"0%\", \"40%\"]",
+        ]);
+        let told: Vec<_> = tests
+            .iter()
+            .map(|test| (test.name.as_str(), dns(test).with_aaaa, dns(test).cached))
+            .collect();
         assert_eq!(
             told,
             [
@@ -168,17 +247,30 @@ mod tests {
                 ("t0.aaaa40.cached50", 40, 50),
             ]
         );
-        let series = tests.iter().map(|test| test.series.clone().expect("a series"));
+        let series = tests
+            .iter()
+            .map(|test| test.series.clone().expect("a series"));
         assert!(series.clone().all(|series| series.by == SeriesBy::Cached));
-        assert_eq!(series.map(|series| series.name).collect::<std::collections::BTreeSet<_>>().len(), 2);
+        assert_eq!(
+            series
+                .map(|series| series.name)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            2
+        );
     }
 
     #[test]
     fn one_list_is_one_series() {
-        let both =
-            tests(&["measure = \"dns64\"\ncached = [0, 20]", "measure = \"dns-authority\"\nwith-aaaa = [\"0%\", \"100%\"]"]);
+        let both = tests(&[
+            "measure = \"dns64\"\ncached = [0, 20]",
+            "measure = \"dns-authority\"\nwith-aaaa = [\"0%\", \"100%\"]",
+        ]);
         let told: Vec<_> = both.iter().map(|test| test.name.as_str()).collect();
-        assert_eq!(told, ["t0.cached0", "t0.cached20", "t1.aaaa0", "t1.aaaa100"]);
+        assert_eq!(
+            told,
+            ["t0.cached0", "t0.cached20", "t1.aaaa0", "t1.aaaa100"]
+        );
     }
 
     #[test]
@@ -199,7 +291,10 @@ mod tests {
     #[test]
     fn a_number_of_names_is_no_rate() {
         let told = mistakes(&["measure = \"dns64\"\ncached-names = \"10kfps\""]);
-        assert!(told.contains("expected a number of names such as 100k, not `10kfps`"), "{told}");
+        assert!(
+            told.contains("expected a number of names such as 100k, not `10kfps`"),
+            "{told}"
+        );
     }
 
     #[test]

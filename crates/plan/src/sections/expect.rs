@@ -32,31 +32,50 @@ pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -
     if tables.is_empty() && section.is_empty_list("expect") {
         section.mistake("expect", "at least one expectation is needed");
     }
-    tables.into_iter().filter_map(|table| of.read(table)).collect()
+    tables
+        .into_iter()
+        .filter_map(|table| of.read(table))
+        .collect()
 }
 
 impl ExpectContext<'_> {
     fn read(&self, table: Section<'_>) -> Option<Expectation> {
         let what = match table.is_given("quantity") {
             true => table.value("quantity", |text| self.quantity(text)),
-            false => self.only_rate().map_err(|title| table.mistake("quantity", title)).ok(),
+            false => self
+                .only_rate()
+                .map_err(|title| table.mistake("quantity", title))
+                .ok(),
         };
         let frame_size = table.value("size", |text| self.size(text));
         let rate = table.value("rate", |text| self.load(what, text));
         if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
-            table.mistake("rate", "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`");
+            table.mistake(
+                "rate",
+                "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`",
+            );
         }
         // Bounds of a quantity that was not understood have no known unit.
         let bound = |key| what.map(|what| table.value(key, |text| self.bound(what, text)))?;
         let (at_least, at_most) = (bound("at-least"), bound("at-most"));
         if !table.is_given("at-least") && !table.is_given("at-most") {
-            table.mistake("at-least", "an expectation needs `at-least`, `at-most`, or both");
+            table.mistake(
+                "at-least",
+                "an expectation needs `at-least`, `at-most`, or both",
+            );
         }
-        if at_least.zip(at_most).is_some_and(|(least, most)| least > most) {
-            table.mistake("at-most", "`at-most` is below `at-least`, so no value can meet both");
+        if at_least
+            .zip(at_most)
+            .is_some_and(|(least, most)| least > most)
+        {
+            table.mistake(
+                "at-most",
+                "`at-most` is below `at-least`, so no value can meet both",
+            );
         }
         for (key, bound) in [("at-least", at_least), ("at-most", at_most)] {
-            what.zip(bound).inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
+            what.zip(bound)
+                .inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
         }
         let keys = ["quantity", "size", "rate", "at-least", "at-most"];
         table.finish_with(&keys);
@@ -64,7 +83,13 @@ impl ExpectContext<'_> {
             What::Rate => None,
             What::Quantity(quantity) => Some(quantity),
         };
-        Some(Expectation { quantity, frame_size, rate, at_least, at_most })
+        Some(Expectation {
+            quantity,
+            frame_size,
+            rate,
+            at_least,
+            at_most,
+        })
     }
 
     /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure does not search for a rate.
@@ -81,12 +106,21 @@ impl ExpectContext<'_> {
 
     /// Returns the name of the rate: that of the measure if the measure searches for it, else `throughput`. `None` if the measure has no rate.
     fn rate_name(&self) -> Option<&'static str> {
-        let name = if self.measure.is_searched_rate() { self.measure.name() } else { "throughput" };
+        let name = if self.measure.is_searched_rate() {
+            self.measure.name()
+        } else {
+            "throughput"
+        };
         has_rate(self.measure).then_some(name)
     }
 
     fn names(&self) -> Vec<&'static str> {
-        let quantities = self.measure.info().quantities.iter().map(|quantity| quantity.name());
+        let quantities = self
+            .measure
+            .info()
+            .quantities
+            .iter()
+            .map(|quantity| quantity.name());
         self.rate_name().into_iter().chain(quantities).collect()
     }
 
@@ -94,24 +128,43 @@ impl ExpectContext<'_> {
         if self.rate_name() == Some(text) {
             return Ok(What::Rate);
         }
-        let own = self.measure.info().quantities.iter().find(|quantity| quantity.name() == text);
-        own.map(|quantity| What::Quantity(*quantity)).ok_or_else(|| {
-            let (measure, names) = (self.measure.name(), self.names());
-            match nearest(text, &names) {
-                Some(near) => format!("{measure} has no quantity `{text}`; did you mean `{near}`?"),
-                None => format!("{measure} has no quantity `{text}`; it has {}", names.join(", ")),
-            }
-        })
+        let own = self
+            .measure
+            .info()
+            .quantities
+            .iter()
+            .find(|quantity| quantity.name() == text);
+        own.map(|quantity| What::Quantity(*quantity))
+            .ok_or_else(|| {
+                let (measure, names) = (self.measure.name(), self.names());
+                match nearest(text, &names) {
+                    Some(near) => {
+                        format!("{measure} has no quantity `{text}`; did you mean `{near}`?")
+                    }
+                    None => format!(
+                        "{measure} has no quantity `{text}`; it has {}",
+                        names.join(", ")
+                    ),
+                }
+            })
     }
 
     fn size(&self, text: &str) -> Result<FrameSize, String> {
         if self.measure.needs_hosts() {
-            return Err(format!("{} has no frame sizes: leave `size` out", self.measure.name()));
+            return Err(format!(
+                "{} has no frame sizes: leave `size` out",
+                self.measure.name()
+            ));
         }
         let size = units::frame_size(text)?;
         let known: Vec<String> = self.sizes.iter().map(ToString::to_string).collect();
         let is_known = self.sizes.contains(&size);
-        is_known.then_some(size).ok_or_else(|| format!("the test has no frames of {size}; it has {}", known.join(", ")))
+        is_known.then_some(size).ok_or_else(|| {
+            format!(
+                "the test has no frames of {size}; it has {}",
+                known.join(", ")
+            )
+        })
     }
 
     fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, String> {
@@ -121,7 +174,9 @@ impl ExpectContext<'_> {
         let rate = units::rate(text)?;
         match self.measure.own_rates().contains(&rate) {
             true => Ok(rate),
-            false => Err(format!("the test does not try `{text}`: add it to its `rates`")),
+            false => Err(format!(
+                "the test does not try `{text}`: add it to its `rates`"
+            )),
         }
     }
 
@@ -143,16 +198,24 @@ impl ExpectContext<'_> {
     fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
         let search = self.defaults.search;
         match what {
-            What::Rate => Some((search.minimum.0 as f64, search.maximum.0 as f64, "`minimum` and `maximum` in [search]")),
+            What::Rate => Some((
+                search.minimum.0 as f64,
+                search.maximum.0 as f64,
+                "`minimum` and `maximum` in [search]",
+            )),
             What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
         }
     }
 
     /// Reports a bound outside the range of the search, which could never be missed or never be met.
     fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
-        let Some((low, high, keys)) = self.range(what) else { return };
+        let Some((low, high, keys)) = self.range(what) else {
+            return;
+        };
         if !(low..=high).contains(&bound) {
-            let title = format!("{bound} cannot be decided, because the search only covers {low} to {high}");
+            let title = format!(
+                "{bound} cannot be decided, because the search only covers {low} to {high}"
+            );
             section.mistake_with_help(key, title, format!("change the expectation, or {keys}"));
         }
     }
@@ -166,7 +229,11 @@ mod tests {
     const DUTS: [&str; 1] = ["d"];
 
     fn source(tests: &[&str]) -> String {
-        fixture_tests::plan(|_| DUTS[0], tests).replacen("[[test]]", "[search]\nmaximum = \"1M\"\n[[test]]", 1)
+        fixture_tests::plan(|_| DUTS[0], tests).replacen(
+            "[[test]]",
+            "[search]\nmaximum = \"1M\"\n[[test]]",
+            1,
+        )
     }
 
     fn expected(keys: &str) -> Vec<Expectation> {
@@ -183,17 +250,30 @@ mod tests {
 
     #[test]
     fn a_single_rate_is_expected_at_least_at_every_size() {
-        assert_eq!(expected("expect = \"100k\""), [Expectation::at_least(100_000.0)]);
-        assert_eq!(expected("expect = 100000"), [Expectation::at_least(100_000.0)]);
+        assert_eq!(
+            expected("expect = \"100k\""),
+            [Expectation::at_least(100_000.0)]
+        );
+        assert_eq!(
+            expected("expect = 100000"),
+            [Expectation::at_least(100_000.0)]
+        );
         assert_eq!(expected(""), []);
-        assert_eq!(expected("measure = \"latency\"\nexpect = \"100k\""), [Expectation::at_least(100_000.0)]);
+        assert_eq!(
+            expected("measure = \"latency\"\nexpect = \"100k\""),
+            [Expectation::at_least(100_000.0)]
+        );
     }
 
     #[test]
     fn quantities_have_bounds_in_their_own_units_and_perhaps_a_size() {
         let keys = "measure = \"latency\"\nexpect = [{ quantity = \"throughput\", size = 84, at-least = \"50k\", at-most = \"1M\" },\n\
                     { quantity = \"typical-latency\", at-most = \"0.3ms\" }]";
-        let throughput = Expectation { frame_size: Some(FrameSize(84)), at_most: Some(1e6), ..Expectation::at_least(50_000.0) };
+        let throughput = Expectation {
+            frame_size: Some(FrameSize(84)),
+            at_most: Some(1e6),
+            ..Expectation::at_least(50_000.0)
+        };
         let latency = Expectation {
             quantity: Some(Quantity::TypicalLatency),
             at_least: None,
@@ -203,17 +283,27 @@ mod tests {
         assert_eq!(expected(keys), [throughput, latency]);
         let of = |keys: &str| {
             let found = expected(keys);
-            (found[0].quantity, found[0].at_least.or(found[0].at_most), found[0].rate)
+            (
+                found[0].quantity,
+                found[0].at_least.or(found[0].at_most),
+                found[0].rate,
+            )
         };
         assert_eq!(
-            of("measure = \"ipdv\"\nexpect = { quantity = \"ipdv-minimum\", at-least = \"-50us\" }"),
+            of(
+                "measure = \"ipdv\"\nexpect = { quantity = \"ipdv-minimum\", at-least = \"-50us\" }"
+            ),
             (Some(Quantity::IpdvMinimum), Some(-50_000.0), None)
         );
         assert_eq!(
             of(
                 "measure = \"frame-loss-rate\"\nrates = [\"50k\", \"90k\"]\nexpect = { quantity = \"frame-loss-rate\", rate = \"50k\", at-most = \"0.1%\" }"
             ),
-            (Some(Quantity::FrameLossRate), Some(0.1), Some(FrameRate(50_000)))
+            (
+                Some(Quantity::FrameLossRate),
+                Some(0.1),
+                Some(FrameRate(50_000))
+            )
         );
         assert_eq!(
             of(

@@ -9,7 +9,9 @@ use sixbench_method::units::word;
 
 /// Reads `measure` and the keys that belong to it; keys of other measures remain unknown.
 pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
-    let names: Vec<_> = Measure::infos().map(|info| (info.term.name, info.term.name)).collect();
+    let names: Vec<_> = Measure::infos()
+        .map(|info| (info.term.name, info.term.name))
+        .collect();
     let of_measure = MeasureDefaults {
         trial_ns: defaults.trial.duration_ns,
         profile: defaults.profile,
@@ -17,7 +19,9 @@ pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -
         is_medium_known: defaults.link_rate.is_some(),
     };
     let name = section.text("measure", |text| word(text, "what to measure", &names));
-    let measure = name.and_then(|name| Measure::read(name, section, &of_measure)).unwrap_or_default();
+    let measure = name
+        .and_then(|name| Measure::read(name, section, &of_measure))
+        .unwrap_or_default();
     if let Some(dns) = measure.dns() {
         check_dns(section, dns, defaults.duts);
     }
@@ -51,19 +55,36 @@ mod tests {
         );
         assert_eq!(plan.tests.len(), 10);
         let (first, last) = (&plan.tests[0], &plan.tests[9]);
-        let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: 30_000_000_000, outstanding: None };
+        let response = ResponseTime {
+            rate_per_client: FrameRate(15_000),
+            duration_ns: 30_000_000_000,
+            outstanding: None,
+        };
         assert_eq!(first.measure, Measure::ResponseTime(response));
-        assert_eq!((first.clients(), last.clients(), last.traffic.payload), (1, 10, Payload::Echo));
-        assert_eq!(last.series.as_ref().map(|series| (series.by, series.at)), Some((SeriesBy::Subscribers, 10.0)));
+        assert_eq!(
+            (first.clients(), last.clients(), last.traffic.payload),
+            (1, 10, Payload::Echo)
+        );
+        assert_eq!(
+            last.series.as_ref().map(|series| (series.by, series.at)),
+            Some((SeriesBy::Subscribers, 10.0))
+        );
     }
 
     #[test]
     fn clients_wait_for_their_replies_where_a_plan_says_how_many() {
-        let plan = plan_with("measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 8");
-        let Measure::ResponseTime(response) = &plan.tests[0].measure else { panic!("{:?}", plan.tests[0].measure) };
+        let plan =
+            plan_with("measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 8");
+        let Measure::ResponseTime(response) = &plan.tests[0].measure else {
+            panic!("{:?}", plan.tests[0].measure)
+        };
         assert_eq!(response.outstanding.map(u32::from), Some(8));
-        let mistake = mistakes(&["measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 0"]);
-        assert!(mistake.contains("expected a number of requests of each client, such as 8"), "{mistake}");
+        let mistake =
+            mistakes(&["measure = \"response-time\"\nrate-per-client = \"15k\"\noutstanding = 0"]);
+        assert!(
+            mistake.contains("expected a number of requests of each client, such as 8"),
+            "{mistake}"
+        );
     }
 
     #[test]

@@ -12,8 +12,15 @@ use sixbench_method::units;
 const RATE: FrameRate = FrameRate(20_000);
 
 /// The keys that only tests of connections have.
-const KEYS: [&str; 7] =
-    ["state-table", "phase-1-rate", "phase-1-timeout", "phase-1-delay", "enumerate", "responder-order", "validation-rate"];
+const KEYS: [&str; 7] = [
+    "state-table",
+    "phase-1-rate",
+    "phase-1-timeout",
+    "phase-1-delay",
+    "enumerate",
+    "responder-order",
+    "validation-rate",
+];
 
 /// The settings of the two phases, including those that may be lists.
 pub(crate) struct StatefulSection {
@@ -32,9 +39,16 @@ pub(crate) fn read_stateful(
     measure: &Measure,
     goals: &[LossRatio],
 ) -> StatefulSection {
-    let connections = section.list("connections", units::connections).unwrap_or_default();
-    let table_sizes = section.list("table-size", units::connections).unwrap_or_default();
-    for key in ["connections", "table-size"].into_iter().filter(|key| section.is_empty_list(key)) {
+    let connections = section
+        .list("connections", units::connections)
+        .unwrap_or_default();
+    let table_sizes = section
+        .list("table-size", units::connections)
+        .unwrap_or_default();
+    for key in ["connections", "table-size"]
+        .into_iter()
+        .filter(|key| section.is_empty_list(key))
+    {
         section.mistake(key, format!("`{key}` needs at least one number"));
     }
     let first = match measure.table_capacity() {
@@ -49,45 +63,84 @@ pub(crate) fn read_stateful(
     };
     let Some(first) = first else {
         missing_connections(section, measure);
-        return StatefulSection { stateful: None, connections, table_sizes, has_own_state_table: false };
+        return StatefulSection {
+            stateful: None,
+            connections,
+            table_sizes,
+            has_own_state_table: false,
+        };
     };
     let own_table = section.value("state-table", units::connections);
     // The last step of a search for the capacity must be validated completely.
-    let most = measure.table_capacity().map_or(first, |capacity| capacity.most);
+    let most = measure
+        .table_capacity()
+        .map_or(first, |capacity| capacity.most);
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
-    let timeout_ns = section.value("phase-1-timeout", units::duration_ns).unwrap_or(defaults.trial.residual_ns);
+    let timeout_ns = section
+        .value("phase-1-timeout", units::duration_ns)
+        .unwrap_or(defaults.trial.residual_ns);
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
         delay_ns: section.value("phase-1-delay", units::duration_ns),
-        enumeration: section.text("enumerate", enumeration).unwrap_or(ValueOrder::Pseudorandom),
-        responder: section.text("responder-order", order).unwrap_or(ValueOrder::Pseudorandom),
-        validation: section.value("validation-rate", units::factor).unwrap_or(0.5),
+        enumeration: section
+            .text("enumerate", enumeration)
+            .unwrap_or(ValueOrder::Pseudorandom),
+        responder: section
+            .text("responder-order", order)
+            .unwrap_or(ValueOrder::Pseudorandom),
+        validation: section
+            .value("validation-rate", units::factor)
+            .unwrap_or(0.5),
         table_size: table_sizes.first().copied(),
         ..Stateful::new(first, rate, timeout_ns)
     };
     let has_loss = goals.iter().any(|goal| goal.0 > 0.0);
     if has_loss && measure.searches_phase_one() {
-        let title =
-            format!("{} has no loss goal other than zero, because every connection must be established", measure.name());
+        let title = format!(
+            "{} has no loss goal other than zero, because every connection must be established",
+            measure.name()
+        );
         section.mistake_with_help("measure", title, "give this test `loss-goals = [\"0%\"]`");
     }
-    check(section, &stateful, connections.iter().copied().fold(most, u64::max));
-    StatefulSection { stateful: Some(stateful), connections, table_sizes, has_own_state_table: own_table.is_some() }
+    check(
+        section,
+        &stateful,
+        connections.iter().copied().fold(most, u64::max),
+    );
+    StatefulSection {
+        stateful: Some(stateful),
+        connections,
+        table_sizes,
+        has_own_state_table: own_table.is_some(),
+    }
 }
 
 fn missing_connections(section: &Section<'_>, measure: &Measure) {
     let table_size = section.is_given("table-size").then_some("table-size");
-    let given: Vec<_> = KEYS.into_iter().filter(|key| section.mentions(key)).chain(table_size).collect();
+    let given: Vec<_> = KEYS
+        .into_iter()
+        .filter(|key| section.mentions(key))
+        .chain(table_size)
+        .collect();
     if section.is_given("connections") {
         // A mistake in it has already been reported.
         return;
     }
-    let help = "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
+    let help =
+        "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
     if measure.is_of_connections() {
-        section.mistake_with_help("measure", format!("{} needs `connections`", measure.name()), help);
+        section.mistake_with_help(
+            "measure",
+            format!("{} needs `connections`", measure.name()),
+            help,
+        );
     }
     for key in given {
-        section.mistake_with_help(key, format!("`{key}` belongs to a stateful test, which has `connections`"), help);
+        section.mistake_with_help(
+            key,
+            format!("`{key}` belongs to a stateful test, which has `connections`"),
+            help,
+        );
     }
 }
 
@@ -95,18 +148,35 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
     if stateful.state_table > most {
         section.mistake(
             "state-table",
-            format!("a state table of {} cannot be filled by {most} connections", stateful.state_table),
+            format!(
+                "a state table of {} cannot be filled by {most} connections",
+                stateful.state_table
+            ),
         );
     }
     if stateful.validation <= 0.0 {
-        section.mistake("validation-rate", "the connections are validated at a share of the rate above 0%");
+        section.mistake(
+            "validation-rate",
+            "the connections are validated at a share of the rate above 0%",
+        );
     }
     if let Some(delay_ns) = stateful.delay_ns {
-        let longest = Stateful { connections: most, delay_ns: None, ..*stateful };
+        let longest = Stateful {
+            connections: most,
+            delay_ns: None,
+            ..*stateful
+        };
         let needed_ns = longest.delay_ns(longest.phase_one()) - stateful.timeout_ns;
         if delay_ns < needed_ns {
-            let title = format!("phase 1 takes N / R + T = {} s, which is longer than this delay", needed_ns as f64 / 1e9);
-            section.mistake_with_help("phase-1-delay", title, "leave it out: the default is N / R + 2 T");
+            let title = format!(
+                "phase 1 takes N / R + T = {} s, which is longer than this delay",
+                needed_ns as f64 / 1e9
+            );
+            section.mistake_with_help(
+                "phase-1-delay",
+                title,
+                "leave it out: the default is N / R + 2 T",
+            );
         }
     }
 }
@@ -115,29 +185,60 @@ fn check(section: &Section<'_>, stateful: &Stateful, most: u64) {
 pub const MOST_COMBINATIONS: u64 = 1 << 63;
 
 /// Reports ranges with too few combinations for the connections, or with more than can be numbered.
-pub(crate) fn check_combinations(section: &Section<'_>, read: &StatefulSection, traffic: &TrafficSettings, measure: &Measure) {
+pub(crate) fn check_combinations(
+    section: &Section<'_>,
+    read: &StatefulSection,
+    traffic: &TrafficSettings,
+    measure: &Measure,
+) {
     if read.stateful.is_none() {
         return;
     }
     let searched = measure.most_connections(None);
-    let most = read.connections.iter().copied().max().unwrap_or(0).max(searched);
+    let most = read
+        .connections
+        .iter()
+        .copied()
+        .max()
+        .unwrap_or(0)
+        .max(searched);
     // The recipe determines which direction is the Initiator's, and its check covers that direction.
-    let tuples = traffic.tuples_of(Direction::Forward).max(traffic.tuples_of(Direction::Reverse));
+    let tuples = traffic
+        .tuples_of(Direction::Forward)
+        .max(traffic.tuples_of(Direction::Reverse));
     let key = if searched > 0 { "most" } else { "connections" };
     if most > tuples {
-        let title =
-            format!("{most} connections need as many combinations of ports and addresses, but the ranges only have {tuples}");
-        section.mistake_with_help(key, title, "widen `ports`, `left-addresses` or `right-addresses`");
+        let title = format!(
+            "{most} connections need as many combinations of ports and addresses, but the ranges only have {tuples}"
+        );
+        section.mistake_with_help(
+            key,
+            title,
+            "widen `ports`, `left-addresses` or `right-addresses`",
+        );
     }
     // If only one direction has this many, it may be the Responder's, whose combinations are not enumerated.
-    let fewest = traffic.tuples_of(Direction::Forward).min(traffic.tuples_of(Direction::Reverse));
+    let fewest = traffic
+        .tuples_of(Direction::Forward)
+        .min(traffic.tuples_of(Direction::Reverse));
     if fewest >= MOST_COMBINATIONS {
-        let title = "ports and addresses have 2^63 combinations or more, which cannot be enumerated";
-        section.mistake_with_help("connections", title, "narrow the ranges: a connection tracking table holds far fewer");
+        let title =
+            "ports and addresses have 2^63 combinations or more, which cannot be enumerated";
+        section.mistake_with_help(
+            "connections",
+            title,
+            "narrow the ranges: a connection tracking table holds far fewer",
+        );
     }
-    for (key, networks) in [("left-networks", traffic.left_networks), ("right-networks", traffic.right_networks)] {
+    for (key, networks) in [
+        ("left-networks", traffic.left_networks),
+        ("right-networks", traffic.right_networks),
+    ] {
         if networks > 1 {
-            section.mistake(key, "a stateful gateway is tested with addresses that vary, not with networks");
+            section.mistake(
+                key,
+                "a stateful gateway is tested with addresses that vary, not with networks",
+            );
         }
     }
 }
@@ -226,13 +327,27 @@ mod tests {
         // As imported for figures 7 and 8: the Responder keeps the ports of RFC 4814.
         let lines = "connections = \"1k\"\nforward-ports = { source = \"1-400\", destination = \"1-100\" }\n\
                      left-addresses = { range = \"0-65535\" }\nright-addresses = { range = \"0-65535\" }";
-        assert_eq!(parse(&plan(&[lines]), &DUTS).map_err(|_| mistakes(&[lines])).map(|loaded| loaded.plan.tests.len()), Ok(1));
+        assert_eq!(
+            parse(&plan(&[lines]), &DUTS)
+                .map_err(|_| mistakes(&[lines]))
+                .map(|loaded| loaded.plan.tests.len()),
+            Ok(1)
+        );
     }
 
     #[test]
     fn a_series_of_connections_fills_the_state_table_at_every_step() {
-        let tests = parse(&plan(&["connections = [\"1k\", \"10k\"]"]), &DUTS).expect("a plan").plan.tests;
-        let tables: Vec<u64> = tests.iter().filter_map(|test| Some(test.stateful?.state_table)).collect();
-        assert_eq!((tests[1].name.as_str(), tables), ("t0.connections10000", vec![1000, 10_000]));
+        let tests = parse(&plan(&["connections = [\"1k\", \"10k\"]"]), &DUTS)
+            .expect("a plan")
+            .plan
+            .tests;
+        let tables: Vec<u64> = tests
+            .iter()
+            .filter_map(|test| Some(test.stateful?.state_table))
+            .collect();
+        assert_eq!(
+            (tests[1].name.as_str(), tables),
+            ("t0.connections10000", vec![1000, 10_000])
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! The `[[test]]` tables: each is a test, or a series of tests that differ in one setting.
 
 use crate::defaults::{PlanDefaults, standard_repetitions};
-use crate::reader::words::{any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title};
+use crate::reader::words::{
+    any, count, directions, hash_fields, identifier, known_dut, resolved_identifier, title,
+};
 use crate::reader::{Section, nearest};
 use crate::sections::cores;
 use crate::sections::dns;
@@ -10,7 +12,9 @@ use crate::sections::measure::read_measure;
 use crate::sections::stateful::{self, check_combinations, read_stateful};
 use crate::sections::traffic::read_traffic;
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings};
+use sixbench_method::plan::{
+    DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings,
+};
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
@@ -24,7 +28,10 @@ const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
 /// Reads all tests of a file; `None` if one of them cannot be read.
 pub(crate) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<Vec<Test>> {
     let mut names = BTreeSet::new();
-    let tests: Vec<Option<Vec<Test>>> = tables(file).into_iter().map(|s| read_test(s, defaults, &mut names)).collect();
+    let tests: Vec<Option<Vec<Test>>> = tables(file)
+        .into_iter()
+        .map(|s| read_test(s, defaults, &mut names))
+        .collect();
     let tests: Option<Vec<Vec<Test>>> = tests.into_iter().collect();
     Some(tests?.into_iter().flatten().collect())
 }
@@ -61,7 +68,11 @@ pub(crate) fn read_useful_reference(file: &Section<'_>, tests: &[Test]) -> Optio
         file.mistake_with_help("reference", "the reference is the only test", help);
     } else if test.is_some_and(|test| test.optional) {
         let help = "where its test is left out, nothing tells whether the machine changed";
-        file.mistake_with_help("reference", format!("the reference `{name}` is optional"), help);
+        file.mistake_with_help(
+            "reference",
+            format!("the reference `{name}` is optional"),
+            help,
+        );
     }
     Some(name)
 }
@@ -70,14 +81,24 @@ pub(crate) fn read_useful_reference(file: &Section<'_>, tests: &[Test]) -> Optio
 fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
     let sections = file.sections("test", "[[test]]");
     if sections.is_empty() {
-        file.mistake_with_help("test", "the plan holds no test", "add at least one [[test]] table");
+        file.mistake_with_help(
+            "test",
+            "the plan holds no test",
+            "add at least one [[test]] table",
+        );
     }
     sections
 }
 
 /// Reads the name of a test, which must differ from those of all tests before it.
-fn read_name(section: &Section<'_>, read: fn(&str) -> Result<String, String>, names: &mut BTreeSet<String>) -> Option<String> {
-    section.required_text("name", read).inspect(|name| add_name(section, name, names))
+fn read_name(
+    section: &Section<'_>,
+    read: fn(&str) -> Result<String, String>,
+    names: &mut BTreeSet<String>,
+) -> Option<String> {
+    section
+        .required_text("name", read)
+        .inspect(|name| add_name(section, name, names))
 }
 
 /// Reports a name that another test already has. Two steps of a series have the same name if the list contains a value twice.
@@ -88,7 +109,9 @@ fn add_name(section: &Section<'_>, name: &str, names: &mut BTreeSet<String>) {
 }
 
 fn read_dut(section: &Section<'_>, duts: &[&str]) -> Option<String> {
-    section.required_text("dut", any).and_then(|text| known_dut(section, "dut", text, duts))
+    section
+        .required_text("dut", any)
+        .and_then(|text| known_dut(section, "dut", text, duts))
 }
 
 fn read_frame_sizes(section: &Section<'_>) -> Option<Vec<FrameSize>> {
@@ -98,26 +121,42 @@ fn read_frame_sizes(section: &Section<'_>) -> Option<Vec<FrameSize>> {
     section.numbers("frame-sizes", units::frame_size)
 }
 
-fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTreeSet<String>) -> Option<Vec<Test>> {
+fn read_test(
+    section: Section<'_>,
+    defaults: &PlanDefaults<'_>,
+    names: &mut BTreeSet<String>,
+) -> Option<Vec<Test>> {
     let name = read_name(&section, identifier, names);
     let dut = read_dut(&section, defaults.duts);
     let title = section.text("title", title);
     let measure = read_measure(&section, defaults);
     let frame_sizes = read_frame_sizes(&section);
-    let directions = section.text("directions", directions).unwrap_or(Directions::Both);
+    let directions = section
+        .text("directions", directions)
+        .unwrap_or(Directions::Both);
     let traffic = read_traffic(&section);
     let repetitions = read_repetitions(&section, defaults.profile);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let maximum = section.value("maximum", units::rate);
     if maximum.is_some_and(|maximum| maximum <= defaults.search.minimum) {
-        section.mistake("maximum", "the maximum rate must be above the minimum of [search]");
+        section.mistake(
+            "maximum",
+            "the maximum rate must be above the minimum of [search]",
+        );
     }
     let own_goals = read_goals(&section, defaults, &measure);
     let optional = section.truth("optional").unwrap_or(false);
     let fresh_device = section.truth("fresh-device").unwrap_or(false);
     let dut_rss_hash = section.text("dut-rss-hash", hash_fields);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
-    let expect = read_expectations(&section, &ExpectContext { defaults, measure: &measure, sizes: &frame_sizes });
+    let expect = read_expectations(
+        &section,
+        &ExpectContext {
+            defaults,
+            measure: &measure,
+            sizes: &frame_sizes,
+        },
+    );
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
     let state = read_stateful(&section, defaults, &measure, goals);
     check_combinations(&section, &state, &traffic, &measure);
@@ -151,22 +190,43 @@ fn read_test(section: Section<'_>, defaults: &PlanDefaults<'_>, names: &mut BTre
         expect,
     };
     let tests = steps.into_tests(&test);
-    tests.iter().filter(|test| test.series.is_some()).for_each(|step| add_name(&again, &step.name, names));
+    tests
+        .iter()
+        .filter(|test| test.series.is_some())
+        .for_each(|step| add_name(&again, &step.name, names));
     Some(tests)
 }
 
 /// Reads the loss goals of a test that sets its own.
-fn read_goals(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Measure) -> Option<Vec<LossRatio>> {
+fn read_goals(
+    section: &Section<'_>,
+    defaults: &PlanDefaults<'_>,
+    measure: &Measure,
+) -> Option<Vec<LossRatio>> {
     const KEY: &str = "loss-goals";
     let goals = section.list(KEY, units::loss)?;
-    let takes_several = defaults.search.method.info().takes_several_goals || !defaults.is_method_given;
+    let takes_several =
+        defaults.search.method.info().takes_several_goals || !defaults.is_method_given;
     if !measure.is_searched_rate() {
-        section.mistake(KEY, format!("{} searches for no rate, so it has no loss goals", measure.name()));
+        section.mistake(
+            KEY,
+            format!(
+                "{} searches for no rate, so it has no loss goals",
+                measure.name()
+            ),
+        );
     } else if goals.is_empty() {
         section.mistake(KEY, "at least one loss goal is needed");
     } else if goals.len() > 1 && !takes_several {
         let help = "use method = \"mlrsearch\" in [search] for several goals in one search";
-        section.mistake_with_help(KEY, format!("a {} has one loss goal", defaults.search.method.info().title), help);
+        section.mistake_with_help(
+            KEY,
+            format!(
+                "a {} has one loss goal",
+                defaults.search.method.info().title
+            ),
+            help,
+        );
     }
     Some(goals)
 }
@@ -175,28 +235,58 @@ fn read_goals(section: &Section<'_>, defaults: &PlanDefaults<'_>, measure: &Meas
 /// one size is enough.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
     let has_no_size = measure.is_of_connections() || measure.needs_hosts();
-    if has_no_size { vec![FrameSize::MINIMUM] } else { STANDARD_SIZES.map(FrameSize).to_vec() }
+    if has_no_size {
+        vec![FrameSize::MINIMUM]
+    } else {
+        STANDARD_SIZES.map(FrameSize).to_vec()
+    }
 }
 
 /// Reads the repetitions: a number, `"adaptive"`, or the bounds of an adaptive number.
 fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
     if let Some(bounds) = section.table("repetitions", "repetitions") {
-        let Repetition::Adaptive { least, most, within } = Repetition::ADAPTIVE else { unreachable!("it is adaptive") };
+        let Repetition::Adaptive {
+            least,
+            most,
+            within,
+        } = Repetition::ADAPTIVE
+        else {
+            unreachable!("it is adaptive")
+        };
         let (least, most) = (
-            bounds.number("least", |text| count(text, Repetition::NUMBER)).unwrap_or(least),
-            bounds.number("most", |text| count(text, Repetition::NUMBER)).unwrap_or(most),
+            bounds
+                .number("least", |text| count(text, Repetition::NUMBER))
+                .unwrap_or(least),
+            bounds
+                .number("most", |text| count(text, Repetition::NUMBER))
+                .unwrap_or(most),
         );
         let within = bounds.value("within", units::share).unwrap_or(within);
         if !Repetition::LEAST_ADAPTIVE.contains(f64::from(least)) || least > most {
-            bounds.mistake("least", "`least` must be 6 (fewer have no 95 % interval) to `most`");
+            bounds.mistake(
+                "least",
+                "`least` must be 6 (fewer have no 95 % interval) to `most`",
+            );
         }
         bounds.finish();
-        return Repetition::Adaptive { least, most, within };
+        return Repetition::Adaptive {
+            least,
+            most,
+            within,
+        };
     }
-    let adaptive = |text: &str| word(text, "a number without quotes, or", &[("adaptive", Repetition::ADAPTIVE)]);
+    let adaptive = |text: &str| {
+        word(
+            text,
+            "a number without quotes, or",
+            &[("adaptive", Repetition::ADAPTIVE)],
+        )
+    };
     let repetitions = match section.is_text("repetitions") {
         true => section.text("repetitions", adaptive),
-        false => section.number("repetitions", |text| count(text, Repetition::NUMBER)).map(Repetition::Fixed),
+        false => section
+            .number("repetitions", |text| count(text, Repetition::NUMBER))
+            .map(Repetition::Fixed),
     };
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }
@@ -222,15 +312,25 @@ fn read_steps(
         section.mistake("flow-step", "`flow-step` needs `flows`");
     }
     let steps = ListedSettings {
-        background: section.list("background", units::background).unwrap_or_default(),
-        flows: flows.into_iter().map(|count| Flows { count, step_ns }).collect(),
-        subscribers: section.numbers("subscribers", flow_count).unwrap_or_default(),
+        background: section
+            .list("background", units::background)
+            .unwrap_or_default(),
+        flows: flows
+            .into_iter()
+            .map(|count| Flows { count, step_ns })
+            .collect(),
+        subscribers: section
+            .numbers("subscribers", flow_count)
+            .unwrap_or_default(),
         cores: cores::read(section, defaults.machines, defaults.duts),
         state,
         dns,
     };
     if steps.state.stateful.is_some() && !steps.flows.is_empty() {
-        section.mistake("flows", "the flows of a stateful test are its `connections`");
+        section.mistake(
+            "flows",
+            "the flows of a stateful test are its `connections`",
+        );
     }
     let lists = [
         ("background", steps.background.len()),
@@ -244,22 +344,36 @@ fn read_steps(
     ];
     let mut long = lists.iter().filter(|(_, length)| *length > 1);
     if let (Some((first, _)), Some((second, _))) = (long.next(), long.next()) {
-        section.mistake(second, format!("`{first}` is a list already: a series differs in one thing only"));
+        section.mistake(
+            second,
+            format!("`{first}` is a list already: a series differs in one thing only"),
+        );
     }
     steps
 }
 
 /// Reports a number of flows greater than that of the combinations of ports and addresses.
 fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficSettings) {
-    let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else { return };
+    let Some(most) = steps.flows.iter().map(|flows| u64::from(flows.count)).max() else {
+        return;
+    };
     let tuples = traffic.tuples();
     if most > tuples {
-        section.mistake("flows", format!("{most} flows cannot be told apart: ports and addresses have {tuples} combinations"));
+        section.mistake(
+            "flows",
+            format!(
+                "{most} flows cannot be told apart: ports and addresses have {tuples} combinations"
+            ),
+        );
     }
 }
 
 fn flow_count(text: &str) -> Result<u32, String> {
-    let flows = text.replace('_', "").parse().ok().filter(|flows: &u32| NumberBound::COUNT.contains(f64::from(*flows)));
+    let flows = text
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|flows: &u32| NumberBound::COUNT.contains(f64::from(*flows)));
     flows.ok_or_else(|| format!("expected a number of flows, not `{text}`"))
 }
 
@@ -280,12 +394,25 @@ impl ListedSettings {
         }
         let series = [
             self.of_background(),
-            of_counts(SeriesBy::Flows, "flow", self.flows.iter().map(|flows| flows.count), |test, count| {
-                test.traffic.flows.iter_mut().for_each(|flows| flows.count = count);
-            }),
-            of_counts(SeriesBy::Subscribers, "subscriber", self.subscribers.iter().copied(), |test, count| {
-                test.traffic.subscribers = Some(count);
-            }),
+            of_counts(
+                SeriesBy::Flows,
+                "flow",
+                self.flows.iter().map(|flows| flows.count),
+                |test, count| {
+                    test.traffic
+                        .flows
+                        .iter_mut()
+                        .for_each(|flows| flows.count = count);
+                },
+            ),
+            of_counts(
+                SeriesBy::Subscribers,
+                "subscriber",
+                self.subscribers.iter().copied(),
+                |test, count| {
+                    test.traffic.subscribers = Some(count);
+                },
+            ),
             self.of_cores(),
             self.of_connections(),
             self.of_table_sizes(),
@@ -303,8 +430,17 @@ impl ListedSettings {
     fn grid(&self, test: &Test) -> Vec<Test> {
         let mut tests = Vec::new();
         for (index, curve) in of_with_aaaa(&self.dns.with_aaaa).into_iter().enumerate() {
-            let base = Test { series: None, ..curve.of(test) };
-            let cached: Vec<u8> = self.dns.cached.iter().copied().filter(|cached| *cached < 100 || index == 0).collect();
+            let base = Test {
+                series: None,
+                ..curve.of(test)
+            };
+            let cached: Vec<u8> = self
+                .dns
+                .cached
+                .iter()
+                .copied()
+                .filter(|cached| *cached < 100 || index == 0)
+                .collect();
             tests.extend(of_cached(&cached).into_iter().map(|step| step.of(&base)));
         }
         tests
@@ -314,7 +450,9 @@ impl ListedSettings {
         let step = |&foreground: &Share| {
             let percent = foreground.background_percent();
             let words = (format!("native{percent}"), format!("{percent} % native"));
-            SeriesStep::new(SeriesBy::Background, percent, words, move |test| test.foreground = foreground)
+            SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
+                test.foreground = foreground
+            })
         };
         self.background.iter().map(step).collect()
     }
@@ -322,13 +460,26 @@ impl ListedSettings {
     fn of_cores(&self) -> Vec<SeriesStep> {
         let Some((name, counts)) = self.cores.varied_device() else {
             let counts = self.cores.every.iter().copied();
-            return of_counts(SeriesBy::Cores, "core", counts, |test, cores| test.cores = Some(cores));
+            return of_counts(SeriesBy::Cores, "core", counts, |test, cores| {
+                test.cores = Some(cores)
+            });
         };
         let step = |&cores: &u32| {
-            let (words, device) = (format!("{} of {name}", units::counted(cores, "core")), name.to_owned());
+            let (words, device) = (
+                format!("{} of {name}", units::counted(cores, "core")),
+                name.to_owned(),
+            );
             let change = move |test: &mut Test| test.device_cores.extend([(device.clone(), cores)]);
-            let step = SeriesStep::new(SeriesBy::Cores, f64::from(cores), (format!("cores{cores}"), words), change);
-            SeriesStep { device: Some(name.to_owned()), ..step }
+            let step = SeriesStep::new(
+                SeriesBy::Cores,
+                f64::from(cores),
+                (format!("cores{cores}"), words),
+                change,
+            );
+            SeriesStep {
+                device: Some(name.to_owned()),
+                ..step
+            }
         };
         counts.iter().map(step).collect()
     }
@@ -336,13 +487,25 @@ impl ListedSettings {
     fn of_connections(&self) -> Vec<SeriesStep> {
         let own_table = self.state.has_own_state_table;
         let step = |&connections: &u64| {
-            let words = (format!("connections{connections}"), format!("{connections} connections"));
-            SeriesStep::new(SeriesBy::Connections, connections as f64, words, move |test| {
-                if let Some(stateful) = &mut test.stateful {
-                    stateful.connections = connections;
-                    stateful.state_table = if own_table { stateful.state_table.min(connections) } else { connections };
-                }
-            })
+            let words = (
+                format!("connections{connections}"),
+                format!("{connections} connections"),
+            );
+            SeriesStep::new(
+                SeriesBy::Connections,
+                connections as f64,
+                words,
+                move |test| {
+                    if let Some(stateful) = &mut test.stateful {
+                        stateful.connections = connections;
+                        stateful.state_table = if own_table {
+                            stateful.state_table.min(connections)
+                        } else {
+                            connections
+                        };
+                    }
+                },
+            )
         };
         self.state.connections.iter().map(step).collect()
     }
@@ -351,14 +514,21 @@ impl ListedSettings {
         let step = |&size: &u64| {
             let words = (format!("table{size}"), format!("a table of {size}"));
             SeriesStep::new(SeriesBy::TableSize, size as f64, words, move |test| {
-                test.stateful.iter_mut().for_each(|stateful| stateful.table_size = Some(size));
+                test.stateful
+                    .iter_mut()
+                    .for_each(|stateful| stateful.table_size = Some(size));
             })
         };
         self.state.table_sizes.iter().map(step).collect()
     }
 }
 
-fn of_counts(by: SeriesBy, noun: &str, counts: impl Iterator<Item = u32>, set: fn(&mut Test, u32)) -> Vec<SeriesStep> {
+fn of_counts(
+    by: SeriesBy,
+    noun: &str,
+    counts: impl Iterator<Item = u32>,
+    set: fn(&mut Test, u32),
+) -> Vec<SeriesStep> {
     let step = |count: u32| {
         let words = (format!("{noun}s{count}"), units::counted(count, noun));
         SeriesStep::new(by, f64::from(count), words, move |test| set(test, count))
@@ -367,14 +537,29 @@ fn of_counts(by: SeriesBy, noun: &str, counts: impl Iterator<Item = u32>, set: f
 }
 
 fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
-    of_names(shares, SeriesBy::Cached, ("cached", "cached"), |dns, share| dns.cached = share)
+    of_names(
+        shares,
+        SeriesBy::Cached,
+        ("cached", "cached"),
+        |dns, share| dns.cached = share,
+    )
 }
 
 fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
-    of_names(shares, SeriesBy::WithAaaa, ("aaaa", "with AAAA"), |dns, share| dns.with_aaaa = share)
+    of_names(
+        shares,
+        SeriesBy::WithAaaa,
+        ("aaaa", "with AAAA"),
+        |dns, share| dns.with_aaaa = share,
+    )
 }
 
-fn of_names(shares: &[u8], by: SeriesBy, (short, long): (&str, &str), set: fn(&mut DnsTest, u8)) -> Vec<SeriesStep> {
+fn of_names(
+    shares: &[u8],
+    by: SeriesBy,
+    (short, long): (&str, &str),
+    set: fn(&mut DnsTest, u8),
+) -> Vec<SeriesStep> {
     let step = |&share: &u8| {
         let words = (format!("{short}{share}"), format!("{share} % {long}"));
         SeriesStep::new(by, f64::from(share), words, move |test| {
@@ -397,15 +582,31 @@ struct SeriesStep {
 }
 
 impl SeriesStep {
-    fn new(by: SeriesBy, at: f64, words: (String, String), change: impl Fn(&mut Test) + 'static) -> Self {
-        Self { by, at, words, device: None, change: Box::new(change) }
+    fn new(
+        by: SeriesBy,
+        at: f64,
+        words: (String, String),
+        change: impl Fn(&mut Test) + 'static,
+    ) -> Self {
+        Self {
+            by,
+            at,
+            words,
+            device: None,
+            change: Box::new(change),
+        }
     }
 
     fn of(&self, base: &Test) -> Test {
         let mut test = Test {
             name: format!("{}.{}", base.name, self.words.0),
             title: format!("{}, {}", base.title, self.words.1),
-            series: Some(Series { name: base.name.clone(), by: self.by, at: self.at, device: self.device.clone() }),
+            series: Some(Series {
+                name: base.name.clone(),
+                by: self.by,
+                at: self.at,
+                device: self.device.clone(),
+            }),
             ..base.clone()
         };
         (self.change)(&mut test);
@@ -425,7 +626,9 @@ mod tests {
     #[test]
     fn the_reference_is_one_of_several_tests_and_is_kept_in_the_resolved_plan() {
         let tests = "[[test]]\nname = \"control\"\ndut = \"linux-ipv4\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
-        let with = |reference: &str, tests: &str| format!("name = \"p\"\nreference = \"{reference}\"\n{tests}");
+        let with = |reference: &str, tests: &str| {
+            format!("name = \"p\"\nreference = \"{reference}\"\n{tests}")
+        };
         let plan = parse(&with("control", tests), &DUTS).expect("a plan").plan;
         assert_eq!(plan.reference.as_deref(), Some("control"));
         let written = crate::resolved::write(&plan, "", "recipes").expect("TOML");
@@ -433,19 +636,32 @@ mod tests {
         let mut part = plan.clone();
         part.retain_tests(|test| test.name == "control");
         let written_part = crate::resolved::write(&part, "", "recipes").expect("TOML");
-        assert_eq!(parse(&written_part, &DUTS).expect("a resolved plan").plan, part);
+        assert_eq!(
+            parse(&written_part, &DUTS).expect("a resolved plan").plan,
+            part
+        );
         let edited = written.replace("reference = \"control\"", "reference = \"gone\"");
-        assert_eq!(parse(&edited, &DUTS).expect_err("a mistake")[0].title, "no test is named `gone`");
+        assert_eq!(
+            parse(&edited, &DUTS).expect_err("a mistake")[0].title,
+            "no test is named `gone`"
+        );
         let optional = tests.replacen("dut =", "optional = true\ndut =", 1);
         let alone = "[[test]]\nname = \"control\"\ndut = \"linux-ipv4\"\n";
-        let plans = [with("controll", tests), with("other", tests), with("control", &optional), with("control", alone)];
+        let plans = [
+            with("controll", tests),
+            with("other", tests),
+            with("control", &optional),
+            with("control", alone),
+        ];
         insta::assert_snapshot!(plans.map(|plan| mistakes(&plan, &DUTS)).join("\n"));
     }
 
     #[test]
     fn a_plan_without_the_chosen_reference_has_none() {
         let tests = "[[test]]\nname = \"r\"\ndut = \"linux-ipv4\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\n";
-        let mut plan = parse(&format!("name = \"p\"\nreference = \"r\"\n{tests}"), &DUTS).expect("a plan").plan;
+        let mut plan = parse(&format!("name = \"p\"\nreference = \"r\"\n{tests}"), &DUTS)
+            .expect("a plan")
+            .plan;
         plan.retain_tests(|test| test.name == "r");
         assert_eq!(plan.reference.as_deref(), Some("r"));
         plan.retain_tests(|test| test.name == "t");
@@ -454,23 +670,40 @@ mod tests {
 
     #[test]
     fn a_test_may_have_loss_goals_of_its_own() {
-        let source = format!("{SMALLEST}loss-goals = [\"0%\", \"0.1%\"]\n[[test]]\nname = \"u\"\ndut = \"linux-ipv4\"\n");
+        let source = format!(
+            "{SMALLEST}loss-goals = [\"0%\", \"0.1%\"]\n[[test]]\nname = \"u\"\ndut = \"linux-ipv4\"\n"
+        );
         let plan = parse(&source, &DUTS).expect("a plan").plan;
         let goals = |i: usize| plan.tests[i].loss_goals(&plan).to_vec();
         assert_eq!(goals(0), [LossRatio::ZERO, LossRatio(0.001)]);
         assert_eq!(goals(1), [LossRatio::ZERO]);
-        assert_eq!(plan.tests[0].search_settings(&plan).method, SearchMethod::Mlrsearch);
+        assert_eq!(
+            plan.tests[0].search_settings(&plan).method,
+            SearchMethod::Mlrsearch
+        );
     }
 
     #[test]
     fn two_steps_of_one_name_are_refused_as_two_tests_of_one_name_are() {
         let told = |lines: &str| mistakes(&format!("{SMALLEST}{lines}\n"), &DUTS);
         let twice = told("background = [\"10%\", \"50%\", \"10%\"]");
-        assert!(twice.contains("two tests are named `t.native10`") && !twice.contains("native50"), "{twice}");
+        assert!(
+            twice.contains("two tests are named `t.native10`") && !twice.contains("native50"),
+            "{twice}"
+        );
         let step = "[[test]]\nname = \"t.native10\"\ndut = \"linux-ipv4\"";
         let other = told(&format!("background = [\"10%\", \"50%\"]\n{step}"));
-        assert!(other.contains("two tests are named `t.native10`") && other.contains("plan.toml:7:"), "{other}");
-        assert!(parse(&format!("{SMALLEST}background = [\"10%\", \"50%\"]\n"), &DUTS).is_ok());
+        assert!(
+            other.contains("two tests are named `t.native10`") && other.contains("plan.toml:7:"),
+            "{other}"
+        );
+        assert!(
+            parse(
+                &format!("{SMALLEST}background = [\"10%\", \"50%\"]\n"),
+                &DUTS
+            )
+            .is_ok()
+        );
     }
 
     #[test]
@@ -478,12 +711,16 @@ mod tests {
         let told = |lines: &str| mistakes(&format!("{SMALLEST}{lines}\n"), &DUTS);
         let latency = told("measure = \"latency\"\nloss-goals = \"1%\"");
         assert!(
-            latency.contains("latency searches for no rate, so it has no loss goals") && latency.contains("plan.toml:6:"),
+            latency.contains("latency searches for no rate, so it has no loss goals")
+                && latency.contains("plan.toml:6:"),
             "{latency}"
         );
         assert!(told("loss-goals = []").contains("at least one loss goal is needed"));
         let binary = told("loss-goals = [\"0%\", \"1%\"]\n[search]\nmethod = \"binary\"");
-        assert!(binary.contains("has one loss goal") && binary.contains("plan.toml:5:"), "{binary}");
+        assert!(
+            binary.contains("has one loss goal") && binary.contains("plan.toml:5:"),
+            "{binary}"
+        );
         assert!(told("loss-goals = \"many\"").contains("plan.toml:5:"));
     }
 }

@@ -10,12 +10,20 @@ use sixbench_method::units::{range, range_up_to};
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
-    let own_ports = |key, name| section.section(key, name).map_or(ports, |own| read_ports(own, ports));
+    let own_ports = |key, name| {
+        section
+            .section(key, name)
+            .map_or(ports, |own| read_ports(own, ports))
+    };
     let traffic = TrafficSettings {
         forward_ports: own_ports("forward-ports", "forward-ports"),
         reverse_ports: own_ports("reverse-ports", "reverse-ports"),
-        left_addresses: section.section("left-addresses", "left-addresses").map(read_addresses),
-        right_addresses: section.section("right-addresses", "right-addresses").map(read_addresses),
+        left_addresses: section
+            .section("left-addresses", "left-addresses")
+            .map(read_addresses),
+        right_addresses: section
+            .section("right-addresses", "right-addresses")
+            .map(read_addresses),
         left_networks: section.number("left-networks", networks).unwrap_or(1),
         right_networks: section.number("right-networks", networks).unwrap_or(1),
         subscribers: None,
@@ -23,11 +31,22 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         flows: None,
     };
     for (key, addresses, networks) in [
-        ("left-networks", traffic.left_addresses, traffic.left_networks),
-        ("right-networks", traffic.right_addresses, traffic.right_networks),
+        (
+            "left-networks",
+            traffic.left_addresses,
+            traffic.left_networks,
+        ),
+        (
+            "right-networks",
+            traffic.right_addresses,
+            traffic.right_networks,
+        ),
     ] {
         if addresses.is_some() && networks > 1 {
-            section.mistake(key, "either addresses or networks of one side can vary, not both");
+            section.mistake(
+                key,
+                "either addresses or networks of one side can vary, not both",
+            );
         }
     }
     traffic
@@ -35,8 +54,14 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
 
 fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
     let read = |key, order_key, otherwise: ValueRange| {
-        let (first, last) = section.value(key, range).unwrap_or((otherwise.first, otherwise.last));
-        ValueRange { first, last, order: section.text(order_key, order).unwrap_or(otherwise.order) }
+        let (first, last) = section
+            .value(key, range)
+            .unwrap_or((otherwise.first, otherwise.last));
+        ValueRange {
+            first,
+            last,
+            order: section.text(order_key, order).unwrap_or(otherwise.order),
+        }
     };
     let ports = Ports {
         source: read("source", "source-order", otherwise.source),
@@ -48,24 +73,38 @@ fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
 
 fn address_range(text: &str) -> Result<(u32, u32), String> {
     let most = AddressPart::LAST_VALUE;
-    range_up_to(text, most, &format!("a range of values up to {most} such as 0-65535"))
+    range_up_to(
+        text,
+        most,
+        &format!("a range of values up to {most} such as 0-65535"),
+    )
 }
 
 fn read_addresses(section: Section<'_>) -> AddressPart {
     let (first, last) = section.required("range", address_range).unwrap_or((0, 0));
-    let order = section.text("order", order).unwrap_or(ValueOrder::Pseudorandom);
+    let order = section
+        .text("order", order)
+        .unwrap_or(ValueOrder::Pseudorandom);
     let part = AddressPart {
         range: ValueRange { first, last, order },
         ipv4_offset: section
-            .number("ipv4-offset", |text| offset(text, AddressPart::IPV4_OFFSETS))
+            .number("ipv4-offset", |text| {
+                offset(text, AddressPart::IPV4_OFFSETS)
+            })
             .unwrap_or(AddressPart::IPV4_OFFSET),
         ipv6_offset: section
-            .number("ipv6-offset", |text| offset(text, AddressPart::IPV6_OFFSETS))
+            .number("ipv6-offset", |text| {
+                offset(text, AddressPart::IPV6_OFFSETS)
+            })
             .unwrap_or(AddressPart::IPV6_OFFSET),
     };
     if last > u32::from(u16::MAX) && (part.ipv4_offset == 0 || part.ipv6_offset == 0) {
         let title = "values above 65535 are added to the 16 bits in front, and there are none in front of octet 0";
-        section.mistake_with_help("range", title, "choose an offset of at least 2, or values up to 65535");
+        section.mistake_with_help(
+            "range",
+            title,
+            "choose an offset of at least 2, or values up to 65535",
+        );
     }
     section.finish();
     part
@@ -84,12 +123,23 @@ pub fn payload(text: &str) -> Result<Payload, String> {
 }
 
 fn offset(text: &str, bound: NumberBound) -> Result<u8, String> {
-    let offset = text.parse().ok().filter(|offset: &u8| offset.is_multiple_of(2) && bound.contains(f64::from(*offset)));
-    offset.ok_or_else(|| format!("expected an even octet {}, since checksums add 16-bit words, not `{text}`", bound.from_to()))
+    let offset = text
+        .parse()
+        .ok()
+        .filter(|offset: &u8| offset.is_multiple_of(2) && bound.contains(f64::from(*offset)));
+    offset.ok_or_else(|| {
+        format!(
+            "expected an even octet {}, since checksums add 16-bit words, not `{text}`",
+            bound.from_to()
+        )
+    })
 }
 
 fn networks(text: &str) -> Result<u16, String> {
-    let networks = text.parse().ok().filter(|networks: &u16| TrafficSettings::NETWORKS.contains(f64::from(*networks)));
+    let networks = text
+        .parse()
+        .ok()
+        .filter(|networks: &u16| TrafficSettings::NETWORKS.contains(f64::from(*networks)));
     networks.ok_or_else(|| format!("expected 1 to 256 networks, not `{text}`"))
 }
 
@@ -101,10 +151,22 @@ mod tests {
 
     #[test]
     fn a_range_of_addresses_may_have_more_values_than_16_bits() {
-        let source = fixture_tests::plan(|_| "relay", &["right-addresses = { range = \"0-131071\" }"]);
+        let source =
+            fixture_tests::plan(|_| "relay", &["right-addresses = { range = \"0-131071\" }"]);
         let traffic = parse(&source, &["relay"]).expect("a plan").plan.tests[0].traffic;
-        let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
-        assert_eq!(traffic.right_addresses, Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 }));
+        let range = ValueRange {
+            first: 0,
+            last: 131_071,
+            order: ValueOrder::Pseudorandom,
+        };
+        assert_eq!(
+            traffic.right_addresses,
+            Some(AddressPart {
+                range,
+                ipv4_offset: 2,
+                ipv6_offset: 12
+            })
+        );
         assert_eq!(traffic.destinations_of(Direction::Forward), 131_072);
     }
 
@@ -117,6 +179,9 @@ mod tests {
             "right-addresses = { range = \"9-2\" }",
             "right-addresses = { range = \"0-9\" }\nright-networks = 2",
         ];
-        insta::assert_snapshot!(fixture_tests::mistakes(&fixture_tests::plan(|_| "relay", &tests), &["relay"]));
+        insta::assert_snapshot!(fixture_tests::mistakes(
+            &fixture_tests::plan(|_| "relay", &tests),
+            &["relay"]
+        ));
     }
 }

@@ -25,21 +25,39 @@ pub(crate) struct ClientStep<'d, 'a> {
 pub(crate) fn client_series<'d, 'a>(digest: &'d Digest<'a>) -> Vec<ClientSeries<'d, 'a>> {
     let mut found: Vec<ClientSeries> = Vec::new();
     for point in &digest.points {
-        let Measure::ResponseTime(settings) = point.test.measure else { continue };
+        let Measure::ResponseTime(settings) = point.test.measure else {
+            continue;
+        };
         let (name, size, test) = (name(point.test), point.point.frame_size, point.test);
-        let step = ClientStep { clients: test.clients(), point };
-        match found.iter_mut().find(|series| (series.name, series.size) == (name, size)) {
+        let step = ClientStep {
+            clients: test.clients(),
+            point,
+        };
+        match found
+            .iter_mut()
+            .find(|series| (series.name, series.size) == (name, size))
+        {
             Some(series) => series.steps.push(step),
-            None => found.push(ClientSeries { name, size, settings, test, steps: vec![step] }),
+            None => found.push(ClientSeries {
+                name,
+                size,
+                settings,
+                test,
+                steps: vec![step],
+            }),
         }
     }
     found.retain(|series| series.measured().next().is_some());
-    found.iter_mut().for_each(|series| series.steps.sort_by_key(|step| step.clients));
+    found
+        .iter_mut()
+        .for_each(|series| series.steps.sort_by_key(|step| step.clients));
     found
 }
 
 fn name(test: &Test) -> &str {
-    test.series.as_ref().map_or(&test.name, |series| &series.name)
+    test.series
+        .as_ref()
+        .map_or(&test.name, |series| &series.name)
 }
 
 impl ClientSeries<'_, '_> {
@@ -60,7 +78,9 @@ impl ClientSeries<'_, '_> {
 
     /// Returns each number of clients that has a sample of a quantity, with the sample.
     pub(crate) fn samples(&self, quantity: Quantity) -> impl Iterator<Item = (u32, &PointSample)> {
-        self.steps.iter().filter_map(move |step| Some((step.clients, step.sample(quantity)?)))
+        self.steps
+            .iter()
+            .filter_map(move |step| Some((step.clients, step.sample(quantity)?)))
     }
 }
 

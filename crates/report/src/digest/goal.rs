@@ -71,10 +71,24 @@ impl InvalidReason {
 
 impl GoalDigest {
     /// Returns the digest of these brackets. `reason` is given if trials were invalid for a reason other than the tester.
-    pub(super) fn new(goal: LossRatio, brackets: impl Iterator<Item = Bracket>, reason: Option<InvalidReason>) -> Self {
-        let limits = Limits { reason, ..Limits::default() };
-        let mut digest =
-            Self { goal, summary: None, values: vec![], span: (u64::MAX, 0), below_minimum: 0, unmeasured: 0, limits };
+    pub(super) fn new(
+        goal: LossRatio,
+        brackets: impl Iterator<Item = Bracket>,
+        reason: Option<InvalidReason>,
+    ) -> Self {
+        let limits = Limits {
+            reason,
+            ..Limits::default()
+        };
+        let mut digest = Self {
+            goal,
+            summary: None,
+            values: vec![],
+            span: (u64::MAX, 0),
+            below_minimum: 0,
+            unmeasured: 0,
+            limits,
+        };
         let sample: Censored = brackets.filter_map(|bracket| digest.add(bracket)).collect();
         digest.limits.is_median_open = sample.is_median_open();
         digest.limits.open = sample.open_statistics();
@@ -118,7 +132,13 @@ impl Limits {
 
     /// Returns the statistics of a summary as tables print them.
     pub(crate) fn printed(self, summary: &Summary) -> PrintedSummary {
-        let signed = |is_open: bool, value: f64| format!("{}{}", Bound::of(is_open).sign().unwrap_or_default(), grouped(value));
+        let signed = |is_open: bool, value: f64| {
+            format!(
+                "{}{}",
+                Bound::of(is_open).sign().unwrap_or_default(),
+                grouped(value)
+            )
+        };
         PrintedSummary {
             min: signed(self.open.min, summary.min),
             p1: signed(self.open.p1, summary.p1),
@@ -134,13 +154,20 @@ impl Limits {
             (self.tester, "tester"),
             (self.maximum, "maximum of the plan"),
             (self.disturbed, "disturbed machine"),
-            (self.unprepared, self.reason.map_or("", InvalidReason::words)),
+            (
+                self.unprepared,
+                self.reason.map_or("", InvalidReason::words),
+            ),
         ];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();
         match present.as_slice() {
             [] => "–".to_owned(),
             [(_, name)] => (*name).to_owned(),
-            several => several.iter().map(|(n, name)| format!("{name} {n}×")).collect::<Vec<_>>().join(", "),
+            several => several
+                .iter()
+                .map(|(n, name)| format!("{name} {n}×"))
+                .collect::<Vec<_>>()
+                .join(", "),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::{Digest, PointDigest};
 use crate::wording::amount::unit_name;
 use crate::wording::bound::Bound;
-use crate::wording::numbers::{self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms};
+use crate::wording::numbers::{
+    self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Info, Noun, Quantity, Unit};
@@ -30,14 +32,20 @@ pub(crate) struct Headline {
 
 impl PointDigest<'_> {
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
-        self.planned(digest).filter(|planned| planned.status.has_result())?;
+        self.planned(digest)
+            .filter(|planned| planned.status.has_result())?;
         match &self.test.measure {
             measure if measure.is_curve() => self.highest_loss(),
             measure if measure.repeats_a_rate() => self.at_repeated_rate(),
             measure if measure.is_searched_rate() => self.searched(),
             measure => {
-                let quantities = [measure.info().headline, Some(Quantity::RequestLoss)].into_iter().flatten();
-                quantities.into_iter().find_map(|quantity| self.measured(quantity)).or_else(|| nothing_held(measure))
+                let quantities = [measure.info().headline, Some(Quantity::RequestLoss)]
+                    .into_iter()
+                    .flatten();
+                quantities
+                    .into_iter()
+                    .find_map(|quantity| self.measured(quantity))
+                    .or_else(|| nothing_held(measure))
             }
         }
     }
@@ -45,23 +53,36 @@ impl PointDigest<'_> {
     /// Returns whether the truth may be higher than the result.
     pub(crate) fn is_result_open(&self) -> bool {
         let sample = || self.worst(self.test.measure.info().headline?);
-        self.rated().map_or_else(|| sample().is_some_and(|sample| sample.is_median_open), |rated| rated.limits.is_median_open)
+        self.rated().map_or_else(
+            || sample().is_some_and(|sample| sample.is_median_open),
+            |rated| rated.limits.is_median_open,
+        )
     }
 
     /// Returns whether its number is only a bound.
     pub(crate) fn is_bound(&self) -> bool {
-        self.is_result_open() || self.is_result_at_most() || (self.test.measure.info().is_averaged && self.bounds() > 0)
+        self.is_result_open()
+            || self.is_result_at_most()
+            || (self.test.measure.info().is_averaged && self.bounds() > 0)
     }
 
     /// Returns whether the truth may be lower than the result.
     pub(crate) fn is_result_at_most(&self) -> bool {
-        let sample = self.test.measure.info().headline.and_then(|quantity| self.worst(quantity));
+        let sample = self
+            .test
+            .measure
+            .info()
+            .headline
+            .and_then(|quantity| self.worst(quantity));
         sample.is_some_and(|sample| sample.open_below.median)
     }
 
     /// Returns the number of repetitions whose true value may be another one.
     pub(crate) fn bounds(&self) -> usize {
-        let values = self.outcomes.iter().filter_map(|outcome| outcome.headline_value(&self.test.measure));
+        let values = self
+            .outcomes
+            .iter()
+            .filter_map(|outcome| outcome.headline_value(&self.test.measure));
         values.filter(CensoredValue::is_bound).count()
     }
 
@@ -83,55 +104,119 @@ impl PointDigest<'_> {
 
     /// Returns how the number of this repetition relates to the true value.
     pub(crate) fn bound_of(&self, repetition: u32) -> Bound {
-        let of = self.outcomes.iter().find(|outcome| outcome.repetition == repetition);
+        let of = self
+            .outcomes
+            .iter()
+            .find(|outcome| outcome.repetition == repetition);
         let value = of.and_then(|outcome| outcome.headline_value(&self.test.measure));
-        value.map_or(Bound::Exact, |value| Bound::of_value(value.is_at_least, value.is_at_most))
+        value.map_or(Bound::Exact, |value| {
+            Bound::of_value(value.is_at_least, value.is_at_most)
+        })
     }
 
     fn searched(&self) -> Option<Headline> {
-        let (median, unit) = (self.headline()?.median.round(), full_rate_unit(&self.test.measure));
+        let (median, unit) = (
+            self.headline()?.median.round(),
+            full_rate_unit(&self.test.measure),
+        );
         let shown = format!("{}{} {unit}", self.sign(), grouped(median));
         let quantity = self.test.measure.name();
-        Some(Headline { quantity, statistic: "median", value: median, unit, load: None, shown })
+        Some(Headline {
+            quantity,
+            statistic: "median",
+            value: median,
+            unit,
+            load: None,
+            shown,
+        })
     }
 
     /// The rate that was repeated; the words say how often it passed.
     fn at_repeated_rate(&self) -> Option<Headline> {
         let repeated = self.repeated()?;
-        let (value, unit) = (self.goals.first()?.summary?.median, full_rate_unit(&self.test.measure));
-        let shown = format!("{} passed at {} {unit}", repeated.passed_of(), repeated.rate());
+        let (value, unit) = (
+            self.goals.first()?.summary?.median,
+            full_rate_unit(&self.test.measure),
+        );
+        let shown = format!(
+            "{} passed at {} {unit}",
+            repeated.passed_of(),
+            repeated.rate()
+        );
         let quantity = self.test.measure.name();
-        Some(Headline { quantity, statistic: "median", value, unit, load: None, shown })
+        Some(Headline {
+            quantity,
+            statistic: "median",
+            value,
+            unit,
+            load: None,
+            shown,
+        })
     }
 
     fn highest_loss(&self) -> Option<Headline> {
         let (rate, loss) = self.losses().last().copied()?;
-        let shown = format!("{}\u{a0}% at {} frames/s", percentage(loss.median), grouped(rate.0 as f64));
+        let shown = format!(
+            "{}\u{a0}% at {} frames/s",
+            percentage(loss.median),
+            grouped(rate.0 as f64)
+        );
         let quantity = Quantity::FrameLossRate;
-        Some(Headline { load: Some(rate), ..headline(quantity, "median", loss.median, shown) })
+        Some(Headline {
+            load: Some(rate),
+            ..headline(quantity, "median", loss.median, shown)
+        })
     }
 
     fn measured(&self, quantity: Quantity) -> Option<Headline> {
         let sample = self.worst(quantity)?;
         // The clauses on bursts, recovery and reset ask for the average.
         let is_averaged = self.test.measure.info().is_averaged;
-        let (statistic, value) = if is_averaged { ("mean", sample.mean) } else { ("median", sample.summary.median) };
+        let (statistic, value) = if is_averaged {
+            ("mean", sample.mean)
+        } else {
+            ("median", sample.summary.median)
+        };
         let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
-        let at = load.map(|load| format!(" at {} {}", grouped(load.0 as f64), numbers::rate_unit(&self.test.measure)));
+        let at = load.map(|load| {
+            format!(
+                " at {} {}",
+                grouped(load.0 as f64),
+                numbers::rate_unit(&self.test.measure)
+            )
+        });
         let (number, unit) = (numbers::value(quantity, value), numbers::unit(quantity));
         let shown = format!("{}{number} {unit}{}", sample.sign(), at.unwrap_or_default());
-        Some(Headline { load, ..headline(quantity, statistic, value, shown) })
+        Some(Headline {
+            load,
+            ..headline(quantity, statistic, value, shown)
+        })
     }
 }
 
 /// Returns what the result of a measure is, in words: `median of the typical latency, in the worse direction`.
 pub(crate) fn result_is(measure: &Measure) -> String {
-    let Info { headline, noun, is_averaged, .. } = measure.info();
-    let of = if *is_averaged { "average of" } else { "median of" };
-    let direction = if *noun == Noun::Frames { ", in the worse direction" } else { "" };
+    let Info {
+        headline,
+        noun,
+        is_averaged,
+        ..
+    } = measure.info();
+    let of = if *is_averaged {
+        "average of"
+    } else {
+        "median of"
+    };
+    let direction = if *noun == Noun::Frames {
+        ", in the worse direction"
+    } else {
+        ""
+    };
     match headline {
         _ if measure.is_curve() => format!("{of} the loss at the highest rate{direction}"),
-        _ if measure.repeats_a_rate() => "trials that passed when the rate that was found was repeated".to_owned(),
+        _ if measure.repeats_a_rate() => {
+            "trials that passed when the rate that was found was repeated".to_owned()
+        }
         Some(quantity) => format!("{of} the {}{direction}", in_a_sentence(quantity.title())),
         None => format!("{of} the rates that were found; 0 if even the lowest load did not pass"),
     }
@@ -140,9 +225,21 @@ pub(crate) fn result_is(measure: &Measure) -> String {
 /// A table that holds not even the smallest number has no value on record.
 fn nothing_held(measure: &Measure) -> Option<Headline> {
     let quantity = measure.info().headline?;
-    Some(headline(quantity, "median", 0.0, format!("0 {}", numbers::unit(quantity))))
+    Some(headline(
+        quantity,
+        "median",
+        0.0,
+        format!("0 {}", numbers::unit(quantity)),
+    ))
 }
 
 fn headline(quantity: Quantity, statistic: &'static str, value: f64, shown: String) -> Headline {
-    Headline { quantity: quantity.name(), statistic, value, unit: unit_name(quantity), load: None, shown }
+    Headline {
+        quantity: quantity.name(),
+        statistic,
+        value,
+        unit: unit_name(quantity),
+        load: None,
+        shown,
+    }
 }

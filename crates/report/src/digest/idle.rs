@@ -23,7 +23,11 @@ pub(crate) struct CoreIdle {
 impl CoreIdle {
     /// Returns the mean idle time, per cent. If there are more than two intervals, it excludes the first and the last, which the load does not fill.
     pub(crate) fn mean_percent(&self) -> f64 {
-        let inner = if self.percent.len() > 2 { &self.percent[1..self.percent.len() - 1] } else { &self.percent[..] };
+        let inner = if self.percent.len() > 2 {
+            &self.percent[1..self.percent.len() - 1]
+        } else {
+            &self.percent[..]
+        };
         inner.iter().sum::<f64>() / inner.len().max(1) as f64
     }
 }
@@ -33,16 +37,32 @@ impl<'a> Digest<'a> {
     /// point's searches, as Lencse and Nagy did, the trials of that test; else the passing trial at the highest load of each repetition.
     pub(crate) fn trials_at_rate(&self, point: &PointDigest<'a>) -> Vec<&'a TrialRecord> {
         let is_repeated = |other: &&PointDigest| {
-            let mut searches =
-                other.outcomes.iter().filter_map(|outcome| outcome.load.as_ref()).flat_map(|load| &load.searches);
+            let mut searches = other
+                .outcomes
+                .iter()
+                .filter_map(|outcome| outcome.load.as_ref())
+                .flat_map(|load| &load.searches);
             other.test.measure.load() == Some(Load::OfThroughput(1.0))
                 && other.size() == point.size()
                 && searches.any(|search| search.test == point.test.name)
         };
-        let records = self.points.iter().filter(is_repeated).flat_map(PointDigest::trials_at_known_rate);
-        let is_steady = |record: &&TrialRecord| matches!(record.result.spec.kind, TrialKind::Constant | TrialKind::Queries);
+        let records = self
+            .points
+            .iter()
+            .filter(is_repeated)
+            .flat_map(PointDigest::trials_at_known_rate);
+        let is_steady = |record: &&TrialRecord| {
+            matches!(
+                record.result.spec.kind,
+                TrialKind::Constant | TrialKind::Queries
+            )
+        };
         let repeated: Vec<_> = records.filter(is_steady).collect();
-        if repeated.is_empty() { point.found_trials(point.first_goal()) } else { repeated }
+        if repeated.is_empty() {
+            point.found_trials(point.first_goal())
+        } else {
+            repeated
+        }
     }
 }
 
@@ -55,13 +75,21 @@ impl<'a> PointDigest<'a> {
             let passed = of_it.filter(|record| record.result.verdict(goal) == Verdict::Passed);
             passed.max_by_key(|record| record.result.spec.rate).copied()
         };
-        self.outcomes.iter().filter_map(|outcome| highest(outcome.repetition)).collect()
+        self.outcomes
+            .iter()
+            .filter_map(|outcome| highest(outcome.repetition))
+            .collect()
     }
 
     /// Returns the devices in these trials in the order of their chain. A DUT that was not watched separately is named `dut`, with the host's cores.
     pub(crate) fn idle_devices(&self, trials: &[&TrialRecord], dut: &str) -> Vec<DeviceIdle> {
-        let watches: Vec<&Watch> = trials.iter().filter_map(|record| record.watch.as_deref()).collect();
-        let Some(first) = watches.first() else { return Vec::new() };
+        let watches: Vec<&Watch> = trials
+            .iter()
+            .filter_map(|record| record.watch.as_deref())
+            .collect();
+        let Some(first) = watches.first() else {
+            return Vec::new();
+        };
         let device = |device: String, cores: Vec<&CoreWatch>| DeviceIdle {
             device,
             interval_ns: first.interval_ns,
@@ -69,30 +97,58 @@ impl<'a> PointDigest<'a> {
         };
         let of_host = || watches.iter().flat_map(|watch| watch.dut_cores()).collect();
         let of_device = |of: &DeviceWatch| {
-            let watched = watches.iter().flat_map(|watch| &watch.devices).filter(|device| device.device == of.device);
-            device(of.place(), watched.flat_map(|device| &device.cores).collect())
+            let watched = watches
+                .iter()
+                .flat_map(|watch| &watch.devices)
+                .filter(|device| device.device == of.device);
+            device(
+                of.place(),
+                watched.flat_map(|device| &device.cores).collect(),
+            )
         };
         let found = match first.devices.is_empty() {
             true => vec![device(dut.to_owned(), of_host())],
             false => first.devices.iter().map(of_device).collect(),
         };
-        found.into_iter().filter(|device| !device.cores.is_empty()).collect()
+        found
+            .into_iter()
+            .filter(|device| !device.cores.is_empty())
+            .collect()
     }
 }
 
 fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
     let numbers: std::collections::BTreeSet<u32> = watched.iter().map(|core| core.core).collect();
     let of = |number: u32| {
-        let trials: Vec<&CoreWatch> = watched.iter().filter(|core| core.core == number).copied().collect();
-        CoreIdle { core: number, percent: means(&trials) }
+        let trials: Vec<&CoreWatch> = watched
+            .iter()
+            .filter(|core| core.core == number)
+            .copied()
+            .collect();
+        CoreIdle {
+            core: number,
+            percent: means(&trials),
+        }
     };
-    numbers.into_iter().map(of).filter(|core| core.percent.len() > 1).collect()
+    numbers
+        .into_iter()
+        .map(of)
+        .filter(|core| core.percent.len() > 1)
+        .collect()
 }
 
 fn means(trials: &[&CoreWatch]) -> Vec<f64> {
-    let longest = trials.iter().map(|core| core.samples.len()).max().unwrap_or(0);
+    let longest = trials
+        .iter()
+        .map(|core| core.samples.len())
+        .max()
+        .unwrap_or(0);
     let mean = |at: usize| {
-        let idle: Vec<f64> = trials.iter().filter_map(|core| core.samples.get(at)).map(|s| f64::from(s.idle) / 10.0).collect();
+        let idle: Vec<f64> = trials
+            .iter()
+            .filter_map(|core| core.samples.get(at))
+            .map(|s| f64::from(s.idle) / 10.0)
+            .collect();
         idle.iter().sum::<f64>() / idle.len() as f64
     };
     (0..longest).map(mean).collect()
@@ -106,11 +162,21 @@ mod tests {
     #[test]
     fn idle_time_is_the_mean_of_the_trials_that_were_as_long() {
         let core = |idle: &[u16]| {
-            let sample = |&idle: &u16| CpuSample { idle, ..CpuSample::default() };
-            CoreWatch { core: 3, role: CoreRole::Dut, samples: idle.iter().map(sample).collect() }
+            let sample = |&idle: &u16| CpuSample {
+                idle,
+                ..CpuSample::default()
+            };
+            CoreWatch {
+                core: 3,
+                role: CoreRole::Dut,
+                samples: idle.iter().map(sample).collect(),
+            }
         };
         let (long, short) = (core(&[100, 200, 900]), core(&[300, 400]));
         let cores = idle_cores(&[&long, &short]);
-        assert_eq!((cores.len(), cores[0].core, &cores[0].percent[..]), (1, 3, &[20.0, 30.0, 90.0][..]));
+        assert_eq!(
+            (cores.len(), cores[0].core, &cores[0].percent[..]),
+            (1, 3, &[20.0, 30.0, 90.0][..])
+        );
     }
 }

@@ -30,7 +30,9 @@ use sixbench_analysis::trust::{Trust, trust};
 use sixbench_method::anomaly::{Anomaly, anomalies};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::{Measure, Point, Stateful, Test};
-use sixbench_method::record::{FORMAT, LinkKind, PathFacts, RepetitionHosts, TrialRecord, by_point};
+use sixbench_method::record::{
+    FORMAT, LinkKind, PathFacts, RepetitionHosts, TrialRecord, by_point,
+};
 use sixbench_method::replay::by_outcome_point;
 use sixbench_method::status::{PlannedPoint, planned_points};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
@@ -60,22 +62,52 @@ pub(crate) struct Digest<'a> {
 impl<'a> Digest<'a> {
     pub(crate) fn new(input: &'a Input<'a>) -> Self {
         let planned = planned_points(input.plan, input.records, input.outcomes, input.facts);
-        let (points, left_out): (Vec<_>, Vec<_>) = planned.iter().partition(|p| input.plan.test(&p.test.name).is_some());
-        let (mut records, mut outcomes) = (by_point(input.records), by_outcome_point(input.outcomes));
+        let (points, left_out): (Vec<_>, Vec<_>) = planned
+            .iter()
+            .partition(|p| input.plan.test(&p.test.name).is_some());
+        let (mut records, mut outcomes) =
+            (by_point(input.records), by_outcome_point(input.outcomes));
         let mut digest = |planned: &PlannedPoint<'a>| {
             let of_point = records.remove(&planned.point).unwrap_or_default();
             let outcomes = outcomes.remove(&planned.point).unwrap_or_default();
-            PointDigest::new(input.plan, planned.test, planned.point.clone(), of_point, outcomes)
+            PointDigest::new(
+                input.plan,
+                planned.test,
+                planned.point.clone(),
+                of_point,
+                outcomes,
+            )
         };
-        let mut digests = |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
+        let mut digests =
+            |list: Vec<&PlannedPoint<'a>>| list.into_iter().map(&mut digest).collect();
         let (points, left_out) = (digests(points), digests(left_out));
-        let trust = trust(input.plan, input.facts, input.records, input.outcomes, &planned);
+        let trust = trust(
+            input.plan,
+            input.facts,
+            input.records,
+            input.outcomes,
+            &planned,
+        );
         let anomalies = anomalies(input.plan, input.records);
         let hosts = RepetitionHosts::new(input.facts, input.records);
-        let goals = input.plan.tests.iter().map(|test| (test.name.as_str(), test.first_goal(input.plan)));
+        let goals = input
+            .plan
+            .tests
+            .iter()
+            .map(|test| (test.name.as_str(), test.first_goal(input.plan)));
         let goals = goals.filter(|(_, goal)| *goal != LossRatio::ZERO).collect();
         let span = Span::of(input.records.iter());
-        Self { input, points, left_out, planned, trust, anomalies, hosts, span, goals }
+        Self {
+            input,
+            points,
+            left_out,
+            planned,
+            trust,
+            anomalies,
+            hosts,
+            span,
+            goals,
+        }
     }
 
     /// Returns the result of `view` for each host alone, with the name of the host; a single one, with an empty name, if there is one host. Results of
@@ -86,30 +118,59 @@ impl<'a> Digest<'a> {
         }
         let of_host = |host: &str| {
             let is_own = |point: &Point, repetition| self.hosts.is_only_on(host, point, repetition);
-            let records = self.input.records.iter().filter(|r| is_own(&r.point, r.repetition)).cloned().collect::<Vec<_>>();
-            let outcomes = self.input.outcomes.iter().filter(|o| is_own(&o.point, o.repetition)).cloned().collect::<Vec<_>>();
-            let input = Input { records: &records, outcomes: &outcomes, ..*self.input };
+            let records = self
+                .input
+                .records
+                .iter()
+                .filter(|r| is_own(&r.point, r.repetition))
+                .cloned()
+                .collect::<Vec<_>>();
+            let outcomes = self
+                .input
+                .outcomes
+                .iter()
+                .filter(|o| is_own(&o.point, o.repetition))
+                .cloned()
+                .collect::<Vec<_>>();
+            let input = Input {
+                records: &records,
+                outcomes: &outcomes,
+                ..*self.input
+            };
             let mut digest = Digest::new(&input);
             // A point that only another host measured must not appear without a result here.
             digest.points.retain(|point| !point.records.is_empty());
             view(&digest)
         };
-        self.hosts.all().into_iter().map(|host| (host.to_owned(), of_host(host))).collect()
+        self.hosts
+            .all()
+            .into_iter()
+            .map(|host| (host.to_owned(), of_host(host)))
+            .collect()
     }
 
     /// Returns the result of `view` for the devices of each group alone, whose results must not be compared with those of another: no axis, column or
     /// ranking has both. A single one, if there is one group.
     pub(crate) fn of_each_group<T>(&self, view: impl Fn(&Digest) -> T) -> Vec<(LinkKind, T)> {
-        let groups: BTreeSet<LinkKind> = self.points.iter().map(|point| self.group(point.test)).collect();
+        let groups: BTreeSet<LinkKind> = self
+            .points
+            .iter()
+            .map(|point| self.group(point.test))
+            .collect();
         if groups.len() < 2 {
             return vec![(LinkKind::Interfaces, view(self))];
         }
         let of_group = |group: LinkKind| {
             let mut digest = Digest::new(self.input);
-            digest.points.retain(|point| self.group(point.test) == group);
+            digest
+                .points
+                .retain(|point| self.group(point.test) == group);
             view(&digest)
         };
-        groups.into_iter().map(|group| (group, of_group(group))).collect()
+        groups
+            .into_iter()
+            .map(|group| (group, of_group(group)))
+            .collect()
     }
 
     /// Returns the group of the device of a test.
@@ -124,42 +185,70 @@ impl<'a> Digest<'a> {
 
     /// Returns the verdict on a trial by the first loss goal of its test, which is the one in headlines.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
-        record.result.verdict(self.goals.get(record.point.test.as_str()).copied().unwrap_or(LossRatio::ZERO))
+        record.result.verdict(
+            self.goals
+                .get(record.point.test.as_str())
+                .copied()
+                .unwrap_or(LossRatio::ZERO),
+        )
     }
 
     /// Returns the number of trials of this verdict.
     pub(crate) fn counted(&self, verdict: Verdict) -> usize {
-        self.input.records.iter().filter(|record| self.verdict(record) == verdict).count()
+        self.input
+            .records
+            .iter()
+            .filter(|record| self.verdict(record) == verdict)
+            .count()
     }
 
     /// Returns the greatest possible error of these points' delays due to clocks, nanoseconds; `None` if one clock timed both sending and arrival.
     pub(crate) fn clock_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
-        let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);
-        directions.filter_map(|direction| direction.clock_bound_ns).max()
+        let directions = points
+            .iter()
+            .flat_map(|point| &point.records)
+            .flat_map(|record| &record.result.directions);
+        directions
+            .filter_map(|direction| direction.clock_bound_ns)
+            .max()
     }
 
     /// Returns the time by which the median of the delays of a trial of these points may be too long, the largest of all trials, nanoseconds; `None` in
     /// results of an earlier version.
     pub(crate) fn delay_bound_ns(&self, points: &[&PointDigest]) -> Option<u64> {
-        let directions = points.iter().flat_map(|point| &point.records).flat_map(|record| &record.result.directions);
-        directions.filter_map(|direction| Some(direction.delay.as_ref()?.bounds?.median_ns)).max()
+        let directions = points
+            .iter()
+            .flat_map(|point| &point.records)
+            .flat_map(|record| &record.result.directions);
+        directions
+            .filter_map(|direction| Some(direction.delay.as_ref()?.bounds?.median_ns))
+            .max()
     }
 
     /// Returns whether any trial is invalid because of its connections rather than the tester.
     pub(crate) fn has_faults_of_connections(&self) -> bool {
-        self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_connections))
+        self.input
+            .records
+            .iter()
+            .any(|r| r.result.faults.iter().any(Fault::is_of_connections))
     }
 
     /// Returns whether any trial is invalid because of the names of a DNS server rather than the tester.
     pub(crate) fn has_faults_of_names(&self) -> bool {
-        self.input.records.iter().any(|r| r.result.faults.iter().any(Fault::is_of_names))
+        self.input
+            .records
+            .iter()
+            .any(|r| r.result.faults.iter().any(Fault::is_of_names))
     }
 
     /// Returns whether the run has DNS queries, and whether it has anything else.
     pub(crate) fn has_queries_and_others(&self) -> (bool, bool) {
         let is_of_queries = |test: &Test| test.measure.dns().is_some();
         let tests = &self.input.plan.tests;
-        (tests.iter().any(is_of_queries), !tests.iter().all(is_of_queries))
+        (
+            tests.iter().any(is_of_queries),
+            !tests.iter().all(is_of_queries),
+        )
     }
 
     /// Returns the phrase for a losing trial, which depends on whether it lost frames or queries.
@@ -173,14 +262,24 @@ impl<'a> Digest<'a> {
 
     /// Returns the number of repetitions made at all points, and the number planned. For a point whose adaptive number sufficed, both are the same.
     pub(crate) fn repetitions(&self) -> (u32, u32) {
-        let of_run = self.planned.iter().filter(|p| self.input.plan.test(&p.test.name).is_some());
+        let of_run = self
+            .planned
+            .iter()
+            .filter(|p| self.input.plan.test(&p.test.name).is_some());
         let of_points = of_run.map(|p| (p.repetitions.made, p.repetitions.planned));
-        of_points.fold((0, 0), |all: (u32, u32), of| (all.0.saturating_add(of.0), all.1.saturating_add(of.1)))
+        of_points.fold((0, 0), |all: (u32, u32), of| {
+            (all.0.saturating_add(of.0), all.1.saturating_add(of.1))
+        })
     }
 
     /// Returns the title of a test's DUT, or the name of its recipe if the facts have none.
     pub(crate) fn dut_title(&self, test: &'a Test) -> &'a str {
-        let title = self.input.facts.duts.get(&test.dut).map(|d| d.title.as_str());
+        let title = self
+            .input
+            .facts
+            .duts
+            .get(&test.dut)
+            .map(|d| d.title.as_str());
         title.filter(|t| !t.is_empty()).unwrap_or(&test.dut)
     }
 
@@ -211,37 +310,64 @@ impl<'a> Digest<'a> {
     }
 
     pub(crate) fn stateful_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, Stateful)> {
-        self.points.iter().filter_map(|p| Some((p, p.test.stateful?)))
+        self.points
+            .iter()
+            .filter_map(|p| Some((p, p.test.stateful?)))
     }
 
     pub(crate) fn compared_points(&self) -> impl Iterator<Item = &PointDigest<'a>> {
-        self.throughput_points().filter(|p| self.is_compared(p.test))
+        self.throughput_points()
+            .filter(|p| self.is_compared(p.test))
     }
 
     /// Returns whether a test is compared with others. Of a series this is only the first step, since the series has a separate chapter.
     pub(crate) fn is_compared(&self, test: &Test) -> bool {
-        let Some(series) = &test.series else { return true };
-        let steps = self.input.plan.tests.iter().filter_map(|t| t.series.as_ref()).filter(|s| s.name == series.name);
+        let Some(series) = &test.series else {
+            return true;
+        };
+        let steps = self
+            .input
+            .plan
+            .tests
+            .iter()
+            .filter_map(|t| t.series.as_ref())
+            .filter(|s| s.name == series.name);
         steps.map(|s| s.at).fold(f64::MAX, f64::min) == series.at
     }
 
-    pub(crate) fn points_of(&self, measure: fn(&Measure) -> bool) -> impl Iterator<Item = &PointDigest<'a>> {
+    pub(crate) fn points_of(
+        &self,
+        measure: fn(&Measure) -> bool,
+    ) -> impl Iterator<Item = &PointDigest<'a>> {
         self.points.iter().filter(move |p| measure(&p.test.measure))
     }
 
     pub(crate) fn point(&self, test: &Test, size: FrameSize) -> Option<&PointDigest<'a>> {
-        self.points.iter().find(|p| p.test.name == test.name && p.point.frame_size == size)
+        self.points
+            .iter()
+            .find(|p| p.test.name == test.name && p.point.frame_size == size)
     }
 
     /// Returns the index of a test in the plan, which determines the colour of its lines.
     pub(crate) fn place(&self, test: &Test) -> usize {
-        self.input.plan.tests.iter().position(|t| t.name == test.name).unwrap_or(0)
+        self.input
+            .plan
+            .tests
+            .iter()
+            .position(|t| t.name == test.name)
+            .unwrap_or(0)
     }
 
     /// Returns the rate that is 100 % of the load at this size: the theoretical rate of the medium, or the highest rate of the plan if the medium is
     /// unknown.
     pub(crate) fn full_rate(&self, size: FrameSize) -> FrameRate {
-        let scanned = self.input.plan.tests.iter().flat_map(|test| test.measure.own_rates()).copied();
+        let scanned = self
+            .input
+            .plan
+            .tests
+            .iter()
+            .flat_map(|test| test.measure.own_rates())
+            .copied();
         let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
         self.theoretical(size).unwrap_or(highest)
     }
@@ -249,27 +375,49 @@ impl<'a> Digest<'a> {
     /// Returns the theoretical rate of the medium at this size, for the largest frames that any test has on a link; `None` if the medium is unknown.
     pub(crate) fn theoretical(&self, size: FrameSize) -> Option<FrameRate> {
         let tests = self.input.plan.tests.iter();
-        tests.filter_map(|test| test.theoretical(self.input.plan, size)).min()
+        tests
+            .filter_map(|test| test.theoretical(self.input.plan, size))
+            .min()
     }
 }
 
 /// Returns the first loss goal of these points; `None` if they differ.
-pub(crate) fn common_goal<'d, 'a: 'd>(points: impl IntoIterator<Item = &'d PointDigest<'a>>) -> Option<LossRatio> {
+pub(crate) fn common_goal<'d, 'a: 'd>(
+    points: impl IntoIterator<Item = &'d PointDigest<'a>>,
+) -> Option<LossRatio> {
     let goals = each_once(points.into_iter().map(|point| point.first_goal()));
-    if let [goal] = goals[..] { Some(goal) } else { None }
+    if let [goal] = goals[..] {
+        Some(goal)
+    } else {
+        None
+    }
 }
 
 /// Returns the loss goals of these points, each once.
-pub(crate) fn all_goals<'d, 'a: 'd>(points: impl IntoIterator<Item = &'d PointDigest<'a>>) -> Vec<LossRatio> {
-    each_once(points.into_iter().flat_map(|point| point.goals.iter().map(|goal| goal.goal)))
+pub(crate) fn all_goals<'d, 'a: 'd>(
+    points: impl IntoIterator<Item = &'d PointDigest<'a>>,
+) -> Vec<LossRatio> {
+    each_once(
+        points
+            .into_iter()
+            .flat_map(|point| point.goals.iter().map(|goal| goal.goal)),
+    )
 }
 
-pub(crate) fn sizes<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<FrameSize> {
-    points.map(|p| p.point.frame_size).collect::<BTreeSet<_>>().into_iter().collect()
+pub(crate) fn sizes<'d, 'a: 'd>(
+    points: impl Iterator<Item = &'d PointDigest<'a>>,
+) -> Vec<FrameSize> {
+    points
+        .map(|p| p.point.frame_size)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Returns the kinds of frames of the points, one for each panel: the sizes in ascending order, then `None` for DNS queries, which have no size.
-pub(crate) fn kinds<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>>) -> Vec<Option<FrameSize>> {
+pub(crate) fn kinds<'d, 'a: 'd>(
+    points: impl Iterator<Item = &'d PointDigest<'a>>,
+) -> Vec<Option<FrameSize>> {
     let found: BTreeSet<Option<FrameSize>> = points.map(PointDigest::size).collect();
     let (queries, sizes): (Vec<_>, Vec<_>) = found.into_iter().partition(Option::is_none);
     sizes.into_iter().chain(queries).collect()
@@ -278,7 +426,10 @@ pub(crate) fn kinds<'d, 'a: 'd>(points: impl Iterator<Item = &'d PointDigest<'a>
 /// Returns an error if a record has a newer format, which could be misread.
 pub(crate) fn check_formats(records: &[TrialRecord]) -> Result<(), ReportError> {
     match records.iter().map(|r| r.format).find(|&f| f > FORMAT) {
-        Some(found) => Err(ReportError::Format { found, known: FORMAT }),
+        Some(found) => Err(ReportError::Format {
+            found,
+            known: FORMAT,
+        }),
         None => Ok(()),
     }
 }

@@ -37,9 +37,19 @@ impl<'a> PointDigest<'a> {
     ) -> Self {
         let goals = test.loss_goals(plan).iter().enumerate();
         let reason = invalid_reason(&records);
-        let goals = goals.map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason)).collect();
+        let goals = goals
+            .map(|(i, &goal)| GoalDigest::new(goal, brackets(&outcomes, i), reason))
+            .collect();
         let samples = samples(&outcomes);
-        Self { test, point, records, outcomes, first_goal: test.first_goal(plan), goals, samples }
+        Self {
+            test,
+            point,
+            records,
+            outcomes,
+            first_goal: test.first_goal(plan),
+            goals,
+            samples,
+        }
     }
 
     /// Returns the first loss goal of the test of this point, by which its trials are judged.
@@ -58,17 +68,27 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the summary of a searched rate for the first goal, if there is a result.
     pub(crate) fn headline(&self) -> Option<&Summary> {
-        self.goals.first().filter(|_| self.is_searched()).and_then(|g| g.summary.as_ref())
+        self.goals
+            .first()
+            .filter(|_| self.is_searched())
+            .and_then(|g| g.summary.as_ref())
     }
 
     /// Returns the frame size; `None` for DNS queries, whose size follows from their names.
     pub(crate) fn size(&self) -> Option<FrameSize> {
-        self.test.measure.dns().is_none().then_some(self.point.frame_size)
+        self.test
+            .measure
+            .dns()
+            .is_none()
+            .then_some(self.point.frame_size)
     }
 
     /// Returns the name of the point for sentences.
     pub(crate) fn name(&self) -> String {
-        let at = self.size().map(|size| format!(" at {size}\u{a0}bytes")).unwrap_or_default();
+        let at = self
+            .size()
+            .map(|size| format!(" at {size}\u{a0}bytes"))
+            .unwrap_or_default();
         format!("{}{at}", title(self.test))
     }
 
@@ -93,8 +113,16 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the bounds between which the rate lies, if it was not found because they are too far apart.
     pub(crate) fn not_found(&self) -> Option<(FrameRate, FrameRate)> {
-        let wide = || self.outcomes.iter().filter_map(|outcome| outcome.brackets.first()).filter(|found| found.is_not_found());
-        let bounds = wide().filter_map(|found| found.lower).min().zip(wide().filter_map(|found| found.upper).max());
+        let wide = || {
+            self.outcomes
+                .iter()
+                .filter_map(|outcome| outcome.brackets.first())
+                .filter(|found| found.is_not_found())
+        };
+        let bounds = wide()
+            .filter_map(|found| found.lower)
+            .min()
+            .zip(wide().filter_map(|found| found.upper).max());
         bounds.filter(|_| self.is_searched() && self.headline().is_none())
     }
 
@@ -110,13 +138,23 @@ impl<'a> PointDigest<'a> {
 
     /// Returns whether the throughput at which the result was measured is only a lower bound.
     pub(crate) fn is_load_at_least(&self) -> bool {
-        let own = |o: &&Outcome| o.brackets.first().is_some_and(|bracket| bracket.limit != Limit::Dut);
-        self.outcomes.iter().any(|o| o.load.as_ref().map_or_else(|| own(o), |load| load.is_at_least))
+        let own = |o: &&Outcome| {
+            o.brackets
+                .first()
+                .is_some_and(|bracket| bracket.limit != Limit::Dut)
+        };
+        self.outcomes.iter().any(|o| {
+            o.load
+                .as_ref()
+                .map_or_else(|| own(o), |load| load.is_at_least)
+        })
     }
 
     /// Returns the sample of a quantity in one direction; if there are several loads, that at the lowest.
     pub(crate) fn sample(&self, quantity: Quantity, direction: Direction) -> Option<&PointSample> {
-        self.samples.iter().find(|s| s.quantity == quantity && s.direction == direction)
+        self.samples
+            .iter()
+            .find(|s| s.quantity == quantity && s.direction == direction)
     }
 
     /// Returns the sample of a quantity in its worse direction.
@@ -129,27 +167,46 @@ impl<'a> PointDigest<'a> {
     }
 
     pub(crate) fn directions(&self) -> Vec<Direction> {
-        let measured = |direction: &&Direction| self.samples.iter().any(|s| s.direction == **direction);
-        self.test.directions.each().iter().filter(measured).copied().collect()
+        let measured =
+            |direction: &&Direction| self.samples.iter().any(|s| s.direction == **direction);
+        self.test
+            .directions
+            .each()
+            .iter()
+            .filter(measured)
+            .copied()
+            .collect()
     }
 
     /// Returns the frame loss rate in the worse direction at every rate, ascending, per cent.
     pub(crate) fn losses(&self) -> Vec<(FrameRate, Summary)> {
         let mut worst: BTreeMap<(FrameRate, u32), f64> = BTreeMap::new();
-        let values = self.outcomes.iter().flat_map(|o| o.values.iter().map(|v| (o.repetition, v)));
+        let values = self
+            .outcomes
+            .iter()
+            .flat_map(|o| o.values.iter().map(|v| (o.repetition, v)));
         for (repetition, value) in values.filter(|(_, v)| v.quantity == Quantity::FrameLossRate) {
             let loss = worst.entry((value.load, repetition)).or_default();
             *loss = loss.max(value.value);
         }
         let mut rates: BTreeMap<FrameRate, Vec<f64>> = BTreeMap::new();
-        worst.into_iter().for_each(|((rate, _), loss)| rates.entry(rate).or_default().push(loss));
-        rates.into_iter().filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?))).collect()
+        worst
+            .into_iter()
+            .for_each(|((rate, _), loss)| rates.entry(rate).or_default().push(loss));
+        rates
+            .into_iter()
+            .filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?)))
+            .collect()
     }
 
     /// Returns the main number of each repetition that has one: the throughput, or the measure's first quantity. A repeated rate is not a result.
     pub(crate) fn headlines(&self) -> Vec<(u32, f64)> {
         let headline = |o: &&Outcome| Some((o.repetition, o.headline(&self.test.measure)?));
-        self.outcomes.iter().filter(|_| !self.repeats_a_rate()).filter_map(headline).collect()
+        self.outcomes
+            .iter()
+            .filter(|_| !self.repeats_a_rate())
+            .filter_map(headline)
+            .collect()
     }
 
     /// Returns the passing trial at the highest load, in which the DUT worked hardest without losses.
@@ -159,8 +216,16 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the losing trial at the lowest load whose losses are recorded over time.
     pub(crate) fn lowest_losing(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
-        let losing = self.records.iter().filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
+        let placed = |r: &TrialRecord| {
+            r.result
+                .directions
+                .iter()
+                .any(|d| !d.lost_by_bin.is_empty())
+        };
+        let losing = self
+            .records
+            .iter()
+            .filter(|r| r.result.verdict(goal) == Verdict::Lost && placed(r));
         losing.min_by_key(|r| r.result.spec.rate).copied()
     }
 
@@ -169,10 +234,23 @@ impl<'a> PointDigest<'a> {
         match (self.test.measure.sending(), self.test.measure.is_steady()) {
             (SendingTime::AtMost(_), _) => None,
             (_, false) => {
-                let is_outage =
-                    |r: &TrialRecord| matches!(r.result.spec.kind, TrialKind::Drop { .. } | TrialKind::Reset { .. });
-                let placed = |r: &TrialRecord| r.result.directions.iter().any(|d| !d.lost_by_bin.is_empty());
-                self.records.iter().rev().find(|r| is_outage(r) && placed(r)).copied()
+                let is_outage = |r: &TrialRecord| {
+                    matches!(
+                        r.result.spec.kind,
+                        TrialKind::Drop { .. } | TrialKind::Reset { .. }
+                    )
+                };
+                let placed = |r: &TrialRecord| {
+                    r.result
+                        .directions
+                        .iter()
+                        .any(|d| !d.lost_by_bin.is_empty())
+                };
+                self.records
+                    .iter()
+                    .rev()
+                    .find(|r| is_outage(r) && placed(r))
+                    .copied()
             }
             _ => self.lowest_losing(goal),
         }
@@ -180,13 +258,15 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the trial for which the DUT's processor is shown. Bursts and outages are not a steady load.
     pub(crate) fn busiest_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        self.highest_passing(goal).filter(|_| self.test.measure.is_steady())
+        self.highest_passing(goal)
+            .filter(|_| self.test.measure.is_steady())
     }
 
     /// Returns the trial whose delays represent the point: for throughput and queries the passing one at the highest load, for delays that of the
     /// repetition nearest the median. `None` for other measures, whose loads are not meant to be forwarded.
     pub(crate) fn delay_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        self.trial_of_delays(goal).filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
+        self.trial_of_delays(goal)
+            .filter(|r| r.result.directions.iter().any(|d| !d.delays.is_empty()))
     }
 
     /// Does the same as [`Self::delay_trial`], even if the trial's delays are not recorded.
@@ -204,8 +284,14 @@ impl<'a> PointDigest<'a> {
         let headlines = self.headlines();
         let values: Vec<f64> = headlines.iter().map(|(_, value)| *value).collect();
         let median = Summary::of(&values)?.median;
-        let nearest = headlines.iter().min_by(|a, b| (a.1 - median).abs().total_cmp(&(b.1 - median).abs()))?;
-        self.records.iter().filter(|r| r.repetition == nearest.0).max_by_key(|r| r.trial).copied()
+        let nearest = headlines
+            .iter()
+            .min_by(|a, b| (a.1 - median).abs().total_cmp(&(b.1 - median).abs()))?;
+        self.records
+            .iter()
+            .filter(|r| r.repetition == nearest.0)
+            .max_by_key(|r| r.trial)
+            .copied()
     }
 }
 
@@ -219,17 +305,28 @@ fn invalid_reason(records: &[&TrialRecord]) -> Option<InvalidReason> {
 }
 
 fn brackets(outcomes: &[&Outcome], goal: usize) -> impl Iterator<Item = Bracket> {
-    outcomes.iter().filter_map(move |o| o.brackets.get(goal).copied())
+    outcomes
+        .iter()
+        .filter_map(move |o| o.brackets.get(goal).copied())
 }
 
 fn samples(outcomes: &[&Outcome]) -> Vec<PointSample> {
     let mut found: BTreeMap<(Quantity, Direction, FrameRate), Vec<Value>> = BTreeMap::new();
     // The numbers of connections held during the search for a capacity are its steps, and have a separate table.
-    for value in outcomes.iter().flat_map(|o| &o.values).filter(|v| v.quantity != Quantity::ConnectionsHeld) {
-        found.entry((value.quantity, value.direction, value.load)).or_default().push(*value);
+    for value in outcomes
+        .iter()
+        .flat_map(|o| &o.values)
+        .filter(|v| v.quantity != Quantity::ConnectionsHeld)
+    {
+        found
+            .entry((value.quantity, value.direction, value.load))
+            .or_default()
+            .push(*value);
     }
     found
         .into_iter()
-        .filter_map(|((quantity, direction, load), values)| PointSample::new(quantity, direction, load, &values))
+        .filter_map(|((quantity, direction, load), values)| {
+            PointSample::new(quantity, direction, load, &values)
+        })
         .collect()
 }

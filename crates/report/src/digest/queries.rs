@@ -22,12 +22,24 @@ impl<'a> ServerGroup<'a> {
     /// Returns the conditions under which all its servers are queried; only servers with the same conditions are compared.
     pub(crate) fn conditions(&self) -> Option<QueryConditions> {
         let (_, dns) = self.tests.first()?;
-        Some(QueryConditions { role: dns.role, timeout_ns: dns.timeout_ns, goal: self.goal })
+        Some(QueryConditions {
+            role: dns.role,
+            timeout_ns: dns.timeout_ns,
+            goal: self.goal,
+        })
     }
 
     /// Returns the point with these percentages of cached names and of names with AAAA records.
-    pub(crate) fn at<'d>(&self, digest: &'d Digest<'a>, cached: u8, with_aaaa: u8) -> Option<&'d PointDigest<'a>> {
-        let (test, _) = self.tests.iter().find(|(_, dns)| (dns.cached, dns.with_aaaa) == (cached, with_aaaa))?;
+    pub(crate) fn at<'d>(
+        &self,
+        digest: &'d Digest<'a>,
+        cached: u8,
+        with_aaaa: u8,
+    ) -> Option<&'d PointDigest<'a>> {
+        let (test, _) = self
+            .tests
+            .iter()
+            .find(|(_, dns)| (dns.cached, dns.with_aaaa) == (cached, with_aaaa))?;
         digest.points.iter().find(|p| p.test.name == test.name)
     }
 
@@ -63,7 +75,11 @@ pub(crate) struct QueryTrial<'a> {
 
 impl<'a> QueryTrial<'a> {
     fn of(record: &'a TrialRecord) -> Option<Self> {
-        Some(Self { record, dns: record.result.dns()?, direction: record.result.directions.first()? })
+        Some(Self {
+            record,
+            dns: record.result.dns()?,
+            direction: record.result.directions.first()?,
+        })
     }
 
     /// Returns the intended load, queries per second.
@@ -78,34 +94,56 @@ impl<'a> QueryTrial<'a> {
 }
 
 impl<'a> PointDigest<'a> {
-    fn asked(&self, goal: LossRatio, verdict: Verdict) -> impl Iterator<Item = QueryTrial<'a>> + '_ {
-        self.records.iter().filter(move |r| r.result.verdict(goal) == verdict).filter_map(|r| QueryTrial::of(r))
+    fn asked(
+        &self,
+        goal: LossRatio,
+        verdict: Verdict,
+    ) -> impl Iterator<Item = QueryTrial<'a>> + '_ {
+        self.records
+            .iter()
+            .filter(move |r| r.result.verdict(goal) == verdict)
+            .filter_map(|r| QueryTrial::of(r))
     }
 
     /// Returns the passing trial with the highest rate.
     pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
-        self.asked(goal, Verdict::Passed).max_by_key(QueryTrial::rate)
+        self.asked(goal, Verdict::Passed)
+            .max_by_key(QueryTrial::rate)
     }
 
     /// Returns the losing trial with the lowest rate above that.
     pub(crate) fn not_all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
         let passed = self.all_answered(goal).map_or(0, |asked| asked.rate());
-        self.asked(goal, Verdict::Lost).filter(|asked| asked.rate() > passed).min_by_key(QueryTrial::rate)
+        self.asked(goal, Verdict::Lost)
+            .filter(|asked| asked.rate() > passed)
+            .min_by_key(QueryTrial::rate)
     }
 }
 
 impl<'a> Digest<'a> {
     /// Returns the points whose rate of queries was searched for.
     pub(crate) fn dns_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, &'a DnsTest)> {
-        self.points.iter().filter(|p| !p.repeats_a_rate()).filter_map(|p| Some((p, p.test.measure.dns()?)))
+        self.points
+            .iter()
+            .filter(|p| !p.repeats_a_rate())
+            .filter_map(|p| Some((p, p.test.measure.dns()?)))
     }
 
     /// Returns the tests that search for the rate of DNS servers, grouped by the test in the plan file, in the order of the plan.
     pub(crate) fn server_groups(&self) -> Vec<ServerGroup<'a>> {
-        let tests = self.input.plan.tests.iter().filter(|test| !test.measure.repeats_a_rate());
+        let tests = self
+            .input
+            .plan
+            .tests
+            .iter()
+            .filter(|test| !test.measure.repeats_a_rate());
         let tests = tests.filter_map(|test| Some((test, test.measure.dns()?)));
         let groups = by_key(tests.map(|(test, dns)| (name_of(test, dns), (test, dns))));
-        let goal = |tests: &[(&Test, &DnsTest)]| tests.first().map(|(test, _)| test.first_goal(self.input.plan));
+        let goal = |tests: &[(&Test, &DnsTest)]| {
+            tests
+                .first()
+                .map(|(test, _)| test.first_goal(self.input.plan))
+        };
         let group = |tests: Vec<(&'a Test, &'a DnsTest)>| ServerGroup {
             title: common_title(&tests),
             goal: goal(&tests).unwrap_or(LossRatio::ZERO),
@@ -117,39 +155,63 @@ impl<'a> Digest<'a> {
     /// Returns the title of a DNS server's test without its percentages, which have separate columns.
     pub(crate) fn server(&self, test: &Test) -> String {
         let groups = self.server_groups();
-        let own = groups.iter().find(|group| group.tests.iter().any(|(other, _)| other.name == test.name));
+        let own = groups
+            .iter()
+            .find(|group| group.tests.iter().any(|(other, _)| other.name == test.name));
         own.map_or_else(|| test.title.clone(), |group| group.title.clone())
     }
 
     /// Returns the highest rate for a test that the tester's self-test allows, queries per second, according to the test's trials, or else the facts.
     pub(crate) fn certified(&self, point: &PointDigest, dns: &DnsTest) -> Option<u64> {
-        let told = point.records.iter().filter_map(|r| r.result.dns()?.certified).max();
+        let told = point
+            .records
+            .iter()
+            .filter_map(|r| r.result.dns()?.certified)
+            .max();
         told.or_else(|| {
-            let fitting =
-                self.certificates(&point.test.dut).iter().filter(|certificate| certificate.timeout_ns == dns.timeout_ns);
+            let fitting = self
+                .certificates(&point.test.dut)
+                .iter()
+                .filter(|certificate| certificate.timeout_ns == dns.timeout_ns);
             fitting.map(|certificate| certificate.rate).max()
         })
     }
 
     pub(crate) fn certificates(&self, dut: &str) -> &'a [Certificate] {
-        self.input.facts.duts.get(dut).map(|facts| facts.certificates.as_slice()).unwrap_or_default()
+        self.input
+            .facts
+            .duts
+            .get(dut)
+            .map(|facts| facts.certificates.as_slice())
+            .unwrap_or_default()
     }
 }
 
 /// Returns the name of the test in the plan file: with two lists, the name of each series includes the percentage from one of them.
 fn name_of<'a>(test: &'a Test, dns: &DnsTest) -> &'a str {
     let is_of_grid = |series: &&Series| matches!(series.by, SeriesBy::Cached | SeriesBy::WithAaaa);
-    let Some(series) = test.series.as_ref().filter(is_of_grid) else { return &test.name };
-    series.name.strip_suffix(&format!(".aaaa{}", dns.with_aaaa)).unwrap_or(&series.name)
+    let Some(series) = test.series.as_ref().filter(is_of_grid) else {
+        return &test.name;
+    };
+    series
+        .name
+        .strip_suffix(&format!(".aaaa{}", dns.with_aaaa))
+        .unwrap_or(&series.name)
 }
 
 /// Returns the common beginning of all titles, cut at a comma.
 fn common_title(tests: &[(&Test, &DnsTest)]) -> String {
-    let Some(((first, _), others)) = tests.split_first() else { return String::new() };
+    let Some(((first, _), others)) = tests.split_first() else {
+        return String::new();
+    };
     let parts: Vec<&str> = first.title.split(", ").collect();
     let is_common = |count: &usize| {
         let start = parts[..*count].join(", ");
-        let follows = |title: &str| title.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "));
+        let follows = |title: &str| {
+            title
+                .strip_prefix(&start)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+        };
         others.iter().all(|(test, _)| follows(&test.title))
     };
     let common = (1..=parts.len()).rev().find(is_common);

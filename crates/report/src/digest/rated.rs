@@ -25,14 +25,22 @@ impl PointDigest<'_> {
         }
         let goal = self.goals.first()?;
         let span = (goal.span.0 as f64, goal.span.1 as f64);
-        Some(Rated { summary: goal.summary?, limits: goal.limits, span })
+        Some(Rated {
+            summary: goal.summary?,
+            limits: goal.limits,
+            span,
+        })
     }
 
     fn sampled(&self, quantity: Quantity) -> Option<Rated> {
         let sample = self.worst(quantity)?;
         let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
         // Consistent with the status of the point: a search ended by a disturbance did not reach the plan's maximum.
-        let (maximum, disturbed) = if makes_lower_bound(&self.records) { (0, open) } else { (open, 0) };
+        let (maximum, disturbed) = if makes_lower_bound(&self.records) {
+            (0, open)
+        } else {
+            (open, 0)
+        };
         let limits = Limits {
             maximum,
             disturbed,
@@ -41,6 +49,10 @@ impl PointDigest<'_> {
             open: sample.open,
             ..Limits::default()
         };
-        Some(Rated { summary: sample.summary, limits, span: (sample.summary.min, sample.summary.max) })
+        Some(Rated {
+            summary: sample.summary,
+            limits,
+            span: (sample.summary.min, sample.summary.max),
+        })
     }
 }

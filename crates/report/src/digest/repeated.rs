@@ -34,23 +34,48 @@ impl<'a> PointDigest<'a> {
     /// Returns the results of its repetitions at a known rate; `None` if there are none yet.
     pub(crate) fn repeated(&self) -> Option<RepeatedRate<'a>> {
         let is_at_known_rate = |outcome: &&Outcome| self.repeats_a_rate() && outcome.load.is_some();
-        let outcomes: Vec<&Outcome> = self.outcomes.iter().copied().filter(is_at_known_rate).collect();
-        let loads: Vec<&LoadSource> = outcomes.iter().filter_map(|outcome| outcome.load.as_ref()).collect();
+        let outcomes: Vec<&Outcome> = self
+            .outcomes
+            .iter()
+            .copied()
+            .filter(is_at_known_rate)
+            .collect();
+        let loads: Vec<&LoadSource> = outcomes
+            .iter()
+            .filter_map(|outcome| outcome.load.as_ref())
+            .collect();
         let rates = [loads.first()?.throughput.0, loads.last()?.throughput.0];
         Some(RepeatedRate {
             rates,
             is_at_least: loads.iter().any(|load| load.is_at_least),
-            found_by: each_once(loads.iter().flat_map(|load| &load.searches).map(|search| search.test.as_str())),
-            passed: outcomes.iter().filter(|outcome| outcome.throughput().is_some()).count(),
+            found_by: each_once(
+                loads
+                    .iter()
+                    .flat_map(|load| &load.searches)
+                    .map(|search| search.test.as_str()),
+            ),
+            passed: outcomes
+                .iter()
+                .filter(|outcome| outcome.throughput().is_some())
+                .count(),
             trials: self.trials_at_known_rate(),
-            invalid: outcomes.iter().filter(|outcome| outcome.brackets.iter().all(|bracket| bracket.known().is_none())).count(),
+            invalid: outcomes
+                .iter()
+                .filter(|outcome| {
+                    outcome
+                        .brackets
+                        .iter()
+                        .all(|bracket| bracket.known().is_none())
+                })
+                .count(),
         })
     }
 
     /// Returns the trials at a rate found by other tests, except those that say nothing about the device.
     pub(super) fn trials_at_known_rate(&self) -> Vec<&'a TrialRecord> {
-        let is_sound =
-            |record: &&TrialRecord| record.load.is_some() && record.result.verdict(self.first_goal()) != Verdict::Invalid;
+        let is_sound = |record: &&TrialRecord| {
+            record.load.is_some() && record.result.verdict(self.first_goal()) != Verdict::Invalid
+        };
         self.records.iter().copied().filter(is_sound).collect()
     }
 }
@@ -82,27 +107,43 @@ impl RepeatedRate<'_> {
     pub(crate) fn invalid_words(&self) -> String {
         match self.invalid {
             0 => String::new(),
-            n => format!(" ({n} more {} invalid)", if n == 1 { "was" } else { "were" }),
+            n => format!(
+                " ({n} more {} invalid)",
+                if n == 1 { "was" } else { "were" }
+            ),
         }
     }
 
     /// Returns the largest share of queries that a trial left without a correct answer, per cent.
     pub(crate) fn worst_loss(&self) -> String {
-        percentage(self.trials.iter().map(|record| 100.0 * record.result.loss_ratio().0).fold(0.0, f64::max))
+        percentage(
+            self.trials
+                .iter()
+                .map(|record| 100.0 * record.result.loss_ratio().0)
+                .fold(0.0, f64::max),
+        )
     }
 }
 
 impl<'a> Digest<'a> {
     /// Returns the points whose tests repeat a rate, in the order of the plan.
-    pub(crate) fn repeated_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, RepeatedRate<'a>)> {
-        self.points.iter().filter_map(|point| Some((point, point.repeated()?)))
+    pub(crate) fn repeated_points(
+        &self,
+    ) -> impl Iterator<Item = (&PointDigest<'a>, RepeatedRate<'a>)> {
+        self.points
+            .iter()
+            .filter_map(|point| Some((point, point.repeated()?)))
     }
 
     /// Returns the mean idle time of each core of each device in these trials: `Unbound: core 2 12 %`, or for many cores `jool-plat: 16 cores 3 to 34
     /// %`; empty if nothing was watched.
     pub(crate) fn idle_words(&self, point: &PointDigest<'a>, trials: &[&TrialRecord]) -> String {
         let device = |idle: super::DeviceIdle| {
-            let cores: Vec<(u32, f64)> = idle.cores.iter().map(|core| (core.core, core.mean_percent())).collect();
+            let cores: Vec<(u32, f64)> = idle
+                .cores
+                .iter()
+                .map(|core| (core.core, core.mean_percent()))
+                .collect();
             let percent = |(_, percent): &(u32, f64)| three_digits(*percent);
             let words = match cores.len() <= MOST_CORES {
                 true => cores
@@ -120,6 +161,10 @@ impl<'a> Digest<'a> {
             format!("{}: {words}", idle.device)
         };
         let devices = point.idle_devices(trials, self.dut_title(point.test));
-        devices.into_iter().map(device).collect::<Vec<_>>().join("; ")
+        devices
+            .into_iter()
+            .map(device)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 }

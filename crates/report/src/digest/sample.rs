@@ -29,7 +29,12 @@ pub(crate) struct PointSample {
 }
 
 impl PointSample {
-    pub(super) fn new(quantity: Quantity, direction: Direction, load: FrameRate, values: &[Value]) -> Option<Self> {
+    pub(super) fn new(
+        quantity: Quantity,
+        direction: Direction,
+        load: FrameRate,
+        values: &[Value],
+    ) -> Option<Self> {
         let at_least = values.iter().filter(|value| value.is_at_least).count();
         let at_most = values.iter().filter(|value| value.is_at_most).count();
         let sample: Censored = values.iter().map(Value::censored).collect();
@@ -65,7 +70,13 @@ impl PointSample {
 
     /// Returns the statistics as the tables have them, each with its sign.
     pub(crate) fn printed(&self) -> PrintedSummary {
-        let signed = |is_at_least, is_at_most, of| format!("{}{}", sign(is_at_least, is_at_most), value(self.quantity, of));
+        let signed = |is_at_least, is_at_most, of| {
+            format!(
+                "{}{}",
+                sign(is_at_least, is_at_most),
+                value(self.quantity, of)
+            )
+        };
         let (above, below, of) = (self.open, self.open_below, self.summary);
         PrintedSummary {
             min: signed(above.min, below.min, of.min),
@@ -94,7 +105,14 @@ mod tests {
     /// Returns the sample of values, each with whether it is a lower or an upper bound.
     fn sample(quantity: Quantity, values: &[(f64, bool, bool)]) -> PointSample {
         let (direction, load) = (Direction::Forward, FrameRate(1));
-        let value = |&(value, is_at_least, is_at_most)| Value { quantity, direction, load, value, is_at_least, is_at_most };
+        let value = |&(value, is_at_least, is_at_most)| Value {
+            quantity,
+            direction,
+            load,
+            value,
+            is_at_least,
+            is_at_most,
+        };
         let values: Vec<Value> = values.iter().map(value).collect();
         PointSample::new(quantity, direction, load, &values).expect("values")
     }
@@ -120,9 +138,19 @@ mod tests {
             (sample.sign(), sample.median_sign())
         };
         let exact = |value| (value, false, false);
-        assert_eq!(signs(&[exact(1.0), exact(2.0), (3.0, false, true)]), ("≤\u{a0}", "≤\u{a0}"));
-        assert_eq!(signs(&[(1.0, false, true), exact(2.0), exact(3.0)]), ("≤\u{a0}", ""), "it is below the median already");
+        assert_eq!(
+            signs(&[exact(1.0), exact(2.0), (3.0, false, true)]),
+            ("≤\u{a0}", "≤\u{a0}")
+        );
+        assert_eq!(
+            signs(&[(1.0, false, true), exact(2.0), exact(3.0)]),
+            ("≤\u{a0}", ""),
+            "it is below the median already"
+        );
         assert_eq!(signs(&[exact(1.0), exact(2.0), exact(3.0)]), ("", ""));
-        assert_eq!(signs(&[(1.0, true, false), (2.0, false, true)]).0, "≈\u{a0}");
+        assert_eq!(
+            signs(&[(1.0, true, false), (2.0, false, true)]).0,
+            "≈\u{a0}"
+        );
     }
 }

@@ -58,41 +58,72 @@ impl PointDigest<'_> {
         let mut found: BTreeMap<(SearchPhase, u64), Vec<Tried>> = BTreeMap::new();
         let repetitions = by_repetition(&self.records);
         for outcome in &self.outcomes {
-            let records = repetitions.get(&outcome.repetition).map_or(&[][..], Vec::as_slice);
+            let records = repetitions
+                .get(&outcome.repetition)
+                .map_or(&[][..], Vec::as_slice);
             for (place, tried) in of_repetition(outcome, records, goal) {
                 found.entry(place).or_default().push(tried);
             }
         }
-        found.into_iter().map(|((phase, connections), tried)| summed_up(phase, connections, &tried)).collect()
+        found
+            .into_iter()
+            .map(|((phase, connections), tried)| summed_up(phase, connections, &tried))
+            .collect()
     }
 }
 
 fn summed_up(phase: SearchPhase, connections: u64, tried: &[Tried]) -> CapacityStep {
-    let rates: Vec<f64> = tried.iter().filter_map(|t| t.rate).map(|rate| rate as f64).collect();
+    let rates: Vec<f64> = tried
+        .iter()
+        .filter_map(|t| t.rate)
+        .map(|rate| rate as f64)
+        .collect();
     CapacityStep {
         phase,
         connections,
         tried: tried.len(),
         rates: Summary::of(&rates),
-        not_at: tried.iter().filter(|t| t.rate.is_none()).filter_map(|t| t.not_at).min(),
+        not_at: tried
+            .iter()
+            .filter(|t| t.rate.is_none())
+            .filter_map(|t| t.not_at)
+            .min(),
         trials: tried.iter().map(|t| t.trials).sum(),
     }
 }
 
 /// The numbers of one repetition in the order of its trials. The first that was not held ends the exponential phase.
-fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -> Vec<((SearchPhase, u64), Tried)> {
+fn of_repetition(
+    outcome: &Outcome,
+    records: &[&TrialRecord],
+    goal: LossRatio,
+) -> Vec<((SearchPhase, u64), Tried)> {
     let rate_of = |connections: u64| {
-        let held = outcome.values.iter().filter(|v| v.quantity == Quantity::ConnectionsHeld);
-        held.filter(|v| v.value == connections as f64).map(|v| v.load.0).next()
+        let held = outcome
+            .values
+            .iter()
+            .filter(|v| v.quantity == Quantity::ConnectionsHeld);
+        held.filter(|v| v.value == connections as f64)
+            .map(|v| v.load.0)
+            .next()
     };
     let mut phase = SearchPhase::Exponential;
     let mut steps = Vec::new();
     for trials in in_order(records).chunk_by(|a, b| a.0 == b.0) {
         let connections = trials[0].0;
-        let lost = trials.iter().filter(|(_, r)| r.result.verdict(goal) == Verdict::Lost);
+        let lost = trials
+            .iter()
+            .filter(|(_, r)| r.result.verdict(goal) == Verdict::Lost);
         let not_at = lost.map(|(_, r)| r.result.spec.rate.0).min();
         let rate = rate_of(connections);
-        steps.push(((phase, connections), Tried { rate, not_at, trials: trials.len() }));
+        steps.push((
+            (phase, connections),
+            Tried {
+                rate,
+                not_at,
+                trials: trials.len(),
+            },
+        ));
         if rate.is_none() {
             phase = SearchPhase::Binary;
         }
@@ -102,8 +133,10 @@ fn of_repetition(outcome: &Outcome, records: &[&TrialRecord], goal: LossRatio) -
 
 /// Each trial with its number of connections, in the order they were made.
 fn in_order<'a>(records: &[&'a TrialRecord]) -> Vec<(u64, &'a TrialRecord)> {
-    let mut trials: Vec<_> =
-        records.iter().filter_map(|&record| Some((record.result.spec.kind.connections()?, record))).collect();
+    let mut trials: Vec<_> = records
+        .iter()
+        .filter_map(|&record| Some((record.result.spec.kind.connections()?, record)))
+        .collect();
     trials.sort_by_key(|(_, record)| record.trial);
     trials
 }

@@ -63,50 +63,109 @@ impl<'d> ReportWarning<'d> {
 impl<'a> Digest<'a> {
     /// Returns every warning: frames that cast doubt on a figure, then the warnings that the run recorded, then stray frames.
     pub(crate) fn warnings(&self) -> Vec<ReportWarning<'_>> {
-        let (doubts, notes): (Vec<_>, Vec<_>) = self.told_anomalies().partition(|of| of.level() == WarningLevel::Doubt);
+        let (doubts, notes): (Vec<_>, Vec<_>) = self
+            .told_anomalies()
+            .partition(|of| of.level() == WarningLevel::Doubt);
         let with_names = |of| ReportWarning::Anomaly(of, self.names(of));
-        let recorded = self.input.facts.warnings.iter().map(ReportWarning::Recorded);
-        doubts.into_iter().map(with_names).chain(recorded).chain(notes.into_iter().map(with_names)).collect()
+        let recorded = self
+            .input
+            .facts
+            .warnings
+            .iter()
+            .map(ReportWarning::Recorded);
+        doubts
+            .into_iter()
+            .map(with_names)
+            .chain(recorded)
+            .chain(notes.into_iter().map(with_names))
+            .collect()
     }
 
     /// Returns the anomalies that warnings are about: all but those which the loss tells.
     fn told_anomalies(&self) -> impl Iterator<Item = &Anomaly> {
-        self.anomalies.iter().filter(|anomaly| !anomaly.kind.is_plain_loss())
+        self.anomalies
+            .iter()
+            .filter(|anomaly| !anomaly.kind.is_plain_loss())
     }
 
     fn names(&self, of: &Anomaly) -> AnomalyNames<'_> {
         let test = self.input.plan.test(&of.test);
-        AnomalyNames { test, device: test.map_or("", |test| self.dut_title(test)) }
+        AnomalyNames {
+            test,
+            device: test.map_or("", |test| self.dut_title(test)),
+        }
     }
 
     /// Returns the warnings for people: each kind once, with the test that has most of it. The tables of anomalies have every test.
     pub(crate) fn warnings_in_brief(&self) -> Vec<String> {
         let recorded = WarningKind::all_of(&self.input.facts.warnings);
-        self.anomalies_in_brief().into_iter().chain(recorded.iter().map(|kind| kind.in_brief(Warning::to_string))).collect()
+        self.anomalies_in_brief()
+            .into_iter()
+            .chain(
+                recorded
+                    .iter()
+                    .map(|kind| kind.in_brief(Warning::to_string)),
+            )
+            .collect()
     }
 
     /// Returns a sentence for each kind of anomaly, without a period.
     pub(crate) fn anomalies_in_brief(&self) -> Vec<String> {
         let kinds = by_key(self.told_anomalies().map(|of| (of.kind, of)));
-        kinds.into_iter().filter_map(|(_, of_kind)| self.in_brief(&of_kind)).collect()
+        kinds
+            .into_iter()
+            .filter_map(|(_, of_kind)| self.in_brief(&of_kind))
+            .collect()
     }
 
     fn in_brief(&self, of_kind: &[&Anomaly]) -> Option<String> {
-        let most = of_kind.iter().copied().max_by(|a, b| a.share().unwrap_or(0.0).total_cmp(&b.share().unwrap_or(0.0)))?;
+        let most = of_kind.iter().copied().max_by(|a, b| {
+            a.share()
+                .unwrap_or(0.0)
+                .total_cmp(&b.share().unwrap_or(0.0))
+        })?;
         let others = of_kind.len() as u64 - 1;
-        let others = if others > 0 { format!(" (and in {})", count(others, "more test")) } else { String::new() };
+        let others = if others > 0 {
+            format!(" (and in {})", count(others, "more test"))
+        } else {
+            String::new()
+        };
         Some(sentence(most, self.names(most)) + &others)
     }
 }
 
 /// Returns `TAYGA (tayga-siit): 4,000 duplicate frames, 100 % of those received, in 5 of 7 trials, first in trial 1 of repetition 1 at 84 bytes`.
 fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
-    let Anomaly { kind, frames, trials, all_trials, first, .. } = anomaly;
+    let Anomaly {
+        kind,
+        frames,
+        trials,
+        all_trials,
+        first,
+        ..
+    } = anomaly;
     let name = names.test.map_or_else(|| anomaly.test.clone(), title);
-    let device = if names.device.is_empty() { &anomaly.device } else { names.device };
-    let name = if name == device { name } else { format!("{name} ({device})") };
-    let size = if is_of_queries(names.test) { String::new() } else { format!(" at {}\u{a0}bytes", first.frame_size) };
-    let of = in_words(&noun(*kind, *frames, names.test), *frames, anomaly.share(), &base(*kind, names.test));
+    let device = if names.device.is_empty() {
+        &anomaly.device
+    } else {
+        names.device
+    };
+    let name = if name == device {
+        name
+    } else {
+        format!("{name} ({device})")
+    };
+    let size = if is_of_queries(names.test) {
+        String::new()
+    } else {
+        format!(" at {}\u{a0}bytes", first.frame_size)
+    };
+    let of = in_words(
+        &noun(*kind, *frames, names.test),
+        *frames,
+        anomaly.share(),
+        &base(*kind, names.test),
+    );
     format!(
         "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
         count((*all_trials).into(), "trial"),
@@ -120,7 +179,8 @@ pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> Strin
     if kind == AnomalyKind::Icmp && is_of_queries(test) {
         return agreeing(frames == 1, "network error").into_owned();
     }
-    let measured = match test.map(|test| (test.measure.dns().is_some(), test.measure.needs_hosts())) {
+    let measured = match test.map(|test| (test.measure.dns().is_some(), test.measure.needs_hosts()))
+    {
         Some((true, _)) => "answer",
         Some((false, true)) => "connection",
         Some((false, false)) | None => "frame",
@@ -137,25 +197,44 @@ struct AnomalyRow<'d> {
 
 fn columns<'d>() -> Vec<Column<'d, AnomalyRow<'d>>> {
     vec![
-        Column::text("Test", |row: &AnomalyRow| row.test.map_or_else(|| row.anomaly.test.clone(), title)),
-        Column::text("Kind", |row: &AnomalyRow| noun(row.anomaly.kind, row.anomaly.frames, row.test)),
+        Column::text("Test", |row: &AnomalyRow| {
+            row.test.map_or_else(|| row.anomaly.test.clone(), title)
+        }),
+        Column::text("Kind", |row: &AnomalyRow| {
+            noun(row.anomaly.kind, row.anomaly.frames, row.test)
+        }),
         Column::number("Number", |row: &AnomalyRow| Cell::Count(row.anomaly.frames)),
-        Column::number("Share", |row: &AnomalyRow| row.anomaly.share().map(share_of_frames)),
-        Column::text("Of those", |row: &AnomalyRow| row.anomaly.kind.base().word()),
-        Column::text("Trials", |row: &AnomalyRow| format!("{} of {}", row.anomaly.trials, row.anomaly.all_trials)),
-        Column::text("First (size, repetition, trial)", |row: &AnomalyRow| first(row.anomaly)),
+        Column::number("Share", |row: &AnomalyRow| {
+            row.anomaly.share().map(share_of_frames)
+        }),
+        Column::text("Of those", |row: &AnomalyRow| {
+            row.anomaly.kind.base().word()
+        }),
+        Column::text("Trials", |row: &AnomalyRow| {
+            format!("{} of {}", row.anomaly.trials, row.anomaly.all_trials)
+        }),
+        Column::text("First (size, repetition, trial)", |row: &AnomalyRow| {
+            first(row.anomaly)
+        }),
     ]
 }
 
 fn first(anomaly: &Anomaly) -> String {
     let first = &anomaly.first;
-    format!("{}, repetition {}, trial {}", first.frame_size, first.repetition, first.trial)
+    format!(
+        "{}, repetition {}, trial {}",
+        first.frame_size, first.repetition, first.trial
+    )
 }
 
 /// Returns the words for the frames that a number of these is a share of, which are queries in tests of DNS: `those received`, `the queries offered`.
 pub(crate) fn base(kind: AnomalyKind, test: Option<&Test>) -> String {
     let are_queries = kind.base() == ShareBase::Offered && is_of_queries(test);
-    format!("{} {}", if are_queries { "the queries" } else { "those" }, kind.base().word())
+    format!(
+        "{} {}",
+        if are_queries { "the queries" } else { "those" },
+        kind.base().word()
+    )
 }
 
 fn is_of_queries(test: Option<&Test>) -> bool {
@@ -167,7 +246,10 @@ pub(crate) const BY_TEST: &str = "Anomalies by test";
 
 /// Returns a table with a row for each test and kind of anomaly.
 pub(crate) fn by_test(digest: &Digest) -> Table {
-    let are_of_queries = digest.anomalies.iter().all(|of| is_of_queries(digest.names(of).test));
+    let are_of_queries = digest
+        .anomalies
+        .iter()
+        .all(|of| is_of_queries(digest.names(of).test));
     let note = if are_of_queries {
         "In all trials, losing ones included; the share is of the answers received or the queries offered in the same trials. Those that cast doubt on a \
          figure come first: more than one in a thousand."
@@ -175,7 +257,10 @@ pub(crate) fn by_test(digest: &Digest) -> Table {
         "Frames in all trials, losing ones included; the share is of the frames received or offered in the same trials. Those that cast doubt on a \
          figure come first: more than one frame in a thousand."
     };
-    let rows = digest.anomalies.iter().map(|anomaly| AnomalyRow { anomaly, test: digest.names(anomaly).test });
+    let rows = digest.anomalies.iter().map(|anomaly| AnomalyRow {
+        anomaly,
+        test: digest.names(anomaly).test,
+    });
     Table::of(BY_TEST, columns(), rows).with_note(note)
 }
 
@@ -185,14 +270,22 @@ impl PointDigest<'_> {
     pub(crate) fn beside_the_goal(&self) -> String {
         let kinds = beside_the_goal(&self.records, self.first_goal());
         let words: Vec<String> = kinds.iter().map(|found| beside(found, self.test)).collect();
-        if words.is_empty() { String::new() } else { format!(", but with {}", enumerated(&words)) }
+        if words.is_empty() {
+            String::new()
+        } else {
+            format!(", but with {}", enumerated(&words))
+        }
     }
 }
 
 fn beside(found: &AnomalyShare, test: &Test) -> String {
     let noun = noun(found.kind, found.frames, Some(test));
     match found.share {
-        Some(of) => format!("{noun} ({} of {})", share_of_frames(of), base(found.kind, Some(test))),
+        Some(of) => format!(
+            "{noun} ({} of {})",
+            share_of_frames(of),
+            base(found.kind, Some(test))
+        ),
         None => format!("{} {noun}", whole(found.frames)),
     }
 }

@@ -16,9 +16,15 @@ impl<'w> WarningKind<'w> {
     pub(crate) fn all_of(warnings: impl IntoIterator<Item = &'w Warning>) -> Vec<Self> {
         let mut kinds: Vec<Self> = Vec::new();
         for warning in warnings {
-            match kinds.iter_mut().find(|kind| kind.first.is_of_the_kind_of(warning)) {
+            match kinds
+                .iter_mut()
+                .find(|kind| kind.first.is_of_the_kind_of(warning))
+            {
                 Some(kind) => kind.others.push(warning),
-                None => kinds.push(Self { first: warning, others: Vec::new() }),
+                None => kinds.push(Self {
+                    first: warning,
+                    others: Vec::new(),
+                }),
             }
         }
         kinds
@@ -30,9 +36,16 @@ impl<'w> WarningKind<'w> {
             return text(self.first);
         }
         if let Warning::DisturbedTrials { .. } = self.first {
-            return text(&Warning::DisturbedTrials { dut: self.particulars() });
+            return text(&Warning::DisturbedTrials {
+                dut: self.particulars(),
+            });
         }
-        match self.others.iter().filter(|other| **other != self.first).count() {
+        match self
+            .others
+            .iter()
+            .filter(|other| **other != self.first)
+            .count()
+        {
             0 => text(self.first),
             more => format!("{} (and {more} more of this kind)", text(self.first)),
         }
@@ -40,7 +53,11 @@ impl<'w> WarningKind<'w> {
 
     /// Returns the sentence of all warnings of the kind if there are several.
     fn pattern(&self) -> Option<String> {
-        if self.others.is_empty() { None } else { self.first.pattern() }
+        if self.others.is_empty() {
+            None
+        } else {
+            self.first.pattern()
+        }
     }
 
     fn all(&self) -> impl Iterator<Item = &'w Warning> {
@@ -71,7 +88,9 @@ pub(crate) fn by_kind(title: &str, warnings: &[Warning]) -> (Table, Vec<String>)
     let columns = [
         Column::text("Warning", |row: &PatternRow| row.pattern.clone()),
         Column::text("Devices (…)", |row: &PatternRow| row.kind.particulars()),
-        Column::number("Count", |row: &PatternRow| Cell::Count(row.kind.all().count() as u64)),
+        Column::number("Count", |row: &PatternRow| {
+            Cell::Count(row.kind.all().count() as u64)
+        }),
     ];
     (Table::of(title, columns, rows), single)
 }
@@ -82,32 +101,57 @@ mod tests {
     use sixbench_method::record::CoreLoad;
 
     fn disturbed(dut: &str) -> Warning {
-        Warning::DisturbedTrials { dut: dut.to_owned() }
+        Warning::DisturbedTrials {
+            dut: dut.to_owned(),
+        }
     }
 
     fn busy(dut: &str, core: u32) -> Warning {
-        let load = CoreLoad { core, busy_percent: 97, by: "make".to_owned() };
-        Warning::BusyBeforeSetUp { dut: dut.to_owned(), load }
+        let load = CoreLoad {
+            core,
+            busy_percent: 97,
+            by: "make".to_owned(),
+        };
+        Warning::BusyBeforeSetUp {
+            dut: dut.to_owned(),
+            load,
+        }
     }
 
     fn text(text: &str) -> Warning {
-        Warning::Text { text: text.to_owned() }
+        Warning::Text {
+            text: text.to_owned(),
+        }
     }
 
     #[test]
     fn warnings_of_a_kind_are_a_row_and_others_stay() {
-        let warnings =
-            [disturbed("tayga"), text("the machine is virtual"), disturbed("jool"), busy("jool", 2), disturbed("tayga")];
+        let warnings = [
+            disturbed("tayga"),
+            text("the machine is virtual"),
+            disturbed("jool"),
+            busy("jool", 2),
+            disturbed("tayga"),
+        ];
         let (table, single) = by_kind("", &warnings);
         let pattern = disturbed("…").to_string();
         assert_eq!(table.rows, [[pattern.as_str(), "tayga, jool", "3"]]);
-        assert_eq!(single, ["the machine is virtual".to_owned(), busy("jool", 2).to_string()]);
+        assert_eq!(
+            single,
+            [
+                "the machine is virtual".to_owned(),
+                busy("jool", 2).to_string()
+            ]
+        );
     }
 
     #[test]
     fn the_loads_of_several_devices_are_a_row_with_each_load() {
         let (table, single) = by_kind("", &[busy("tayga", 1), busy("jool", 2)]);
-        assert_eq!(table.rows[0][1], "tayga (core 1: 97 %, make), jool (core 2: 97 %, make)");
+        assert_eq!(
+            table.rows[0][1],
+            "tayga (core 1: 97 %, make), jool (core 2: 97 %, make)"
+        );
         assert!(single.is_empty());
     }
 
@@ -122,14 +166,30 @@ mod tests {
             text("old"),
             text("old"),
         ];
-        let told: Vec<String> = WarningKind::all_of(&warnings).iter().map(|kind| kind.in_brief(Warning::to_string)).collect();
+        let told: Vec<String> = WarningKind::all_of(&warnings)
+            .iter()
+            .map(|kind| kind.in_brief(Warning::to_string))
+            .collect();
         let loads = format!("{} (and 1 more of this kind)", busy("tayga", 1));
-        assert_eq!(told, [disturbed("tayga, jool").to_string(), loads, "old".to_owned()]);
+        assert_eq!(
+            told,
+            [
+                disturbed("tayga, jool").to_string(),
+                loads,
+                "old".to_owned()
+            ]
+        );
     }
 
     #[test]
     fn different_texts_are_not_taken_for_each_other() {
-        let (table, single) = by_kind("", &[text("no lab on this machine"), text("no lab on that machine")]);
+        let (table, single) = by_kind(
+            "",
+            &[
+                text("no lab on this machine"),
+                text("no lab on that machine"),
+            ],
+        );
         assert!(table.rows.is_empty() && single.len() == 2);
     }
 }

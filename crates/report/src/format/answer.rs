@@ -4,7 +4,8 @@ use crate::digest::{Digest, GoalDigest, PointDigest, RepeatedRate, common_goal};
 use crate::plot::answer_bar::{RepetitionDot, bar, share_bar};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{
-    capitalised, commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column, subject, supported, unit,
+    capitalised, commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column,
+    subject, supported, unit,
 };
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
@@ -48,20 +49,32 @@ struct AnswerRow {
 pub(crate) fn groups(digest: &Digest) -> Vec<AnswerGroup> {
     let on_host = |host: &str, group: AnswerGroup| match host {
         "" => group,
-        host => AnswerGroup { title: format!("{}, on {host}", group.title), ..group },
+        host => AnswerGroup {
+            title: format!("{}, on {host}", group.title),
+            ..group
+        },
     };
     let of_hosts = digest.of_each_host(groups_of_host).into_iter();
-    of_hosts.flat_map(|(host, groups)| groups.into_iter().map(move |group| on_host(&host, group))).collect()
+    of_hosts
+        .flat_map(|(host, groups)| groups.into_iter().map(move |group| on_host(&host, group)))
+        .collect()
 }
 
 fn groups_of_host(digest: &Digest) -> Vec<AnswerGroup> {
     let of_measure = |name: &'static str, in_memory: bool| {
-        let points = digest.points.iter().filter(|p| p.test.measure.name() == name && digest.is_compared(p.test));
+        let points = digest
+            .points
+            .iter()
+            .filter(|p| p.test.measure.name() == name && digest.is_compared(p.test));
         let points = points.filter(|p| !p.repeats_a_rate());
-        points.filter(|p| digest.is_in_memory(p.test) == in_memory).collect::<Vec<_>>()
+        points
+            .filter(|p| digest.is_in_memory(p.test) == in_memory)
+            .collect::<Vec<_>>()
     };
-    let kinds = Measure::infos().flat_map(|info| [false, true].map(|in_memory| (info.term.name, in_memory)));
-    let groups = kinds.filter_map(|(name, in_memory)| group(digest, &of_measure(name, in_memory), in_memory));
+    let kinds = Measure::infos()
+        .flat_map(|info| [false, true].map(|in_memory| (info.term.name, in_memory)));
+    let groups = kinds
+        .filter_map(|(name, in_memory)| group(digest, &of_measure(name, in_memory), in_memory));
     groups.chain(repeated(digest)).collect()
 }
 
@@ -70,35 +83,71 @@ fn repeated(digest: &Digest) -> Option<AnswerGroup> {
     let row = |(point, repeated): (&PointDigest, RepeatedRate)| {
         let passed = 100.0 * repeated.passed as f64 / repeated.trials.len().max(1) as f64;
         AnswerRow {
-            device: format!("{} queries/s, found by {}", repeated.rate(), repeated.found_by()),
+            device: format!(
+                "{} queries/s, found by {}",
+                repeated.rate(),
+                repeated.found_by()
+            ),
             size: String::new(),
             value: repeated.passed_of(),
             others: vec![],
-            bar: share_bar(&format!("{}: {} passed", subject(point.test), repeated.passed_of()), passed),
+            bar: share_bar(
+                &format!("{}: {} passed", subject(point.test), repeated.passed_of()),
+                passed,
+            ),
             n: repeated.trials.len() as u32,
             spread: "–".to_owned(),
             ended_by: "–".to_owned(),
             name: subject(point.test),
         }
     };
-    let shown = digest.repeated_points().filter(|(point, _)| digest.is_compared(point.test));
+    let shown = digest
+        .repeated_points()
+        .filter(|(point, _)| digest.is_compared(point.test));
     let rows: Vec<AnswerRow> = shown.map(row).collect();
     let title = "Trials that passed when the rate that was found was repeated".to_owned();
-    (!rows.is_empty()).then_some(AnswerGroup { title, rows, note: String::new() })
+    (!rows.is_empty()).then_some(AnswerGroup {
+        title,
+        rows,
+        note: String::new(),
+    })
 }
 
 fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<AnswerGroup> {
     let measure = &points.first()?.test.measure;
     let smallest = points.iter().filter_map(|point| point.size()).min();
     let shown: Vec<&PointDigest> = match points.len() > MOST_ROWS {
-        true => points.iter().copied().filter(|point| point.size() == smallest).collect(),
+        true => points
+            .iter()
+            .copied()
+            .filter(|point| point.size() == smallest)
+            .collect(),
         false => points.to_vec(),
     };
-    let end = shown.iter().flat_map(|point| repetitions(point)).map(|repetition| repetition.value).fold(0.0, f64::max);
-    let note = if shown.len() < points.len() { left_out(points.len(), smallest) } else { String::new() };
-    let place = if in_memory { ", devices in shared memory (not to be compared with the others)" } else { "" };
+    let end = shown
+        .iter()
+        .flat_map(|point| repetitions(point))
+        .map(|repetition| repetition.value)
+        .fold(0.0, f64::max);
+    let note = if shown.len() < points.len() {
+        left_out(points.len(), smallest)
+    } else {
+        String::new()
+    };
+    let place = if in_memory {
+        ", devices in shared memory (not to be compared with the others)"
+    } else {
+        ""
+    };
     let rows = shown.iter().map(|point| row(digest, point, end)).collect();
-    Some(AnswerGroup { title: format!("{}{place}", heading(measure, common_goal(points.iter().copied()))), rows, note })
+    Some(AnswerGroup {
+        title: format!(
+            "{}{place}",
+            heading(measure, common_goal(points.iter().copied()))
+        ),
+        rows,
+        note,
+    })
 }
 
 fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
@@ -110,57 +159,117 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
 fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
     match measure.info().headline {
         Some(quantity) => {
-            let way = if quantity.is_higher_better() { "" } else { " (less is better)" };
+            let way = if quantity.is_higher_better() {
+                ""
+            } else {
+                " (less is better)"
+            };
             format!("{}, {}{way}", quantity.title(), unit(quantity))
         }
         None if measure.is_curve() => "Frame loss rate at the highest rate".to_owned(),
-        None => capitalised(&format!("{}, {}", commonly_searched(measure, goal), full_rate_unit(measure))),
+        None => capitalised(&format!(
+            "{}, {}",
+            commonly_searched(measure, goal),
+            full_rate_unit(measure)
+        )),
     }
 }
 
 fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
     let (name, device) = (subject(point.test), digest.dut_title(point.test));
     // Users who write a title mention the device, but seldom by its full name.
-    let first_word = device.split(|c: char| !c.is_alphanumeric()).next().unwrap_or(device).to_lowercase();
+    let first_word = device
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or(device)
+        .to_lowercase();
     let is_told = name.to_lowercase().contains(&first_word);
     let repetitions = repetitions(point);
-    let summary = Summary::of(&repetitions.iter().map(|repetition| repetition.value).collect::<Vec<_>>());
+    let summary = Summary::of(
+        &repetitions
+            .iter()
+            .map(|repetition| repetition.value)
+            .collect::<Vec<_>>(),
+    );
     let is_open = point.is_result_open();
     AnswerRow {
-        device: if is_told { String::new() } else { device.to_owned() },
-        size: point.size().map_or_else(String::new, |size| size.to_string()),
-        bar: summary.map_or_else(String::new, |summary| bar(&name, summary.median, is_open, &repetitions, end)),
+        device: if is_told {
+            String::new()
+        } else {
+            device.to_owned()
+        },
+        size: point
+            .size()
+            .map_or_else(String::new, |size| size.to_string()),
+        bar: summary.map_or_else(String::new, |summary| {
+            bar(&name, summary.median, is_open, &repetitions, end)
+        }),
         value: number(digest, point, summary),
-        others: point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(of_goal).chain(beside(point)).collect(),
-        n: point.planned(digest).map_or(0, |planned| planned.repetitions.with_result),
+        others: point
+            .goals
+            .iter()
+            .skip(1)
+            .filter(|_| point.is_searched())
+            .filter_map(of_goal)
+            .chain(beside(point))
+            .collect(),
+        n: point
+            .planned(digest)
+            .map_or(0, |planned| planned.repetitions.with_result),
         spread: summary
             .filter(|s| s.n > 1)
             .and_then(|s| s.dispersion_percent())
             .map_or("–".to_owned(), |p| share_in_column(p / 100.0)),
-        ended_by: point.rated().map_or("–".to_owned(), |rated| rated.limits.words()),
+        ended_by: point
+            .rated()
+            .map_or("–".to_owned(), |rated| rated.limits.words()),
         name,
     }
 }
 
 /// Returns what passing trials had beside frames that were received as they were sent: `but with duplicate frames (100 % of those received)`.
 fn beside(point: &PointDigest) -> Option<String> {
-    point.beside_the_goal().strip_prefix(", ").map(str::to_owned)
+    point
+        .beside_the_goal()
+        .strip_prefix(", ")
+        .map(str::to_owned)
 }
 
 /// Returns the result for a further loss goal: `45.1 k with at most 0.01 % loss`.
 fn of_goal(found: &GoalDigest) -> Option<String> {
     let summary = found.summary.as_ref()?;
-    let number = supported(summary.median, summary.max - summary.min, found.limits.bound());
-    Some(format!("{}{number} {}", found.limits.sign(), loss_goal(found.goal)))
+    let number = supported(
+        summary.median,
+        summary.max - summary.min,
+        found.limits.bound(),
+    );
+    Some(format!(
+        "{}{number} {}",
+        found.limits.sign(),
+        loss_goal(found.goal)
+    ))
 }
 
 /// Returns a result as a number in the unit of its group.
 fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> String {
-    let Some(result) = point.result(digest) else { return point.nothing() };
-    let Some(summary) = summary else { return result.shown };
-    let scale = point.test.measure.info().headline.map_or(1.0, printed_scale);
+    let Some(result) = point.result(digest) else {
+        return point.nothing();
+    };
+    let Some(summary) = summary else {
+        return result.shown;
+    };
+    let scale = point
+        .test
+        .measure
+        .info()
+        .headline
+        .map_or(1.0, printed_scale);
     let bound = Bound::of(point.is_result_open());
-    let number = supported(result.value * scale, (summary.max - summary.min) * scale, bound);
+    let number = supported(
+        result.value * scale,
+        (summary.max - summary.min) * scale,
+        bound,
+    );
     format!("{}{number}", bound.sign().unwrap_or_default())
 }
 
@@ -168,7 +277,8 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
 fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
     let measure = &point.test.measure;
     let of = |outcome: &&Outcome| {
-        let is_zero = measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
+        let is_zero =
+            measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
         let value = outcome.headline(measure).or(is_zero.then_some(0.0))?;
         let is_by_device = is_ended_by_device(outcome, measure.info().headline);
         Some(RepetitionDot {
@@ -187,7 +297,13 @@ fn is_below_minimum(bracket: &Bracket) -> bool {
 
 fn is_ended_by_device(outcome: &Outcome, quantity: Option<Quantity>) -> bool {
     match quantity {
-        Some(quantity) => !outcome.values.iter().any(|value| value.quantity == quantity && value.is_at_least),
-        None => outcome.brackets.first().is_none_or(|bracket| bracket.limit == Limit::Dut),
+        Some(quantity) => !outcome
+            .values
+            .iter()
+            .any(|value| value.quantity == quantity && value.is_at_least),
+        None => outcome
+            .brackets
+            .first()
+            .is_none_or(|bracket| bracket.limit == Limit::Dut),
     }
 }

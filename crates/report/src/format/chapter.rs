@@ -5,8 +5,8 @@ use crate::findings::warning;
 use crate::layout::table::Table;
 use crate::plot::{self, Figure, IN_MEMORY};
 use crate::tables::{
-    burst, degradation, dns, loss, machines, mix, path, points, refusals, relative, repeated, resources, response, scaling,
-    soak, stateful, tcp, throughput, trial,
+    burst, degradation, dns, loss, machines, mix, path, points, refusals, relative, repeated,
+    resources, response, scaling, soak, stateful, tcp, throughput, trial,
 };
 use serde::Serialize;
 use sixbench_method::plan::SeriesBy;
@@ -24,10 +24,27 @@ pub(crate) struct Chapter {
 }
 
 impl Chapter {
-    fn new(id: &'static str, title: impl Into<String>, tables: Vec<Table>, figures: Vec<Figure>) -> Self {
-        let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-        let figures = figures.into_iter().filter(|figure| !figure.is_empty()).collect();
-        Self { id, title: title.into(), tables, figures, is_graph_first: false }
+    fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        tables: Vec<Table>,
+        figures: Vec<Figure>,
+    ) -> Self {
+        let tables = tables
+            .into_iter()
+            .filter(|table| !table.rows.is_empty())
+            .collect();
+        let figures = figures
+            .into_iter()
+            .filter(|figure| !figure.is_empty())
+            .collect();
+        Self {
+            id,
+            title: title.into(),
+            tables,
+            figures,
+            is_graph_first: false,
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -39,9 +56,20 @@ impl Chapter {
         if group == LinkKind::Interfaces {
             return self;
         }
-        let titled = |table: Table| Table { title: format!("{}{IN_MEMORY}", table.title), ..table };
-        let figures = self.figures.into_iter().map(|figure| figure.of_group(group)).collect();
-        Self { tables: self.tables.into_iter().map(titled).collect(), figures, ..self }
+        let titled = |table: Table| Table {
+            title: format!("{}{IN_MEMORY}", table.title),
+            ..table
+        };
+        let figures = self
+            .figures
+            .into_iter()
+            .map(|figure| figure.of_group(group))
+            .collect();
+        Self {
+            tables: self.tables.into_iter().map(titled).collect(),
+            figures,
+            ..self
+        }
     }
 }
 
@@ -50,7 +78,11 @@ impl Chapter {
 fn of_groups(digest: &Digest, chapters: fn(&Digest) -> Vec<Chapter>) -> Vec<Chapter> {
     let mut all: Vec<Chapter> = Vec::new();
     let of_groups = digest.of_each_group(chapters).into_iter();
-    for chapter in of_groups.flat_map(|(group, chapters)| chapters.into_iter().map(move |chapter| chapter.of_group(group))) {
+    for chapter in of_groups.flat_map(|(group, chapters)| {
+        chapters
+            .into_iter()
+            .map(move |chapter| chapter.of_group(group))
+    }) {
         match all.iter_mut().find(|known| known.id == chapter.id) {
             Some(known) => {
                 known.tables.extend(chapter.tables);
@@ -66,7 +98,10 @@ fn of_groups(digest: &Digest, chapters: fn(&Digest) -> Vec<Chapter>) -> Vec<Chap
 pub(crate) fn results(digest: &Digest) -> Vec<Chapter> {
     let mut chapters = of_groups(digest, results_of_group);
     // These compare nothing: they list everything.
-    chapters.extend([of_table("machines", machines::table(digest), vec![]), points(digest)]);
+    chapters.extend([
+        of_table("machines", machines::table(digest), vec![]),
+        points(digest),
+    ]);
     chapters.retain(|chapter| !chapter.is_empty());
     chapters
 }
@@ -80,26 +115,63 @@ fn results_of_group(digest: &Digest) -> Vec<Chapter> {
             vec![plot::throughput::figure(digest)],
         ),
         of_table("refusals", refusals::table(digest), vec![]),
-        Chapter::new("relative", "Relative performance", relative::tables(digest), vec![]),
+        Chapter::new(
+            "relative",
+            "Relative performance",
+            relative::tables(digest),
+            vec![],
+        ),
         Chapter::new(
             "stateful",
             "Stateful gateways (RFC 9693)",
             stateful::tables(digest),
-            vec![plot::connections::figure(digest), plot::capacity::figure(digest)],
+            vec![
+                plot::connections::figure(digest),
+                plot::capacity::figure(digest),
+            ],
         ),
-        Chapter::new("tcp", "TCP connections (RFC 3511)", tcp::tables(digest), vec![]),
+        Chapter::new(
+            "tcp",
+            "TCP connections (RFC 3511)",
+            tcp::tables(digest),
+            vec![],
+        ),
         Chapter::new(
             "dns",
             "DNS resolution performance (RFC 8219 section 9)",
             dns::results(digest),
-            vec![plot::queries::figure(digest), plot::queries::servers(digest)],
+            vec![
+                plot::queries::figure(digest),
+                plot::queries::servers(digest),
+            ],
         ),
-        Chapter::new("dns-trials", "DNS queries in the trials that decided", dns::trials(digest), vec![]),
-        Chapter::new("path", "Mappings, tunnels, and devices in a row", path::tables(digest), vec![]),
+        Chapter::new(
+            "dns-trials",
+            "DNS queries in the trials that decided",
+            dns::trials(digest),
+            vec![],
+        ),
+        Chapter::new(
+            "path",
+            "Mappings, tunnels, and devices in a row",
+            path::tables(digest),
+            vec![],
+        ),
         scalability(digest),
-        Chapter { is_graph_first: true, ..of_table("loss-rate", loss::table(digest), vec![plot::loss_rate::figure(digest)]) },
+        Chapter {
+            is_graph_first: true,
+            ..of_table(
+                "loss-rate",
+                loss::table(digest),
+                vec![plot::loss_rate::figure(digest)],
+            )
+        },
     ];
-    chapters.extend(repeated::tables(digest).into_iter().map(|(id, table)| of_table(id, table, vec![])));
+    chapters.extend(
+        repeated::tables(digest)
+            .into_iter()
+            .map(|(id, table)| of_table(id, table, vec![])),
+    );
     chapters.push(Chapter::new(
         "clients",
         "Response time over the number of clients (6to4 paper)",
@@ -108,14 +180,24 @@ fn results_of_group(digest: &Digest) -> Vec<Chapter> {
     ));
     chapters.extend([
         of_table("back-to-back", burst::table(digest), vec![]),
-        Chapter::new("soak", "Soak", soak::tables(digest), vec![plot::soak::figure(digest)]),
+        Chapter::new(
+            "soak",
+            "Soak",
+            soak::tables(digest),
+            vec![plot::soak::figure(digest)],
+        ),
         Chapter::new(
             "overload",
             "Overload: more flows",
             degradation::tables(digest, SeriesBy::Flows),
             vec![plot::degradation::figure(digest)],
         ),
-        Chapter::new("mixed", "Mixed traffic", mix::mixed(digest), vec![plot::mix::mixed(digest)]),
+        Chapter::new(
+            "mixed",
+            "Mixed traffic",
+            mix::mixed(digest),
+            vec![plot::mix::mixed(digest)],
+        ),
         Chapter::new(
             "cores",
             "Core scaling",
@@ -129,11 +211,25 @@ fn results_of_group(digest: &Digest) -> Vec<Chapter> {
 
 /// Returns the chapter on how a stateful gateway copes with many connections, large tables and many subscribers.
 fn scalability(digest: &Digest) -> Chapter {
-    let by = [SeriesBy::Connections, SeriesBy::TableSize, SeriesBy::Subscribers];
-    let tables = by.into_iter().flat_map(|by| degradation::tables(digest, by));
+    let by = [
+        SeriesBy::Connections,
+        SeriesBy::TableSize,
+        SeriesBy::Subscribers,
+    ];
+    let tables = by
+        .into_iter()
+        .flat_map(|by| degradation::tables(digest, by));
     let figures = vec![plot::scalability::figure(digest)];
-    let chapter = Chapter::new("scalability", "Scalability: connections, table size, subscribers", tables.collect(), figures);
-    Chapter { is_graph_first: true, ..chapter }
+    let chapter = Chapter::new(
+        "scalability",
+        "Scalability: connections, table size, subscribers",
+        tables.collect(),
+        figures,
+    );
+    Chapter {
+        is_graph_first: true,
+        ..chapter
+    }
 }
 
 /// Returns a chapter whose heading is that of its only table.
@@ -153,7 +249,11 @@ fn anomalies(digest: &Digest) -> Chapter {
     Chapter::new(
         "anomalies",
         anomalies.title.clone(),
-        vec![anomalies, warning::by_test(digest), trial::wrong_fields(digest)],
+        vec![
+            anomalies,
+            warning::by_test(digest),
+            trial::wrong_fields(digest),
+        ],
         vec![],
     )
 }
@@ -168,8 +268,18 @@ pub(crate) fn evidence(digest: &Digest) -> Vec<Chapter> {
 fn evidence_of_group(digest: &Digest) -> Vec<Chapter> {
     let figures = plot::evidence(digest);
     let mut chapters = vec![
-        Chapter::new("by-size", "By frame size, in the reporting format of RFC 2544", throughput::by_size(digest), vec![]),
-        Chapter::new("summaries", "Summaries by RFC 2330", vec![repeated::summaries(digest)], vec![]),
+        Chapter::new(
+            "by-size",
+            "By frame size, in the reporting format of RFC 2544",
+            throughput::by_size(digest),
+            vec![],
+        ),
+        Chapter::new(
+            "summaries",
+            "Summaries by RFC 2330",
+            vec![repeated::summaries(digest)],
+            vec![],
+        ),
         Chapter::new("evidence", "Behind the numbers", vec![], figures),
         Chapter::new(
             "resources",

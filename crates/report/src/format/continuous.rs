@@ -21,7 +21,10 @@ use std::fmt::Write;
 /// not fit to judge the expectation, is an error; a point that was not run is skipped.
 pub(crate) fn junit(digest: &Digest<'_>) -> String {
     let judged = judge(digest.input.plan, digest.input.outcomes);
-    let cases: Vec<(TestOutcome, String)> = digest.all_points().map(|point| case(digest, point, &judged)).collect();
+    let cases: Vec<(TestOutcome, String)> = digest
+        .all_points()
+        .map(|point| case(digest, point, &judged))
+        .collect();
     let count = |of: TestOutcome| cases.iter().filter(|(outcome, _)| *outcome == of).count();
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
@@ -44,36 +47,78 @@ enum TestOutcome {
     Skipped,
 }
 
-fn case(digest: &Digest<'_>, point: &PointDigest<'_>, judged: &[Judged<'_>]) -> (TestOutcome, String) {
-    let of_point = judged.iter().filter(|j| j.test.name == point.test.name && j.frame_size == point.point.frame_size);
+fn case(
+    digest: &Digest<'_>,
+    point: &PointDigest<'_>,
+    judged: &[Judged<'_>],
+) -> (TestOutcome, String) {
+    let of_point = judged
+        .iter()
+        .filter(|j| j.test.name == point.test.name && j.frame_size == point.point.frame_size);
     let worst = of_point.max_by_key(|judged| judged.verdict);
     let planned = point.planned(digest);
     let why = planned.map(why).unwrap_or_default();
-    let (outcome, element) = match (planned.map(|planned| &planned.status), worst.map(|judged| (judged.verdict, judged))) {
+    let (outcome, element) = match (
+        planned.map(|planned| &planned.status),
+        worst.map(|judged| (judged.verdict, judged)),
+    ) {
         (Some(PointStatus::NotRun(_)), _) => (TestOutcome::Skipped, element("skipped", &why)),
-        (_, Some((Gate::Worse, judged))) => (TestOutcome::Failure, element("failure", &expectations::sentence(judged))),
+        (_, Some((Gate::Worse, judged))) => (
+            TestOutcome::Failure,
+            element("failure", &expectations::sentence(judged)),
+        ),
         (None | Some(PointStatus::NoResult(_)), _) => (TestOutcome::Error, element("error", &why)),
-        (_, Some((Gate::TesterUnfit | Gate::Missing | Gate::Inconclusive, judged))) => {
-            (TestOutcome::Error, element("error", &expectations::sentence(judged)))
+        (_, Some((Gate::TesterUnfit | Gate::Missing | Gate::Inconclusive, judged))) => (
+            TestOutcome::Error,
+            element("error", &expectations::sentence(judged)),
+        ),
+        (Some(PointStatus::Result | PointStatus::AtLeast(_)), _) => {
+            (TestOutcome::Passed, String::new())
         }
-        (Some(PointStatus::Result | PointStatus::AtLeast(_)), _) => (TestOutcome::Passed, String::new()),
     };
-    let seconds = point.records.iter().map(|record| record.result.spec.duration_ns).sum::<u64>() as f64 / 1e9;
-    let result = point.result(digest).map_or_else(String::new, |result| result.shown + &point.beside_the_goal());
+    let seconds = point
+        .records
+        .iter()
+        .map(|record| record.result.spec.duration_ns)
+        .sum::<u64>() as f64
+        / 1e9;
+    let result = point.result(digest).map_or_else(String::new, |result| {
+        result.shown + &point.beside_the_goal()
+    });
     let result = result + &anomalies(point);
-    let name = point.size().map_or_else(|| point.test.name.clone(), |size| format!("{}/{size}", point.test.name));
-    let mut xml =
-        format!("<testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.3}\">", text(&title(point.test)), text(&name));
-    let _ = write!(xml, "{element}<system-out>{}</system-out></testcase>", text(&result));
+    let name = point.size().map_or_else(
+        || point.test.name.clone(),
+        |size| format!("{}/{size}", point.test.name),
+    );
+    let mut xml = format!(
+        "<testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.3}\">",
+        text(&title(point.test)),
+        text(&name)
+    );
+    let _ = write!(
+        xml,
+        "{element}<system-out>{}</system-out></testcase>",
+        text(&result)
+    );
     (outcome, xml + "\n")
 }
 
 /// Returns the numbers of anomalous frames in all trials of a point: `; in all trials: 4,000 duplicate frames`. Empty if there are none.
 fn anomalies(point: &PointDigest<'_>) -> String {
     let counts = anomaly::counts(point.records.iter().copied());
-    let words = counts.iter().map(|(kind, frames)| format!("{} {}", whole(*frames), noun(*kind, *frames, Some(point.test))));
+    let words = counts.iter().map(|(kind, frames)| {
+        format!(
+            "{} {}",
+            whole(*frames),
+            noun(*kind, *frames, Some(point.test))
+        )
+    });
     let words = words.collect::<Vec<_>>().join(", ");
-    if words.is_empty() { words } else { format!("; in all trials: {words}") }
+    if words.is_empty() {
+        words
+    } else {
+        format!("; in all trials: {words}")
+    }
 }
 
 fn element(name: &str, message: &str) -> String {
@@ -82,12 +127,16 @@ fn element(name: &str, message: &str) -> String {
 
 /// Returns text escaped for XML, which does not allow control characters.
 fn text(text: &str) -> String {
-    escaped(&text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+    escaped(
+        &text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect::<String>(),
+    )
 }
 
 /// The reason why a delay has no number.
-const TOO_LONG: &str =
-    "the delay may be shorter: the tester, or other work that kept the device from its processors, may have made it too long";
+const TOO_LONG: &str = "the delay may be shorter: the tester, or other work that kept the device from its processors, may have made it too long";
 
 /// A number of a point, for tools that track numbers over commits.
 struct Metric {
@@ -104,7 +153,9 @@ struct Metric {
 impl Metric {
     /// Returns the lowest and the highest repetition; `None` if one of them may be a bound.
     fn extremes(&self) -> Option<(f64, f64)> {
-        self.summary.filter(|_| self.bounds == 0).map(|summary| (summary.min, summary.max))
+        self.summary
+            .filter(|_| self.bounds == 0)
+            .map(|summary| (summary.min, summary.max))
     }
 }
 
@@ -131,7 +182,11 @@ fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
 }
 
 fn is_higher_better(measure: &Measure) -> bool {
-    !measure.is_curve() && measure.info().headline.is_none_or(Quantity::is_higher_better)
+    !measure.is_curve()
+        && measure
+            .info()
+            .headline
+            .is_none_or(Quantity::is_higher_better)
 }
 
 /// Returns `trend-left-out.json`: the points that the files for trends leave out because there is no number for them, each with its name there, the
@@ -140,7 +195,10 @@ pub(crate) fn left_out(digest: &Digest<'_>) -> Option<String> {
     let entry = |point: &PointDigest<'_>| {
         let planned = point.planned(digest)?;
         let is_out = point.is_bound() || !planned.status.has_result();
-        let known = point.result(digest).map_or_else(|| point.nothing(), |result| result.shown).replace('\u{a0}', " ");
+        let known = point
+            .result(digest)
+            .map_or_else(|| point.nothing(), |result| result.shown)
+            .replace('\u{a0}', " ");
         let name = point.name().replace('\u{a0}', " ");
         let (status, why) = match point.is_result_at_most() {
             true => ("at-most", TOO_LONG.to_owned()),
@@ -177,11 +235,21 @@ pub(crate) fn smaller_is_better(digest: &Digest<'_>) -> Option<String> {
 }
 
 fn benchmark(digest: &Digest<'_>, is_higher_better: bool) -> Option<String> {
-    let wanted = metrics(digest).into_iter().filter(|metric| metric.is_higher_better == is_higher_better);
+    let wanted = metrics(digest)
+        .into_iter()
+        .filter(|metric| metric.is_higher_better == is_higher_better);
     let entry = |metric: Metric| {
-        let range = metric.extremes().map_or_else(String::new, |(least, most)| format!("{least} to {most}"));
-        let bounds = if metric.bounds > 0 { format!(", {} of them bounds", metric.bounds) } else { String::new() };
-        let extra = metric.summary.map_or_else(String::new, |s| format!("n = {}{bounds}", s.n));
+        let range = metric
+            .extremes()
+            .map_or_else(String::new, |(least, most)| format!("{least} to {most}"));
+        let bounds = if metric.bounds > 0 {
+            format!(", {} of them bounds", metric.bounds)
+        } else {
+            String::new()
+        };
+        let extra = metric
+            .summary
+            .map_or_else(String::new, |s| format!("n = {}{bounds}", s.n));
         let name = format!("{}, {}", metric.name, metric.quantity);
         json!({ "name": name, "unit": metric.unit, "value": metric.value, "range": range, "extra": extra })
     };

@@ -41,28 +41,65 @@ pub struct Document<'a> {
 }
 
 /// A file of a report: its name, and a function that returns its text, or `None` if the run has nothing for it.
-type Format = (&'static str, fn(&Document<'_>) -> Result<Option<String>, ReportError>);
+type Format = (
+    &'static str,
+    fn(&Document<'_>) -> Result<Option<String>, ReportError>,
+);
 
 /// The files of a report other than its figures, in the order in which they are written.
 const FORMATS: [Format; 18] = [
     ("report.html", |document| html::html(document).map(Some)),
-    ("results.csv", |document| Ok(Some(csv::results(&document.digest).lines().collect()))),
-    ("points.csv", |document| Ok(Some(points_csv(&document.digest)))),
-    ("results-values.csv", |document| Ok(Some(csv::values(&document.digest).lines().collect()))),
-    ("warnings.csv", |document| Ok(Some(warnings_csv(&document.digest)))),
-    ("refusals.csv", |document| Ok(refusals_csv(&document.digest))),
-    ("results-scaling.csv", |document| Ok(scaling_csv(&document.digest))),
-    ("results.tex", |document| Ok(Some(latex::latex(document, document.style)))),
-    ("results.md", |document| Ok(Some(markdown::markdown(document)))),
-    ("methods.tex", |document| Ok(Some(methods::latex(&document.digest, document.style)))),
-    ("methods.md", |document| Ok(Some(methods::markdown(&document.digest)))),
-    ("run.bib", |document| Ok(Some(bibliography(&document.digest)))),
-    ("results.json", |document| Ok(Some(json::json(&document.digest)))),
-    ("junit.xml", |document| Ok(Some(continuous::junit(&document.digest)))),
-    ("bencher.json", |document| Ok(continuous::bencher(&document.digest))),
-    ("benchmark-bigger.json", |document| Ok(continuous::bigger_is_better(&document.digest))),
-    ("benchmark-smaller.json", |document| Ok(continuous::smaller_is_better(&document.digest))),
-    ("trend-left-out.json", |document| Ok(continuous::left_out(&document.digest))),
+    ("results.csv", |document| {
+        Ok(Some(csv::results(&document.digest).lines().collect()))
+    }),
+    ("points.csv", |document| {
+        Ok(Some(points_csv(&document.digest)))
+    }),
+    ("results-values.csv", |document| {
+        Ok(Some(csv::values(&document.digest).lines().collect()))
+    }),
+    ("warnings.csv", |document| {
+        Ok(Some(warnings_csv(&document.digest)))
+    }),
+    ("refusals.csv", |document| {
+        Ok(refusals_csv(&document.digest))
+    }),
+    ("results-scaling.csv", |document| {
+        Ok(scaling_csv(&document.digest))
+    }),
+    ("results.tex", |document| {
+        Ok(Some(latex::latex(document, document.style)))
+    }),
+    ("results.md", |document| {
+        Ok(Some(markdown::markdown(document)))
+    }),
+    ("methods.tex", |document| {
+        Ok(Some(methods::latex(&document.digest, document.style)))
+    }),
+    ("methods.md", |document| {
+        Ok(Some(methods::markdown(&document.digest)))
+    }),
+    ("run.bib", |document| {
+        Ok(Some(bibliography(&document.digest)))
+    }),
+    ("results.json", |document| {
+        Ok(Some(json::json(&document.digest)))
+    }),
+    ("junit.xml", |document| {
+        Ok(Some(continuous::junit(&document.digest)))
+    }),
+    ("bencher.json", |document| {
+        Ok(continuous::bencher(&document.digest))
+    }),
+    ("benchmark-bigger.json", |document| {
+        Ok(continuous::bigger_is_better(&document.digest))
+    }),
+    ("benchmark-smaller.json", |document| {
+        Ok(continuous::smaller_is_better(&document.digest))
+    }),
+    ("trend-left-out.json", |document| {
+        Ok(continuous::left_out(&document.digest))
+    }),
 ];
 
 impl<'a> Document<'a> {
@@ -95,7 +132,10 @@ impl<'a> Document<'a> {
     /// # Errors
     /// A template does not match its context: a bug in this crate.
     pub fn file(&self, name: &str) -> Result<Option<String>, ReportError> {
-        let text = FORMATS.iter().find(|(of, _)| *of == name).map_or(Ok(None), |(_, format)| format(self))?;
+        let text = FORMATS
+            .iter()
+            .find(|(of, _)| *of == name)
+            .map_or(Ok(None), |(_, format)| format(self))?;
         Ok(text.map(shown))
     }
 
@@ -103,7 +143,11 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// The same as those of [`Self::file`].
-    pub(crate) fn short_file(&self, name: &str, most: usize) -> Result<Option<String>, ReportError> {
+    pub(crate) fn short_file(
+        &self,
+        name: &str,
+        most: usize,
+    ) -> Result<Option<String>, ReportError> {
         let rows = match name {
             "results.csv" => csv::results(&self.digest),
             "results-values.csv" => csv::values(&self.digest),
@@ -124,9 +168,11 @@ impl<'a> Document<'a> {
     /// # Errors
     /// An item is an error if a template does not match its context: a bug in this crate.
     pub fn files(&self) -> impl Iterator<Item = Result<(String, String), ReportError>> {
-        let formats = FORMATS
-            .iter()
-            .filter_map(|(name, format)| format(self).map(|text| Some(((*name).to_owned(), shown(text?)))).transpose());
+        let formats = FORMATS.iter().filter_map(|(name, format)| {
+            format(self)
+                .map(|text| Some(((*name).to_owned(), shown(text?))))
+                .transpose()
+        });
         let figures = std::iter::once_with(|| self.shown_figures()).flatten();
         let of_papers = std::iter::once_with(|| self.shown_paper_figures()).flatten();
         formats.chain(figures.chain(of_papers).map(Ok))
@@ -139,7 +185,9 @@ impl<'a> Document<'a> {
 
     /// Returns the panels for papers as they are written to files.
     pub(crate) fn shown_paper_figures(&self) -> impl Iterator<Item = (String, String)> {
-        self.paper_figures().into_iter().map(|(name, text)| (name, shown(text)))
+        self.paper_figures()
+            .into_iter()
+            .map(|(name, text)| (name, shown(text)))
     }
 
     /// Returns the summary for a terminal of `width` columns: tables, then the verdict.
@@ -161,7 +209,8 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn verdict(&self) -> &[String] {
-        self.verdict.get_or_init(|| verdict::sentences(&self.digest))
+        self.verdict
+            .get_or_init(|| verdict::sentences(&self.digest))
     }
 
     pub(crate) fn faults(&self) -> &Table {
@@ -169,7 +218,8 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn conformance(&self) -> &Table {
-        self.conformance.get_or_init(|| conformance::table(self.digest.input))
+        self.conformance
+            .get_or_init(|| conformance::table(self.digest.input))
     }
 
     pub(crate) fn run(&self) -> &Table {
@@ -185,16 +235,22 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn evidence(&self) -> &[Chapter] {
-        self.evidence.get_or_init(|| chapter::evidence(&self.digest))
+        self.evidence
+            .get_or_init(|| chapter::evidence(&self.digest))
     }
 
     /// Returns the figures as files: their names and SVG, each readable by itself on a white background.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
-        self.drawn().map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
+        self.drawn()
+            .map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
     }
 
     /// The names of the tables as Parquet files: the rows of `results.csv` and `results-values.csv`, and one row for each trial and direction.
-    pub const PARQUET_FILES: [&'static str; 3] = ["results.parquet", "results-values.parquet", "trials.parquet"];
+    pub const PARQUET_FILES: [&'static str; 3] = [
+        "results.parquet",
+        "results-values.parquet",
+        "trials.parquet",
+    ];
 
     /// Writes one of the [`Self::PARQUET_FILES`].
     ///
@@ -212,11 +268,19 @@ impl<'a> Document<'a> {
     /// Returns the panels of the figures as files for papers: their names, with the folder `figures`, and LaTeX.
     pub fn paper_figures(&self) -> Vec<(String, String)> {
         let input = self.digest.input;
-        paper::files(self.drawn(), self.style, &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)))
+        paper::files(
+            self.drawn(),
+            self.style,
+            &format!("{}: {}", input.plan.name, origin::sentence(&self.digest)),
+        )
     }
 
     fn drawn(&self) -> impl Iterator<Item = &Figure> {
-        let drawn = self.results().iter().chain(self.evidence()).flat_map(|chapter| &chapter.figures);
+        let drawn = self
+            .results()
+            .iter()
+            .chain(self.evidence())
+            .flat_map(|chapter| &chapter.figures);
         drawn.filter(|figure| !figure.panels.is_empty())
     }
 }

@@ -22,7 +22,11 @@ impl Downloads {
     /// Returns the links of a figure. `data` is the text of the figure's data file, if it is known here.
     pub(crate) fn of(figure: &Figure, data: Option<String>) -> Self {
         Self {
-            svg: link(&format!("{}.svg", figure.id), "image/svg+xml", Some(sheet::compose(figure))),
+            svg: link(
+                &format!("{}.svg", figure.id),
+                "image/svg+xml",
+                Some(sheet::compose(figure)),
+            ),
             data: link(figure.data.0, "text/csv", data),
             panels: shown(figure.panels.iter().map(|panel| panel.svg.len())),
         }
@@ -41,7 +45,9 @@ fn shown(lengths: impl Iterator<Item = usize>) -> usize {
 /// Returns a link to the text embedded in the page, or to the file of that name if the text is too long or not known here.
 fn link(file: &str, kind: &str, text: Option<String>) -> String {
     match text {
-        Some(text) if text.len() <= MOST_WITHIN => format!("data:{kind};charset=utf-8,{}", encoded(&text)),
+        Some(text) if text.len() <= MOST_WITHIN => {
+            format!("data:{kind};charset=utf-8,{}", encoded(&text))
+        }
         _ => file.to_owned(),
     }
 }
@@ -80,8 +86,14 @@ mod tests {
 
     #[test]
     fn a_short_file_is_in_the_link_and_a_long_one_is_beside_the_page() {
-        assert_eq!(link("a.csv", "text/csv", Some("a,\"b\"\n1%".to_owned())), "data:text/csv;charset=utf-8,a,%22b%22%0A1%25");
-        assert_eq!(link("a.csv", "text/csv", Some("1".repeat(MOST_WITHIN + 1))), "a.csv");
+        assert_eq!(
+            link("a.csv", "text/csv", Some("a,\"b\"\n1%".to_owned())),
+            "data:text/csv;charset=utf-8,a,%22b%22%0A1%25"
+        );
+        assert_eq!(
+            link("a.csv", "text/csv", Some("1".repeat(MOST_WITHIN + 1))),
+            "a.csv"
+        );
         assert_eq!(link("trials.jsonl", "text/csv", None), "trials.jsonl");
     }
 

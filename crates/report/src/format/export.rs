@@ -22,7 +22,14 @@ pub enum ExportFormat {
 
 impl ExportFormat {
     /// Every format, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [Self::Latex, Self::Markdown, Self::Svg, Self::Junit, Self::Benchmarks, Self::Csv];
+    pub const ALL: [Self; 6] = [
+        Self::Latex,
+        Self::Markdown,
+        Self::Svg,
+        Self::Junit,
+        Self::Benchmarks,
+        Self::Csv,
+    ];
 
     /// Returns the format's word on the command line, which is also the name of its folder.
     pub fn word(self) -> &'static str {
@@ -48,10 +55,20 @@ impl ExportFormat {
             Self::Markdown => &["results.md", "methods.md"],
             Self::Svg => &[],
             Self::Junit => &["junit.xml"],
-            Self::Benchmarks => &["bencher.json", "benchmark-bigger.json", "benchmark-smaller.json", "trend-left-out.json"],
-            Self::Csv => {
-                &["results.csv", "results-values.csv", "points.csv", "warnings.csv", "refusals.csv", "results-scaling.csv"]
-            }
+            Self::Benchmarks => &[
+                "bencher.json",
+                "benchmark-bigger.json",
+                "benchmark-smaller.json",
+                "trend-left-out.json",
+            ],
+            Self::Csv => &[
+                "results.csv",
+                "results-values.csv",
+                "points.csv",
+                "warnings.csv",
+                "refusals.csv",
+                "results-scaling.csv",
+            ],
         }
     }
 }

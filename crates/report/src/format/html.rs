@@ -91,7 +91,9 @@ struct ContentsEntry {
 /// # Errors
 /// The template does not match its context: a bug.
 pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
-    Ok(PAGES.get_template("report.html")?.render(Serde(&page(document)?))?)
+    Ok(PAGES
+        .get_template("report.html")?
+        .render(Serde(&page(document)?))?)
 }
 
 /// Returns the first screen of the page alone: a section with the results, without links to files.
@@ -99,7 +101,10 @@ pub(crate) fn html(document: &Document<'_>) -> Result<String, ReportError> {
 /// # Errors
 /// The template does not match its context: a bug.
 pub(crate) fn answer(document: &Document<'_>) -> Result<String, ReportError> {
-    let section = AnswerSection { answer: answer::groups(&document.digest), downloads: [] };
+    let section = AnswerSection {
+        answer: answer::groups(&document.digest),
+        downloads: [],
+    };
     Ok(PAGES.get_template("answer.html")?.render(Serde(&section))?)
 }
 
@@ -121,9 +126,13 @@ pub(crate) fn strict_environment() -> Environment<'static> {
 /// The templates of the page, parsed once.
 static PAGES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = strict_environment();
-    environment.add_filter("clauses", |text: String| Value::from_safe_string(clauses::linked(&text)));
+    environment.add_filter("clauses", |text: String| {
+        Value::from_safe_string(clauses::linked(&text))
+    });
     for (name, template) in [("answer.html", ANSWER), ("report.html", TEMPLATE)] {
-        environment.add_template(name, template).expect("a template of this crate that can be parsed");
+        environment
+            .add_template(name, template)
+            .expect("a template of this crate that can be parsed");
     }
     environment
 });
@@ -132,8 +141,13 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     let digest = &document.digest;
     let input = digest.input;
     let (open_clauses, met_clauses) = conformance::parted(document.conformance());
-    let (warning_table, single_warnings) = warning_kind::by_kind("Warnings of the run", &input.facts.warnings);
-    let figures = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.figures);
+    let (warning_table, single_warnings) =
+        warning_kind::by_kind("Warnings of the run", &input.facts.warnings);
+    let figures = document
+        .results()
+        .iter()
+        .chain(document.evidence())
+        .flat_map(|chapter| &chapter.figures);
     Ok(Page {
         name: &input.plan.name,
         generated: input.generated,
@@ -146,7 +160,13 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         tally: tally(digest),
         answer: answer::groups(digest),
         contents: contents(document),
-        downloads: ["results.csv", "results-values.csv", "results.json", "results.tex", "results.md"],
+        downloads: [
+            "results.csv",
+            "results-values.csv",
+            "results.json",
+            "results.tex",
+            "results.md",
+        ],
         verdict: document.verdict(),
         notice: notice(digest),
         conformant_run: conformant_run(input),
@@ -166,7 +186,12 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         warning_table,
         single_warnings,
         downloads_of: figures
-            .map(|figure| Ok((&*figure.id, Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?))))
+            .map(|figure| {
+                Ok((
+                    &*figure.id,
+                    Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?),
+                ))
+            })
             .collect::<Result<_, ReportError>>()?,
         command: origin::command(input),
         commands: input.commands,
@@ -175,20 +200,48 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
 
 /// Returns the table of contents: the result chapters by the first words of their titles, the evidence as one entry, and the sections around them.
 fn contents(document: &Document) -> Vec<ContentsEntry> {
-    let entry = |id, title: &str| ContentsEntry { id, title: title.to_owned() };
-    let of_chapter = |chapter: &Chapter| entry(chapter.id, chapter.title.split([',', ':', '(']).next().unwrap_or("").trim());
+    let entry = |id, title: &str| ContentsEntry {
+        id,
+        title: title.to_owned(),
+    };
+    let of_chapter = |chapter: &Chapter| {
+        entry(
+            chapter.id,
+            chapter
+                .title
+                .split([',', ':', '('])
+                .next()
+                .unwrap_or("")
+                .trim(),
+        )
+    };
     let results = document.results().iter().map(of_chapter);
-    let evidence = document.evidence().first().map(|first| entry(first.id, "Evidence"));
-    let around = [("faults", "Tester"), ("method", "Conformance"), ("facts", "Machine"), ("commands", "Reproduce")];
+    let evidence = document
+        .evidence()
+        .first()
+        .map(|first| entry(first.id, "Evidence"));
+    let around = [
+        ("faults", "Tester"),
+        ("method", "Conformance"),
+        ("facts", "Machine"),
+        ("commands", "Reproduce"),
+    ];
     let around = around.map(|(id, title)| entry(id, title));
-    std::iter::once(entry("answer", "Answer")).chain(results).chain(evidence).chain(around).collect()
+    std::iter::once(entry("answer", "Answer"))
+        .chain(results)
+        .chain(evidence)
+        .chain(around)
+        .collect()
 }
 
 /// Returns the amount of data on which the page is based: tests, points with and without a result, and trials by verdict.
 fn tally(digest: &Digest) -> String {
     format!(
         "{}; {}; {}: {} passed, {} {}, {} invalid",
-        count(digest.input.plan.tests.len() as u64 + digest.input.facts.left_out().count() as u64, "test"),
+        count(
+            digest.input.plan.tests.len() as u64 + digest.input.facts.left_out().count() as u64,
+            "test"
+        ),
         status::counted(digest),
         count(digest.input.records.len() as u64, "trial"),
         digest.counted(Verdict::Passed),
@@ -201,7 +254,11 @@ fn tally(digest: &Digest) -> String {
 /// Returns the sentences on what the numbers mean and what they do not.
 fn notice(digest: &Digest) -> Vec<String> {
     let plan = digest.input.plan;
-    let repetitions: std::collections::BTreeSet<String> = plan.tests.iter().map(|t| repetitions(t.repetitions)).collect();
+    let repetitions: std::collections::BTreeSet<String> = plan
+        .tests
+        .iter()
+        .map(|t| repetitions(t.repetitions))
+        .collect();
     let repetitions: Vec<String> = repetitions.into_iter().collect();
     let mut notice = vec![
         "Tester and devices share one machine and are joined by virtual links (veth) unless the layout below says otherwise: the \
@@ -241,7 +298,9 @@ fn own_durations(plan: &Plan) -> String {
         SendingTime::For(ns) => Some(ns),
         SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };
-    let of = |t: &Test| duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)));
+    let of = |t: &Test| {
+        duration(&t.measure).map(|ns| format!(", of {} {}", t.measure.name(), seconds(ns)))
+    };
     each_once(plan.tests.iter().filter_map(of)).concat()
 }
 
@@ -255,7 +314,12 @@ fn repetitions(repetition: Repetition) -> String {
 
 /// Returns a sentence on what a conformant run would take; `None` if the plan has the profile `rfc` or the cost is unknown.
 fn conformant_run(input: &Input) -> Option<String> {
-    let budget = input.rfc_budget.filter(|_| input.plan.profile != Profile::Rfc)?;
-    let (trials, time) = (count(budget.trials.into(), "trial"), stretch(budget.seconds));
+    let budget = input
+        .rfc_budget
+        .filter(|_| input.plan.profile != Profile::Rfc)?;
+    let (trials, time) = (
+        count(budget.trials.into(), "trial"),
+        stretch(budget.seconds),
+    );
     Some(format!("The conformant run would need {trials}, {time}:"))
 }

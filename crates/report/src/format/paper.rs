@@ -18,20 +18,45 @@ pub const MARK: &str = "% A figure of sixbench. ";
 const NAME_WORDS: usize = 8;
 
 /// Returns the file of each panel: its name, made from the panel's title, and its text.
-pub(crate) fn files<'f>(figures: impl Iterator<Item = &'f Figure>, style: PaperStyle, run: &str) -> Vec<(String, String)> {
+pub(crate) fn files<'f>(
+    figures: impl Iterator<Item = &'f Figure>,
+    style: PaperStyle,
+    run: &str,
+) -> Vec<(String, String)> {
     let mut names = BTreeSet::new();
-    let panels = figures.flat_map(|figure| figure.panels.iter().map(move |panel| (figure, &panel.picture)));
-    panels.map(|(figure, picture)| (name(figure, picture, &mut names), file(figure, picture, style, run))).collect()
+    let panels = figures.flat_map(|figure| {
+        figure
+            .panels
+            .iter()
+            .map(move |panel| (figure, &panel.picture))
+    });
+    panels
+        .map(|(figure, picture)| {
+            (
+                name(figure, picture, &mut names),
+                file(figure, picture, style, run),
+            )
+        })
+        .collect()
 }
 
 /// Returns the name of a file: `figures/search-jool-siit-84-bytes.tex`, with a number if another panel has the same title.
 fn name(figure: &Figure, picture: &Picture, names: &mut BTreeSet<String>) -> String {
-    let words = picture.title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).take(NAME_WORDS);
-    let words: Vec<String> =
-        std::iter::once(figure.id.clone().into_owned()).chain(words.map(str::to_ascii_lowercase)).collect();
+    let words = picture
+        .title
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(NAME_WORDS);
+    let words: Vec<String> = std::iter::once(figure.id.clone().into_owned())
+        .chain(words.map(str::to_ascii_lowercase))
+        .collect();
     let name = words.join("-");
-    let numbered = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
-    let free = numbered.into_iter().find(|name| names.insert(name.clone())).unwrap_or(name);
+    let numbered =
+        std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+    let free = numbered
+        .into_iter()
+        .find(|name| names.insert(name.clone()))
+        .unwrap_or(name);
     format!("{FOLDER}/{free}.tex")
 }
 
@@ -39,10 +64,24 @@ fn file(figure: &Figure, picture: &Picture, style: PaperStyle, run: &str) -> Str
     let keys: Vec<&LegendEntry> = figure
         .keys
         .iter()
-        .filter(|key| picture.colors.contains(&key.color.trim_start_matches('#').to_ascii_uppercase()))
+        .filter(|key| {
+            picture
+                .colors
+                .contains(&key.color.trim_start_matches('#').to_ascii_uppercase())
+        })
         .collect();
-    let colors = picture.colors.iter().map(|digits| format!("\\definecolor{{{}}}{{HTML}}{{{digits}}}\n", color_name(digits)));
-    let Picture { title, options, body, .. } = picture;
+    let colors = picture.colors.iter().map(|digits| {
+        format!(
+            "\\definecolor{{{}}}{{HTML}}{{{digits}}}\n",
+            color_name(digits)
+        )
+    });
+    let Picture {
+        title,
+        options,
+        body,
+        ..
+    } = picture;
     format!(
         "{MARK}{}: {}.\n% {}.\n% Data: {}. pdflatex makes a PDF of this file by itself. A paper that has \\usepackage{{pgfplots}} may \\input it, and may set\n\
          % its width before: \\def\\sixbenchfigurewidth{{\\columnwidth}}.\n{}\
@@ -72,13 +111,21 @@ const WIDEST_LABEL: usize = 38;
 
 /// Returns as many columns as the longest label leaves space for; in one column, long labels are broken into lines.
 fn legend_columns(keys: &[&LegendEntry]) -> String {
-    let longest = keys.iter().map(|key| key.label.chars().count()).max().unwrap_or(0);
+    let longest = keys
+        .iter()
+        .map(|key| key.label.chars().count())
+        .max()
+        .unwrap_or(0);
     let columns = match longest {
         0..=10 => 3,
         11..=18 => 2,
         _ => 1,
     };
-    let wrapped = if longest > WIDEST_LABEL { "legend style={cells={text width=0.82*\\sixbenchfigurewidth}},\n" } else { "" };
+    let wrapped = if longest > WIDEST_LABEL {
+        "legend style={cells={text width=0.82*\\sixbenchfigurewidth}},\n"
+    } else {
+        ""
+    };
     format!("legend columns={columns},\n{wrapped}")
 }
 
@@ -96,5 +143,8 @@ fn entry(key: &LegendEntry) -> String {
         "⬢" => "only marks, mark=otimes*",
         _ => "only marks, mark=*",
     };
-    format!("\\addlegendimage{{{look}, {color}}}\\addlegendentry{{{}}}\n", escaped(&key.label))
+    format!(
+        "\\addlegendimage{{{look}, {color}}}\\addlegendentry{{{}}}\n",
+        escaped(&key.label)
+    )
 }

@@ -36,11 +36,15 @@ impl ColumnKind {
             "goal_loss_ratio" | "value" => Self::Number,
             "is_at_least" | "is_at_most" => Self::Truth,
             "run_started" | "run_ended" | "started" => Self::Time,
-            "frame_size_octets" | "repetition" | "trial" | "trials" | "invalid_trials" => Self::Integer,
+            "frame_size_octets" | "repetition" | "trial" | "trials" | "invalid_trials" => {
+                Self::Integer
+            }
             "cached_percent" | "with_aaaa_percent" | "rate_per_s" => Self::Integer,
             "intended" | "offered" | "received" | "lost" | "late_frames" => Self::Integer,
             of if AnomalyKind::ALL.iter().any(|kind| kind.name() == of) => Self::Integer,
-            of if of.ends_with("_ns") || of.ends_with("_frames_per_s_per_direction") => Self::Integer,
+            of if of.ends_with("_ns") || of.ends_with("_frames_per_s_per_direction") => {
+                Self::Integer
+            }
             _ => Self::Text,
         }
     }
@@ -51,7 +55,10 @@ impl ColumnKind {
             Self::Integer => (Type::INT64, None),
             Self::Number => (Type::DOUBLE, None),
             Self::Truth => (Type::BOOLEAN, None),
-            Self::Time => (Type::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+            Self::Time => (
+                Type::INT64,
+                Some(LogicalType::timestamp(true, TimeUnit::MILLIS)),
+            ),
         }
     }
 }
@@ -80,7 +87,9 @@ impl TableRow<RunCells> for HostedRow<'_> {
     fn cell<'c>(&'c self, run: &'c RunCells, place: usize) -> ParquetCell<'c> {
         let (host, row) = self;
         let of_run = || run.behind(host).nth(place - row.len()).unwrap_or_default();
-        ParquetCell::Text(Cow::Borrowed(row.get(place).map_or_else(of_run, |cell| &**cell)))
+        ParquetCell::Text(Cow::Borrowed(
+            row.get(place).map_or_else(of_run, |cell| &**cell),
+        ))
     }
 }
 
@@ -95,11 +104,30 @@ pub(crate) fn parquet<T, R: TableRow<T>>(
     table: ColumnTable<T, impl Iterator<Item = R>>,
     file: impl Write + Send,
 ) -> Result<(), ParquetError> {
-    let ColumnTable { columns, common, rows } = table;
-    let kinds: Vec<ColumnKind> = columns.iter().map(|column| ColumnKind::of(column)).collect();
-    let fields: Result<Vec<_>, _> = columns.iter().zip(&kinds).map(|(name, kind)| field(name, *kind)).collect();
-    let schema = Arc::new(Schema::group_type_builder("row").with_fields(fields?).build()?);
-    let properties = Arc::new(WriterProperties::builder().set_created_by("sixbench".to_owned()).build());
+    let ColumnTable {
+        columns,
+        common,
+        rows,
+    } = table;
+    let kinds: Vec<ColumnKind> = columns
+        .iter()
+        .map(|column| ColumnKind::of(column))
+        .collect();
+    let fields: Result<Vec<_>, _> = columns
+        .iter()
+        .zip(&kinds)
+        .map(|(name, kind)| field(name, *kind))
+        .collect();
+    let schema = Arc::new(
+        Schema::group_type_builder("row")
+            .with_fields(fields?)
+            .build()?,
+    );
+    let properties = Arc::new(
+        WriterProperties::builder()
+            .set_created_by("sixbench".to_owned())
+            .build(),
+    );
     let mut writer = SerializedFileWriter::new(file, schema, properties)?;
     let mut all = rows.peekable();
     // Even a file without rows has a group.
@@ -108,8 +136,11 @@ pub(crate) fn parquet<T, R: TableRow<T>>(
         let part: Vec<R> = all.by_ref().take(GROUP).collect();
         let mut group = writer.next_row_group()?;
         for (place, kind) in kinds.iter().enumerate() {
-            let Some(mut column) = group.next_column()? else { break };
-            let cells: Vec<ParquetCell<'_>> = part.iter().map(|row| row.cell(&common, place)).collect();
+            let Some(mut column) = group.next_column()? else {
+                break;
+            };
+            let cells: Vec<ParquetCell<'_>> =
+                part.iter().map(|row| row.cell(&common, place)).collect();
             write(column.untyped(), *kind, &cells)?;
             column.close()?;
         }
@@ -122,18 +153,30 @@ pub(crate) fn parquet<T, R: TableRow<T>>(
 
 fn field(name: &str, kind: ColumnKind) -> Result<Arc<Schema>, ParquetError> {
     let (physical, logical) = kind.physical();
-    let builder = Schema::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+    let builder =
+        Schema::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
     builder.with_logical_type(logical).build().map(Arc::new)
 }
 
-fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[ParquetCell<'_>]) -> Result<(), ParquetError> {
+fn write(
+    column: &mut ColumnWriter<'_>,
+    kind: ColumnKind,
+    cells: &[ParquetCell<'_>],
+) -> Result<(), ParquetError> {
     match column {
         ColumnWriter::ByteArrayColumnWriter(column) => {
             let (texts, levels) = values(cells, |cell| Ok(Some(ByteArray::from(&*cell.text()))))?;
             column.write_batch(&texts, Some(&levels), None)?;
         }
         ColumnWriter::Int64ColumnWriter(column) => {
-            let (numbers, levels) = values(cells, if kind == ColumnKind::Time { time } else { integer })?;
+            let (numbers, levels) = values(
+                cells,
+                if kind == ColumnKind::Time {
+                    time
+                } else {
+                    integer
+                },
+            )?;
             column.write_batch(&numbers, Some(&levels), None)?;
         }
         ColumnWriter::DoubleColumnWriter(column) => {
@@ -144,7 +187,11 @@ fn write(column: &mut ColumnWriter<'_>, kind: ColumnKind, cells: &[ParquetCell<'
             let (truths, levels) = values(cells, |cell| parsed(&cell.text()).map(Some))?;
             column.write_batch(&truths, Some(&levels), None)?;
         }
-        _ => return Err(ParquetError::General("a column of a type that no table has".to_owned())),
+        _ => {
+            return Err(ParquetError::General(
+                "a column of a type that no table has".to_owned(),
+            ));
+        }
     }
     Ok(())
 }
@@ -167,9 +214,21 @@ fn values<T>(
     cells: &[ParquetCell<'_>],
     read: impl Fn(&ParquetCell<'_>) -> Result<Option<T>, ParquetError>,
 ) -> Result<(Vec<T>, Vec<i16>), ParquetError> {
-    let read = |cell: &ParquetCell<'_>| if cell.is_empty() { Ok(None) } else { read(cell) };
-    let values = cells.iter().map(read).collect::<Result<Vec<Option<T>>, _>>()?;
-    let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let read = |cell: &ParquetCell<'_>| {
+        if cell.is_empty() {
+            Ok(None)
+        } else {
+            read(cell)
+        }
+    };
+    let values = cells
+        .iter()
+        .map(read)
+        .collect::<Result<Vec<Option<T>>, _>>()?;
+    let levels = values
+        .iter()
+        .map(|value| i16::from(value.is_some()))
+        .collect();
     Ok((values.into_iter().flatten().collect(), levels))
 }
 
@@ -188,5 +247,6 @@ fn integer(cell: &ParquetCell<'_>) -> Result<Option<i64>, ParquetError> {
 }
 
 fn parsed<T: FromStr>(cell: &str) -> Result<T, ParquetError> {
-    cell.parse().map_err(|_| ParquetError::General(format!("`{cell}` is not of the type of its column")))
+    cell.parse()
+        .map_err(|_| ParquetError::General(format!("`{cell}` is not of the type of its column")))
 }

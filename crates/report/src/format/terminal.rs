@@ -9,7 +9,9 @@ use crate::layout::wrapped;
 use crate::tables::{dns, percentile_note, relative};
 use crate::verdict;
 use crate::wording::bound::Bound;
-use crate::wording::numbers::{commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit};
+use crate::wording::numbers::{
+    commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit,
+};
 use sixbench_analysis::trust::TrustLevel;
 use sixbench_method::plan::Measure;
 use sixbench_method::record::LinkKind;
@@ -29,20 +31,35 @@ type MeasuredPoints<'d, 'a> = Vec<&'d PointDigest<'a>>;
 
 /// Returns the points of each measure that has one number for each point, in the order of the measures.
 fn kinds<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = MeasuredPoints<'d, 'a>> {
-    let rated = || digest.points.iter().filter(|point| point.test.measure.is_rated() && !point.repeats_a_rate());
-    let kinds = Measure::infos().map(move |info| rated().filter(|p| p.test.measure.name() == info.term.name).collect());
+    let rated = || {
+        digest
+            .points
+            .iter()
+            .filter(|point| point.test.measure.is_rated() && !point.repeats_a_rate())
+    };
+    let kinds = Measure::infos().map(move |info| {
+        rated()
+            .filter(|p| p.test.measure.name() == info.term.name)
+            .collect()
+    });
     kinds.filter(|points: &MeasuredPoints| !points.is_empty())
 }
 
 /// Returns the heading of a table, with the unit of its numbers.
 fn heading(points: &[&PointDigest]) -> String {
     let (measure, goal) = (&points[0].test.measure, common_goal(points.iter().copied()));
-    let name = measure.info().headline.map_or_else(|| commonly_searched(measure, goal), |quantity| quantity.title().to_owned());
+    let name = measure.info().headline.map_or_else(
+        || commonly_searched(measure, goal),
+        |quantity| quantity.title().to_owned(),
+    );
     format!("{name}, {}", unit_of(measure))
 }
 
 fn unit_of(measure: &Measure) -> &'static str {
-    measure.info().headline.map_or_else(|| full_rate_unit(measure), unit)
+    measure
+        .info()
+        .headline
+        .map_or_else(|| full_rate_unit(measure), unit)
 }
 
 /// The summary of a run for a terminal of `width` columns: tables, then the verdict. Control characters in what others wrote are shown, colours among
@@ -53,7 +70,10 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
         return plain;
     }
     // No text of others has this mark, so whatever becomes a colour is our own.
-    let mark = (0_u32..).map(|n| format!("\u{fdd0}{n}\u{fdd0}")).find(|mark| !plain.contains(mark)).unwrap_or_default();
+    let mark = (0_u32..)
+        .map(|n| format!("\u{fdd0}{n}\u{fdd0}"))
+        .find(|mark| !plain.contains(mark))
+        .unwrap_or_default();
     visible_lines(&summary(digest, width, &Paint { mark: mark.clone() })).replace(&mark, "\u{1b}[")
 }
 
@@ -64,42 +84,91 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
         72.. => full_table(digest, &points, width, paint),
         _ => short_table(digest, &points, width, paint),
     };
-    let tables_of_group = |digest: &Digest| kinds(digest).map(|points| table(digest, points)).collect::<Vec<String>>();
-    let tables = digest.of_each_group(tables_of_group).into_iter().flat_map(|(group, tables)| titled(group, tables));
+    let tables_of_group = |digest: &Digest| {
+        kinds(digest)
+            .map(|points| table(digest, points))
+            .collect::<Vec<String>>()
+    };
+    let tables = digest
+        .of_each_group(tables_of_group)
+        .into_iter()
+        .flat_map(|(group, tables)| titled(group, tables));
     let tables = tables.collect::<Vec<String>>().join("\n") + &further_tables(digest, width, paint);
-    let summaries: Vec<Summary> = digest.points.iter().filter_map(PointDigest::rated).map(|r| r.summary).collect();
+    let summaries: Vec<Summary> = digest
+        .points
+        .iter()
+        .filter_map(PointDigest::rated)
+        .map(|r| r.summary)
+        .collect();
     let notes = match summaries.is_empty() {
         true => String::new(),
         false => wrapped(&percentile_note(summaries.iter()), width),
     };
     let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
-    let points: String = status::list(digest).iter().map(|line| wrapped(&format!("  {line}"), width)).collect();
+    let points: String = status::list(digest)
+        .iter()
+        .map(|line| wrapped(&format!("  {line}"), width))
+        .collect();
     let points = wrapped(&format!("{}.", status::counted(digest)), width) + &points;
-    let origin = wrapped(&format!("{}{}.", origin::sentence(digest), origin::expected(digest)), width);
+    let origin = wrapped(
+        &format!("{}{}.", origin::sentence(digest), origin::expected(digest)),
+        width,
+    );
     let command = match origin::command(input) {
         "" => String::new(),
-        command => wrapped(&format!("Command{}: {command}", origin::of_parts(input)), width),
+        command => wrapped(
+            &format!("Command{}: {command}", origin::of_parts(input)),
+            width,
+        ),
     };
-    let trust = trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
-    let is_high = digest.trust.as_ref().is_none_or(|trust| trust.level == TrustLevel::High);
-    let trust = if is_high { paint.bold(&trust) } else { paint.warn(&trust) };
-    format!("{trust}{tables}{}\n{verdict}\n{points}\n{}", paint.dim(&notes), paint.dim(&(origin + &command)))
+    let trust =
+        trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
+    let is_high = digest
+        .trust
+        .as_ref()
+        .is_none_or(|trust| trust.level == TrustLevel::High);
+    let trust = if is_high {
+        paint.bold(&trust)
+    } else {
+        paint.warn(&trust)
+    };
+    format!(
+        "{trust}{tables}{}\n{verdict}\n{points}\n{}",
+        paint.dim(&notes),
+        paint.dim(&(origin + &command))
+    )
 }
 
 /// Returns the tables of a group of devices, the first one below the note that their results must not be compared with those of others.
 fn titled(group: LinkKind, tables: Vec<String>) -> Vec<String> {
     let note = match group {
         LinkKind::Unknown | LinkKind::Virtual | LinkKind::Interfaces => None,
-        LinkKind::SharedMemory => Some("Devices in shared memory, not to be compared with those above:\n".to_owned()),
+        LinkKind::SharedMemory => {
+            Some("Devices in shared memory, not to be compared with those above:\n".to_owned())
+        }
     };
-    note.filter(|_| !tables.is_empty()).into_iter().chain(tables).collect()
+    note.filter(|_| !tables.is_empty())
+        .into_iter()
+        .chain(tables)
+        .collect()
 }
 
 /// Returns the table of repeated rates, and the tables that compare the tests of one device.
 fn further_tables(digest: &Digest, width: usize, paint: &Paint) -> String {
-    let shown = |table: Table| format!("\n{}\n{}", paint.bold(&table.title), table.for_terminal(width));
+    let shown = |table: Table| {
+        format!(
+            "\n{}\n{}",
+            paint.bold(&table.title),
+            table.for_terminal(width)
+        )
+    };
     let repeated = Some(dns::repeated_at_rates(digest)).filter(|table| !table.rows.is_empty());
-    repeated.into_iter().chain(relative::narrow_tables(digest)).map(shown).collect::<String>().replace('\u{a0}', " ")
+    repeated
+        .into_iter()
+        .chain(relative::narrow_tables(digest))
+        .map(shown)
+        .collect::<String>()
+        .replace('\u{a0}', " ")
 }
 
 /// Returns the verdict, but with every frame size of the measures that have no row in the table.
@@ -110,7 +179,12 @@ fn said(digest: &Digest) -> Vec<String> {
         said.push(verdict::nothing(digest));
     }
     said.extend(verdict::reservations(digest));
-    said.extend(digest.warnings_in_brief().iter().map(|warning| format!("warning: {warning}")));
+    said.extend(
+        digest
+            .warnings_in_brief()
+            .iter()
+            .map(|warning| format!("warning: {warning}")),
+    );
     said
 }
 
@@ -142,11 +216,22 @@ impl Paint {
 }
 
 fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Paint) -> String {
-    let longest = points.iter().map(|p| title(p.test).chars().count()).max().unwrap_or(4);
+    let longest = points
+        .iter()
+        .map(|p| title(p.test).chars().count())
+        .max()
+        .unwrap_or(4);
     let name = longest.clamp(4, width - NUMBERS);
     let room = (width - NUMBERS - name).saturating_sub(2).min(WIDEST_BAR);
     // A bar relates a result to the highest one, which must be of the same host.
-    let bar = if digest.hosts.are_on_one(points.iter().map(|point| &point.point)) { room } else { 0 };
+    let bar = if digest
+        .hosts
+        .are_on_one(points.iter().map(|point| &point.point))
+    {
+        room
+    } else {
+        0
+    };
     let has_sizes = points.iter().any(|p| p.size().is_some());
     let head = format!(
         "{:name$}  {:>5}  {:>13}  {:>11}  {:>11}  {:>3}  {:>7}",
@@ -162,10 +247,18 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
     let highest = highest(points);
     let rows = points.iter().flat_map(|p| {
         let first = full_row(digest, p, name, bar, highest, paint);
-        std::iter::once(first).chain(goal_rows(p).into_iter().map(|row| paint.dim(&cut(&row, width))))
+        std::iter::once(first).chain(
+            goal_rows(p)
+                .into_iter()
+                .map(|row| paint.dim(&cut(&row, width))),
+        )
     });
-    let lines = [paint.dim(&unit), paint.bold(&head)].into_iter().chain(rows);
-    lines.map(|line| line.trim_end().to_owned() + "\n").collect()
+    let lines = [paint.dim(&unit), paint.bold(&head)]
+        .into_iter()
+        .chain(rows);
+    lines
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
 }
 
 /// The highest result, to which the bars of a table relate.
@@ -178,22 +271,52 @@ struct Highest {
 
 fn highest(points: &[&PointDigest]) -> Highest {
     let rated = points.iter().filter_map(|point| point.rated());
-    let all = rated.map(|r| Highest { median: r.summary.median, is_open: r.limits.is_median_open });
-    all.max_by(|a, b| a.median.total_cmp(&b.median)).unwrap_or(Highest { median: 0.0, is_open: false })
+    let all = rated.map(|r| Highest {
+        median: r.summary.median,
+        is_open: r.limits.is_median_open,
+    });
+    all.max_by(|a, b| a.median.total_cmp(&b.median))
+        .unwrap_or(Highest {
+            median: 0.0,
+            is_open: false,
+        })
 }
 
-fn full_row(digest: &Digest, point: &PointDigest, name: usize, bar: usize, highest: Highest, paint: &Paint) -> String {
+fn full_row(
+    digest: &Digest,
+    point: &PointDigest,
+    name: usize,
+    bar: usize,
+    highest: Highest,
+    paint: &Paint,
+) -> String {
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
-    let Some(Rated { summary, limits, .. }) = point.rated() else {
-        return format!("{title:name$}  {size:>5}  {}", paint.warn(&format!("{:>13}", nothing(point))));
+    let Some(Rated {
+        summary, limits, ..
+    }) = point.rated()
+    else {
+        return format!(
+            "{title:name$}  {size:>5}  {}",
+            paint.warn(&format!("{:>13}", nothing(point)))
+        );
     };
-    let PrintedSummary { median, p1, p99, .. } = limits.printed(&summary);
+    let PrintedSummary {
+        median, p1, p99, ..
+    } = limits.printed(&summary);
     let [median, p1, p99] = [median, p1, p99].map(|text| text.replace('\u{a0}', " "));
     let shown = format!("{median:>13}");
-    let median = if is_doubtful(digest, point) { paint.warn(&shown) } else { shown };
+    let median = if is_doubtful(digest, point) {
+        paint.warn(&shown)
+    } else {
+        shown
+    };
     let bound = Bound::of_ratio(limits.is_median_open, highest.is_open);
-    let (n, invalid, bar) = (summary.n, point.invalid(), bar_of(summary.median, highest.median, bound, bar));
+    let (n, invalid, bar) = (
+        summary.n,
+        point.invalid(),
+        bar_of(summary.median, highest.median, bound, bar),
+    );
     format!("{title:name$}  {size:>5}  {median}  {p1:>11}  {p99:>11}  {n:>3}  {invalid:>7}  {bar}")
 }
 
@@ -206,15 +329,28 @@ fn nothing(point: &PointDigest) -> String {
 fn goal_rows(point: &PointDigest) -> Vec<String> {
     let row = |found: &GoalDigest| {
         let summary = found.summary.as_ref()?;
-        Some(format!("  {}{} {}", found.limits.sign().replace('\u{a0}', " "), grouped(summary.median), loss_goal(found.goal)))
+        Some(format!(
+            "  {}{} {}",
+            found.limits.sign().replace('\u{a0}', " "),
+            grouped(summary.median),
+            loss_goal(found.goal)
+        ))
     };
-    point.goals.iter().skip(1).filter(|_| point.is_searched()).filter_map(row).collect()
+    point
+        .goals
+        .iter()
+        .skip(1)
+        .filter(|_| point.is_searched())
+        .filter_map(row)
+        .collect()
 }
 
 /// Returns whether a result is highlighted because something went wrong that another run may cure: it is missing, lacks repetitions, or is a lower
 /// bound because the tester fell short, other work disturbed it, or phase 1 failed. Reaching the plan's maximum is not a fault.
 fn is_doubtful(digest: &Digest, point: &PointDigest) -> bool {
-    let Some(planned) = point.planned(digest) else { return true };
+    let Some(planned) = point.planned(digest) else {
+        return true;
+    };
     let lacks = planned.repetitions.with_result < planned.repetitions.planned;
     lacks
         || match &planned.status {
@@ -232,19 +368,34 @@ fn short_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &P
             || nothing(point),
             |r| {
                 let open = if r.limits.is_median_open { "≥ " } else { "" };
-                format!("{open}{} {}, n = {}", grouped(r.summary.median), unit_of(&point.test.measure), r.summary.n)
+                format!(
+                    "{open}{} {}, n = {}",
+                    grouped(r.summary.median),
+                    unit_of(&point.test.measure),
+                    r.summary.n
+                )
             },
         );
         let value = wrapped(&format!("  {value}"), width);
-        let value = if is_doubtful(digest, point) { paint.warn(value.trim_end()) } else { value.trim_end().to_owned() };
-        let others: String = goal_rows(point).iter().map(|row| wrapped(row, width)).collect();
+        let value = if is_doubtful(digest, point) {
+            paint.warn(value.trim_end())
+        } else {
+            value.trim_end().to_owned()
+        };
+        let others: String = goal_rows(point)
+            .iter()
+            .map(|row| wrapped(row, width))
+            .collect();
         format!("{}\n{value}\n{others}", paint.bold(&head))
     };
     points.iter().map(entry).collect()
 }
 
 fn short_name(point: &PointDigest) -> String {
-    let size = point.size().map(|size| format!(" at {size}")).unwrap_or_default();
+    let size = point
+        .size()
+        .map(|size| format!(" at {size}"))
+        .unwrap_or_default();
     format!("{}{size}", title(point.test))
 }
 
@@ -255,9 +406,19 @@ fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
         return String::new();
     }
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let sign = if value == highest || value == 0.0 { Some("") } else { bound.sign().map(str::trim_end) };
-    let share =
-        sign.map(|sign| format!(" {sign}{}", share_bound(value / highest, bound).replace('\u{a0}', " "))).unwrap_or_default();
+    let sign = if value == highest || value == 0.0 {
+        Some("")
+    } else {
+        bound.sign().map(str::trim_end)
+    };
+    let share = sign
+        .map(|sign| {
+            format!(
+                " {sign}{}",
+                share_bound(value / highest, bound).replace('\u{a0}', " ")
+            )
+        })
+        .unwrap_or_default();
     let room = if width < 10 { width } else { width - 7 };
     let eighths = (value / highest * room as f64 * 8.0).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];

@@ -16,7 +16,12 @@ const SIGNS: [char; 3] = ['≥', '≤', '≈'];
 pub fn find(wanted: &str) -> Option<&'static Term> {
     let key = key(wanted);
     let by_name = |name: &str| terms().find(|term| term.name == name);
-    let heading = || HEADINGS.iter().find(|(heading, _)| *heading == key).and_then(|(_, name)| by_name(name));
+    let heading = || {
+        HEADINGS
+            .iter()
+            .find(|(heading, _)| *heading == key)
+            .and_then(|(_, name)| by_name(name))
+    };
     by_name(&key).or_else(heading)
 }
 
@@ -34,17 +39,26 @@ pub fn key(wanted: &str) -> String {
 
 /// Returns every name by which [`find`] knows a term: that of the term itself first, then the headings.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    terms().map(|term| term.name).chain(HEADINGS.iter().map(|(heading, _)| *heading))
+    terms()
+        .map(|term| term.name)
+        .chain(HEADINGS.iter().map(|(heading, _)| *heading))
 }
 
 /// Returns what must be added to the definition of a term; empty for most.
 pub fn details(term: &Term) -> String {
-    if term.name == "trust" { format!("\n{}", crate::findings::trust::rules()) } else { String::new() }
+    if term.name == "trust" {
+        format!("\n{}", crate::findings::trust::rules())
+    } else {
+        String::new()
+    }
 }
 
 /// Returns all terms: the measures, then the technologies, then the other terms of the field.
 pub fn terms() -> impl Iterator<Item = &'static Term> {
-    Measure::infos().map(|info| &info.term).chain(&TECHNOLOGIES).chain(&TERMS)
+    Measure::infos()
+        .map(|info| &info.term)
+        .chain(&TECHNOLOGIES)
+        .chain(&TERMS)
 }
 
 #[cfg(test)]
@@ -74,7 +88,10 @@ mod tests {
     #[test]
     fn a_heading_is_explained_by_a_term_there_is() {
         let names: Vec<&str> = terms().map(|term| term.name).collect();
-        let strange: Vec<_> = HEADINGS.iter().filter(|(_, name)| !names.contains(name)).collect();
+        let strange: Vec<_> = HEADINGS
+            .iter()
+            .filter(|(_, name)| !names.contains(name))
+            .collect();
         assert!(strange.is_empty(), "{strange:?}");
     }
 }

@@ -1,7 +1,9 @@
 //! A cell of a table, which formats itself once for all notations.
 
 use crate::wording::bound::Bound;
-use crate::wording::numbers::{grouped, ms, percent, seconds, three_digits, value, whole, with_decimals};
+use crate::wording::numbers::{
+    grouped, ms, percent, seconds, three_digits, value, whole, with_decimals,
+};
 use sixbench_method::measures::Quantity;
 use sixbench_method::terms::{Direction, FrameSize};
 use std::fmt;
@@ -50,7 +52,11 @@ impl Cell {
 
     /// Returns a number that may be a bound, with this many decimals. Rounding keeps the bound valid.
     pub(crate) fn rounded(value: f64, bound: Bound, decimals: usize) -> Self {
-        Self::Decimals(bound.rounded(value, 10f64.powi(-(decimals as i32))), decimals).bounded(bound)
+        Self::Decimals(
+            bound.rounded(value, 10f64.powi(-(decimals as i32))),
+            decimals,
+        )
+        .bounded(bound)
     }
 }
 
@@ -128,8 +134,14 @@ mod tests {
 
     #[test]
     fn a_bound_keeps_its_sign_and_remains_valid() {
-        assert_eq!(Cell::rounded(1.239, Bound::AtLeast, 2).to_string(), "≥\u{a0}1.23");
-        assert_eq!(Cell::rounded(1.231, Bound::AtMost, 2).to_string(), "≤\u{a0}1.24");
+        assert_eq!(
+            Cell::rounded(1.239, Bound::AtLeast, 2).to_string(),
+            "≥\u{a0}1.23"
+        );
+        assert_eq!(
+            Cell::rounded(1.231, Bound::AtMost, 2).to_string(),
+            "≤\u{a0}1.24"
+        );
         assert_eq!(Cell::rounded(1.231, Bound::Unknown, 2).to_string(), "–");
     }
 

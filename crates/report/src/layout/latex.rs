@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 const WIDEST_PIECE: f64 = 8.5;
 
 /// Accented letters that are available in every font encoding of pdfLaTeX.
-const MARKED: &str = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŁłŠšŽžČčĆćĚěŘřŮůŐőŰűŚśŹźŻżŃńŇň";
+const MARKED: &str =
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿŒœŁłŠšŽžČčĆćĚěŘřŮůŐőŰűŚśŹźŻżŃńŇň";
 
 /// Characters that need a command in LaTeX.
 const SIGNS: [(char, &str); 34] = [
@@ -73,7 +74,11 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
         if !std::mem::take(&mut is_first) && rest.is_empty() {
             return None;
         }
-        let (piece, behind) = rest.split_at(if is_short { rest.len() } else { piece_length(rest) });
+        let (piece, behind) = rest.split_at(if is_short {
+            rest.len()
+        } else {
+            piece_length(rest)
+        });
         rest = behind;
         Some(piece)
     })
@@ -84,7 +89,11 @@ fn piece_length(word: &str) -> usize {
     let mut width = 0.0;
     let ends = |(at, c): (usize, char)| {
         let is_next = at > 0 && width + char_width(c) > WIDEST_PIECE;
-        width += if "/_=:,.-@&\u{a0}".contains(c) { f64::INFINITY } else { char_width(c) };
+        width += if "/_=:,.-@&\u{a0}".contains(c) {
+            f64::INFINITY
+        } else {
+            char_width(c)
+        };
         is_next.then_some(at)
     };
     word.char_indices().find_map(ends).unwrap_or(word.len())
@@ -110,13 +119,20 @@ pub(crate) fn natural_width(text: &str) -> f64 {
 
 /// Returns the width of the widest part that cannot be broken.
 pub(crate) fn least_width(text: &str) -> f64 {
-    words(text).flat_map(pieces).map(natural_width).fold(0.0, f64::max)
+    words(text)
+        .flat_map(pieces)
+        .map(natural_width)
+        .fold(0.0, f64::max)
 }
 
 fn char_width(c: char) -> f64 {
     /// Indexed by code point.
-    static ASCII: LazyLock<[f64; 128]> = LazyLock::new(|| std::array::from_fn(|of| width_of(char::from(of as u8))));
-    ASCII.get(c as usize).copied().unwrap_or_else(|| width_of(c))
+    static ASCII: LazyLock<[f64; 128]> =
+        LazyLock::new(|| std::array::from_fn(|of| width_of(char::from(of as u8))));
+    ASCII
+        .get(c as usize)
+        .copied()
+        .unwrap_or_else(|| width_of(c))
 }
 
 /// Returns an upper bound for a group of characters, rounded up from the metrics of cmr8.
@@ -143,12 +159,18 @@ mod tests {
 
     #[test]
     fn what_latex_would_obey_is_printed() {
-        assert_eq!(escaped("50\u{a0}% of {a_b} & #1 \\x ≥ 3"), "50~\\% of \\{a\\_b\\} \\& \\#1 \\textbackslash{}x $\\geq$ 3");
+        assert_eq!(
+            escaped("50\u{a0}% of {a_b} & #1 \\x ≥ 3"),
+            "50~\\% of \\{a\\_b\\} \\& \\#1 \\textbackslash{}x $\\geq$ 3"
+        );
     }
 
     #[test]
     fn letters_that_pdflatex_lacks_are_printed_by_their_code_points() {
-        assert_eq!(escaped("Müller 中\u{1f600}"), "Müller \\sixbenchchar{4E2D}\\sixbenchchar{1F600}");
+        assert_eq!(
+            escaped("Müller 中\u{1f600}"),
+            "Müller \\sixbenchchar{4E2D}\\sixbenchchar{1F600}"
+        );
     }
 
     #[test]

@@ -4,10 +4,30 @@ use crate::layout::table::{ColumnHead, Table};
 
 pub(crate) fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let head = line(table.columns.iter().map(|c| escaped(&c.full_name())).collect());
-    let rule = line(table.columns.iter().map(|c: &ColumnHead| if c.number { "--:" } else { ":--" }.to_owned()).collect());
-    let rows: String = table.rows.iter().map(|r| line(r.iter().map(|c| escaped(c)).collect())).collect();
-    let notes: String = table.notes.iter().map(|n| format!("\n{}\n", escaped(n))).collect();
+    let head = line(
+        table
+            .columns
+            .iter()
+            .map(|c| escaped(&c.full_name()))
+            .collect(),
+    );
+    let rule = line(
+        table
+            .columns
+            .iter()
+            .map(|c: &ColumnHead| if c.number { "--:" } else { ":--" }.to_owned())
+            .collect(),
+    );
+    let rows: String = table
+        .rows
+        .iter()
+        .map(|r| line(r.iter().map(|c| escaped(c)).collect()))
+        .collect();
+    let notes: String = table
+        .notes
+        .iter()
+        .map(|n| format!("\n{}\n", escaped(n)))
+        .collect();
     format!("{head}{rule}{rows}{notes}")
 }
 
@@ -25,8 +45,12 @@ pub(crate) fn escaped(text: &str) -> String {
         match c {
             '|' | '*' | '_' | '`' | '[' | '<' | '\\' => plain.extend(['\\', c]),
             '&' if following == '#' || following.is_alphanumeric() => plain.push_str("\\&"),
-            '@' if following.is_alphanumeric() && !before.is_alphanumeric() => plain.extend(["@", BREAK]),
-            '#' | '!' if following.is_ascii_digit() => plain.extend([c.to_string().as_str(), BREAK]),
+            '@' if following.is_alphanumeric() && !before.is_alphanumeric() => {
+                plain.extend(["@", BREAK])
+            }
+            '#' | '!' if following.is_ascii_digit() => {
+                plain.extend([c.to_string().as_str(), BREAK])
+            }
             '\n' | '\r' => plain.push(' '),
             _ => plain.push(c),
         }
@@ -45,13 +69,25 @@ mod tests {
             escaped("@torvalds, (@org/team) #1 a/b#2 !3"),
             "@&#8203;torvalds, (@&#8203;org/team) #&#8203;1 a/b#&#8203;2 !&#8203;3"
         );
-        assert_eq!(escaped("&#64;torvalds &commat;torvalds"), "\\&#&#8203;64;torvalds \\&commat;torvalds");
-        assert_eq!(escaped("_@torvalds `@torvalds`"), "\\_@&#8203;torvalds \\`@&#8203;torvalds\\`");
+        assert_eq!(
+            escaped("&#64;torvalds &commat;torvalds"),
+            "\\&#&#8203;64;torvalds \\&commat;torvalds"
+        );
+        assert_eq!(
+            escaped("_@torvalds `@torvalds`"),
+            "\\_@&#8203;torvalds \\`@&#8203;torvalds\\`"
+        );
     }
 
     #[test]
     fn other_text_stays_as_it_is() {
-        for text in ["jool-nat64@netns", "a@example.org", "5 & 6 %", "C# # @ !", "2 k frames/s"] {
+        for text in [
+            "jool-nat64@netns",
+            "a@example.org",
+            "5 & 6 %",
+            "C# # @ !",
+            "2 k frames/s",
+        ] {
             assert_eq!(escaped(text), text);
         }
     }

@@ -40,12 +40,21 @@ pub(crate) struct ColumnGroup {
 
 impl<'c, Row> Column<'c, Row> {
     /// Returns a column of text.
-    pub(crate) fn text<C: Into<Cell>>(name: impl Into<String>, cell: impl Fn(&Row) -> C + 'c) -> Self {
-        Self { head: ColumnHead::new("", name, false), cell: Box::new(move |row| cell(row).into()) }
+    pub(crate) fn text<C: Into<Cell>>(
+        name: impl Into<String>,
+        cell: impl Fn(&Row) -> C + 'c,
+    ) -> Self {
+        Self {
+            head: ColumnHead::new("", name, false),
+            cell: Box::new(move |row| cell(row).into()),
+        }
     }
 
     /// Returns a column of numbers.
-    pub(crate) fn number<C: Into<Cell>>(name: impl Into<String>, cell: impl Fn(&Row) -> C + 'c) -> Self {
+    pub(crate) fn number<C: Into<Cell>>(
+        name: impl Into<String>,
+        cell: impl Fn(&Row) -> C + 'c,
+    ) -> Self {
         Self::number_in("", name, cell)
     }
 
@@ -55,7 +64,10 @@ impl<'c, Row> Column<'c, Row> {
         name: impl Into<String>,
         cell: impl Fn(&Row) -> C + 'c,
     ) -> Self {
-        Self { head: ColumnHead::new(group, name, true), cell: Box::new(move |row| cell(row).into()) }
+        Self {
+            head: ColumnHead::new(group, name, true),
+            cell: Box::new(move |row| cell(row).into()),
+        }
     }
 }
 
@@ -66,14 +78,28 @@ impl Table {
         columns: impl IntoIterator<Item = Column<'c, Row>>,
         rows: impl IntoIterator<Item = Row>,
     ) -> Self {
-        let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().map(|column| (column.head, column.cell)).unzip();
-        let rows = rows.into_iter().map(|row| cells.iter().map(|cell| cell(&row).to_string()).collect());
-        Self { rows: rows.collect(), ..Self::without_rows(title.into(), heads) }
+        let (heads, cells): (Vec<_>, Vec<_>) = columns
+            .into_iter()
+            .map(|column| (column.head, column.cell))
+            .unzip();
+        let rows = rows
+            .into_iter()
+            .map(|row| cells.iter().map(|cell| cell(&row).to_string()).collect());
+        Self {
+            rows: rows.collect(),
+            ..Self::without_rows(title.into(), heads)
+        }
     }
 
     /// Returns a table without rows and notes.
     pub(crate) fn without_rows(title: String, columns: Vec<ColumnHead>) -> Self {
-        Self { title, groups: groups(&columns), columns, rows: Vec::new(), notes: Vec::new() }
+        Self {
+            title,
+            groups: groups(&columns),
+            columns,
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// Returns the rows for a terminal of `width` columns, without title and notes: as aligned columns if they fit, else with each row as a sentence.
@@ -83,27 +109,60 @@ impl Table {
         match () {
             () if self.rows.is_empty() => String::new(),
             () if aligned.lines().all(|line| line.chars().count() <= width) => aligned,
-            () => self.rows.iter().map(|row| wrapped(&format!("  {}", self.sentence(row)), width)).collect(),
+            () => self
+                .rows
+                .iter()
+                .map(|row| wrapped(&format!("  {}", self.sentence(row)), width))
+                .collect(),
         }
     }
 
     fn aligned(&self) -> String {
-        let lines = || [self.columns.iter().map(|c| c.name.clone()).collect()].into_iter().chain(self.rows.iter().cloned());
-        let width = |i: usize| lines().map(|cells: Vec<String>| cells[i].chars().count()).max().unwrap_or(0);
+        let lines = || {
+            [self.columns.iter().map(|c| c.name.clone()).collect()]
+                .into_iter()
+                .chain(self.rows.iter().cloned())
+        };
+        let width = |i: usize| {
+            lines()
+                .map(|cells: Vec<String>| cells[i].chars().count())
+                .max()
+                .unwrap_or(0)
+        };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let padded = |(i, cell): (usize, &String)| match self.columns[i].number {
             true => format!("{cell:>0$}", widths[i]),
             false => format!("{cell:<0$}", widths[i]),
         };
-        let line =
-            |cells: Vec<String>| cells.iter().enumerate().map(padded).collect::<Vec<_>>().join("  ").trim_end().to_owned();
-        lines().map(|cells| format!("  {}\n", line(cells))).collect::<String>().replace('\u{a0}', " ")
+        let line = |cells: Vec<String>| {
+            cells
+                .iter()
+                .enumerate()
+                .map(padded)
+                .collect::<Vec<_>>()
+                .join("  ")
+                .trim_end()
+                .to_owned()
+        };
+        lines()
+            .map(|cells| format!("  {}\n", line(cells)))
+            .collect::<String>()
+            .replace('\u{a0}', " ")
     }
 
     /// Returns a row as a sentence: `frames: measured 64 k /s, subscribers 113`.
     fn sentence(&self, row: &[String]) -> String {
-        let named = self.columns.iter().zip(row).skip(1).map(|(column, cell)| format!("{} {cell}", column.name));
-        format!("{}: {}", row.first().map_or("", String::as_str), named.collect::<Vec<_>>().join(", "))
+        let named = self
+            .columns
+            .iter()
+            .zip(row)
+            .skip(1)
+            .map(|(column, cell)| format!("{} {cell}", column.name));
+        format!(
+            "{}: {}",
+            row.first().map_or("", String::as_str),
+            named.collect::<Vec<_>>().join(", ")
+        )
     }
 
     /// Returns the table with one more note.
@@ -126,9 +185,15 @@ impl Table {
 fn groups(columns: &[ColumnHead]) -> Vec<ColumnGroup> {
     let mut groups: Vec<ColumnGroup> = Vec::new();
     for column in columns {
-        match groups.last_mut().filter(|last| last.name == column.group && !column.group.is_empty()) {
+        match groups
+            .last_mut()
+            .filter(|last| last.name == column.group && !column.group.is_empty())
+        {
             Some(last) => last.columns += 1,
-            None => groups.push(ColumnGroup { name: column.group.clone(), columns: 1 }),
+            None => groups.push(ColumnGroup {
+                name: column.group.clone(),
+                columns: 1,
+            }),
         }
     }
     let is_grouped = groups.iter().any(|group| !group.name.is_empty());
@@ -137,7 +202,11 @@ fn groups(columns: &[ColumnHead]) -> Vec<ColumnGroup> {
 
 impl ColumnHead {
     fn new(group: impl Into<String>, name: impl Into<String>, number: bool) -> Self {
-        Self { group: group.into(), name: name.into(), number }
+        Self {
+            group: group.into(),
+            name: name.into(),
+            number,
+        }
     }
 
     /// Returns group and name on one line.
@@ -162,8 +231,14 @@ mod tests {
             Column::number("n", |_: &f64| Cell::Number(1)),
         ];
         let table = Table::of("", columns, [2.5]);
-        let group = |name: &str, columns| ColumnGroup { name: name.to_owned(), columns };
-        assert_eq!(table.groups, [group("", 1), group("TL (ms)", 2), group("", 1)]);
+        let group = |name: &str, columns| ColumnGroup {
+            name: name.to_owned(),
+            columns,
+        };
+        assert_eq!(
+            table.groups,
+            [group("", 1), group("TL (ms)", 2), group("", 1)]
+        );
         assert_eq!(table.columns[1].full_name(), "TL (ms): Median");
         assert!(table.columns[1].number && !table.columns[0].number);
         assert_eq!(table.rows, [["t2.5", "2.5", "–", "1"]]);
@@ -171,7 +246,10 @@ mod tests {
 
     #[test]
     fn a_table_without_groups_has_one_row_of_names() {
-        let columns = [Column::text("Test", |row: &String| row.clone()), Column::number("n", |_: &String| Cell::Number(1))];
+        let columns = [
+            Column::text("Test", |row: &String| row.clone()),
+            Column::number("n", |_: &String| Cell::Number(1)),
+        ];
         assert!(Table::of("", columns, []).groups.is_empty());
     }
 }

@@ -9,8 +9,14 @@ use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let searched = digest.points_of(|m| m.is_capacity() && m.is_of_connections()).filter(|p| p.records.len() > 1);
-    let line = LegendEntry::new("▬", style::color(2), "establishment rate of the numbers held");
+    let searched = digest
+        .points_of(|m| m.is_capacity() && m.is_of_connections())
+        .filter(|p| p.records.len() > 1);
+    let line = LegendEntry::new(
+        "▬",
+        style::color(2),
+        "establishment rate of the numbers held",
+    );
     Figure {
         id: "capacity".into(),
         title: "Capacity, step by step".into(),
@@ -28,10 +34,29 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 fn panel(digest: &Digest, point: &PointDigest) -> Panel {
     let mut plots = vec![style::line(held(point), style::color(2), 1.5)];
     plots.extend(marks(digest, point));
-    let numbers = || point.records.iter().filter_map(|r| place(r)).map(|(x, _)| x);
-    let highest = point.records.iter().filter_map(|r| place(r)).map(|(_, y)| y).fold(1.0, f64::max);
-    let ends = style::around(numbers().fold(f64::MAX, f64::min), numbers().fold(1.0, f64::max));
-    let layout = style::panel(&plots, &style::point_title(point), "connections", "rate (connections/s)");
+    let numbers = || {
+        point
+            .records
+            .iter()
+            .filter_map(|r| place(r))
+            .map(|(x, _)| x)
+    };
+    let highest = point
+        .records
+        .iter()
+        .filter_map(|r| place(r))
+        .map(|(_, y)| y)
+        .fold(1.0, f64::max);
+    let ends = style::around(
+        numbers().fold(f64::MAX, f64::min),
+        numbers().fold(1.0, f64::max),
+    );
+    let layout = style::panel(
+        &plots,
+        &style::point_title(point),
+        "connections",
+        "rate (connections/s)",
+    );
     let layout = style::y_from_zero(style::log_x(layout, ends), Axis::up_to(highest, 5.0));
     let layout = match point.rated() {
         Some(r) => {
@@ -49,19 +74,31 @@ fn panel(digest: &Digest, point: &PointDigest) -> Panel {
 }
 
 fn place(record: &TrialRecord) -> Option<(f64, f64)> {
-    Some((record.result.spec.kind.connections()? as f64, record.result.spec.rate.0 as f64))
+    Some((
+        record.result.spec.kind.connections()? as f64,
+        record.result.spec.rate.0 as f64,
+    ))
 }
 
 /// Returns the median rates in both phases for the numbers of connections that were held.
 fn held(point: &PointDigest) -> Vec<(f64, f64)> {
     let steps = point.steps(point.first_goal());
-    let mut line: Vec<(f64, f64)> = steps.iter().filter_map(|s| Some((s.connections as f64, s.rates?.median))).collect();
+    let mut line: Vec<(f64, f64)> = steps
+        .iter()
+        .filter_map(|s| Some((s.connections as f64, s.rates?.median)))
+        .collect();
     line.sort_by(|a, b| a.0.total_cmp(&b.0));
     line
 }
 
 fn marks(digest: &Digest, point: &PointDigest) -> Vec<Plot> {
     let number = |r: &TrialRecord| whole(r.result.spec.kind.connections().unwrap_or(0));
-    let label = |r: &TrialRecord, word: &str| format!("{} connections: {}", number(r), style::trial_label(r, word));
-    style::trials(digest, point.records.iter().filter_map(|&r| Some((place(r)?, r))), label)
+    let label = |r: &TrialRecord, word: &str| {
+        format!("{} connections: {}", number(r), style::trial_label(r, word))
+    };
+    style::trials(
+        digest,
+        point.records.iter().filter_map(|&r| Some((place(r)?, r))),
+        label,
+    )
 }

@@ -23,12 +23,19 @@ const KINDS: [ClientPanel; 4] = [
 ];
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let all: Vec<ClientSeries> = client_series(digest).into_iter().filter(|series| series.measured().count() > 1).collect();
+    let all: Vec<ClientSeries> = client_series(digest)
+        .into_iter()
+        .filter(|series| series.measured().count() > 1)
+        .collect();
     // The names determine the colours of the lines.
     let names = each_once(all.iter().map(|series| series.name));
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
-    let panels = sizes.into_iter().flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
-    let panels: Vec<Panel> = panels.filter_map(|(size, kind)| panel(&all, &names, size, *kind)).collect();
+    let panels = sizes
+        .into_iter()
+        .flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
+    let panels: Vec<Panel> = panels
+        .filter_map(|(size, kind)| panel(&all, &names, size, *kind))
+        .collect();
     let bounds = style::bound_keys(&panels);
     Figure {
         id: "clients".into(),
@@ -44,33 +51,79 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 /// Returns the panel of a quantity; `None` if it was not measured.
-fn panel(all: &[ClientSeries], names: &[&str], size: FrameSize, (quantity, y, unit): ClientPanel) -> Option<Panel> {
-    let of_size = || all.iter().filter(|series| series.size == size && series.samples(quantity).next().is_some());
-    let place = |series: &ClientSeries| names.iter().position(|name| *name == series.name).unwrap_or(0);
-    let marks: Vec<(usize, Vec<Barred>)> = of_size().map(|series| (place(series), marks(series, quantity, unit))).collect();
-    let mut plots: Vec<Plot> = marks.iter().flat_map(|(i, marks)| style::joined(*i, marks.clone())).collect();
-    let highest = of_size().flat_map(|l| l.samples(quantity)).map(|(_, s)| s.summary.p99 / unit).reduce(f64::max)?;
-    let most = of_size().flat_map(|l| l.samples(quantity)).map(|(clients, _)| clients).max()?;
+fn panel(
+    all: &[ClientSeries],
+    names: &[&str],
+    size: FrameSize,
+    (quantity, y, unit): ClientPanel,
+) -> Option<Panel> {
+    let of_size = || {
+        all.iter()
+            .filter(|series| series.size == size && series.samples(quantity).next().is_some())
+    };
+    let place = |series: &ClientSeries| {
+        names
+            .iter()
+            .position(|name| *name == series.name)
+            .unwrap_or(0)
+    };
+    let marks: Vec<(usize, Vec<Barred>)> = of_size()
+        .map(|series| (place(series), marks(series, quantity, unit)))
+        .collect();
+    let mut plots: Vec<Plot> = marks
+        .iter()
+        .flat_map(|(i, marks)| style::joined(*i, marks.clone()))
+        .collect();
+    let highest = of_size()
+        .flat_map(|l| l.samples(quantity))
+        .map(|(_, s)| s.summary.p99 / unit)
+        .reduce(f64::max)?;
+    let most = of_size()
+        .flat_map(|l| l.samples(quantity))
+        .map(|(clients, _)| clients)
+        .max()?;
     if quantity == Quantity::ForwardedFrames {
-        plots.extend(of_size().map(|series| style::dashed(lossless(series, highest), style::color(place(series)), 1.0)));
+        plots.extend(of_size().map(|series| {
+            style::dashed(lossless(series, highest), style::color(place(series)), 1.0)
+        }));
     }
     let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
-    let layout = marks.iter().fold(layout, |layout, (_, marks)| style::with_signs(layout, marks));
-    let layout = if highest < 1000.0 { layout.with_y_tick_format(style::plain_numbers()) } else { layout };
+    let layout = marks.iter().fold(layout, |layout, (_, marks)| {
+        style::with_signs(layout, marks)
+    });
+    let layout = if highest < 1000.0 {
+        layout.with_y_tick_format(style::plain_numbers())
+    } else {
+        layout
+    };
     let y = Axis::up_to(if highest > 0.0 { highest } else { 1.0 }, 5.0);
     let label = |series: &ClientSeries| {
         let (clients, last) = series.samples(quantity).last()?;
-        Some(EndLabel::of(place(series), series.name, (f64::from(clients), last.summary.median / unit)))
+        Some(EndLabel::of(
+            place(series),
+            series.name,
+            (f64::from(clients), last.summary.median / unit),
+        ))
     };
     let x = Axis::counting(f64::from(most), 10.0);
-    let layout = end_labels::named(layout, names.len(), x, of_size().filter_map(label).collect(), y.end);
+    let layout = end_labels::named(
+        layout,
+        names.len(),
+        x,
+        of_size().filter_map(label).collect(),
+        y.end,
+    );
     Some(style::draw(plots, style::y_from_zero(layout, y)))
 }
 
 /// Returns the line of all requests in both directions, up to the end of the axis.
 fn lossless(series: &ClientSeries, highest: f64) -> Vec<(f64, f64)> {
     let each = 2.0 * series.settings.rate_per_client.0 as f64;
-    let last = series.measured().last().map_or(0.0, |step| f64::from(step.clients)).min(highest / each);
+    let last = series
+        .measured()
+        .last()
+        .map_or(0.0, |step| f64::from(step.clients))
+        .min(highest / each);
     vec![(0.0, 0.0), (last, last * each)]
 }
 
@@ -104,5 +157,7 @@ fn spread(series: &ClientSeries, clients: u32, quantity: Quantity) -> String {
         _ => return String::new(),
     };
     let deviation = series.samples(of).find(|(at, _)| *at == clients);
-    deviation.map(|(_, s)| format!(" ± {}", numbers::value(of, s.summary.median))).unwrap_or_default()
+    deviation
+        .map(|(_, s)| format!(" ± {}", numbers::value(of, s.summary.median)))
+        .unwrap_or_default()
 }

@@ -15,23 +15,41 @@ use sixbench_method::trial::{Bucket, DirectionResult};
 const FLOOR: f64 = 1e-6;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
-    let trials: Vec<_> = digest.points.iter().filter_map(|p| Some((p, p.delay_trial(p.first_goal())?))).collect();
-    let delays = || trials.iter().flat_map(|(_, r)| measured(r)).flat_map(|d| &d.delays).map(|b| b.up_to_ns as f64 / 1e6);
-    let ends = style::decades(delays().fold(f64::MAX, f64::min), delays().fold(0.0, f64::max));
+    let trials: Vec<_> = digest
+        .points
+        .iter()
+        .filter_map(|p| Some((p, p.delay_trial(p.first_goal())?)))
+        .collect();
+    let delays = || {
+        trials
+            .iter()
+            .flat_map(|(_, r)| measured(r))
+            .flat_map(|d| &d.delays)
+            .map(|b| b.up_to_ns as f64 / 1e6)
+    };
+    let ends = style::decades(
+        delays().fold(f64::MAX, f64::min),
+        delays().fold(0.0, f64::max),
+    );
     let sizes = kinds(trials.iter().map(|(point, _)| *point)).into_iter();
     Figure {
         id: "delay".into(),
         title: "Distribution of delays".into(),
         caption: caption(digest),
         keys: directions::keys(digest, &trials),
-        panels: sizes.flat_map(|size| panels(digest, size, &trials, ends)).collect(),
+        panels: sizes
+            .flat_map(|size| panels(digest, size, &trials, ends))
+            .collect(),
         ..Figure::default()
     }
 }
 
 fn caption(digest: &Digest) -> String {
     let (frames, trials) = match digest.has_queries_and_others() {
-        (true, false) => ("correctly answered queries", "the passing trial at the highest rate, including late answers"),
+        (true, false) => (
+            "correctly answered queries",
+            "the passing trial at the highest rate, including late answers",
+        ),
         (true, true) => (
             "received frames, or of the correctly answered queries,",
             "for delay measurements, the trial of the repetition nearest the median; for throughput and queries, the passing trial at the highest load",
@@ -51,37 +69,77 @@ fn caption(digest: &Digest) -> String {
 /// Returns a sentence on values that are not one-way delays, if there are any.
 fn replies(digest: &Digest) -> &'static str {
     match digest.points_of(|m| m.response_time().is_some()).next() {
-        Some(_) => " For response-time, the reverse direction shows the response time: there and back.",
+        Some(_) => {
+            " For response-time, the reverse direction shows the response time: there and back."
+        }
         None => "",
     }
 }
 
 /// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
-fn panels(digest: &Digest, size: Option<FrameSize>, trials: &[(&PointDigest, &TrialRecord)], ends: (f64, f64)) -> Vec<Panel> {
-    let trials: Vec<_> = trials.iter().copied().filter(|(point, _)| point.size() == size).collect();
+fn panels(
+    digest: &Digest,
+    size: Option<FrameSize>,
+    trials: &[(&PointDigest, &TrialRecord)],
+    ends: (f64, f64),
+) -> Vec<Panel> {
+    let trials: Vec<_> = trials
+        .iter()
+        .copied()
+        .filter(|(point, _)| point.size() == size)
+        .collect();
     style::shared_out(&trials, style::LOOKS)
         .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(size)), trials, ends))
         .collect()
 }
 
-fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)], ends: (f64, f64)) -> Panel {
-    let plots: Vec<Plot> = trials.iter().flat_map(|(point, record)| series(digest.place(point.test), point, record)).collect();
+fn panel(
+    digest: &Digest,
+    title: &str,
+    trials: &[(&PointDigest, &TrialRecord)],
+    ends: (f64, f64),
+) -> Panel {
+    let plots: Vec<Plot> = trials
+        .iter()
+        .flat_map(|(point, record)| series(digest.place(point.test), point, record))
+        .collect();
     let noun = trials.first().map_or("frames", |(_, record)| noun(record));
-    let layout = style::panel(&plots, title, "delay (ms)", &format!("share of {noun} with more"));
-    style::draw(plots, style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers()))
+    let layout = style::panel(
+        &plots,
+        title,
+        "delay (ms)",
+        &format!("share of {noun} with more"),
+    );
+    style::draw(
+        plots,
+        style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers()),
+    )
 }
 
 fn measured(record: &TrialRecord) -> impl Iterator<Item = &DirectionResult> {
-    record.result.directions.iter().filter(|direction| !direction.delays.is_empty())
+    record
+        .result
+        .directions
+        .iter()
+        .filter(|direction| !direction.delays.is_empty())
 }
 
 /// Returns the lines of a trial. The dot at the point where a line falls to the floor shows its load as a tooltip.
 fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
     let of = |direction: &DirectionResult| {
         let tail = tail(&direction.delays);
-        let label = format!("{}, {} at {}", title(point.test), point.test.measure.name(), load(&record.result.spec));
-        let dots = tail.last().map(|&last| style::dots(vec![last], style::color(i), style::marker(i), vec![label]));
-        std::iter::once(directions::line(i, direction.direction, tail)).chain(dots).collect::<Vec<_>>()
+        let label = format!(
+            "{}, {} at {}",
+            title(point.test),
+            point.test.measure.name(),
+            load(&record.result.spec)
+        );
+        let dots = tail
+            .last()
+            .map(|&last| style::dots(vec![last], style::color(i), style::marker(i), vec![label]));
+        std::iter::once(directions::line(i, direction.direction, tail))
+            .chain(dots)
+            .collect::<Vec<_>>()
     };
     measured(record).flat_map(of).collect()
 }
@@ -116,7 +174,11 @@ mod tests {
     fn the_tail_never_rises_and_ends_at_the_floor() {
         let buckets = [(10_000, 900), (20_000, 90), (50_000, 9), (900_000, 1)].map(Bucket::from);
         let tail = tail(&buckets);
-        assert!(tail.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1), "{tail:?}");
+        assert!(
+            tail.windows(2)
+                .all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 >= pair[1].1),
+            "{tail:?}"
+        );
         assert_eq!(tail[0], (0.01, 1.0));
         assert_eq!(tail[tail.len() - 1], (0.9, FLOOR));
     }

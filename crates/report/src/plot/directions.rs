@@ -11,13 +11,25 @@ use sixbench_method::trial::TrialKind;
 /// Returns the legend of an overlay: the tests by the dots at the ends of their lines, and the directions by their strokes if there are two.
 pub(super) fn keys(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> Vec<LegendEntry> {
     let tests = digest.input.plan.tests.iter().enumerate();
-    let drawn = tests.filter(|(_, test)| trials.iter().any(|(point, _)| point.test.name == test.name));
+    let drawn =
+        tests.filter(|(_, test)| trials.iter().any(|(point, _)| point.test.name == test.name));
     let entries = drawn.map(|(i, test)| style::key(i, title(test)));
-    let has_both = trials.iter().any(|(_, record)| record.result.directions.len() > 1);
-    let has_queries = trials.iter().any(|(_, record)| record.result.spec.kind == TrialKind::Queries);
-    let forward = if has_queries { "forward, or queries" } else { "forward" };
-    let strokes = [("──", forward), ("┄┄", "reverse")].map(|(glyph, word)| LegendEntry::new(glyph, style::INK, word));
-    entries.chain(strokes.into_iter().filter(|_| has_both)).collect()
+    let has_both = trials
+        .iter()
+        .any(|(_, record)| record.result.directions.len() > 1);
+    let has_queries = trials
+        .iter()
+        .any(|(_, record)| record.result.spec.kind == TrialKind::Queries);
+    let forward = if has_queries {
+        "forward, or queries"
+    } else {
+        "forward"
+    };
+    let strokes = [("──", forward), ("┄┄", "reverse")]
+        .map(|(glyph, word)| LegendEntry::new(glyph, style::INK, word));
+    entries
+        .chain(strokes.into_iter().filter(|_| has_both))
+        .collect()
 }
 
 /// Draws a direction of a test: forward solid, reverse dashed.
@@ -30,5 +42,9 @@ pub(super) fn line(test: usize, direction: Direction, points: Vec<(f64, f64)>) -
 
 /// Returns the noun for the units that a trial sends.
 pub(super) fn noun(record: &TrialRecord) -> &'static str {
-    if record.result.spec.kind == TrialKind::Queries { "queries" } else { "frames" }
+    if record.result.spec.kind == TrialKind::Queries {
+        "queries"
+    } else {
+        "frames"
+    }
 }

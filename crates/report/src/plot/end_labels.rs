@@ -28,7 +28,10 @@ pub(super) fn is_room_for(lines: usize) -> bool {
 impl EndLabel {
     /// Returns the name of the line with this look, with its mark, since several lines may end at the same place.
     pub(super) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
-        Self { at, name: format!("{} {name}", style::key(look, "").glyph) }
+        Self {
+            at,
+            name: format!("{} {name}", style::key(look, "").glyph),
+        }
     }
 }
 
@@ -36,42 +39,85 @@ impl EndLabel {
 pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
     match is_room_for(lines.len()) {
         true => Vec::new(),
-        false => lines.into_iter().map(|(look, name)| style::key(look, name)).collect(),
+        false => lines
+            .into_iter()
+            .map(|(look, name)| style::key(look, name))
+            .collect(),
     }
 }
 
 /// Returns a layout whose horizontal axis goes from zero to `end`, followed by the names if there is space for all `lines`.
-pub(super) fn named(layout: Layout, lines: usize, end: Axis, labels: Vec<EndLabel>, highest: f64) -> Layout {
+pub(super) fn named(
+    layout: Layout,
+    lines: usize,
+    end: Axis,
+    labels: Vec<EndLabel>,
+    highest: f64,
+) -> Layout {
     if !is_room_for(lines) {
         return style::x_from_zero(layout, end);
     }
-    let layout = style::x_from_zero(layout, Axis { end: end.end * (1.0 + ROOM), ..end });
+    let layout = style::x_from_zero(
+        layout,
+        Axis {
+            end: end.end * (1.0 + ROOM),
+            ..end
+        },
+    );
     let layout = layout.with_x_tick_format(style::thousands_up_to(end.end));
     labelled(layout, labels, 0.03 * end.end, highest)
 }
 
 /// Does the same as [`named`] for a logarithmic axis with these ends.
-pub(super) fn named_on_log(layout: Layout, lines: usize, ends: (f64, f64), labels: Vec<EndLabel>, highest: f64) -> Layout {
+pub(super) fn named_on_log(
+    layout: Layout,
+    lines: usize,
+    ends: (f64, f64),
+    labels: Vec<EndLabel>,
+    highest: f64,
+) -> Layout {
     if !is_room_for(lines) {
         return style::log_x(layout, ends);
     }
     let further = |share: f64| (ends.1 / ends.0).powf(share);
-    let aside = |label: EndLabel| EndLabel { at: (label.at.0 * further(0.03), label.at.1), ..label };
+    let aside = |label: EndLabel| EndLabel {
+        at: (label.at.0 * further(0.03), label.at.1),
+        ..label
+    };
     let layout = style::log_x(layout, (ends.0, ends.1 * further(ROOM)));
-    labelled(layout, labels.into_iter().map(aside).collect(), 0.0, highest)
+    labelled(
+        layout,
+        labels.into_iter().map(aside).collect(),
+        0.0,
+        highest,
+    )
 }
 
 /// Returns the layout with each name slightly to the side of the end of its line, by `aside`, and without overlaps. The vertical axis goes from zero to
 /// `highest`.
-pub(super) fn labelled(layout: Layout, mut labels: Vec<EndLabel>, aside: f64, highest: f64) -> Layout {
+pub(super) fn labelled(
+    layout: Layout,
+    mut labels: Vec<EndLabel>,
+    aside: f64,
+    highest: f64,
+) -> Layout {
     let pixel = highest / DRAWN;
     labels.sort_by(|a, b| a.at.1.total_cmp(&b.at.1));
     let heights: Vec<f64> = labels.iter().map(|label| label.at.1).collect();
     let heights = spread(&heights, LINE * pixel, highest - LINE / 2.0 * pixel);
-    labels.iter().zip(heights).fold(layout, |layout, (label, height)| {
-        let text = format!("{FROM_HERE}{}", cut(&label.name, LONGEST).replace('$', "\\$"));
-        layout.with_annotation(TextAnnotation::new(text, label.at.0 + aside, height - LIFTED * pixel).with_font_size(11))
-    })
+    labels
+        .iter()
+        .zip(heights)
+        .fold(layout, |layout, (label, height)| {
+            let text = format!(
+                "{FROM_HERE}{}",
+                cut(&label.name, LONGEST).replace('$', "\\$")
+            );
+            layout.with_annotation(
+                TextAnnotation::new(text, label.at.0 + aside, height - LIFTED * pixel)
+                    .with_font_size(11),
+            )
+        })
 }
 
 /// Moves heights, which ascend, as little as possible so that they are `apart` and not above `highest`.
@@ -95,6 +141,9 @@ mod tests {
     #[test]
     fn names_of_lines_that_end_together_stand_apart_and_inside() {
         assert_eq!(spread(&[0.0, 1.0, 50.0], 10.0, 100.0), [0.0, 10.0, 50.0]);
-        assert_eq!(spread(&[96.0, 97.0, 98.0], 10.0, 100.0), [80.0, 90.0, 100.0]);
+        assert_eq!(
+            spread(&[96.0, 97.0, 98.0], 10.0, 100.0),
+            [80.0, 90.0, 100.0]
+        );
     }
 }

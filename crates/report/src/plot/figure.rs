@@ -24,7 +24,8 @@ pub(crate) const SEARCHES: DataFile = DataFile("results.csv");
 pub(crate) const VALUES: DataFile = DataFile("results-values.csv");
 
 /// The end of the title of what shows the devices in shared memory alone.
-pub(crate) const IN_MEMORY: &str = ", devices in shared memory (not to be compared with the others)";
+pub(crate) const IN_MEMORY: &str =
+    ", devices in shared memory (not to be compared with the others)";
 
 /// A figure: small multiples under one caption and one legend.
 #[derive(Default, Serialize)]
@@ -50,8 +51,15 @@ impl Figure {
         match group {
             LinkKind::Unknown | LinkKind::Virtual | LinkKind::Interfaces => self,
             LinkKind::SharedMemory => {
-                let (id, title) = (format!("{}-{}", self.id, group.name()), format!("{}{IN_MEMORY}", self.title));
-                Self { id: id.into(), title: title.into(), ..self }
+                let (id, title) = (
+                    format!("{}-{}", self.id, group.name()),
+                    format!("{}{IN_MEMORY}", self.title),
+                );
+                Self {
+                    id: id.into(),
+                    title: title.into(),
+                    ..self
+                }
             }
         }
     }

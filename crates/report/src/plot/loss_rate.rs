@@ -10,10 +10,19 @@ use kuva::prelude::Plot;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_stats::Summary;
 
-const WHOLE: Axis = Axis { end: 100.0, step: 20.0 };
+const WHOLE: Axis = Axis {
+    end: 100.0,
+    step: 20.0,
+};
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let tests = digest.input.plan.tests.iter().enumerate().filter(|(_, t)| scanned(digest).any(|p| p.test.name == t.name));
+    let tests = digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| scanned(digest).any(|p| p.test.name == t.name));
     Figure {
         id: "loss-rate".into(),
         title: "Loss over the input rate".into(),
@@ -23,7 +32,10 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             base(digest)
         ),
         keys: tests.map(|(i, test)| style::key(i, title(test))).collect(),
-        panels: sizes(scanned(digest)).into_iter().flat_map(|size| [whole(digest, size), zoomed(digest, size)]).collect(),
+        panels: sizes(scanned(digest))
+            .into_iter()
+            .flat_map(|size| [whole(digest, size), zoomed(digest, size)])
+            .collect(),
         data: VALUES,
         ..Figure::default()
     }
@@ -46,7 +58,11 @@ fn whole(digest: &Digest, size: FrameSize) -> Panel {
 
 fn zoomed(digest: &Digest, size: FrameSize) -> Panel {
     let plots = all_series(digest, size, 1.0);
-    let losses = || scanned(digest).filter(|p| p.point.frame_size == size).flat_map(|p| p.losses());
+    let losses = || {
+        scanned(digest)
+            .filter(|p| p.point.frame_size == size)
+            .flat_map(|p| p.losses())
+    };
     let rate = losses().map(|(rate, _)| rate.0 as f64).fold(1.0, f64::max);
     let loss = losses().map(|(_, s)| s.max).fold(0.0, f64::max);
     let layout = style::panel(
@@ -57,11 +73,18 @@ fn zoomed(digest: &Digest, size: FrameSize) -> Panel {
     );
     let y = Axis::up_to(if loss > 0.0 { loss } else { 1.0 }, 5.0);
     let y = if y.end > 100.0 { WHOLE } else { y };
-    style::draw(plots, style::from_zero(layout, Axis::up_to(rate, 5.0), y).with_y_tick_format(style::plain_numbers()))
+    style::draw(
+        plots,
+        style::from_zero(layout, Axis::up_to(rate, 5.0), y)
+            .with_y_tick_format(style::plain_numbers()),
+    )
 }
 
 fn all_series(digest: &Digest, size: FrameSize, scale: f64) -> Vec<Plot> {
-    scanned(digest).filter(|p| p.point.frame_size == size).flat_map(|p| series(digest.place(p.test), p, scale)).collect()
+    scanned(digest)
+        .filter(|p| p.point.frame_size == size)
+        .flat_map(|p| series(digest.place(p.test), p, scale))
+        .collect()
 }
 
 fn series(i: usize, point: &PointDigest, scale: f64) -> [Plot; 2] {

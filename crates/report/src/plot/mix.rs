@@ -46,13 +46,30 @@ struct MixSeries<'d, 'a> {
 
 fn panels(digest: &Digest) -> Vec<Panel> {
     let all = series(digest, SeriesBy::Background);
-    let drawn = all.iter().filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
-    let stages = drawn.flat_map(|steps| steps.sizes().into_iter().map(|size| mix_series(digest, steps, size)));
-    stages.filter(|mix_series| mix_series.points.len() > 1).map(|mix_series| mixed_panel(&mix_series)).collect()
+    let drawn = all
+        .iter()
+        .filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
+    let stages = drawn.flat_map(|steps| {
+        steps
+            .sizes()
+            .into_iter()
+            .map(|size| mix_series(digest, steps, size))
+    });
+    stages
+        .filter(|mix_series| mix_series.points.len() > 1)
+        .map(|mix_series| mixed_panel(&mix_series))
+        .collect()
 }
 
-fn mix_series<'d, 'a>(digest: &'d Digest<'a>, steps: &TestSeries<'a>, size: FrameSize) -> MixSeries<'d, 'a> {
-    MixSeries { title: format!("{}, {}", steps.name, frames(Some(size))), points: steps.with_rate(digest, size) }
+fn mix_series<'d, 'a>(
+    digest: &'d Digest<'a>,
+    steps: &TestSeries<'a>,
+    size: FrameSize,
+) -> MixSeries<'d, 'a> {
+    MixSeries {
+        title: format!("{}, {}", steps.name, frames(Some(size))),
+        points: steps.with_rate(digest, size),
+    }
 }
 
 fn mixed_panel(mix_series: &MixSeries) -> Panel {
@@ -62,31 +79,66 @@ fn mixed_panel(mix_series: &MixSeries) -> Panel {
     if let Some((tt, tn)) = ends(&mix_series.points) {
         let line = |model: fn(f64, f64, f64) -> f64| curve(|share| model(share, tt, tn));
         let models = [line(mix::separate_cores), line(mix::one_core)];
-        highest = models.iter().flatten().map(|(_, y)| *y).fold(highest, f64::max);
+        highest = models
+            .iter()
+            .flatten()
+            .map(|(_, y)| *y)
+            .fold(highest, f64::max);
         let [first, second] = models;
-        plots.extend([style::line(first, style::color(separate), 1.5), style::dashed(second, style::color(one), 1.5)]);
+        plots.extend([
+            style::line(first, style::color(separate), 1.5),
+            style::dashed(second, style::color(one), 1.5),
+        ]);
     }
     let measured = measured(mix_series);
     plots.push(style::barred(dots, measured.clone()));
-    let layout = style::panel(&plots, &mix_series.title, "translated frames (%)", "throughput (frames/s per direction)");
+    let layout = style::panel(
+        &plots,
+        &mix_series.title,
+        "translated frames (%)",
+        "throughput (frames/s per direction)",
+    );
     let layout = style::with_signs(layout, &measured);
-    style::draw(plots, style::from_zero(layout, Axis { end: 100.0, step: 20.0 }, Axis::up_to(highest, 5.0)))
+    style::draw(
+        plots,
+        style::from_zero(
+            layout,
+            Axis {
+                end: 100.0,
+                step: 20.0,
+            },
+            Axis::up_to(highest, 5.0),
+        ),
+    )
 }
 
 /// Returns the curve of a model over the percentage of translated frames, with enough points for its kink.
 fn curve(model: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-    (0..=200).map(|i| f64::from(i) / 200.0).map(|share| (share * 100.0, model(share))).collect()
+    (0..=200)
+        .map(|i| f64::from(i) / 200.0)
+        .map(|share| (share * 100.0, model(share)))
+        .collect()
 }
 
 fn top(mix_series: &MixSeries) -> f64 {
-    mix_series.points.iter().filter_map(|(_, p)| p.headline()).map(|s| s.p99).fold(0.0, f64::max)
+    mix_series
+        .points
+        .iter()
+        .filter_map(|(_, p)| p.headline())
+        .map(|s| s.p99)
+        .fold(0.0, f64::max)
 }
 
 fn measured(mix_series: &MixSeries) -> Vec<Barred> {
     let dot = |&(background, point): &(f64, &PointDigest)| {
         let (share, s) = (100.0 - background, point.headline()?);
-        let label =
-            format!("{} % translated: {}{} frames/s, n = {}", three_digits(share), point.sign(), grouped(s.median), s.n);
+        let label = format!(
+            "{} % translated: {}{} frames/s, n = {}",
+            three_digits(share),
+            point.sign(),
+            grouped(s.median),
+            s.n
+        );
         Some(Barred::new(share, s.median, (s.p1, s.p99), label).signed(point.sign()))
     };
     mix_series.points.iter().filter_map(dot).collect()

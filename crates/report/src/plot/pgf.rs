@@ -47,8 +47,14 @@ impl Picture {
             colors: BTreeSet::new(),
         };
         plots.iter().for_each(|plot| picture.add(plot, &frame));
-        layout.reference_lines.iter().for_each(|line| picture.add_level(line, &frame));
-        layout.annotations.iter().for_each(|text| picture.add_text(text));
+        layout
+            .reference_lines
+            .iter()
+            .for_each(|line| picture.add_level(line, &frame));
+        layout
+            .annotations
+            .iter()
+            .for_each(|text| picture.add_text(text));
         picture
     }
 
@@ -68,31 +74,77 @@ impl Picture {
             Some((down, up)) if down > 0.0 || up > 0.0 => {
                 has_bars = true;
                 // A logarithmic axis cannot show zero.
-                let down = if frame.log[1] { down.min(point.y * 0.999) } else { down };
-                format!("({},{}) += (0,{}) -= (0,{})", number(point.x), number(point.y), number(up), number(down))
+                let down = if frame.log[1] {
+                    down.min(point.y * 0.999)
+                } else {
+                    down
+                };
+                format!(
+                    "({},{}) += (0,{}) -= (0,{})",
+                    number(point.x),
+                    number(point.y),
+                    number(up),
+                    number(down)
+                )
             }
             _ => coordinate((point.x, point.y)),
         });
         let points: Vec<String> = points.collect();
-        let bars = if has_bars { ", error bars/.cd, y dir=both, y explicit" } else { "" };
+        let bars = if has_bars {
+            ", error bars/.cd, y dir=both, y explicit"
+        } else {
+            ""
+        };
         let color = self.color(&dots.color);
-        self.add_plot(&format!("only marks, {}, mark size=1.5pt, {color}{bars}", mark(dots.marker)), &points, "");
+        self.add_plot(
+            &format!(
+                "only marks, {}, mark size=1.5pt, {color}{bars}",
+                mark(dots.marker)
+            ),
+            &points,
+            "",
+        );
     }
 
     fn add_line(&mut self, line: &LinePlot, frame: &Frame) {
-        let shown = line.data.iter().map(|point| (point.x, point.y)).filter(|&(x, y)| frame.has(x, y));
+        let shown = line
+            .data
+            .iter()
+            .map(|point| (point.x, point.y))
+            .filter(|&(x, y)| frame.has(x, y));
         let points: Vec<String> = frame.thinned(shown).into_iter().map(coordinate).collect();
-        let dashes = if matches!(line.line_style, LineStyle::Solid) { "" } else { ", dashed" };
-        let (color, width) = (self.color(&line.color), number(line.stroke_width * POINTS_PER_PIXEL));
-        self.add_plot(&format!("no marks, {color}, line width={width}pt{dashes}"), &points, "");
+        let dashes = if matches!(line.line_style, LineStyle::Solid) {
+            ""
+        } else {
+            ", dashed"
+        };
+        let (color, width) = (
+            self.color(&line.color),
+            number(line.stroke_width * POINTS_PER_PIXEL),
+        );
+        self.add_plot(
+            &format!("no marks, {color}, line width={width}pt{dashes}"),
+            &points,
+            "",
+        );
     }
 
     fn add_areas(&mut self, area: &StackedAreaPlot) {
         self.options += "stack plots=y,\n";
         for (values, color) in area.series.iter().zip(&area.colors) {
             let color = self.color(color.as_deref().unwrap_or("#000000"));
-            let points: Vec<String> = area.x.iter().copied().zip(values.iter().copied()).map(coordinate).collect();
-            self.add_plot(&format!("draw=none, fill={color}"), &points, " \\closedcycle");
+            let points: Vec<String> = area
+                .x
+                .iter()
+                .copied()
+                .zip(values.iter().copied())
+                .map(coordinate)
+                .collect();
+            self.add_plot(
+                &format!("draw=none, fill={color}"),
+                &points,
+                " \\closedcycle",
+            );
         }
     }
 
@@ -101,7 +153,10 @@ impl Picture {
             return;
         }
         let lines: Vec<String> = points.chunks(6).map(|some| some.join(" ")).collect();
-        self.body += &format!("\\addplot[forget plot, {options}] coordinates {{\n{}\n}}{end};\n", lines.join("\n"));
+        self.body += &format!(
+            "\\addplot[forget plot, {options}] coordinates {{\n{}\n}}{end};\n",
+            lines.join("\n")
+        );
     }
 
     fn add_level(&mut self, line: &ReferenceLine, frame: &Frame) {
@@ -113,19 +168,36 @@ impl Picture {
         if !(frame.has(from.0, from.1) && frame.has(to.0, to.1)) {
             return;
         }
-        let dashes = if line.dasharray == "none" { "" } else { ", dashed" };
+        let dashes = if line.dasharray == "none" {
+            ""
+        } else {
+            ", dashed"
+        };
         let color = self.color(&line.color);
         let place = |(x, y)| format!("(axis cs:{},{})", number(x), number(y));
-        self.body += &format!("\\draw[{color}{dashes}] {} -- {};\n", place(from), place(to));
+        self.body += &format!(
+            "\\draw[{color}{dashes}] {} -- {};\n",
+            place(from),
+            place(to)
+        );
     }
 
     fn add_text(&mut self, text: &TextAnnotation) {
         let (x, y) = (number(text.text_x), number(text.text_y));
         // A name starts at its position: the line already draws its mark there, and pdflatex has no such character.
-        let name = text.text.strip_prefix(FROM_HERE).map(|name| name.split_once(' ').map_or(name, |(_mark, name)| name));
-        let anchor = if name.is_some() { "south west" } else { "south" };
+        let name = text
+            .text
+            .strip_prefix(FROM_HERE)
+            .map(|name| name.split_once(' ').map_or(name, |(_mark, name)| name));
+        let anchor = if name.is_some() {
+            "south west"
+        } else {
+            "south"
+        };
         let words = escaped(&plain(Some(name.unwrap_or(&text.text))));
-        self.body += &format!("\\node[anchor={anchor}, inner sep=1pt, font=\\scriptsize] at (axis cs:{x},{y}) {{{words}}};\n");
+        self.body += &format!(
+            "\\node[anchor={anchor}, inner sep=1pt, font=\\scriptsize] at (axis cs:{x},{y}) {{{words}}};\n"
+        );
     }
 
     /// Records a colour, `#0072b2`, and returns its name in LaTeX.
@@ -150,19 +222,37 @@ struct Frame {
 
 impl Frame {
     fn of(layout: &Layout) -> Self {
-        let x = (layout.x_axis_min.unwrap_or(layout.x_range.0), layout.x_axis_max.unwrap_or(layout.x_range.1));
-        let y = (layout.y_axis_min.unwrap_or(layout.y_range.0), layout.y_axis_max.unwrap_or(layout.y_range.1));
-        Self { ends: [x, y], log: [layout.log_x, layout.log_y] }
+        let x = (
+            layout.x_axis_min.unwrap_or(layout.x_range.0),
+            layout.x_axis_max.unwrap_or(layout.x_range.1),
+        );
+        let y = (
+            layout.y_axis_min.unwrap_or(layout.y_range.0),
+            layout.y_axis_max.unwrap_or(layout.y_range.1),
+        );
+        Self {
+            ends: [x, y],
+            log: [layout.log_x, layout.log_y],
+        }
     }
 
     /// Returns whether the axes can show a point: a logarithmic axis cannot show zero.
     fn has(&self, x: f64, y: f64) -> bool {
-        [x, y].iter().zip(self.log).all(|(value, is_log)| value.is_finite() && (!is_log || *value > 0.0))
+        [x, y]
+            .iter()
+            .zip(self.log)
+            .all(|(value, is_log)| value.is_finite() && (!is_log || *value > 0.0))
     }
 
     /// Returns the position of a value along an axis, as a share of its length.
     fn place(&self, axis: usize, value: f64) -> f64 {
-        let scaled = |value: f64| if self.log[axis] { value.max(f64::MIN_POSITIVE).ln() } else { value };
+        let scaled = |value: f64| {
+            if self.log[axis] {
+                value.max(f64::MIN_POSITIVE).ln()
+            } else {
+                value
+            }
+        };
         let (low, high) = self.ends[axis];
         (scaled(value) - scaled(low)) / (scaled(high) - scaled(low))
     }
@@ -173,7 +263,9 @@ impl Frame {
         let mut kept: Vec<(f64, f64)> = Vec::new();
         for (index, point) in points.iter().enumerate() {
             let far = |axis, a, b| (self.place(axis, a) - self.place(axis, b)).abs() > NEAR;
-            let is_far = kept.last().is_none_or(|last| far(0, last.0, point.0) || far(1, last.1, point.1));
+            let is_far = kept
+                .last()
+                .is_none_or(|last| far(0, last.0, point.0) || far(1, last.1, point.1));
             if is_far || index + 1 == points.len() {
                 kept.push(*point);
             }
@@ -185,17 +277,28 @@ impl Frame {
 fn options(layout: &Layout, frame: &Frame) -> String {
     let [x, y] = frame.ends;
     let steps = [layout.x_tick_step, layout.y_tick_step];
-    let marks = |axis: usize, format: &TickFormat| ticks(frame.ends[axis], steps[axis], frame.log[axis], format);
-    let (x_ticks, y_ticks) = (marks(0, &layout.x_tick_format), marks(1, &layout.y_tick_format));
+    let marks = |axis: usize, format: &TickFormat| {
+        ticks(frame.ends[axis], steps[axis], frame.log[axis], format)
+    };
+    let (x_ticks, y_ticks) = (
+        marks(0, &layout.x_tick_format),
+        marks(1, &layout.y_tick_format),
+    );
     let [left, right] = margins(&x_ticks, &y_ticks);
     let inner = format!("\\sixbenchfigurewidth-{}pt", number(left + right));
     // The title of the x axis needs a second line if the column is narrow.
     let is_long = natural_width(&plain(layout.x_label.as_deref())) * EM > NARROWEST - left - right;
     let below = if is_long { 46 } else { 34 };
-    let modes =
-        ["x", "y"].into_iter().zip(frame.log).filter(|(_, is_log)| *is_log).map(|(axis, _)| format!("{axis}mode=log,\n"));
+    let modes = ["x", "y"]
+        .into_iter()
+        .zip(frame.log)
+        .filter(|(_, is_log)| *is_log)
+        .map(|(axis, _)| format!("{axis}mode=log,\n"));
     let title = escaped(&plain(layout.title.as_deref()));
-    let note = layout.subtitle.as_deref().map(|note| format!("\\\\{{\\scriptsize {}}}", escaped(&plain(Some(note)))));
+    let note = layout
+        .subtitle
+        .as_deref()
+        .map(|note| format!("\\\\{{\\scriptsize {}}}", escaped(&plain(Some(note)))));
     let label = |axis: &str, text: &Option<String>| match plain(text.as_deref()) {
         text if text.is_empty() => String::new(),
         text => format!("{axis}label={{{}}},\n", escaped(&text)),
@@ -225,7 +328,14 @@ fn options(layout: &Layout, frame: &Frame) -> String {
 fn margins(x_ticks: &[(f64, String)], y_ticks: &[(f64, String)]) -> [f64; 2] {
     let width = |label: &String| natural_width(label) * EM;
     // If PGFPlots chooses the ticks, their labels are short.
-    let labels = if y_ticks.is_empty() { 20.0 } else { y_ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max) };
+    let labels = if y_ticks.is_empty() {
+        20.0
+    } else {
+        y_ticks
+            .iter()
+            .map(|(_, label)| width(label))
+            .fold(0.0, f64::max)
+    };
     let last = x_ticks.last().map_or(20.0, |(_, label)| width(label));
     [LEFT + labels, last / 2.0 + 6.0]
 }
@@ -236,18 +346,30 @@ fn listed(axis: &str, ticks: &[(f64, String)]) -> String {
         return String::new();
     }
     let places: Vec<String> = ticks.iter().map(|(place, _)| number(*place)).collect();
-    let labels: Vec<String> = ticks.iter().map(|(_, label)| format!("{{{}}}", tick_label(&plain(Some(label))))).collect();
-    format!("{axis}tick={{{}}}, {axis}ticklabels={{{}}},\n", places.join(","), labels.join(","))
+    let labels: Vec<String> = ticks
+        .iter()
+        .map(|(_, label)| format!("{{{}}}", tick_label(&plain(Some(label)))))
+        .collect();
+    format!(
+        "{axis}tick={{{}}}, {axis}ticklabels={{{}}},\n",
+        places.join(","),
+        labels.join(",")
+    )
 }
 
 /// Returns a tick label, with powers of ten as formulas.
 fn tick_label(label: &str) -> String {
     let digit = |c: char| match c {
         '⁻' => Some('-'),
-        c => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|digit| digit == c).and_then(|digit| char::from_digit(digit as u32, 10)),
+        c => "⁰¹²³⁴⁵⁶⁷⁸⁹"
+            .chars()
+            .position(|digit| digit == c)
+            .and_then(|digit| char::from_digit(digit as u32, 10)),
     };
-    let exponent: Option<String> =
-        label.strip_prefix("10").filter(|rest| !rest.is_empty()).and_then(|rest| rest.chars().map(digit).collect());
+    let exponent: Option<String> = label
+        .strip_prefix("10")
+        .filter(|rest| !rest.is_empty())
+        .and_then(|rest| rest.chars().map(digit).collect());
     exponent.map_or_else(|| escaped(label), |exponent| format!("$10^{{{exponent}}}$"))
 }
 
@@ -292,19 +414,31 @@ mod tests {
 
     #[test]
     fn a_line_keeps_its_ends_and_loses_what_cannot_be_seen() {
-        let frame = Frame { ends: [(0.0, 1.0), (0.0, 1.0)], log: [false, false] };
+        let frame = Frame {
+            ends: [(0.0, 1.0), (0.0, 1.0)],
+            log: [false, false],
+        };
         let points = [(0.0, 0.0), (0.0001, 0.0001), (0.5, 0.5), (0.5001, 0.5)];
-        assert_eq!(frame.thinned(points.into_iter()), [(0.0, 0.0), (0.5, 0.5), (0.5001, 0.5)]);
+        assert_eq!(
+            frame.thinned(points.into_iter()),
+            [(0.0, 0.0), (0.5, 0.5), (0.5001, 0.5)]
+        );
     }
 
     #[test]
     fn a_logarithmic_axis_has_no_place_for_zero() {
-        let frame = Frame { ends: [(0.0, 1.0), (1.0, 10.0)], log: [false, true] };
+        let frame = Frame {
+            ends: [(0.0, 1.0), (1.0, 10.0)],
+            log: [false, true],
+        };
         assert!(frame.has(0.0, 1.0) && !frame.has(1.0, 0.0));
     }
 
     #[test]
     fn numbers_have_seven_digits_that_count() {
-        assert_eq!([412_345.0, 0.1 + 0.2, 1e-7].map(number), ["412345", "0.3", "0.0000001"]);
+        assert_eq!(
+            [412_345.0, 0.1 + 0.2, 1e-7].map(number),
+            ["412345", "0.3", "0.0000001"]
+        );
     }
 }

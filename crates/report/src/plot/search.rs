@@ -10,7 +10,10 @@ use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
-    let tried: Vec<&PointDigest> = digest.searched_points().filter(|p| !p.records.is_empty()).collect();
+    let tried: Vec<&PointDigest> = digest
+        .searched_points()
+        .filter(|p| !p.records.is_empty())
+        .collect();
     let room = (MOST_IN_FIGURE / tried.len().max(1)).min(MOST_MARKS);
     Figure {
         id: "search".into(),
@@ -34,19 +37,45 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 
 fn panel(digest: &Digest, point: &PointDigest, room: usize) -> Panel {
     let searches = drawn(point, room);
-    let trials = || point.records.iter().copied().filter(|r| searches.contains_key(&r.repetition));
+    let trials = || {
+        point
+            .records
+            .iter()
+            .copied()
+            .filter(|r| searches.contains_key(&r.repetition))
+    };
     let mut plots: Vec<Plot> = searches.values().map(|search| path(search)).collect();
-    plots.extend(style::trials(digest, trials().map(|r| (place(r), r)), style::trial_label));
+    plots.extend(style::trials(
+        digest,
+        trials().map(|r| (place(r), r)),
+        style::trial_label,
+    ));
     let rates = || trials().map(|r| r.result.spec.rate.0 as f64);
-    let (lowest, highest) = (rates().fold(f64::MAX, f64::min), rates().fold(1.0, f64::max));
+    let (lowest, highest) = (
+        rates().fold(f64::MAX, f64::min),
+        rates().fold(1.0, f64::max),
+    );
     let longest = trials().map(|r| r.trial).max().unwrap_or(1);
-    let layout = style::panel(&plots, &style::point_title(point), "trial of the search", &axis(point));
+    let layout = style::panel(
+        &plots,
+        &style::point_title(point),
+        "trial of the search",
+        &axis(point),
+    );
     // Logarithmic, since a search starts far from where it ends.
-    let layout = style::log_y(style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)), style::around(lowest, highest));
+    let layout = style::log_y(
+        style::x_from_zero(layout, Axis::counting(longest.into(), 10.0)),
+        style::around(lowest, highest),
+    );
     let layout = match point.headline() {
         Some(s) => style::with_note(
             layout,
-            &format!("median {}{}, n = {}", point.sign(), short_bound(s.median, point.limits().bound()), s.n),
+            &format!(
+                "median {}{}, n = {}",
+                point.sign(),
+                short_bound(s.median, point.limits().bound()),
+                s.n
+            ),
         )
         .with_reference_line(style::level(s.median)),
         None => layout,
@@ -71,12 +100,19 @@ const MOST_IN_FIGURE: usize = 30_000;
 /// Returns the trials of the repetitions that are drawn: all of them, or as many as fit into `room` trials, evenly spread over the run.
 fn drawn<'a>(point: &PointDigest<'a>, room: usize) -> BTreeMap<u32, Vec<&'a TrialRecord>> {
     let all = by_repetition(&point.records);
-    let room = (room * all.len()).checked_div(point.records.len()).unwrap_or(0).max(1);
+    let room = (room * all.len())
+        .checked_div(point.records.len())
+        .unwrap_or(0)
+        .max(1);
     let step = all.len().div_ceil(room).max(1);
     all.into_iter().step_by(step).collect()
 }
 
 /// Returns a thin line through the trials of a repetition.
 fn path(trials: &[&TrialRecord]) -> Plot {
-    style::line(trials.iter().map(|r| place(r)).collect(), style::THREAD, 1.0)
+    style::line(
+        trials.iter().map(|r| place(r)).collect(),
+        style::THREAD,
+        1.0,
+    )
 }

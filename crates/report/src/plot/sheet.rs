@@ -25,11 +25,24 @@ pub(crate) fn compose(figure: &Figure) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"system-ui, sans-serif\" fill=\"{INK}\"><rect width=\"100%\" height=\"100%\" fill=\"{PAPER}\"/>"
     );
-    let _ = write!(svg, "<text x=\"{MARGIN}\" y=\"24\" font-size=\"15\" font-weight=\"600\">{}</text>", escaped(&figure.title));
-    svg += &legend.iter().zip(0..).map(|(keys, i)| line(keys, 44.0 + LINE * f64::from(i))).collect::<String>();
+    let _ = write!(
+        svg,
+        "<text x=\"{MARGIN}\" y=\"24\" font-size=\"15\" font-weight=\"600\">{}</text>",
+        escaped(&figure.title)
+    );
+    svg += &legend
+        .iter()
+        .zip(0..)
+        .map(|(keys, i)| line(keys, 44.0 + LINE * f64::from(i)))
+        .collect::<String>();
     for (i, panel) in figure.panels.iter().enumerate() {
-        let (x, y) = (MARGIN + (i % columns) as f64 * WIDTH, head + (i / columns) as f64 * HEIGHT);
-        svg += &panel.svg.replacen("<svg ", &format!("<svg x=\"{x}\" y=\"{y}\" "), 1);
+        let (x, y) = (
+            MARGIN + (i % columns) as f64 * WIDTH,
+            head + (i / columns) as f64 * HEIGHT,
+        );
+        svg += &panel
+            .svg
+            .replacen("<svg ", &format!("<svg x=\"{x}\" y=\"{y}\" "), 1);
     }
     svg + "</svg>\n"
 }
@@ -40,7 +53,10 @@ fn legend(figure: &Figure, width: f64) -> Vec<Vec<&LegendEntry>> {
     let mut lines: Vec<Vec<&LegendEntry>> = Vec::new();
     for key in &figure.keys {
         let used = |line: &Vec<&LegendEntry>| line.iter().map(|key| room(key)).sum::<f64>();
-        match lines.last_mut().filter(|line| used(line) + room(key) <= width) {
+        match lines
+            .last_mut()
+            .filter(|line| used(line) + room(key) <= width)
+        {
             Some(line) => line.push(key),
             None => lines.push(vec![key]),
         }
@@ -49,11 +65,24 @@ fn legend(figure: &Figure, width: f64) -> Vec<Vec<&LegendEntry>> {
 }
 
 fn line(keys: &[&LegendEntry], y: f64) -> String {
-    let keys = keys.iter().map(|k| format!("<tspan fill=\"{}\">{}</tspan> {}   ", k.color, k.glyph, escaped(&k.label)));
-    format!("<text x=\"{MARGIN}\" y=\"{y}\" font-size=\"12\" xml:space=\"preserve\">{}</text>", keys.collect::<String>())
+    let keys = keys.iter().map(|k| {
+        format!(
+            "<tspan fill=\"{}\">{}</tspan> {}   ",
+            k.color,
+            k.glyph,
+            escaped(&k.label)
+        )
+    });
+    format!(
+        "<text x=\"{MARGIN}\" y=\"{y}\" font-size=\"12\" xml:space=\"preserve\">{}</text>",
+        keys.collect::<String>()
+    )
 }
 
 /// Returns text escaped for XML.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

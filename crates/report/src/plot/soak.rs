@@ -28,20 +28,43 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panels(point: &PointDigest) -> Vec<Panel> {
-    let Some(soak) = point.test.measure.soak() else { return Vec::new() };
-    let is_valid = |r: &&&TrialRecord| r.watch.is_some() && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid;
-    let Some((record, watch)) = point.records.iter().rev().find(is_valid).and_then(|r| Some((*r, r.watch.as_deref()?))) else {
+    let Some(soak) = point.test.measure.soak() else {
         return Vec::new();
     };
-    let opening_ns = record.result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+    let is_valid = |r: &&&TrialRecord| {
+        r.watch.is_some() && r.result.verdict(LossRatio(1.0)) != Verdict::Invalid
+    };
+    let Some((record, watch)) = point
+        .records
+        .iter()
+        .rev()
+        .find(is_valid)
+        .and_then(|r| Some((*r, r.watch.as_deref()?)))
+    else {
+        return Vec::new();
+    };
+    let opening_ns = record
+        .result
+        .phase_one_result()
+        .map_or(0, |connections| connections.delay_ns);
     let level = (opening_ns + soak.warm_up_ns) as f64 / 1e9;
     let drawn = [
         ("entries in the table", watch.connections.clone(), 1.0),
         ("memory of the device (MB)", watch.device_memory(), MEGABYTE),
-        ("memory of the kernel (MB)", watch.kernel_memory.clone(), MEGABYTE),
+        (
+            "memory of the kernel (MB)",
+            watch.kernel_memory.clone(),
+            MEGABYTE,
+        ),
     ];
-    let drawn = drawn.into_iter().filter(|(_, samples, _)| samples.len() > 1);
-    drawn.map(|(what, samples, unit)| panel(point, record, (what, line(&samples, unit, watch)), level)).collect()
+    let drawn = drawn
+        .into_iter()
+        .filter(|(_, samples, _)| samples.len() > 1);
+    drawn
+        .map(|(what, samples, unit)| {
+            panel(point, record, (what, line(&samples, unit, watch)), level)
+        })
+        .collect()
 }
 
 /// Returns times in seconds with values: the samples, or the means of equal parts of them.
@@ -50,20 +73,54 @@ fn line(samples: &[u64], unit: f64, watch: &Watch) -> Vec<(f64, f64)> {
     let seconds = |sample: f64| sample * watch.interval_ns as f64 / 1e9;
     let mean = |(i, part_of): (usize, &[u64])| {
         let mean = part_of.iter().map(|value| *value as f64).sum::<f64>() / part_of.len() as f64;
-        (seconds(i as f64 * part as f64 + (part_of.len() - 1) as f64 / 2.0), mean / unit)
+        (
+            seconds(i as f64 * part as f64 + (part_of.len() - 1) as f64 / 2.0),
+            mean / unit,
+        )
     };
     samples.chunks(part).enumerate().map(mean).collect()
 }
 
-fn panel(point: &PointDigest, record: &TrialRecord, (what, line): (&str, Vec<(f64, f64)>), level: f64) -> Panel {
+fn panel(
+    point: &PointDigest,
+    record: &TrialRecord,
+    (what, line): (&str, Vec<(f64, f64)>),
+    level: f64,
+) -> Panel {
     // Long times are easier to read in hours than in seconds.
     let end = line.last().map_or(0.0, |last| last.0);
-    let (unit, word) = if end > 7200.0 { (3600.0, "h") } else { (1.0, "s") };
-    let line: Vec<(f64, f64)> = line.into_iter().map(|(time, value)| (time / unit, value)).collect();
+    let (unit, word) = if end > 7200.0 {
+        (3600.0, "h")
+    } else {
+        (1.0, "s")
+    };
+    let line: Vec<(f64, f64)> = line
+        .into_iter()
+        .map(|(time, value)| (time / unit, value))
+        .collect();
     let highest = line.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let plots = vec![style::line(line, style::color(0), 1.5)];
-    let layout = style::panel(&plots, &style::point_title(point), &format!("time within the trial ({word})"), what);
-    let layout = style::from_zero(layout, Axis::ending(end / unit, 6.0), Axis::up_to(highest, 5.0));
-    let note = format!("{what}, at most {}; {}", short(highest), load(&record.result.spec));
-    style::draw(plots, style::with_note(layout.with_reference_line(style::upright(level / unit)), &note))
+    let layout = style::panel(
+        &plots,
+        &style::point_title(point),
+        &format!("time within the trial ({word})"),
+        what,
+    );
+    let layout = style::from_zero(
+        layout,
+        Axis::ending(end / unit, 6.0),
+        Axis::up_to(highest, 5.0),
+    );
+    let note = format!(
+        "{what}, at most {}; {}",
+        short(highest),
+        load(&record.result.spec)
+    );
+    style::draw(
+        plots,
+        style::with_note(
+            layout.with_reference_line(style::upright(level / unit)),
+            &note,
+        ),
+    )
 }

@@ -4,7 +4,9 @@ use super::panel::Panel;
 use super::pgf::Picture;
 use super::svg;
 use crate::digest::{Digest, PointDigest};
-use crate::wording::numbers::{cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title};
+use crate::wording::numbers::{
+    cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title,
+};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::scatter::MarkerShape;
 use kuva::plot::{LinePlot, ScatterPlot};
@@ -33,7 +35,9 @@ pub(crate) const GRID: &str = "#e4e8ec";
 pub(crate) const PAPER: &str = "#ffffff";
 
 /// The palette of Okabe and Ito, which works with any colour vision, except its black and yellow, which are invisible on dark and light pages.
-const SERIES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860"];
+const SERIES: [&str; 7] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#937860",
+];
 const MARKERS: [MarkerShape; 7] = [
     MarkerShape::Circle,
     MarkerShape::Square,
@@ -57,7 +61,11 @@ pub(crate) struct LegendEntry {
 
 impl LegendEntry {
     pub(crate) fn new(glyph: &'static str, color: &'static str, label: impl Into<String>) -> Self {
-        Self { glyph, color, label: label.into() }
+        Self {
+            glyph,
+            color,
+            label: label.into(),
+        }
     }
 }
 
@@ -77,14 +85,29 @@ const LOST: &str = "lost frames";
 
 /// The appearance of each verdict in all figures: shape and colour, either of which suffices.
 const VERDICTS: [(Verdict, &str, MarkerShape, &str, &str); 3] = [
-    (Verdict::Passed, "#0072b2", MarkerShape::Circle, "●", "passed"),
+    (
+        Verdict::Passed,
+        "#0072b2",
+        MarkerShape::Circle,
+        "●",
+        "passed",
+    ),
     (Verdict::Lost, "#d55e00", MarkerShape::Cross, "✕", LOST),
-    (Verdict::Invalid, "#cc79a7", MarkerShape::TriangleDown, "▼", "invalid"),
+    (
+        Verdict::Invalid,
+        "#cc79a7",
+        MarkerShape::TriangleDown,
+        "▼",
+        "invalid",
+    ),
 ];
 
 /// Returns the legend of the verdicts. In a run with stateful gateways or DNS servers a trial may be invalid for reasons other than the tester.
 pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
-    let invalid = match (digest.has_faults_of_connections(), digest.has_faults_of_names()) {
+    let invalid = match (
+        digest.has_faults_of_connections(),
+        digest.has_faults_of_names(),
+    ) {
         (true, _) => "invalid: the tester fell short, or connections of phase 1 were missing",
         (false, true) => "invalid: the tester fell short, or names were not cached as intended",
         (false, false) => "invalid: the tester fell short",
@@ -94,20 +117,38 @@ pub(crate) fn verdict_keys(digest: &Digest) -> Vec<LegendEntry> {
         Verdict::Lost => digest.lost_word(label),
         Verdict::Passed => label,
     };
-    VERDICTS.iter().map(|&(verdict, color, _, glyph, label)| LegendEntry::new(glyph, color, words(verdict, label))).collect()
+    VERDICTS
+        .iter()
+        .map(|&(verdict, color, _, glyph, label)| {
+            LegendEntry::new(glyph, color, words(verdict, label))
+        })
+        .collect()
 }
 
 /// Returns the tooltip of a trial. A trial without a phase 2 has no counts of received and lost frames.
 pub(crate) fn trial_label(record: &TrialRecord, word: &str) -> String {
     let result = &record.result;
     let is_queries = result.spec.kind == TrialKind::Queries;
-    let word = if is_queries && word == LOST { "not all answered" } else { word };
-    let lost = match result.faults.iter().find(|fault| fault.is_of_connections() || fault.is_of_names()) {
+    let word = if is_queries && word == LOST {
+        "not all answered"
+    } else {
+        word
+    };
+    let lost = match result
+        .faults
+        .iter()
+        .find(|fault| fault.is_of_connections() || fault.is_of_names())
+    {
         Some(fault) => fault.to_string(),
         None if is_queries => format!("not correctly answered {}", percent(result.loss_ratio().0)),
         None => format!("not received {}", percent(result.loss_ratio().0)),
     };
-    format!("repetition {}, trial {}: {}, {word}, {lost}", record.repetition, record.trial, load(&result.spec))
+    format!(
+        "repetition {}, trial {}: {}, {word}, {lost}",
+        record.repetition,
+        record.trial,
+        load(&result.spec)
+    )
 }
 
 /// Returns the title of an axis with searched rates: `throughput (frames/s per direction)`.
@@ -119,20 +160,42 @@ pub(crate) fn rate_label(measure: &Measure) -> String {
 const MOST_LABELLED: usize = 300;
 
 /// Returns dots of one colour and shape, each with a tooltip unless there are too many.
-pub(crate) fn dots(points: Vec<(f64, f64)>, color: &str, marker: MarkerShape, labels: Vec<String>) -> Plot {
+pub(crate) fn dots(
+    points: Vec<(f64, f64)>,
+    color: &str,
+    marker: MarkerShape,
+    labels: Vec<String>,
+) -> Plot {
     let labels = labels.iter().map(|l| plain(l));
     let is_crowd = points.len() > MOST_LABELLED;
-    let dots = ScatterPlot::new().with_data(points).with_color(color).with_marker(marker).with_size(3.5);
+    let dots = ScatterPlot::new()
+        .with_data(points)
+        .with_color(color)
+        .with_marker(marker)
+        .with_size(3.5);
     let dots = dots.with_marker_opacity(0.85);
-    if is_crowd { dots.into() } else { dots.with_tooltips().with_tooltip_labels(labels).into() }
+    if is_crowd {
+        dots.into()
+    } else {
+        dots.with_tooltips().with_tooltip_labels(labels).into()
+    }
 }
 
 pub(crate) fn line(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
-    LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).into()
+    LinePlot::new()
+        .with_data(points)
+        .with_color(color)
+        .with_stroke_width(width)
+        .into()
 }
 
 pub(crate) fn dashed(points: Vec<(f64, f64)>, color: &str, width: f64) -> Plot {
-    LinePlot::new().with_data(points).with_color(color).with_stroke_width(width).with_dashed().into()
+    LinePlot::new()
+        .with_data(points)
+        .with_color(color)
+        .with_stroke_width(width)
+        .with_dashed()
+        .into()
 }
 
 /// A median: its position, the lengths of its bar downwards and upwards, and its tooltip.
@@ -148,19 +211,31 @@ pub(crate) struct Barred {
 impl Barred {
     /// Returns a median with a bar between two other statistics of the same sample.
     pub(crate) fn new(x: f64, median: f64, (low, high): (f64, f64), label: String) -> Self {
-        Self { at: (x, median), bar: (median - low, high - median), label, sign: "" }
+        Self {
+            at: (x, median),
+            bar: (median - low, high - median),
+            label,
+            sign: "",
+        }
     }
 
     /// Returns the median with the sign of a bound, which is drawn beside it.
     pub(crate) fn signed(self, sign: &'static str) -> Self {
-        Self { sign: sign.trim_end(), ..self }
+        Self {
+            sign: sign.trim_end(),
+            ..self
+        }
     }
 }
 
 /// Returns the layout with the sign of a bound at each median that is one.
 pub(crate) fn with_signs(layout: Layout, points: &[Barred]) -> Layout {
     let open = points.iter().filter(|point| !point.sign.is_empty());
-    let sign = |point: &Barred| TextAnnotation::new(point.sign, point.at.0, point.at.1).with_font_size(11).with_color(INK);
+    let sign = |point: &Barred| {
+        TextAnnotation::new(point.sign, point.at.0, point.at.1)
+            .with_font_size(11)
+            .with_color(INK)
+    };
     open.map(sign).fold(layout, Layout::with_annotation)
 }
 
@@ -171,8 +246,16 @@ pub(crate) fn bound_keys(panels: &[Panel]) -> Vec<LegendEntry> {
         ("≤", "upper bound: the true value may be lower"),
         ("≈", "bound on either side"),
     ];
-    let is_drawn = |sign: &str| panels.iter().any(|panel| panel.signs.iter().any(|drawn| drawn == sign));
-    words.into_iter().filter(|(sign, _)| is_drawn(sign)).map(|(sign, label)| LegendEntry::new(sign, INK, label)).collect()
+    let is_drawn = |sign: &str| {
+        panels
+            .iter()
+            .any(|panel| panel.signs.iter().any(|drawn| drawn == sign))
+    };
+    words
+        .into_iter()
+        .filter(|(sign, _)| is_drawn(sign))
+        .map(|(sign, label)| LegendEntry::new(sign, INK, label))
+        .collect()
 }
 
 /// Returns medians with their bars in the look of the `i`th series.
@@ -180,13 +263,23 @@ pub(crate) fn barred(i: usize, points: Vec<Barred>) -> Plot {
     let at: Vec<(f64, f64)> = points.iter().map(|p| p.at).collect();
     let bars: Vec<(f64, f64)> = points.iter().map(|p| p.bar).collect();
     let labels: Vec<String> = points.iter().map(|p| plain(&p.label)).collect();
-    let dots = ScatterPlot::new().with_data(at).with_y_err_asymmetric(bars).with_color(color(i)).with_size(4.0);
-    dots.with_marker(marker(i)).with_tooltips().with_tooltip_labels(labels).into()
+    let dots = ScatterPlot::new()
+        .with_data(at)
+        .with_y_err_asymmetric(bars)
+        .with_color(color(i))
+        .with_size(4.0);
+    dots.with_marker(marker(i))
+        .with_tooltips()
+        .with_tooltip_labels(labels)
+        .into()
 }
 
 /// Returns medians with their bars, and the line that joins them, in the look of the `i`th series.
 pub(crate) fn joined(i: usize, points: Vec<Barred>) -> [Plot; 2] {
-    [line(points.iter().map(|p| p.at).collect(), color(i), 1.5), barred(i, points)]
+    [
+        line(points.iter().map(|p| p.at).collect(), color(i), 1.5),
+        barred(i, points),
+    ]
 }
 
 /// Returns trials at their positions, in the looks of their verdicts.
@@ -196,8 +289,12 @@ pub(crate) fn trials<'r>(
     label: impl Fn(&TrialRecord, &str) -> String,
 ) -> Vec<Plot> {
     let of = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
-        let alike = trials.clone().filter(|(_, record)| digest.verdict(record) == verdict);
-        let (points, labels) = alike.map(|(place, record)| (place, label(record, word))).unzip();
+        let alike = trials
+            .clone()
+            .filter(|(_, record)| digest.verdict(record) == verdict);
+        let (points, labels) = alike
+            .map(|(place, record)| (place, label(record, word)))
+            .unzip();
         dots(points, color, marker, labels)
     };
     VERDICTS.iter().map(of).collect()
@@ -205,12 +302,16 @@ pub(crate) fn trials<'r>(
 
 /// Returns a dashed horizontal line. The panel's note explains it, since a label could cover dots.
 pub(crate) fn level(y: f64) -> ReferenceLine {
-    ReferenceLine::horizontal(y).with_color(MUTED).with_dasharray("5 3")
+    ReferenceLine::horizontal(y)
+        .with_color(MUTED)
+        .with_dasharray("5 3")
 }
 
 /// Returns a dashed vertical line, explained in the same way.
 pub(crate) fn upright(x: f64) -> ReferenceLine {
-    ReferenceLine::vertical(x).with_color(MUTED).with_dasharray("5 3")
+    ReferenceLine::vertical(x)
+        .with_color(MUTED)
+        .with_dasharray("5 3")
 }
 
 /// Adds a line below the title of a panel.
@@ -222,7 +323,13 @@ pub(crate) fn with_note(layout: Layout, note: &str) -> Layout {
 pub(crate) fn shared_out<T>(all: &[T], most: usize) -> impl Iterator<Item = (String, &[T])> {
     let panels = all.len().div_ceil(most).max(1);
     let parts = all.chunks(all.len().div_ceil(panels).max(1)).enumerate();
-    let title = move |i: usize| if panels > 1 { format!(" ({} of {panels})", i + 1) } else { String::new() };
+    let title = move |i: usize| {
+        if panels > 1 {
+            format!(" ({} of {panels})", i + 1)
+        } else {
+            String::new()
+        }
+    };
     parts.map(move |(i, part)| (title(i), part))
 }
 
@@ -245,23 +352,38 @@ impl Axis {
     pub(crate) fn up_to(highest: f64, ticks: f64) -> Self {
         let rough = highest.max(1e-9) * 1.05 / ticks;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= rough * 0.999);
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+            .into_iter()
+            .map(|m| m * power)
+            .find(|s| *s >= rough * 0.999);
         let step = step.unwrap_or(10.0 * power);
-        Self { end: (highest * 1.05 / step).ceil().max(1.0) * step, step }
+        Self {
+            end: (highest * 1.05 / step).ceil().max(1.0) * step,
+            step,
+        }
     }
 
     /// Does the same as [`Self::up_to`], but the axis ends exactly at `end`.
     pub(crate) fn ending(end: f64, ticks: f64) -> Self {
-        Self { end, ..Self::up_to(end / 1.05, ticks) }
+        Self {
+            end,
+            ..Self::up_to(end / 1.05, ticks)
+        }
     }
 
     /// Does the same as [`Self::up_to`] for counts: with whole steps.
     pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
         match highest <= ticks {
-            true => Self { end: highest + 1.0, step: 1.0 },
+            true => Self {
+                end: highest + 1.0,
+                step: 1.0,
+            },
             false => {
                 let step = Self::up_to(highest, ticks).step.ceil();
-                Self { end: (highest * 1.05 / step).ceil() * step, step }
+                Self {
+                    end: (highest * 1.05 / step).ceil() * step,
+                    step,
+                }
             }
         }
     }
@@ -282,12 +404,19 @@ pub(crate) fn around(lowest: f64, highest: f64) -> (f64, f64) {
 /// Returns the panel with a logarithmic x axis between these ends.
 pub(crate) fn log_x(layout: Layout, (low, high): (f64, f64)) -> Layout {
     // Slightly beyond the last tick, whose label would otherwise be cut at the edge of the panel.
-    layout.with_log_x().with_x_axis_min(low).with_x_axis_max(high * 1.3).with_x_tick_format(thousands())
+    layout
+        .with_log_x()
+        .with_x_axis_min(low)
+        .with_x_axis_max(high * 1.3)
+        .with_x_tick_format(thousands())
 }
 
 /// Returns the panel with a logarithmic y axis between these ends.
 pub(crate) fn log_y(layout: Layout, (low, high): (f64, f64)) -> Layout {
-    layout.with_log_y().with_y_axis_min(low).with_y_axis_max(high)
+    layout
+        .with_log_y()
+        .with_y_axis_min(low)
+        .with_y_axis_max(high)
 }
 
 /// Returns the format of numbers without a prefix: `0.001`, `25`, `100`.
@@ -307,7 +436,9 @@ fn power(value: f64) -> String {
     }
     let digit = |c: char| match c {
         '-' => '⁻',
-        c => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c.to_digit(10).unwrap_or(0) as usize],
+        c => {
+            ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c.to_digit(10).unwrap_or(0) as usize]
+        }
     };
     let exponent: String = (exponent as i32).to_string().chars().map(digit).collect();
     format!("10{exponent}")
@@ -337,11 +468,17 @@ pub(crate) fn from_zero(layout: Layout, x: Axis, y: Axis) -> Layout {
 }
 
 pub(crate) fn x_from_zero(layout: Layout, x: Axis) -> Layout {
-    layout.with_x_axis_min(0.0).with_x_axis_max(x.end).with_x_tick_step(x.step)
+    layout
+        .with_x_axis_min(0.0)
+        .with_x_axis_max(x.end)
+        .with_x_tick_step(x.step)
 }
 
 pub(crate) fn y_from_zero(layout: Layout, y: Axis) -> Layout {
-    layout.with_y_axis_min(0.0).with_y_axis_max(y.end).with_y_tick_step(y.step)
+    layout
+        .with_y_axis_min(0.0)
+        .with_y_axis_max(y.end)
+        .with_y_tick_step(y.step)
 }
 
 /// Returns the format of numbers with a prefix: `0`, `0.01`, `500`, `50 k`, `1.5 M`.
@@ -351,14 +488,25 @@ pub(crate) fn thousands() -> TickFormat {
 
 /// Does the same as [`thousands`], but without labels beyond `end`, where the names are.
 pub(crate) fn thousands_up_to(end: f64) -> TickFormat {
-    TickFormat::Custom(Arc::new(move |v| if v > end * 1.001 { String::new() } else { short_or_fraction(v) }))
+    TickFormat::Custom(Arc::new(move |v| {
+        if v > end * 1.001 {
+            String::new()
+        } else {
+            short_or_fraction(v)
+        }
+    }))
 }
 
 /// Returns the format that replaces the whole numbers from 1 by names.
 pub(crate) fn names(names: Vec<String>) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| {
-        let place = (v.round() as usize).checked_sub(1).filter(|_| (v - v.round()).abs() < 1e-6);
-        place.and_then(|i| names.get(i)).map(|n| plain(n)).unwrap_or_default()
+        let place = (v.round() as usize)
+            .checked_sub(1)
+            .filter(|_| (v - v.round()).abs() < 1e-6);
+        place
+            .and_then(|i| names.get(i))
+            .map(|n| plain(n))
+            .unwrap_or_default()
     }))
 }
 
@@ -376,10 +524,23 @@ fn theme() -> Theme {
 
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> Panel {
     let picture = Picture::of(&plots, &layout);
-    let signs = layout.annotations.iter().map(|annotation| annotation.text.clone()).collect();
-    let label = [&layout.title, &layout.subtitle].into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(": ");
+    let signs = layout
+        .annotations
+        .iter()
+        .map(|annotation| annotation.text.clone())
+        .collect();
+    let label = [&layout.title, &layout.subtitle]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(": ");
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    Panel { svg: svg::finished(&svg, &label), picture, signs }
+    Panel {
+        svg: svg::finished(&svg, &label),
+        picture,
+        signs,
+    }
 }
 
 /// Escapes dollars, between which kuva would typeset formulas; titles contain none.
@@ -408,8 +569,16 @@ mod tests {
     #[test]
     fn ten_rows_of_at_most_nine_are_two_panels_of_five() {
         let rows = [0; 10];
-        let parts: Vec<_> = shared_out(&rows, 9).map(|(title, part)| (title, part.len())).collect();
-        assert_eq!(parts, [(" (1 of 2)".to_owned(), 5), (" (2 of 2)".to_owned(), 5)]);
-        assert_eq!(shared_out(&rows[..3], 9).next(), Some((String::new(), &rows[..3])));
+        let parts: Vec<_> = shared_out(&rows, 9)
+            .map(|(title, part)| (title, part.len()))
+            .collect();
+        assert_eq!(
+            parts,
+            [(" (1 of 2)".to_owned(), 5), (" (2 of 2)".to_owned(), 5)]
+        );
+        assert_eq!(
+            shared_out(&rows[..3], 9).next(),
+            Some((String::new(), &rows[..3]))
+        );
     }
 }

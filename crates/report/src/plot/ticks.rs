@@ -7,9 +7,22 @@ const STEPS: f64 = 5.0;
 
 /// Returns the labelled ticks between the ends of an axis. On a logarithmic axis these are powers of ten and, if there are only a few, also two and
 /// five times them.
-pub(super) fn ticks((low, high): (f64, f64), step: Option<f64>, is_log: bool, format: &TickFormat) -> Vec<(f64, String)> {
-    let places = if is_log { decades(low, high) } else { even(low, high, step.unwrap_or_else(|| round(high - low))) };
-    places.into_iter().map(|place| (place, format.format(place))).filter(|(_, label)| !label.is_empty()).collect()
+pub(super) fn ticks(
+    (low, high): (f64, f64),
+    step: Option<f64>,
+    is_log: bool,
+    format: &TickFormat,
+) -> Vec<(f64, String)> {
+    let places = if is_log {
+        decades(low, high)
+    } else {
+        even(low, high, step.unwrap_or_else(|| round(high - low)))
+    };
+    places
+        .into_iter()
+        .map(|place| (place, format.format(place)))
+        .filter(|(_, label)| !label.is_empty())
+        .collect()
 }
 
 fn even(low: f64, high: f64, step: f64) -> Vec<f64> {
@@ -36,11 +49,21 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     let (low, high) = (low.max(1e-12), high.max(1e-12));
     let between = |multiples: &'static [f64]| -> Vec<f64> {
         let powers = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
-        let places = powers.flat_map(|power| multiples.iter().map(move |multiple| multiple * 10f64.powi(power)));
-        places.filter(|place| (low * 0.9999..=high * 1.0001).contains(place)).collect()
+        let places = powers.flat_map(|power| {
+            multiples
+                .iter()
+                .map(move |multiple| multiple * 10f64.powi(power))
+        });
+        places
+            .filter(|place| (low * 0.9999..=high * 1.0001).contains(place))
+            .collect()
     };
     let powers = between(&[1.0]);
-    if powers.len() > 2 { powers } else { between(&[1.0, 2.0, 5.0]) }
+    if powers.len() > 2 {
+        powers
+    } else {
+        between(&[1.0, 2.0, 5.0])
+    }
 }
 
 #[cfg(test)]
@@ -50,7 +73,10 @@ mod tests {
     #[test]
     fn ticks_are_at_multiples_of_the_step_and_at_powers_of_ten() {
         assert_eq!(even(0.4, 3.6, 1.0), [1.0, 2.0, 3.0]);
-        assert_eq!(even(0.0, 500.0, round(500.0)), [0.0, 100.0, 200.0, 300.0, 400.0, 500.0]);
+        assert_eq!(
+            even(0.0, 500.0, round(500.0)),
+            [0.0, 100.0, 200.0, 300.0, 400.0, 500.0]
+        );
         assert_eq!(decades(0.01, 130.0), [0.01, 0.1, 1.0, 10.0, 100.0]);
         assert_eq!(decades(30.0, 300.0), [50.0, 100.0, 200.0]);
     }

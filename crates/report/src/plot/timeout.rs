@@ -18,7 +18,13 @@ const PLACES: i32 = 160;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
     let shown: BTreeSet<&str> = trials(digest).map(|(p, _)| p.test.name.as_str()).collect();
-    let tests = digest.input.plan.tests.iter().enumerate().filter(|(_, test)| shown.contains(test.name.as_str()));
+    let tests = digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .enumerate()
+        .filter(|(_, test)| shown.contains(test.name.as_str()));
     Figure {
         id: "timeout".into(),
         title: "Loss against the timeout".into(),
@@ -32,8 +38,13 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-fn trials<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a TrialRecord)> {
-    digest.points.iter().filter_map(|p| p.delay_trial(p.first_goal()).map(|r| (p, r)))
+fn trials<'d, 'a>(
+    digest: &'d Digest<'a>,
+) -> impl Iterator<Item = (&'d PointDigest<'a>, &'a TrialRecord)> {
+    digest
+        .points
+        .iter()
+        .filter_map(|p| p.delay_trial(p.first_goal()).map(|r| (p, r)))
 }
 
 fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
@@ -44,41 +55,90 @@ fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
 }
 
 fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) -> Panel {
-    let delays =
-        || trials.iter().flat_map(|(_, r)| &r.result.directions).flat_map(|d| &d.delays).map(|b| b.up_to_ns as f64 / 1e6);
+    let delays = || {
+        trials
+            .iter()
+            .flat_map(|(_, r)| &r.result.directions)
+            .flat_map(|d| &d.delays)
+            .map(|b| b.up_to_ns as f64 / 1e6)
+    };
     let timeouts = timeouts(digest, trials);
-    let longest = timeouts.iter().map(|&ns| ns as f64 / 1e6).fold(delays().fold(0.0, f64::max), f64::max);
+    let longest = timeouts
+        .iter()
+        .map(|&ns| ns as f64 / 1e6)
+        .fold(delays().fold(0.0, f64::max), f64::max);
     let ends = style::decades(delays().fold(f64::MAX, f64::min), longest * 1.5);
-    let plots: Vec<Plot> = trials.iter().flat_map(|(p, r)| series(digest.place(p.test), p, &r.result, ends)).collect();
+    let plots: Vec<Plot> = trials
+        .iter()
+        .flat_map(|(p, r)| series(digest.place(p.test), p, &r.result, ends))
+        .collect();
     let layout = style::panel(&plots, title, &format!("{} (ms)", word(trials)), "loss (%)");
-    let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 100.0)).with_y_tick_format(style::plain_numbers());
-    let layout = timeouts.iter().fold(layout, |layout, &ns| layout.with_reference_line(style::upright(ns as f64 / 1e6)));
-    style::draw(plots, if timeouts.is_empty() { layout } else { style::with_note(layout, &note(word(trials), &timeouts)) })
+    let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 100.0))
+        .with_y_tick_format(style::plain_numbers());
+    let layout = timeouts.iter().fold(layout, |layout, &ns| {
+        layout.with_reference_line(style::upright(ns as f64 / 1e6))
+    });
+    style::draw(
+        plots,
+        if timeouts.is_empty() {
+            layout
+        } else {
+            style::with_note(layout, &note(word(trials), &timeouts))
+        },
+    )
 }
 
 /// Returns the timeouts that were set for these trials, nanoseconds.
 fn timeouts(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> BTreeSet<u64> {
     let of_frames = |p: &PointDigest| p.test.trial_settings(digest.input.plan).frame_timeout_ns;
-    let set = trials.iter().map(|(p, _)| p.test.measure.dns().map_or_else(|| of_frames(p), |dns| dns.timeout_ns));
+    let set = trials.iter().map(|(p, _)| {
+        p.test
+            .measure
+            .dns()
+            .map_or_else(|| of_frames(p), |dns| dns.timeout_ns)
+    });
     set.filter(|&ns| ns > 0).collect()
 }
 
 /// Returns the word for the timeout in a panel, which is either of frames or of queries.
 fn word(trials: &[(&PointDigest, &TrialRecord)]) -> &'static str {
     let is_of_queries = trials.iter().any(|(p, _)| p.test.measure.dns().is_some());
-    if is_of_queries { "timeout" } else { "frame timeout" }
+    if is_of_queries {
+        "timeout"
+    } else {
+        "frame timeout"
+    }
 }
 
 fn note(word: &str, timeouts: &BTreeSet<u64>) -> String {
-    let timeout = |&ns: &u64| if ns < 1_000_000_000 { short_ms(ns as f64) } else { seconds(ns) };
-    format!("dashed: the {word}, {}", timeouts.iter().map(timeout).collect::<Vec<_>>().join(", "))
+    let timeout = |&ns: &u64| {
+        if ns < 1_000_000_000 {
+            short_ms(ns as f64)
+        } else {
+            seconds(ns)
+        }
+    };
+    format!(
+        "dashed: the {word}, {}",
+        timeouts.iter().map(timeout).collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64)) -> Vec<Plot> {
     let line = losses(result, ends);
-    let Some(&last) = line.last() else { return Vec::new() };
-    let label = format!("{}, {} at {}", title(point.test), point.test.measure.name(), load(&result.spec));
-    vec![style::line(line, style::color(i), 1.5), style::dots(vec![last], style::color(i), style::marker(i), vec![label])]
+    let Some(&last) = line.last() else {
+        return Vec::new();
+    };
+    let label = format!(
+        "{}, {} at {}",
+        title(point.test),
+        point.test.measure.name(),
+        load(&result.spec)
+    );
+    vec![
+        style::line(line, style::color(i), 1.5),
+        style::dots(vec![last], style::color(i), style::marker(i), vec![label]),
+    ]
 }
 
 /// Returns timeouts in milliseconds with losses in per cent, up to the timeout at which nothing is lost any more.
@@ -88,9 +148,16 @@ fn losses(result: &TrialResult, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     let is_known = |d: &&DirectionResult| !d.delays.is_empty() || d.received == 0;
     let loss = |timeout: f64| {
         let ns = (timeout * 1e6).round() as u64;
-        result.directions.iter().filter(is_known).map(|d| d.loss_ratio_at(ns).0 * 100.0).fold(0.0, f64::max)
+        result
+            .directions
+            .iter()
+            .filter(is_known)
+            .map(|d| d.loss_ratio_at(ns).0 * 100.0)
+            .fold(0.0, f64::max)
     };
-    let all = (0..=PLACES).map(place).map(|timeout| (timeout, loss(timeout)));
+    let all = (0..=PLACES)
+        .map(place)
+        .map(|timeout| (timeout, loss(timeout)));
     let mut line = Vec::new();
     for (timeout, loss) in all {
         line.push((timeout, loss.max(FLOOR)));
@@ -108,10 +175,16 @@ mod tests {
     use sixbench_method::trial::{Bucket, TrialSpec};
 
     fn result(offered: u64) -> TrialResult {
-        let delays = [(100_000, 900), (5_000_000, 100)].map(Bucket::from).to_vec();
+        let delays = [(100_000, 900), (5_000_000, 100)]
+            .map(Bucket::from)
+            .to_vec();
         let mut direction = DirectionResult::counted(Direction::Forward, offered, 1000);
         direction.delays = delays;
-        TrialResult::new(TrialSpec::constant(FrameRate(1000), 1_000_000_000), vec![direction], vec![])
+        TrialResult::new(
+            TrialSpec::constant(FrameRate(1000), 1_000_000_000),
+            vec![direction],
+            vec![],
+        )
     }
 
     #[test]
@@ -119,7 +192,10 @@ mod tests {
         let line = losses(&result(1000), (0.01, 100.0));
         assert!(line.windows(2).all(|pair| pair[0].1 >= pair[1].1));
         assert_eq!((line[0].1, line[line.len() - 1].1), (100.0, FLOOR));
-        assert!(line.iter().any(|&(timeout, loss)| timeout > 0.2 && timeout < 4.0 && loss == 10.0));
+        assert!(
+            line.iter()
+                .any(|&(timeout, loss)| timeout > 0.2 && timeout < 4.0 && loss == 10.0)
+        );
     }
 
     #[test]

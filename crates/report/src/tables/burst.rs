@@ -26,9 +26,15 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
     let maximum = match digest.input.plan.link_rate {
         Some(_) => "Maximum rate: the theoretical one of the medium.",
-        None => "Maximum rate: the rate within the burst, since the rate of the medium is not known.",
+        None => {
+            "Maximum rate: the rate within the burst, since the rate of the medium is not known."
+        }
     };
-    let is_open = digest.points.iter().filter_map(|p| burst(p)).any(|s| s.at_least > 0);
+    let is_open = digest
+        .points
+        .iter()
+        .filter_map(|p| burst(p))
+        .any(|s| s.at_least > 0);
     Table::of("Back-to-back frames (RFC 9004 section 7)", columns(), rows)
         .with_note(
             "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
@@ -43,16 +49,34 @@ fn columns<'d>() -> Vec<Column<'d, BurstRow<'d>>> {
     vec![
         Column::text("Test", |row: &BurstRow| title(row.point.test)),
         Column::number("Size", |row: &BurstRow| row.point.point.frame_size),
-        Column::number_in("Burst (frames)", "Average", |row: &BurstRow| Cell::Rate(row.sample.mean).signed(row.sample.sign())),
-        Column::number_in("Burst (frames)", "Min", |row: &BurstRow| Cell::Rate(row.sample.summary.min)),
-        Column::number_in("Burst (frames)", "Max", |row: &BurstRow| Cell::Rate(row.sample.summary.max)),
-        Column::number_in("Burst (frames)", "StdDev", |row: &BurstRow| row.sample.deviation.map(Cell::Significant)),
-        Column::number("N", |row: &BurstRow| Cell::Number(row.sample.summary.n as u64)),
-        Column::number_in("Buffer time (s)", "Implied", |row: &BurstRow| seconds(row.implied)),
+        Column::number_in("Burst (frames)", "Average", |row: &BurstRow| {
+            Cell::Rate(row.sample.mean).signed(row.sample.sign())
+        }),
+        Column::number_in("Burst (frames)", "Min", |row: &BurstRow| {
+            Cell::Rate(row.sample.summary.min)
+        }),
+        Column::number_in("Burst (frames)", "Max", |row: &BurstRow| {
+            Cell::Rate(row.sample.summary.max)
+        }),
+        Column::number_in("Burst (frames)", "StdDev", |row: &BurstRow| {
+            row.sample.deviation.map(Cell::Significant)
+        }),
+        Column::number("N", |row: &BurstRow| {
+            Cell::Number(row.sample.summary.n as u64)
+        }),
+        Column::number_in("Buffer time (s)", "Implied", |row: &BurstRow| {
+            seconds(row.implied)
+        }),
         Column::number_in("Buffer time (s)", "Corrected", BurstRow::corrected),
-        Column::number("Rate in the burst", |row: &BurstRow| Cell::Count(row.sample.load.0)),
-        Column::number("Throughput", |row: &BurstRow| row.throughput.map_or("not measured".into(), Cell::Rate)),
-        Column::number("Step (frames)", |row: &BurstRow| Cell::Count(row.settings.step_frames.max(1))),
+        Column::number("Rate in the burst", |row: &BurstRow| {
+            Cell::Count(row.sample.load.0)
+        }),
+        Column::number("Throughput", |row: &BurstRow| {
+            row.throughput.map_or("not measured".into(), Cell::Rate)
+        }),
+        Column::number("Step (frames)", |row: &BurstRow| {
+            Cell::Count(row.settings.step_frames.max(1))
+        }),
         Column::number("Longest (frames)", |row: &BurstRow| {
             Cell::Count(row.sample.load.frames_in(row.settings.longest_ns).max(1))
         }),
@@ -64,17 +88,32 @@ fn burst<'p>(point: &'p PointDigest) -> Option<&'p PointSample> {
 }
 
 fn row<'d>(digest: &Digest, point: &'d PointDigest<'d>) -> Option<BurstRow<'d>> {
-    let Measure::BackToBack(settings) = &point.test.measure else { return None };
+    let Measure::BackToBack(settings) = &point.test.measure else {
+        return None;
+    };
     let sample = burst(point)?;
-    let maximum = point.test.theoretical(digest.input.plan, point.point.frame_size).unwrap_or(sample.load).0 as f64;
-    let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes).map(|source| source.throughput.0 as f64);
-    Some(BurstRow { point, settings, sample, implied: sample.mean / maximum, maximum, throughput })
+    let maximum = point
+        .test
+        .theoretical(digest.input.plan, point.point.frame_size)
+        .unwrap_or(sample.load)
+        .0 as f64;
+    let throughput = shared(digest.input.plan, &point.point, digest.input.outcomes)
+        .map(|source| source.throughput.0 as f64);
+    Some(BurstRow {
+        point,
+        settings,
+        sample,
+        implied: sample.mean / maximum,
+        maximum,
+        throughput,
+    })
 }
 
 impl BurstRow<'_> {
     fn corrected(&self) -> String {
         let corrected = |rate| seconds(corrected(self.implied, rate, self.maximum));
-        self.throughput.map_or("not corrected".to_owned(), corrected)
+        self.throughput
+            .map_or("not corrected".to_owned(), corrected)
     }
 }
 
@@ -95,7 +134,10 @@ mod tests {
     fn a_buffer_of_26_000_frames_corrected_for_what_was_forwarded() {
         let implied = 26_000.0 / 14_880_952.0;
         assert_eq!(seconds(implied), "0.001747");
-        assert_eq!(seconds(corrected(implied, 14_540_000.0, 14_880_952.0)), "0.000040");
+        assert_eq!(
+            seconds(corrected(implied, 14_540_000.0, 14_880_952.0)),
+            "0.000040"
+        );
     }
 
     #[test]

@@ -18,10 +18,22 @@ struct LossRow<'d> {
 
 /// Returns a row for each rate, from the highest down.
 pub(crate) fn table(digest: &Digest) -> Table {
-    let samples = || digest.points.iter().flat_map(|p| losses(p).map(move |s| (p, s)));
-    Table::of("Frame loss rate (RFC 2544 section 26.3)", columns(), samples().map(|(p, s)| row(digest, p, s)))
-        .with_note(format!("Rate: input rate in frames/s per direction, and in per cent of {}.", base(digest)))
-        .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
+    let samples = || {
+        digest
+            .points
+            .iter()
+            .flat_map(|p| losses(p).map(move |s| (p, s)))
+    };
+    Table::of(
+        "Frame loss rate (RFC 2544 section 26.3)",
+        columns(),
+        samples().map(|(p, s)| row(digest, p, s)),
+    )
+    .with_note(format!(
+        "Rate: input rate in frames/s per direction, and in per cent of {}.",
+        base(digest)
+    ))
+    .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 
 fn columns<'d>() -> Vec<Column<'d, LossRow<'d>>> {
@@ -30,8 +42,12 @@ fn columns<'d>() -> Vec<Column<'d, LossRow<'d>>> {
         Column::number("Size", |row: &LossRow| row.point.point.frame_size),
         Column::text("Direction", |row: &LossRow| row.sample.direction),
         Column::number("Rate", |row: &LossRow| Cell::Count(row.sample.load.0)),
-        Column::number("Rate (%)", |row: &LossRow| Cell::Significant(row.load_percent)),
-        Column::number_in("Loss (%)", "Median", |row: &LossRow| row.loss.median.clone()),
+        Column::number("Rate (%)", |row: &LossRow| {
+            Cell::Significant(row.load_percent)
+        }),
+        Column::number_in("Loss (%)", "Median", |row: &LossRow| {
+            row.loss.median.clone()
+        }),
         Column::number_in("Loss (%)", "P1", |row: &LossRow| row.loss.p1.clone()),
         Column::number_in("Loss (%)", "P99", |row: &LossRow| row.loss.p99.clone()),
         Column::number_in("Loss (%)", "Min", |row: &LossRow| row.loss.min.clone()),
@@ -42,13 +58,24 @@ fn columns<'d>() -> Vec<Column<'d, LossRow<'d>>> {
 
 fn losses<'p>(point: &'p PointDigest) -> impl Iterator<Item = &'p PointSample> {
     let directions = point.directions().into_iter();
-    directions
-        .flat_map(|d| point.samples.iter().rev().filter(move |s| s.quantity == Quantity::FrameLossRate && s.direction == d))
+    directions.flat_map(|d| {
+        point
+            .samples
+            .iter()
+            .rev()
+            .filter(move |s| s.quantity == Quantity::FrameLossRate && s.direction == d)
+    })
 }
 
 fn row<'d>(digest: &Digest, point: &'d PointDigest<'d>, sample: &'d PointSample) -> LossRow<'d> {
-    let load_percent = 100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
-    LossRow { point, sample, load_percent, loss: Statistics::of_sample(sample) }
+    let load_percent =
+        100.0 * sample.load.0 as f64 / digest.full_rate(point.point.frame_size).0 as f64;
+    LossRow {
+        point,
+        sample,
+        load_percent,
+        loss: Statistics::of_sample(sample),
+    }
 }
 
 /// Returns a description of the rate to which the percentages of input rates relate.

@@ -16,8 +16,18 @@ struct MachineRow<'d> {
 
 /// Returns a row for each machine of each point, except those of series over cores, which have separate tables.
 pub(crate) fn table(digest: &Digest) -> Table {
-    let is_scaling = |point: &&PointDigest| point.test.series.as_ref().is_some_and(|series| series.by == SeriesBy::Cores);
-    let rows = digest.points.iter().filter(|point| !is_scaling(point)).flat_map(rows);
+    let is_scaling = |point: &&PointDigest| {
+        point
+            .test
+            .series
+            .as_ref()
+            .is_some_and(|series| series.by == SeriesBy::Cores)
+    };
+    let rows = digest
+        .points
+        .iter()
+        .filter(|point| !is_scaling(point))
+        .flat_map(rows);
     Table::of("Idle time of machines", columns(), rows).with_note(
         "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
          the last sample of a trial. Cores: those that were online.",
@@ -31,10 +41,18 @@ fn columns<'d>() -> Vec<Column<'d, MachineRow<'d>>> {
         Column::text("Machine", |row: &MachineRow| row.machine.clone()),
         Column::text("Device", |row: &MachineRow| row.idleness.device.clone()),
         Column::number("Trials", |row: &MachineRow| Cell::Number(row.trials as u64)),
-        Column::number("Cores", |row: &MachineRow| Cell::Number(row.idleness.cores as u64)),
-        Column::number_in("Idle (%)", "all cores", |row: &MachineRow| Cell::Significant(row.idleness.mean_percent)),
-        Column::number_in("Idle (%)", "least idle", |row: &MachineRow| Cell::Significant(row.idleness.least_percent)),
-        Column::number("Its core", |row: &MachineRow| Cell::Number(row.idleness.least_idle_core as u64)),
+        Column::number("Cores", |row: &MachineRow| {
+            Cell::Number(row.idleness.cores as u64)
+        }),
+        Column::number_in("Idle (%)", "all cores", |row: &MachineRow| {
+            Cell::Significant(row.idleness.mean_percent)
+        }),
+        Column::number_in("Idle (%)", "least idle", |row: &MachineRow| {
+            Cell::Significant(row.idleness.least_percent)
+        }),
+        Column::number("Its core", |row: &MachineRow| {
+            Cell::Number(row.idleness.least_idle_core as u64)
+        }),
     ]
 }
 
@@ -42,7 +60,12 @@ fn rows<'d>(point: &'d PointDigest<'d>) -> Vec<MachineRow<'d>> {
     let trials = point.found_trials(point.first_goal());
     let row = |idleness: Idleness| {
         let machine = idleness.machine.clone()?;
-        Some(MachineRow { point, machine, idleness, trials: trials.len() })
+        Some(MachineRow {
+            point,
+            machine,
+            idleness,
+            trials: trials.len(),
+        })
     };
     idleness(&trials, "").into_iter().filter_map(row).collect()
 }

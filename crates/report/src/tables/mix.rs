@@ -11,13 +11,20 @@ use sixbench_method::terms::FrameSize;
 
 /// Returns the sign before the value of a model, which increases with both ends, so its true value may be higher if that of either may be.
 fn sign_of_model(steps: &[(f64, &PointDigest)]) -> &'static str {
-    let is_open = steps.iter().any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().is_median_open);
+    let is_open = steps
+        .iter()
+        .any(|(at, point)| (*at == 0.0 || *at == 100.0) && point.limits().is_median_open);
     if is_open { "≥\u{a0}" } else { "" }
 }
 
 /// Returns the throughput with all frames and with no frames translated, if both were measured.
 pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
-    let median = |point: &PointDigest| point.headline().map(|s| s.median).filter(|&rate| rate > 0.0);
+    let median = |point: &PointDigest| {
+        point
+            .headline()
+            .map(|s| s.median)
+            .filter(|&rate| rate > 0.0)
+    };
     let at = |background: f64| median(steps.iter().find(|(at, _)| *at == background)?.1);
     Some((at(0.0)?, at(100.0)?))
 }
@@ -43,7 +50,10 @@ struct MixRow {
 }
 
 fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
-    let rows = steps.sizes().into_iter().flat_map(|size| mixed_rows(digest, steps, size));
+    let rows = steps
+        .sizes()
+        .into_iter()
+        .flat_map(|size| mixed_rows(digest, steps, size));
     Table::of(format!("Mixed traffic: {}", steps.name), columns(), rows).with_note(
         "Throughput in frames/s per direction, for translated and native frames together (RFC 8219 section 5.3). Models, from \
              the measured ends Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) \
@@ -54,12 +64,16 @@ fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
 fn columns() -> Vec<Column<'static, MixRow>> {
     vec![
         Column::number("Size", |row: &MixRow| row.size),
-        Column::number("Translated (%)", |row: &MixRow| Cell::Significant(row.translated)),
+        Column::number("Translated (%)", |row: &MixRow| {
+            Cell::Significant(row.translated)
+        }),
         Column::number("Median", |row: &MixRow| row.rate.median.clone()),
         Column::number("P1", |row: &MixRow| row.rate.p1.clone()),
         Column::number("P99", |row: &MixRow| row.rate.p99.clone()),
         Column::number("n", |row: &MixRow| row.rate.n.clone()),
-        Column::number_in("Model", "separate cores", |row: &MixRow| row.separate_cores.clone()),
+        Column::number_in("Model", "separate cores", |row: &MixRow| {
+            row.separate_cores.clone()
+        }),
         Column::number_in("Model", "one core", |row: &MixRow| row.one_core.clone()),
     ]
 }
@@ -69,7 +83,10 @@ fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<MixRo
     let (ends, sign) = (ends(&points), sign_of_model(&points));
     let row = |&(background, point): &(f64, &PointDigest)| {
         let share = 1.0 - background / 100.0;
-        let model = |of: fn(f64, f64, f64) -> f64| ends.map(|(tt, tn)| Cell::Rate(of(share, tt, tn)).signed(sign)).into();
+        let model = |of: fn(f64, f64, f64) -> f64| {
+            ends.map(|(tt, tn)| Cell::Rate(of(share, tt, tn)).signed(sign))
+                .into()
+        };
         MixRow {
             size,
             translated: 100.0 - background,
@@ -82,6 +99,8 @@ fn mixed_rows(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<MixRo
 }
 
 fn statistics(point: &PointDigest) -> Statistics {
-    let found = point.headline().map(|summary| Statistics::new(point.limits().printed(summary), summary.n));
+    let found = point
+        .headline()
+        .map(|summary| Statistics::new(point.limits().printed(summary), summary.n));
     found.unwrap_or_else(Statistics::missing)
 }

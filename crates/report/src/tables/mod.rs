@@ -37,14 +37,23 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
     let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
     let sizes: Vec<usize> = sizes.into_iter().collect();
     match sizes.is_empty() {
-        true => "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample.".to_owned(),
-        false => format!("With n = {}, the 1st/99th percentiles are the minimum and maximum.", numbers::alternatives(&sizes)),
+        true => {
+            "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample."
+                .to_owned()
+        }
+        false => format!(
+            "With n = {}, the 1st/99th percentiles are the minimum and maximum.",
+            numbers::alternatives(&sizes)
+        ),
     }
 }
 
 /// Returns the spread of the repetitions: `(max - min) / median`, per cent.
 fn dispersion(summary: &Summary) -> Cell {
-    summary.dispersion_percent().map(|d| format!("{}\u{a0}%", numbers::three_digits(d.abs()))).into()
+    summary
+        .dispersion_percent()
+        .map(|d| format!("{}\u{a0}%", numbers::three_digits(d.abs())))
+        .into()
 }
 
 /// The statistics of a sample as cells.
@@ -60,9 +69,22 @@ struct Statistics {
 
 impl Statistics {
     fn new(printed: PrintedSummary, n: usize) -> Self {
-        let PrintedSummary { min, p1, median, p99, max } = printed;
+        let PrintedSummary {
+            min,
+            p1,
+            median,
+            p99,
+            max,
+        } = printed;
         let [min, p1, median, p99, max] = [min, p1, median, p99, max].map(Cell::Text);
-        Self { min, p1, median, p99, max, n: Cell::Number(n as u64) }
+        Self {
+            min,
+            p1,
+            median,
+            p99,
+            max,
+            n: Cell::Number(n as u64),
+        }
     }
 
     fn of_sample(sample: &PointSample) -> Self {
@@ -73,7 +95,11 @@ impl Statistics {
     fn of_rate(point: &PointDigest) -> Self {
         match point.rated() {
             Some(rated) => Self::new(rated.limits.printed(&rated.summary), rated.summary.n),
-            None => Self { median: point.nothing().into(), n: Cell::Number(0), ..Self::missing() },
+            None => Self {
+                median: point.nothing().into(),
+                n: Cell::Number(0),
+                ..Self::missing()
+            },
         }
     }
 

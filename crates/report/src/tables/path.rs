@@ -15,7 +15,8 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
     // Requests and replies have a separate table.
     let all = digest.points_of(|measure| measure.response_time().is_none());
-    all.filter_map(|point| Some((point, digest.path(point.test)?))).collect()
+    all.filter_map(|point| Some((point, digest.path(point.test)?)))
+        .collect()
 }
 
 /// A point of a device whose path of datagrams is known.
@@ -29,13 +30,18 @@ struct PathRow<'d> {
 
 fn frames(digest: &Digest) -> Table {
     let points = points(digest);
-    let rated: Vec<Rated> = points.iter().filter_map(|(point, _)| point.rated()).collect();
+    let rated: Vec<Rated> = points
+        .iter()
+        .filter_map(|(point, _)| point.rated())
+        .collect();
     let rows = points.iter().map(|(point, path)| PathRow {
         point,
         device: digest.dut_title(point.test),
         subscribers: digest.subscribers(point.test),
         path,
-        rate: point.rated().map_or_else(Statistics::missing, |_| Statistics::of_rate(point)),
+        rate: point
+            .rated()
+            .map_or_else(Statistics::missing, |_| Statistics::of_rate(point)),
     });
     Table::of("Subscribers, encapsulation and devices in a row", columns(), rows)
         .with_note(
@@ -51,11 +57,17 @@ fn columns<'d>() -> Vec<Column<'d, PathRow<'d>>> {
     vec![
         Column::text("Test", |row: &PathRow| title(row.point.test)),
         Column::text("Device", |row: &PathRow| row.device),
-        Column::number("Subscribers", |row: &PathRow| row.subscribers.map(|count| Cell::Count(count.into()))),
+        Column::number("Subscribers", |row: &PathRow| {
+            row.subscribers.map(|count| Cell::Count(count.into()))
+        }),
         // The size of queries is not set by the plan.
         Column::number("Size", |row: &PathRow| row.point.size()),
-        Column::number_in("Octets on the link", "Left", |row: &PathRow| octets(row.point, &row.path.left)),
-        Column::number_in("Octets on the link", "Right", |row: &PathRow| octets(row.point, &row.path.right)),
+        Column::number_in("Octets on the link", "Left", |row: &PathRow| {
+            octets(row.point, &row.path.left)
+        }),
+        Column::number_in("Octets on the link", "Right", |row: &PathRow| {
+            octets(row.point, &row.path.right)
+        }),
         Column::number("Median", |row: &PathRow| row.rate.median.clone()),
         Column::number("P1", |row: &PathRow| row.rate.p1.clone()),
         Column::number("P99", |row: &PathRow| row.rate.p99.clone()),
@@ -64,7 +76,12 @@ fn columns<'d>() -> Vec<Column<'d, PathRow<'d>>> {
 }
 
 fn rules(digest: &Digest) -> Table {
-    let described = digest.input.facts.duts.values().filter_map(|dut| Some((dut, dut.path.as_ref()?)));
+    let described = digest
+        .input
+        .facts
+        .duts
+        .values()
+        .filter_map(|dut| Some((dut, dut.path.as_ref()?)));
     let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
     let rows = described.map(|(dut, path)| RuleRow { dut, path });
     Table::of("Devices and the rules of their subscribers", rule_columns(), rows).with_note_if(
@@ -86,7 +103,12 @@ fn rule_columns<'d>() -> Vec<Column<'d, RuleRow<'d>>> {
         Column::text("Technology", |row: &RuleRow| row.dut.technology.clone()),
         Column::text("In a row", |row: &RuleRow| joined(&row.path.devices)),
         Column::text("Rule", |row: &RuleRow| {
-            let rule: Vec<String> = row.path.rule.iter().map(|(key, value)| format!("{key} {value}")).collect();
+            let rule: Vec<String> = row
+                .path
+                .rule
+                .iter()
+                .map(|(key, value)| format!("{key} {value}"))
+                .collect();
             joined(&rule)
         }),
     ]
@@ -94,7 +116,9 @@ fn rule_columns<'d>() -> Vec<Column<'d, RuleRow<'d>>> {
 
 /// Returns the octets of a frame on a link, if the plan sets its size.
 fn octets(point: &PointDigest, link: &LinkFacts) -> Option<Cell> {
-    point.size().map(|size| Cell::Number(link.octets(size).into()))
+    point
+        .size()
+        .map(|size| Cell::Number(link.octets(size).into()))
 }
 
 fn joined(items: &[String]) -> Option<String> {

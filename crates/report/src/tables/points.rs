@@ -35,12 +35,19 @@ fn columns<'d>() -> Vec<Column<'d, PlannedRow<'d>>> {
         Column::text("Device", |row: &PlannedRow| row.device),
         Column::number("Size", |row: &PlannedRow| row.point.size()),
         Column::text("Measure", |row: &PlannedRow| row.point.test.measure.name()),
-        Column::text("Status", |row: &PlannedRow| row.planned.map(|planned| status(&planned.status))),
+        Column::text("Status", |row: &PlannedRow| {
+            row.planned.map(|planned| status(&planned.status))
+        }),
         Column::number("Result", |row: &PlannedRow| row.result.clone()),
         Column::number("n", |row: &PlannedRow| {
-            Cell::Number(row.planned.map_or(0, |planned| planned.repetitions.with_result.into()))
+            Cell::Number(
+                row.planned
+                    .map_or(0, |planned| planned.repetitions.with_result.into()),
+            )
         }),
-        Column::text("Why", |row: &PlannedRow| row.planned.map(why).filter(|why| !why.is_empty())),
+        Column::text("Why", |row: &PlannedRow| {
+            row.planned.map(why).filter(|why| !why.is_empty())
+        }),
     ]
 }
 
@@ -52,8 +59,12 @@ struct MeaningRow {
 
 /// Returns a table of what the column of results shows for each measure of the run.
 pub(crate) fn meanings(digest: &Digest) -> Table {
-    let of_tests = digest.all_points().map(|point| (point.test.measure.name(), result_is(&point.test.measure)));
-    let rows = each_once(of_tests).into_iter().map(|(measure, meaning)| MeaningRow { measure, meaning });
+    let of_tests = digest
+        .all_points()
+        .map(|point| (point.test.measure.name(), result_is(&point.test.measure)));
+    let rows = each_once(of_tests)
+        .into_iter()
+        .map(|(measure, meaning)| MeaningRow { measure, meaning });
     let columns = [
         Column::text("Measure", |row: &MeaningRow| row.measure),
         Column::text("Result is", |row: &MeaningRow| row.meaning.clone()),

@@ -20,7 +20,11 @@ pub(crate) struct RefusalRow<'d> {
 
 /// Returns a row for each reason at each point.
 pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RefusalRow<'d>> {
-    digest.points.iter().flat_map(|point| of_point(point).into_iter().map(move |refusal| RefusalRow { point, refusal }))
+    digest.points.iter().flat_map(|point| {
+        of_point(point)
+            .into_iter()
+            .map(move |refusal| RefusalRow { point, refusal })
+    })
 }
 
 pub(crate) fn table(digest: &Digest) -> Table {
@@ -37,7 +41,9 @@ fn columns<'d>() -> Vec<Column<'d, RefusalRow<'d>>> {
         Column::text("Direction", |row: &RefusalRow| row.refusal.direction),
         Column::text("The device", |row: &RefusalRow| row.refusal.what.clone()),
         Column::number("Frames", |row: &RefusalRow| Cell::Count(row.refusal.frames)),
-        Column::number("Missing", |row: &RefusalRow| Cell::Count(row.refusal.missing)),
+        Column::number("Missing", |row: &RefusalRow| {
+            Cell::Count(row.refusal.missing)
+        }),
         Column::text("What to do", |row: &RefusalRow| row.refusal.advice.clone()),
     ]
 }
@@ -55,12 +61,24 @@ fn sentence(point: &PointDigest) -> Option<String> {
         return None;
     }
     let load = lowest_lost(point).map_or_else(String::new, |spec| format!(", at {}", load(spec)));
-    let advice = first.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
-    Some(format!("{}{load}: {}{advice}.", point.name(), first.sentence))
+    let advice = first
+        .advice
+        .as_ref()
+        .map_or_else(String::new, |advice| format!("; {advice}"));
+    Some(format!(
+        "{}{load}: {}{advice}.",
+        point.name(),
+        first.sentence
+    ))
 }
 
 /// Returns the trial with the lowest load of those of the point that were lost.
 fn lowest_lost<'p>(point: &PointDigest<'p>) -> Option<&'p TrialSpec> {
-    let lost = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) != Verdict::Passed);
-    lost.filter(|record| !of_trial(record).is_empty()).map(|record| &record.result.spec).min_by_key(|spec| spec.rate)
+    let lost = point
+        .records
+        .iter()
+        .filter(|record| record.result.verdict(point.first_goal()) != Verdict::Passed);
+    lost.filter(|record| !of_trial(record).is_empty())
+        .map(|record| &record.result.spec)
+        .min_by_key(|spec| spec.rate)
 }

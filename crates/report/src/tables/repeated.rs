@@ -52,7 +52,10 @@ const FORMATS: [Format; 5] = [
         measure: |m| matches!(m, Measure::Latency(_)),
         load: "Load",
         extra: None,
-        quantities: &[(Quantity::TypicalLatency, "TL (ms)"), (Quantity::WorstCaseLatency, "WCL (ms)")],
+        quantities: &[
+            (Quantity::TypicalLatency, "TL (ms)"),
+            (Quantity::WorstCaseLatency, "WCL (ms)"),
+        ],
         is_averaged: false,
         note: "TL: typical latency, the median of the tagged frames; WCL: worst-case latency, their 99.9th percentile. \
                Load: frames/s per direction.",
@@ -63,7 +66,11 @@ const FORMATS: [Format; 5] = [
         measure: |m| matches!(m, Measure::Pdv(_)),
         load: "Load",
         extra: None,
-        quantities: &[(Quantity::Pdv, "PDV (ms)"), (Quantity::MinimumDelay, "Dmin (ms)"), (Quantity::HighDelay, "D99.9 (ms)")],
+        quantities: &[
+            (Quantity::Pdv, "PDV (ms)"),
+            (Quantity::MinimumDelay, "Dmin (ms)"),
+            (Quantity::HighDelay, "D99.9 (ms)"),
+        ],
         is_averaged: false,
         note: "PDV = D99.9 - Dmin of the received frames of a stream; loss is reported and never converted into delay. Load: \
                frames/s per direction.",
@@ -88,7 +95,9 @@ const FORMATS: [Format; 5] = [
         title: "System recovery (RFC 2544 section 26.5)",
         measure: |m| matches!(m, Measure::Recovery(_)),
         load: "Overload",
-        extra: Some(("Throughput", |p, _| p.determined().map(|rate| Cell::Count(rate.0)).into())),
+        extra: Some(("Throughput", |p, _| {
+            p.determined().map(|rate| Cell::Count(rate.0)).into()
+        })),
         quantities: &[(Quantity::RecoveryTime, "Recovery time (ms)")],
         is_averaged: true,
         note: "From the drop to half of the overload until the last lost frame was due; 0 if none was lost after the drop. \
@@ -130,25 +139,45 @@ fn bound_note(bound_ns: u64) -> String {
 
 /// Returns the tables of all these measures, each with its anchor in the page.
 pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
-    FORMATS.iter().map(|format| (format.id, format.table(digest))).collect()
+    FORMATS
+        .iter()
+        .map(|format| (format.id, format.table(digest)))
+        .collect()
 }
 
 impl Format {
     fn table(&self, digest: &Digest) -> Table {
-        let points: Vec<&PointDigest> = digest.points_of(self.measure).filter(|p| !p.samples.is_empty()).collect();
-        let rows = points.iter().flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
+        let points: Vec<&PointDigest> = digest
+            .points_of(self.measure)
+            .filter(|p| !p.samples.is_empty())
+            .collect();
+        let rows = points
+            .iter()
+            .flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
         let samples = || points.iter().flat_map(|p| &p.samples);
         Table::of(self.title, self.columns(), rows)
             .with_note(self.note)
             .with_note(percentile_note(samples().map(|s| &s.summary)))
             .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)
             .with_note_if(samples().any(|s| s.at_most > 0), AT_MOST)
-            .with_notes(digest.delay_bound_ns(&points).filter(|_| self.is_of_delays()).map(bound_note))
-            .with_notes(digest.clock_bound_ns(&points).filter(|_| self.is_of_delays()).map(clock_note))
+            .with_notes(
+                digest
+                    .delay_bound_ns(&points)
+                    .filter(|_| self.is_of_delays())
+                    .map(bound_note),
+            )
+            .with_notes(
+                digest
+                    .clock_bound_ns(&points)
+                    .filter(|_| self.is_of_delays())
+                    .map(clock_note),
+            )
     }
 
     fn is_of_delays(&self) -> bool {
-        self.quantities.iter().any(|(quantity, _)| quantity.is_of_one_way_delays())
+        self.quantities
+            .iter()
+            .any(|(quantity, _)| quantity.is_of_one_way_delays())
     }
 
     fn columns<'d>(&'d self) -> Vec<Column<'d, DirectionSamples<'d>>> {
@@ -157,28 +186,62 @@ impl Format {
             Column::number("Size", |row: &DirectionSamples| row.point.point.frame_size),
             Column::text("Direction", |row: &DirectionSamples| row.direction),
         ];
+        columns.extend(self.extra.map(|(name, cell)| {
+            Column::number(name, move |row: &DirectionSamples| {
+                cell(row.point, row.first)
+            })
+        }));
+        columns.push(Column::number(self.load, |row: &DirectionSamples| {
+            Cell::Count(row.first.load.0)
+        }));
         columns.extend(
-            self.extra.map(|(name, cell)| Column::number(name, move |row: &DirectionSamples| cell(row.point, row.first))),
+            self.quantities
+                .iter()
+                .flat_map(|&(quantity, group)| self.quantity_columns(quantity, group)),
         );
-        columns.push(Column::number(self.load, |row: &DirectionSamples| Cell::Count(row.first.load.0)));
-        columns.extend(self.quantities.iter().flat_map(|&(quantity, group)| self.quantity_columns(quantity, group)));
-        columns.push(Column::number("n", |row: &DirectionSamples| Cell::Number(row.first.summary.n as u64)));
+        columns.push(Column::number("n", |row: &DirectionSamples| {
+            Cell::Number(row.first.summary.n as u64)
+        }));
         columns
     }
 
-    fn quantity_columns<'d>(&self, quantity: Quantity, group: &str) -> Vec<Column<'d, DirectionSamples<'d>>> {
-        let mean = Column::number_in(group, "Mean", move |row: &DirectionSamples| row.sample(quantity).map(mean));
+    fn quantity_columns<'d>(
+        &self,
+        quantity: Quantity,
+        group: &str,
+    ) -> Vec<Column<'d, DirectionSamples<'d>>> {
+        let mean = Column::number_in(group, "Mean", move |row: &DirectionSamples| {
+            row.sample(quantity).map(mean)
+        });
         let spread = [
-            Column::number_in(group, "Median", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.median)),
-            Column::number_in(group, "P1", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.p1)),
-            Column::number_in(group, "P99", move |row: &DirectionSamples| row.printed(quantity).map(|of| of.p99)),
+            Column::number_in(group, "Median", move |row: &DirectionSamples| {
+                row.printed(quantity).map(|of| of.median)
+            }),
+            Column::number_in(group, "P1", move |row: &DirectionSamples| {
+                row.printed(quantity).map(|of| of.p1)
+            }),
+            Column::number_in(group, "P99", move |row: &DirectionSamples| {
+                row.printed(quantity).map(|of| of.p99)
+            }),
         ];
-        self.is_averaged.then_some(mean).into_iter().chain(spread).collect()
+        self.is_averaged
+            .then_some(mean)
+            .into_iter()
+            .chain(spread)
+            .collect()
     }
 
-    fn row<'d>(&self, point: &'d PointDigest<'d>, direction: Direction) -> Option<DirectionSamples<'d>> {
+    fn row<'d>(
+        &self,
+        point: &'d PointDigest<'d>,
+        direction: Direction,
+    ) -> Option<DirectionSamples<'d>> {
         let first = point.sample(self.quantities.first()?.0, direction)?;
-        Some(DirectionSamples { point, direction, first })
+        Some(DirectionSamples {
+            point,
+            direction,
+            first,
+        })
     }
 }
 
@@ -200,9 +263,18 @@ struct SummaryRow<'d> {
 
 /// Returns a table of every quantity with every statistic, except the loss rates, which have a separate table of this kind.
 pub(crate) fn summaries(digest: &Digest) -> Table {
-    let samples = || digest.points.iter().flat_map(|p| p.samples.iter().map(move |s| (p, s)));
+    let samples = || {
+        digest
+            .points
+            .iter()
+            .flat_map(|p| p.samples.iter().map(move |s| (p, s)))
+    };
     let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
-    let rows = samples().map(|(point, sample)| SummaryRow { point, sample, statistics: Statistics::of_sample(sample) });
+    let rows = samples().map(|(point, sample)| SummaryRow {
+        point,
+        sample,
+        statistics: Statistics::of_sample(sample),
+    });
     Table::of("Every quantity with every statistic", summary_columns(), rows)
         .with_note(match digest.points.iter().any(|p| p.test.measure.counts_connections()) {
             true => "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections.",
@@ -217,7 +289,9 @@ fn summary_columns<'d>() -> Vec<Column<'d, SummaryRow<'d>>> {
         Column::number("Size", |row: &SummaryRow| row.point.point.frame_size),
         Column::text("Direction", |row: &SummaryRow| row.sample.direction),
         Column::text("Quantity", |row: &SummaryRow| row.sample.quantity.title()),
-        Column::text("Unit", |row: &SummaryRow| numbers::unit(row.sample.quantity)),
+        Column::text("Unit", |row: &SummaryRow| {
+            numbers::unit(row.sample.quantity)
+        }),
         Column::number("Load", |row: &SummaryRow| load(row.sample)),
         Column::number("Median", |row: &SummaryRow| row.statistics.median.clone()),
         Column::number("P1", |row: &SummaryRow| row.statistics.p1.clone()),
@@ -225,7 +299,9 @@ fn summary_columns<'d>() -> Vec<Column<'d, SummaryRow<'d>>> {
         Column::number("Min", |row: &SummaryRow| row.statistics.min.clone()),
         Column::number("Max", |row: &SummaryRow| row.statistics.max.clone()),
         Column::number("Mean", |row: &SummaryRow| mean(row.sample)),
-        Column::number("Dispersion", |row: &SummaryRow| dispersion(&row.sample.summary)),
+        Column::number("Dispersion", |row: &SummaryRow| {
+            dispersion(&row.sample.summary)
+        }),
         Column::number("n", |row: &SummaryRow| row.statistics.n.clone()),
     ]
 }

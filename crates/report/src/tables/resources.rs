@@ -27,7 +27,11 @@ struct WatchedTrial<'d> {
 
 impl<'d> WatchedTrial<'d> {
     fn new(point: &'d PointDigest<'d>, record: Option<&'d TrialRecord>) -> Option<Self> {
-        Some(Self { point, record: record?, watch: record?.watch.as_deref()? })
+        Some(Self {
+            point,
+            record: record?,
+            watch: record?.watch.as_deref()?,
+        })
     }
 }
 
@@ -41,7 +45,9 @@ fn memory_columns<'d>() -> Vec<Column<'d, MemoryRow<'d>>> {
     vec![
         Column::text("Test", |row: &MemoryRow| title(row.trial.point.test)),
         Column::number("Size", |row: &MemoryRow| row.trial.point.size()),
-        Column::text("Load", |row: &MemoryRow| load(&row.trial.record.result.spec)),
+        Column::text("Load", |row: &MemoryRow| {
+            load(&row.trial.record.result.spec)
+        }),
         Column::text("Of", |row: &MemoryRow| row.of),
         Column::number("At the start (MiB)", |row: &MemoryRow| mebi(row.first)),
         Column::number("At most (MiB)", |row: &MemoryRow| mebi(row.most)),
@@ -53,15 +59,26 @@ fn mebi(octets: u64) -> Cell {
 }
 
 fn memory_rows<'d>(point: &'d PointDigest<'d>) -> Vec<MemoryRow<'d>> {
-    let Some(trial) = WatchedTrial::new(point, point.busiest_trial(point.first_goal())) else { return Vec::new() };
+    let Some(trial) = WatchedTrial::new(point, point.busiest_trial(point.first_goal())) else {
+        return Vec::new();
+    };
     let of_dut = memory_row(trial, "the device's processes", &trial.watch.memory);
-    let devices = trial.watch.devices.iter().map(|device| memory_row(trial, &device.device, &device.memory));
+    let devices = trial
+        .watch
+        .devices
+        .iter()
+        .map(|device| memory_row(trial, &device.device, &device.memory));
     std::iter::once(of_dut).chain(devices).flatten().collect()
 }
 
 /// Returns a row for these samples, octets; `None` if there are none.
 fn memory_row<'d>(trial: WatchedTrial<'d>, of: &'d str, samples: &[u64]) -> Option<MemoryRow<'d>> {
-    Some(MemoryRow { trial, of, first: *samples.first()?, most: *samples.iter().max()? })
+    Some(MemoryRow {
+        trial,
+        of,
+        first: *samples.first()?,
+        most: *samples.iter().max()?,
+    })
 }
 
 /// A place where frames were dropped in a trial.
@@ -84,7 +101,9 @@ fn drop_columns<'d>() -> Vec<Column<'d, DropRow<'d>>> {
         Column::text("Load", |row: &DropRow| load(&row.trial.record.result.spec)),
         Column::text("Where", |row: &DropRow| place(row.drops)),
         Column::text("Way", |row: &DropRow| row.drops.way.to_string()),
-        Column::number("Frames", |row: &DropRow| Cell::Count(row.drops.samples.iter().sum())),
+        Column::number("Frames", |row: &DropRow| {
+            Cell::Count(row.drops.samples.iter().sum())
+        }),
     ]
 }
 
@@ -96,6 +115,13 @@ fn place(drops: &Drops) -> String {
 }
 
 fn drop_rows<'d>(point: &'d PointDigest<'d>) -> Vec<DropRow<'d>> {
-    let Some(trial) = WatchedTrial::new(point, point.losing_trial(point.first_goal())) else { return Vec::new() };
-    trial.watch.drops.iter().map(|drops| DropRow { trial, drops }).collect()
+    let Some(trial) = WatchedTrial::new(point, point.losing_trial(point.first_goal())) else {
+        return Vec::new();
+    };
+    trial
+        .watch
+        .drops
+        .iter()
+        .map(|drops| DropRow { trial, drops })
+        .collect()
 }

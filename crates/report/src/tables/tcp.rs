@@ -15,7 +15,9 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
     // A soak test finds neither a rate nor a number, and has a separate table.
-    digest.points_of(|measure| measure.tcp().is_some() && measure.soak().is_none()).collect()
+    digest
+        .points_of(|measure| measure.tcp().is_some() && measure.soak().is_none())
+        .collect()
 }
 
 /// A point of TCP connections.
@@ -56,31 +58,63 @@ fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
         Column::number("P1", |row: &TcpRow| row.rate.p1.clone()),
         Column::number("P99", |row: &TcpRow| row.rate.p99.clone()),
         Column::number("n", |row: &TcpRow| row.rate.n.clone()),
-        Column::number("Octets", |row: &TcpRow| row.best.map(|tcp| Cell::Count(tcp.spec.object_octets.into()))),
-        Column::number("Requested", |row: &TcpRow| row.best.map(|tcp| Cell::Count(objects(tcp).0))),
-        Column::number("Returned", |row: &TcpRow| row.best.map(|tcp| Cell::Count(objects(tcp).1))),
-        Column::text("Closed", |row: &TcpRow| row.best.map(|tcp| closed(tcp.spec.close))),
-        Column::number("Invalid", |row: &TcpRow| Cell::Number(row.point.invalid().into())),
+        Column::number("Octets", |row: &TcpRow| {
+            row.best
+                .map(|tcp| Cell::Count(tcp.spec.object_octets.into()))
+        }),
+        Column::number("Requested", |row: &TcpRow| {
+            row.best.map(|tcp| Cell::Count(objects(tcp).0))
+        }),
+        Column::number("Returned", |row: &TcpRow| {
+            row.best.map(|tcp| Cell::Count(objects(tcp).1))
+        }),
+        Column::text("Closed", |row: &TcpRow| {
+            row.best.map(|tcp| closed(tcp.spec.close))
+        }),
+        Column::number("Invalid", |row: &TcpRow| {
+            Cell::Number(row.point.invalid().into())
+        }),
     ]
 }
 
 fn measured(point: &PointDigest) -> &'static str {
-    if point.test.measure.is_capacity() { "open at once (5.2)" } else { "per second (5.3)" }
+    if point.test.measure.is_capacity() {
+        "open at once (5.2)"
+    } else {
+        "per second (5.3)"
+    }
 }
 
 /// Returns who refused or reset connections in the losing trial with the fewest in which anybody did.
 fn resets(point: &PointDigest) -> Vec<String> {
-    let losing = point.records.iter().filter(|record| record.result.verdict(point.first_goal()) == Verdict::Lost);
-    let with_tcp = losing.filter_map(|record| record.result.tcp()).filter(|tcp| !tcp.resets_in_words().is_empty());
-    let Some(tcp) = with_tcp.min_by_key(|tcp| (tcp.connections.attempted, tcp.spec.rate)) else { return Vec::new() };
-    let of_trial = format!("{}, a losing trial at {}/s", title(point.test), whole(tcp.spec.rate));
-    tcp.resets_in_words().into_iter().map(|resets| format!("{of_trial}: {resets}.")).collect()
+    let losing = point
+        .records
+        .iter()
+        .filter(|record| record.result.verdict(point.first_goal()) == Verdict::Lost);
+    let with_tcp = losing
+        .filter_map(|record| record.result.tcp())
+        .filter(|tcp| !tcp.resets_in_words().is_empty());
+    let Some(tcp) = with_tcp.min_by_key(|tcp| (tcp.connections.attempted, tcp.spec.rate)) else {
+        return Vec::new();
+    };
+    let of_trial = format!(
+        "{}, a losing trial at {}/s",
+        title(point.test),
+        whole(tcp.spec.rate)
+    );
+    tcp.resets_in_words()
+        .into_iter()
+        .map(|resets| format!("{of_trial}: {resets}."))
+        .collect()
 }
 
 /// Returns the numbers of objects requested and completed, counting both requests if each connection makes two.
 fn objects(tcp: &TcpResult) -> (u64, u64) {
     let check = tcp.check.unwrap_or_default();
-    (tcp.connections.established + check.requested, tcp.connections.completed + check.alive)
+    (
+        tcp.connections.established + check.requested,
+        tcp.connections.completed + check.alive,
+    )
 }
 
 fn closed(close: Close) -> &'static str {
@@ -100,7 +134,8 @@ struct TransportRow<'d> {
 
 fn transport(digest: &Digest) -> Table {
     let points = points(digest).into_iter();
-    let rows = points.filter_map(|point| best(point).map(|(record, tcp)| TransportRow { point, record, tcp }));
+    let rows = points
+        .filter_map(|point| best(point).map(|(record, tcp)| TransportRow { point, record, tcp }));
     Table::of("TCP establishment in the passing trial with the most", transport_columns(), rows).with_note(
         "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
              time. Sources: addresses from which the server saw connections come; outside: connections from addresses outside \
@@ -111,19 +146,45 @@ fn transport(digest: &Digest) -> Table {
 fn transport_columns<'d>() -> Vec<Column<'d, TransportRow<'d>>> {
     vec![
         Column::text("Test", |row: &TransportRow| title(row.point.test)),
-        Column::number("Attempts/s", |row: &TransportRow| Cell::Count(row.record.result.spec.rate.0)),
-        Column::number("Attempted", |row: &TransportRow| Cell::Count(row.tcp.connections.attempted)),
-        Column::number("Completed", |row: &TransportRow| Cell::Count(row.tcp.connections.completed)),
-        Column::number_in("Establishment (ms)", "Min", |row: &TransportRow| row.time(|times| times.min_ns as f64)),
-        Column::number_in("Establishment (ms)", "Avg", |row: &TransportRow| row.time(average_ns)),
-        Column::number_in("Establishment (ms)", "P99.9", |row: &TransportRow| row.time(|times| times.p999_ns as f64)),
-        Column::number_in("Establishment (ms)", "Max", |row: &TransportRow| row.time(|times| times.max_ns as f64)),
-        Column::number_in("Establishment (ms)", "Aggregate", |row: &TransportRow| row.time(|times| times.sum_ns as f64)),
-        Column::number("SYNs again", |row: &TransportRow| Cell::Count(row.tcp.kernel.client_syn_retransmitted)),
-        Column::number("Sources", |row: &TransportRow| {
-            row.tcp.server.as_ref().map(|server| Cell::Count(server.source_addresses))
+        Column::number("Attempts/s", |row: &TransportRow| {
+            Cell::Count(row.record.result.spec.rate.0)
         }),
-        Column::number("Outside", |row: &TransportRow| row.tcp.server.as_ref().map(|server| Cell::Count(server.outside_pool))),
+        Column::number("Attempted", |row: &TransportRow| {
+            Cell::Count(row.tcp.connections.attempted)
+        }),
+        Column::number("Completed", |row: &TransportRow| {
+            Cell::Count(row.tcp.connections.completed)
+        }),
+        Column::number_in("Establishment (ms)", "Min", |row: &TransportRow| {
+            row.time(|times| times.min_ns as f64)
+        }),
+        Column::number_in("Establishment (ms)", "Avg", |row: &TransportRow| {
+            row.time(average_ns)
+        }),
+        Column::number_in("Establishment (ms)", "P99.9", |row: &TransportRow| {
+            row.time(|times| times.p999_ns as f64)
+        }),
+        Column::number_in("Establishment (ms)", "Max", |row: &TransportRow| {
+            row.time(|times| times.max_ns as f64)
+        }),
+        Column::number_in("Establishment (ms)", "Aggregate", |row: &TransportRow| {
+            row.time(|times| times.sum_ns as f64)
+        }),
+        Column::number("SYNs again", |row: &TransportRow| {
+            Cell::Count(row.tcp.kernel.client_syn_retransmitted)
+        }),
+        Column::number("Sources", |row: &TransportRow| {
+            row.tcp
+                .server
+                .as_ref()
+                .map(|server| Cell::Count(server.source_addresses))
+        }),
+        Column::number("Outside", |row: &TransportRow| {
+            row.tcp
+                .server
+                .as_ref()
+                .map(|server| Cell::Count(server.outside_pool))
+        }),
         Column::number("Entries", TransportRow::entries),
     ]
 }
@@ -131,11 +192,18 @@ fn transport_columns<'d>() -> Vec<Column<'d, TransportRow<'d>>> {
 impl TransportRow<'_> {
     /// Returns one of the times of establishment, nanoseconds.
     fn time(&self, of: fn(&Times) -> f64) -> Option<Cell> {
-        self.tcp.connect.as_ref().map(|times| Cell::Decimals(of(times) / 1e6, 3))
+        self.tcp
+            .connect
+            .as_ref()
+            .map(|times| Cell::Decimals(of(times) / 1e6, 3))
     }
 
     fn entries(&self) -> Option<Cell> {
-        let entries = self.record.watch.as_ref().and_then(|watch| watch.connections.iter().max());
+        let entries = self
+            .record
+            .watch
+            .as_ref()
+            .and_then(|watch| watch.connections.iter().max());
         entries.map(|entries| Cell::Count(*entries))
     }
 }
@@ -146,7 +214,10 @@ fn average_ns(times: &Times) -> f64 {
 
 /// Returns the passing trial with the most connections or the highest rate.
 fn best<'a>(point: &PointDigest<'a>) -> Option<(&'a TrialRecord, &'a TcpResult)> {
-    let passing = point.records.iter().filter(|r| r.result.verdict(point.first_goal()) == Verdict::Passed);
+    let passing = point
+        .records
+        .iter()
+        .filter(|r| r.result.verdict(point.first_goal()) == Verdict::Passed);
     let with_tcp = passing.filter_map(|record| Some((*record, record.result.tcp()?)));
     with_tcp.max_by_key(|(_, tcp)| (tcp.connections.attempted, tcp.spec.rate))
 }

@@ -33,20 +33,39 @@ fn delay_columns<'d>() -> Vec<Column<'d, OneWayDelay<'d>>> {
     vec![
         Column::text("Test", |row: &OneWayDelay| title(row.point.test)),
         Column::number("Size", |row: &OneWayDelay| row.point.point.frame_size),
-        Column::number("Load", |row: &OneWayDelay| short(row.record.result.spec.rate.0 as f64)),
+        Column::number("Load", |row: &OneWayDelay| {
+            short(row.record.result.spec.rate.0 as f64)
+        }),
         Column::text("Direction", |row: &OneWayDelay| row.direction),
         Column::number("Frames", |row: &OneWayDelay| Cell::Count(row.delay.count)),
-        Column::number_in("Delay (ms)", "Min", |row: &OneWayDelay| Cell::Milliseconds(row.delay.min_ns as f64)),
-        Column::number_in("Delay (ms)", "Median", |row: &OneWayDelay| Cell::Milliseconds(row.delay.median_ns as f64)),
-        Column::number_in("Delay (ms)", "P99.9", |row: &OneWayDelay| Cell::Milliseconds(row.delay.p999_ns as f64)),
-        Column::number_in("Delay (ms)", "Max", |row: &OneWayDelay| Cell::Milliseconds(row.delay.max_ns as f64)),
+        Column::number_in("Delay (ms)", "Min", |row: &OneWayDelay| {
+            Cell::Milliseconds(row.delay.min_ns as f64)
+        }),
+        Column::number_in("Delay (ms)", "Median", |row: &OneWayDelay| {
+            Cell::Milliseconds(row.delay.median_ns as f64)
+        }),
+        Column::number_in("Delay (ms)", "P99.9", |row: &OneWayDelay| {
+            Cell::Milliseconds(row.delay.p999_ns as f64)
+        }),
+        Column::number_in("Delay (ms)", "Max", |row: &OneWayDelay| {
+            Cell::Milliseconds(row.delay.max_ns as f64)
+        }),
     ]
 }
 
 fn delay_rows<'d>(point: &'d PointDigest<'d>) -> Vec<OneWayDelay<'d>> {
-    let Some(record) = point.highest_passing(point.first_goal()) else { return Vec::new() };
+    let Some(record) = point.highest_passing(point.first_goal()) else {
+        return Vec::new();
+    };
     let directions = record.result.directions.iter();
-    let row = |of: &'d DirectionResult| Some(OneWayDelay { point, record, direction: of.direction, delay: of.delay.as_ref()? });
+    let row = |of: &'d DirectionResult| {
+        Some(OneWayDelay {
+            point,
+            record,
+            direction: of.direction,
+            delay: of.delay.as_ref()?,
+        })
+    };
     directions.filter_map(row).collect()
 }
 
@@ -70,11 +89,20 @@ fn heading(kind: AnomalyKind) -> &'static str {
 /// Returns a table of the frames that were neither correct nor simply lost.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
     // The outcomes of queries have separate tables.
-    let of_frames = digest.input.plan.tests.iter().filter(|test| test.measure.dns().is_none());
+    let of_frames = digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .filter(|test| test.measure.dns().is_none());
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     let counts = AnomalyKind::ALL.iter().map(|&kind| {
         Column::number(heading(kind), move |test: &&Test| {
-            Cell::Count(directions(digest, test).map(|of| kind.count(of)).fold(0, u64::saturating_add))
+            Cell::Count(
+                directions(digest, test)
+                    .map(|of| kind.count(of))
+                    .fold(0, u64::saturating_add),
+            )
         })
     });
     let columns = std::iter::once(Column::text("Test", |test: &&Test| title(test))).chain(counts);
@@ -101,7 +129,12 @@ pub(crate) fn wrong_fields(digest: &Digest) -> Table {
         Column::text("Field", |row: &FieldRow| row.field),
         Column::number("Frames", |row: &FieldRow| Cell::Count(row.frames)),
     ];
-    let rows = digest.input.plan.tests.iter().flat_map(|test| field_rows(digest, test));
+    let rows = digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .flat_map(|test| field_rows(digest, test));
     Table::of("Wrong fields", columns, rows).with_note(
         "Mistranslated and corrupt frames in all trials, losing ones included, each under the first of its fields that was not as it must be.",
     )
@@ -114,13 +147,23 @@ fn field_rows<'d>(digest: &'d Digest, test: &'d Test) -> Vec<FieldRow<'d>> {
             *fields.entry((direction.direction, field)).or_default() += frames;
         }
     }
-    fields.into_iter().map(|((direction, field), frames)| FieldRow { test, direction, field, frames }).collect()
+    fields
+        .into_iter()
+        .map(|((direction, field), frames)| FieldRow {
+            test,
+            direction,
+            field,
+            frames,
+        })
+        .collect()
 }
 
 /// Returns the trials of all points of a test.
 fn records<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d TrialRecord> {
     let name = test.name.clone();
-    let points = digest.all_points().filter(move |point| point.test.name == name);
+    let points = digest
+        .all_points()
+        .filter(move |point| point.test.name == name);
     points.flat_map(|point| point.records.iter().copied())
 }
 
@@ -132,18 +175,29 @@ fn directions<'d>(digest: &'d Digest, test: &Test) -> impl Iterator<Item = &'d D
 pub(crate) const EXAMPLES: usize = 3;
 
 pub(crate) fn examples(digest: &Digest) -> Vec<String> {
-    digest.input.plan.tests.iter().flat_map(|test| examples_of(digest, test)).collect()
+    digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .flat_map(|test| examples_of(digest, test))
+        .collect()
 }
 
 /// Returns examples of wrong frames; lost connections have a separate table.
 fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
     let of_frames = |r: &&TrialRecord| r.result.spec.kind.connections().is_none();
-    let directions = records(digest, test).filter(of_frames).flat_map(|r| &r.result.directions);
+    let directions = records(digest, test)
+        .filter(of_frames)
+        .flat_map(|r| &r.result.directions);
     let examples = directions.flat_map(|d| d.examples.iter().map(move |e| (d.direction, e)));
     // The same wrong frame may appear in every trial, so each kind is listed once.
     let mut told = std::collections::BTreeSet::new();
     let fresh = examples.filter(|&(direction, e)| told.insert((direction, e)));
-    fresh.take(EXAMPLES).map(|(direction, e)| format!("{}, {direction}: {e}", title(test))).collect()
+    fresh
+        .take(EXAMPLES)
+        .map(|(direction, e)| format!("{}, {direction}: {e}", title(test)))
+        .collect()
 }
 
 /// The faults of one kind at a point.
@@ -182,7 +236,15 @@ fn fault_rows<'d>(point: &'d PointDigest<'d>) -> Vec<FaultRow<'d>> {
     let mut kinds: BTreeMap<&str, FaultRow> = BTreeMap::new();
     for fault in point.records.iter().flat_map(|r| &r.result.faults) {
         let kind = kind(fault);
-        kinds.entry(kind).or_insert_with(|| FaultRow { point, kind, times: 0, first: fault.to_string() }).times += 1;
+        kinds
+            .entry(kind)
+            .or_insert_with(|| FaultRow {
+                point,
+                kind,
+                times: 0,
+                first: fault.to_string(),
+            })
+            .times += 1;
     }
     kinds.into_values().collect()
 }

@@ -31,14 +31,22 @@ const ALL: [Told; 5] = [
     },
     Told {
         is_of: |m| matches!(m, Measure::TearDownRate),
-        kind: RankingWords { verb: "deleted", ceiling: "", nothing: "deleted none" },
+        kind: RankingWords {
+            verb: "deleted",
+            ceiling: "",
+            nothing: "deleted none",
+        },
         unit: " connections/s",
         has_number: true,
         tail: "",
     },
     Told {
         is_of: |m| matches!(m, Measure::TableCapacity(_)),
-        kind: RankingWords { verb: "held", ceiling: "the most that the plan tries", nothing: "held none" },
+        kind: RankingWords {
+            verb: "held",
+            ceiling: "the most that the plan tries",
+            nothing: "held none",
+        },
         unit: " connections",
         has_number: false,
         tail: "",
@@ -56,7 +64,11 @@ const ALL: [Told; 5] = [
     },
     Told {
         is_of: |m| matches!(m, Measure::TcpCapacity(_)),
-        kind: RankingWords { verb: "kept", ceiling: "the most that the plan tries", nothing: "kept no TCP connection" },
+        kind: RankingWords {
+            verb: "kept",
+            ceiling: "the most that the plan tries",
+            nothing: "kept no TCP connection",
+        },
         unit: " TCP connections open at once",
         has_number: false,
         tail: "",
@@ -79,36 +91,58 @@ impl Told {
             // Connections that had already left the Responder's ring were not validated.
             let is_whole = !alike.clone().any(|p| p.is_validated_in_part());
             let tail = if is_whole { self.tail } else { "" };
-            self.in_full(number.0, tail, &ranking(alike.filter_map(|p| Ranked::of(title(p.test), p))))
+            self.in_full(
+                number.0,
+                tail,
+                &ranking(alike.filter_map(|p| Ranked::of(title(p.test), p))),
+            )
         };
-        each_once(points.iter().map(|p| self.number(p))).into_iter().flat_map(of).collect()
+        each_once(points.iter().map(|p| self.number(p)))
+            .into_iter()
+            .flat_map(of)
+            .collect()
     }
 
     fn points<'d, 'a>(&self, digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
-        let rated = digest.points_of(self.is_of).filter(|p| digest.is_compared(p.test) && p.rated().is_some());
-        by_key(rated.map(|point| (&point.test.name, point))).into_iter().map(|(_, points)| points[0]).collect()
+        let rated = digest
+            .points_of(self.is_of)
+            .filter(|p| digest.is_compared(p.test) && p.rated().is_some());
+        by_key(rated.map(|point| (&point.test.name, point)))
+            .into_iter()
+            .map(|(_, points)| points[0])
+            .collect()
     }
 
     /// Returns N and the size of the DUT's table, which must be the same for results to be compared.
     fn number(&self, point: &PointDigest) -> Condition {
         let stateful = point.test.stateful;
-        (stateful.filter(|_| self.has_number).map(|s| s.connections), stateful.and_then(|s| s.table_size))
+        (
+            stateful.filter(|_| self.has_number).map(|s| s.connections),
+            stateful.and_then(|s| s.table_size),
+        )
     }
 
     fn in_full(&self, number: Option<u64>, tail: &str, ranking: &[Ranked]) -> Vec<String> {
-        let Some(leader) = ranking.first() else { return Vec::new() };
+        let Some(leader) = ranking.first() else {
+            return Vec::new();
+        };
         with_others(self.first(number, tail, leader), ranking, self.kind)
     }
 
     /// Returns the sentence on the leader: `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
     fn first(&self, number: Option<u64>, tail: &str, leader: &Ranked) -> String {
         let RankingWords { verb, nothing, .. } = self.kind;
-        let of = number.map(|n| format!(", {} of them", grouped(n as f64))).unwrap_or_default();
+        let of = number
+            .map(|n| format!(", {} of them", grouped(n as f64)))
+            .unwrap_or_default();
         match leader.median == 0.0 {
             true => format!("{} {nothing}.", leader.name),
             false => {
                 let (amount, why) = (leader.amount(), leader.why_open(self.kind));
-                format!("{} {verb} {amount}{}{of}{tail}{}{why}.", leader.name, self.unit, leader.beside)
+                format!(
+                    "{} {verb} {amount}{}{of}{tail}{}{why}.",
+                    leader.name, self.unit, leader.beside
+                )
             }
         }
     }

@@ -22,14 +22,28 @@ use sixbench_method::units::part_of;
 /// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
     let of_hosts = digest.of_each_host(throughput::headline).into_iter();
-    let throughput = of_hosts.filter_map(|(host, sentence)| Some(on_host(&host, sentence?))).next();
-    let first = || rates(digest).into_iter().chain(values::sentences(digest)).next();
-    throughput.or_else(first).unwrap_or_else(|| nothing(digest)).replace(" %", "\u{a0}%")
+    let throughput = of_hosts
+        .filter_map(|(host, sentence)| Some(on_host(&host, sentence?)))
+        .next();
+    let first = || {
+        rates(digest)
+            .into_iter()
+            .chain(values::sentences(digest))
+            .next()
+    };
+    throughput
+        .or_else(first)
+        .unwrap_or_else(|| nothing(digest))
+        .replace(" %", "\u{a0}%")
 }
 
 /// Returns a sentence with the host that it is about, if there are several.
 fn on_host(host: &str, sentence: String) -> String {
-    if host.is_empty() { sentence } else { format!("On {host}: {sentence}") }
+    if host.is_empty() {
+        sentence
+    } else {
+        format!("On {host}: {sentence}")
+    }
 }
 
 /// Returns the verdict as sentences, the most important first.
@@ -37,7 +51,10 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
     sentences.extend(values::sentences(digest));
     if sentences.is_empty() {
-        return std::iter::once(nothing(digest)).chain(refusals::sentences(digest)).chain(status::missing(digest)).collect();
+        return std::iter::once(nothing(digest))
+            .chain(refusals::sentences(digest))
+            .chain(status::missing(digest))
+            .collect();
     }
     sentences.extend(status::missing(digest));
     sentences.extend(reservations(digest));
@@ -46,25 +63,44 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
 
 /// Returns the reservations about the results: which of them say little, and whether the run is incomplete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
-    refusals::sentences(digest).into_iter().chain(disturbed(digest)).chain(caution(digest)).chain(progress(digest)).collect()
+    refusals::sentences(digest)
+        .into_iter()
+        .chain(disturbed(digest))
+        .chain(caution(digest))
+        .chain(progress(digest))
+        .collect()
 }
 
 /// Returns the sentences that compare rates and numbers of connections; the results of other measures are not ranked.
 pub(crate) fn rates(digest: &Digest) -> Vec<String> {
     let of_hosts = digest.of_each_host(rates_of_host).into_iter();
-    of_hosts.flat_map(|(host, sentences)| sentences.into_iter().map(move |sentence| on_host(&host, sentence))).collect()
+    of_hosts
+        .flat_map(|(host, sentences)| {
+            sentences
+                .into_iter()
+                .map(move |sentence| on_host(&host, sentence))
+        })
+        .collect()
 }
 
 fn rates_of_host(digest: &Digest) -> Vec<String> {
     let throughputs = throughput::sentences(digest);
-    let others = digest.of_each_group(rates_of_group).into_iter().flat_map(|(_, sentences)| sentences);
+    let others = digest
+        .of_each_group(rates_of_group)
+        .into_iter()
+        .flat_map(|(_, sentences)| sentences);
     throughputs.into_iter().chain(others).collect()
 }
 
 /// Returns the sentences on other rates than throughputs, which compare devices of one group only.
 fn rates_of_group(digest: &Digest) -> Vec<String> {
-    let rates = connections::sentences(digest).into_iter().chain(queries::sentences(digest));
-    rates.chain(clients::sentences(digest)).chain(series::sentences(digest)).collect()
+    let rates = connections::sentences(digest)
+        .into_iter()
+        .chain(queries::sentences(digest));
+    rates
+        .chain(clients::sentences(digest))
+        .chain(series::sentences(digest))
+        .collect()
 }
 
 /// Returns a sentence on why a run without any result ended.
@@ -73,16 +109,30 @@ pub(crate) fn nothing(digest: &Digest) -> String {
     let what = match stop(digest) {
         _ if !digest.input.interrupted => "There is no result".to_owned(),
         Stop::SetUpFailed { dut, error } => format!("The set-up of {dut} failed: {error}"),
-        Stop::Failed { error } => format!("An error ended the run before its first result: {error}"),
-        Stop::CutOff => "The run has no result: it was killed before the first one, or is still under way".to_owned(),
-        Stop::Interrupted | Stop::Unknown => "The run was interrupted before its first result".to_owned(),
+        Stop::Failed { error } => {
+            format!("An error ended the run before its first result: {error}")
+        }
+        Stop::CutOff => {
+            "The run has no result: it was killed before the first one, or is still under way"
+                .to_owned()
+        }
+        Stop::Interrupted | Stop::Unknown => {
+            "The run was interrupted before its first result".to_owned()
+        }
     };
     format!("{what}; {trials} recorded.")
 }
 
 fn stop(digest: &Digest) -> Stop {
-    let stops = || digest.planned.iter().filter_map(|planned| planned.stop.as_ref());
-    let set_up = stops().find(|stop| matches!(stop, Stop::SetUpFailed { .. })).cloned();
+    let stops = || {
+        digest
+            .planned
+            .iter()
+            .filter_map(|planned| planned.stop.as_ref())
+    };
+    let set_up = stops()
+        .find(|stop| matches!(stop, Stop::SetUpFailed { .. }))
+        .cloned();
     set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
 }
 
@@ -106,8 +156,14 @@ fn disturbed(digest: &Digest) -> Option<String> {
 
 /// Returns a caution if there are single repetitions: they show no spread, without which a small difference means nothing.
 fn caution(digest: &Digest) -> Option<String> {
-    let has_single = digest.trust.as_ref().is_some_and(Trust::has_single_repetition);
-    has_single.then(|| "Where n = 1, nothing is known about the spread, so small differences mean nothing.".to_owned())
+    let has_single = digest
+        .trust
+        .as_ref()
+        .is_some_and(Trust::has_single_repetition);
+    has_single.then(|| {
+        "Where n = 1, nothing is known about the spread, so small differences mean nothing."
+            .to_owned()
+    })
 }
 
 fn progress(digest: &Digest) -> Option<String> {

@@ -26,14 +26,25 @@ type QueryShares = (u8, u8);
 /// Returns sentences in full for the first condition with results, and in brief for the others, then on the effects of caching and AAAA records.
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     // Of a series that varies something other than names, only the first step is included.
-    let is_compared = |group: &ServerGroup| group.tests.iter().any(|(test, _)| digest.is_compared(test));
-    let groups: Vec<ServerGroup> = digest.server_groups().into_iter().filter(is_compared).collect();
+    let is_compared =
+        |group: &ServerGroup| group.tests.iter().any(|(test, _)| digest.is_compared(test));
+    let groups: Vec<ServerGroup> = digest
+        .server_groups()
+        .into_iter()
+        .filter(is_compared)
+        .collect();
     let all = each_once(groups.iter().filter_map(ServerGroup::conditions));
     let of = |conditions: QueryConditions| {
-        let alike: Vec<&ServerGroup> = groups.iter().filter(|group| group.conditions() == Some(conditions)).collect();
+        let alike: Vec<&ServerGroup> = groups
+            .iter()
+            .filter(|group| group.conditions() == Some(conditions))
+            .collect();
         ranks(digest, conditions, &alike)
     };
-    let rates = all.into_iter().flat_map(of).chain(groups.iter().flat_map(|group| changes(digest, group)));
+    let rates = all
+        .into_iter()
+        .flat_map(of)
+        .chain(groups.iter().flat_map(|group| changes(digest, group)));
     rates.chain(repeated(digest)).collect()
 }
 
@@ -54,16 +65,29 @@ fn repeated(digest: &Digest) -> Vec<String> {
             repeated.passed_of(),
             agreeing(repeated.trials.len() == 1, "trial"),
             repeated.invalid_words(),
-            if idle.is_empty() { "" } else { "; idle time of " },
+            if idle.is_empty() {
+                ""
+            } else {
+                "; idle time of "
+            },
         )
     };
-    digest.repeated_points().filter(|(point, _)| digest.is_compared(point.test)).map(sentence).collect()
+    digest
+        .repeated_points()
+        .filter(|(point, _)| digest.is_compared(point.test))
+        .map(sentence)
+        .collect()
 }
 
 fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) -> Vec<String> {
     let ranked = |share: QueryShares| (share, of_share(digest, groups, share));
-    let mut ranks = shares(digest, groups).into_iter().map(ranked).filter(|(_, ranks)| !ranks.is_empty());
-    let Some((share, ranking)) = ranks.next() else { return Vec::new() };
+    let mut ranks = shares(digest, groups)
+        .into_iter()
+        .map(ranked)
+        .filter(|(_, ranks)| !ranks.is_empty());
+    let Some((share, ranking)) = ranks.next() else {
+        return Vec::new();
+    };
     let mut sentences = in_full(conditions, share, &ranking);
     sentences.extend(ranks.map(|(share, ranking)| in_brief(conditions, share, &ranking)));
     sentences
@@ -71,13 +95,23 @@ fn ranks(digest: &Digest, conditions: QueryConditions, groups: &[&ServerGroup]) 
 
 /// Returns the shares in the tests that are compared, ascending, so that nothing cached and no AAAA records come first.
 fn shares(digest: &Digest, groups: &[&ServerGroup]) -> Vec<QueryShares> {
-    let tests = groups.iter().flat_map(|group| &group.tests).filter(|(test, _)| digest.is_compared(test));
-    let all: std::collections::BTreeSet<QueryShares> = tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
+    let tests = groups
+        .iter()
+        .flat_map(|group| &group.tests)
+        .filter(|(test, _)| digest.is_compared(test));
+    let all: std::collections::BTreeSet<QueryShares> =
+        tests.map(|(_, dns)| (dns.cached, dns.with_aaaa)).collect();
     all.into_iter().collect()
 }
 
-fn of_share(digest: &Digest, groups: &[&ServerGroup], (cached, with_aaaa): QueryShares) -> Vec<Ranked> {
-    let rated = |group: &&ServerGroup| Ranked::of(group.title.clone(), group.at(digest, cached, with_aaaa)?);
+fn of_share(
+    digest: &Digest,
+    groups: &[&ServerGroup],
+    (cached, with_aaaa): QueryShares,
+) -> Vec<Ranked> {
+    let rated = |group: &&ServerGroup| {
+        Ranked::of(group.title.clone(), group.at(digest, cached, with_aaaa)?)
+    };
     ranking(groups.iter().filter_map(rated))
 }
 
@@ -91,9 +125,15 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
     };
     let (kind, all) = match conditions.goal {
         LossRatio::ZERO => (KIND, "all of them".to_owned()),
-        goal => (KIND_WITH_LOSS, format!("all but at most {} of them", percent(goal.0))),
+        goal => (
+            KIND_WITH_LOSS,
+            format!("all but at most {} of them", percent(goal.0)),
+        ),
     };
-    let (within, under) = (seconds(conditions.timeout_ns), words(conditions.role, share));
+    let (within, under) = (
+        seconds(conditions.timeout_ns),
+        words(conditions.role, share),
+    );
     let first = match leader.median == 0.0 {
         true => format!("{} {} ({under}).", leader.name, kind.nothing),
         false => format!(
@@ -109,7 +149,11 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
 
 /// Returns the ranking in brief: `With nothing cached, AAAA records for 20 % of the names: Unbound 14 k; BIND 12 k (queries/s).`
 fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> String {
-    format!("With {}: {} (queries/s).", words(conditions.role, share), listed(ranking))
+    format!(
+        "With {}: {} (queries/s).",
+        words(conditions.role, share),
+        listed(ranking)
+    )
 }
 
 /// Returns the shares in words. For an authoritative server, caching is irrelevant.
@@ -130,12 +174,19 @@ fn words(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
 /// Returns the effects of the shares: `Unbound: with 100 % of the names cached 75 k queries/s, 6.1 times its rate at 0 % (no AAAA records).`
 fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
     let (cached, existing) = (group.cached(), group.with_aaaa());
-    let role = group.conditions().map(|conditions| conditions.role).unwrap_or_default();
-    let ends = |all: &[u8]| Some((*all.first()?, *all.last()?)).filter(|(first, last)| first < last);
+    let role = group
+        .conditions()
+        .map(|conditions| conditions.role)
+        .unwrap_or_default();
+    let ends =
+        |all: &[u8]| Some((*all.first()?, *all.last()?)).filter(|(first, last)| first < last);
     let by_cached = ends(&cached).and_then(|(few, many)| {
         let gain = gain(digest, group, (few, existing[0]), (many, existing[0]))?;
         let fixed = words(DnsRole::Authority, (0, existing[0]));
-        Some(format!("{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).", group.title))
+        Some(format!(
+            "{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).",
+            group.title
+        ))
     });
     let by_existing = ends(&existing).and_then(|(few, many)| {
         let gain = gain(digest, group, (cached[0], few), (cached[0], many))?;
@@ -149,13 +200,28 @@ fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
 }
 
 /// Returns a rate and its gain, `75 k queries/s, 6.1 times`, if both rates are known and the first is not just a lower bound.
-fn gain(digest: &Digest, group: &ServerGroup, from: QueryShares, to: QueryShares) -> Option<String> {
-    let [first, last] = [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
+fn gain(
+    digest: &Digest,
+    group: &ServerGroup,
+    from: QueryShares,
+    to: QueryShares,
+) -> Option<String> {
+    let [first, last] =
+        [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);
     let bound = last.limits.bound();
     let at_least = bound.words()?;
     let is_known = first.summary.median > 0.0 && !first.limits.is_median_open;
     let ratio = last.summary.median / first.summary.median;
-    let rate = supported(last.summary.median, last.summary.max - last.summary.min, bound);
-    is_known.then(|| format!("{at_least}{rate} queries/s, {at_least}{} times", three_digits_bound(ratio, bound)))
+    let rate = supported(
+        last.summary.median,
+        last.summary.max - last.summary.min,
+        bound,
+    );
+    is_known.then(|| {
+        format!(
+            "{at_least}{rate} queries/s, {at_least}{} times",
+            three_digits_bound(ratio, bound)
+        )
+    })
 }

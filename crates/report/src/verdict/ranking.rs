@@ -36,31 +36,62 @@ pub(super) fn ranking(results: impl Iterator<Item = Ranked>) -> Vec<Ranked> {
 
 /// Returns the sentence on the leader, followed by a comparison of each other result with it.
 pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords) -> Vec<String> {
-    let others = ranking.windows(2).map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
+    let others = ranking
+        .windows(2)
+        .map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
     std::iter::once(first).chain(others).collect()
 }
 
 /// Returns all results in brief.
 pub(super) fn listed(ranking: &[Ranked]) -> String {
     let name = |(i, r): (usize, &Ranked)| {
-        let tie = i.checked_sub(1).map(|above| r.tie(&ranking[above])).unwrap_or_default();
-        format!("{} {}{}{tie}{}", r.name, r.amount(), r.in_brackets(), r.beside)
+        let tie = i
+            .checked_sub(1)
+            .map(|above| r.tie(&ranking[above]))
+            .unwrap_or_default();
+        format!(
+            "{} {}{}{tie}{}",
+            r.name,
+            r.amount(),
+            r.in_brackets(),
+            r.beside
+        )
     };
-    ranking.iter().enumerate().map(name).collect::<Vec<_>>().join("; ")
+    ranking
+        .iter()
+        .enumerate()
+        .map(name)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 impl Ranked {
     /// Returns the result of a point under this name; `None` without one.
     pub(super) fn of(name: String, point: &PointDigest) -> Option<Self> {
-        let Rated { summary, limits, span } = point.rated()?;
+        let Rated {
+            summary,
+            limits,
+            span,
+        } = point.rated()?;
         let beside = point.beside_the_goal();
-        Some(Self { name, median: summary.median, spread: summary.max - summary.min, limits, span, beside })
+        Some(Self {
+            name,
+            median: summary.median,
+            spread: summary.max - summary.min,
+            limits,
+            span,
+            beside,
+        })
     }
 
     /// Returns the median: `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
         let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
-        format!("{}{}", bound.words().unwrap_or_default(), supported(self.median, self.spread, bound))
+        format!(
+            "{}{}",
+            bound.words().unwrap_or_default(),
+            supported(self.median, self.spread, bound)
+        )
     }
 
     /// Returns the reason why the true result may be higher, and the consequence; empty if it may not.
@@ -74,8 +105,14 @@ impl Ranked {
     pub(super) fn why_open_briefly(&self, kind: RankingWords) -> String {
         match self.limits {
             l if l.unprepared > 0 => match l.reason {
-                Some(InvalidReason::Names) => ", limited by the names, which were too few or not cached as intended".to_owned(),
-                _ => ", limited by the connections of phase 1, not all of which were opened or kept".to_owned(),
+                Some(InvalidReason::Names) => {
+                    ", limited by the names, which were too few or not cached as intended"
+                        .to_owned()
+                }
+                _ => {
+                    ", limited by the connections of phase 1, not all of which were opened or kept"
+                        .to_owned()
+                }
             },
             l if l.disturbed > 0 => ", on a machine disturbed by other work".to_owned(),
             l if l.tester > 0 => ", limited by the tester".to_owned(),
@@ -110,11 +147,17 @@ impl Ranked {
         }
         let bound = Bound::of_ratio(self.limits.is_median_open, leader.limits.is_median_open);
         let Some(words) = bound.words() else {
-            return format!("{name} {verb} {}{why}: it is not shown which of the two is faster.", self.amount());
+            return format!(
+                "{name} {verb} {}{why}: it is not shown which of the two is faster.",
+                self.amount()
+            );
         };
         let share = share_bound(self.median / leader.median, bound);
         let median = supported(self.median, self.spread, self.limits.bound());
-        format!("{name} reached {words}{share} of that: {median}{why}{}.", self.tie(above))
+        format!(
+            "{name} reached {words}{share} of that: {median}{why}{}.",
+            self.tie(above)
+        )
     }
 
     /// Returns a note that no difference from the neighbour is shown, if their ranges overlap; empty if they do not, or if the true result may be

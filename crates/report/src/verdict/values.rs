@@ -7,8 +7,21 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery, Soak};
 
 pub(super) fn sentences(digest: &Digest) -> Vec<String> {
-    let tests = digest.input.plan.tests.iter().filter(|test| digest.is_compared(test));
-    tests.filter_map(|test| digest.points.iter().filter(|p| p.test.name == test.name).find_map(sentence)).collect()
+    let tests = digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .filter(|test| digest.is_compared(test));
+    tests
+        .filter_map(|test| {
+            digest
+                .points
+                .iter()
+                .filter(|p| p.test.name == test.name)
+                .find_map(sentence)
+        })
+        .collect()
 }
 
 /// Returns the sentence on a point: `TAYGA, SIIT: typical latency 0.085 ms, worst-case 0.9 ms at 84 bytes and 20 k frames/s.`
@@ -35,54 +48,96 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
     };
     let rate = short(point.samples.first()?.load.0 as f64);
     let result = result + &point.beside_the_goal();
-    Some(format!("{}: {result} at {}\u{a0}bytes and {rate} frames/s.", title(point.test), point.point.frame_size))
+    Some(format!(
+        "{}: {result} at {}\u{a0}bytes and {rate} frames/s.",
+        title(point.test),
+        point.point.frame_size
+    ))
 }
 
 fn latency(point: &PointDigest) -> Option<String> {
-    let (typical, worst) = (point.worst(Quantity::TypicalLatency)?, point.worst(Quantity::WorstCaseLatency)?);
-    Some(format!("typical latency {}, worst-case {}", time(typical), time(worst)))
+    let (typical, worst) = (
+        point.worst(Quantity::TypicalLatency)?,
+        point.worst(Quantity::WorstCaseLatency)?,
+    );
+    Some(format!(
+        "typical latency {}, worst-case {}",
+        time(typical),
+        time(worst)
+    ))
 }
 
 fn ipdv(point: &PointDigest) -> Option<String> {
     let most = point.worst(Quantity::IpdvMaximum)?;
-    let minima = point.samples.iter().filter(|sample| sample.quantity == Quantity::IpdvMinimum);
+    let minima = point
+        .samples
+        .iter()
+        .filter(|sample| sample.quantity == Quantity::IpdvMinimum);
     let least = minima.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median))?;
-    Some(format!("inter packet delay variation {} to {}", time(least), time(most)))
+    Some(format!(
+        "inter packet delay variation {} to {}",
+        time(least),
+        time(most)
+    ))
 }
 
 fn burst(sample: &PointSample) -> String {
     let frames = format!("{}{}", sample.sign(), grouped(sample.mean));
     match sample.summary.n {
         1 => format!("bursts of {frames} frames without loss"),
-        n => format!("bursts of {frames} frames on average without loss, at least {} (n = {n})", grouped(sample.summary.min)),
+        n => format!(
+            "bursts of {frames} frames on average without loss, at least {} (n = {n})",
+            grouped(sample.summary.min)
+        ),
     }
 }
 
 fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
     let sample = point.worst(Quantity::RecoveryTime)?;
     let overload = three_digits(recovery.overload * 100.0);
-    let of = if point.is_load_at_least() { "the rate that it is known to forward" } else { "its throughput" };
+    let of = if point.is_load_at_least() {
+        "the rate that it is known to forward"
+    } else {
+        "its throughput"
+    };
     Some(match sample.summary.max == 0.0 {
         true => format!("lost no more frames after {overload}\u{a0}% of {of}"),
-        false => format!("took {} to recover from {overload}\u{a0}% of {of}", mean(sample)),
+        false => format!(
+            "took {} to recover from {overload}\u{a0}% of {of}",
+            mean(sample)
+        ),
     })
 }
 
 /// Returns the words on a soak test: `lost 0.01 % of the frames in 4 h; memory of the device grew by 100 kB/h (95 %: 90 to 110)`.
 fn soaked(point: &PointDigest, soak: &Soak) -> Option<String> {
     let loss = percentage(point.worst(Quantity::SoakLoss)?.summary.median);
-    Some(format!("lost {loss}\u{a0}% of the frames in {}{}", stretch(soak.duration_ns / 1_000_000_000), grown(point)))
+    Some(format!(
+        "lost {loss}\u{a0}% of the frames in {}{}",
+        stretch(soak.duration_ns / 1_000_000_000),
+        grown(point)
+    ))
 }
 
 /// Returns the sentence on a soak test of new connections: `TAYGA: opened 100 and closed 100 connections/s for 4 h, 0 % failed; at most 12,030 entries
 /// in the table, -2 gained after the warm-up; no growth of the memory ...`.
 fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
     let median = |quantity| Some(point.worst(quantity)?.summary.median);
-    let [opened, closed] = [median(Quantity::ConnectionsOpened)?, median(Quantity::ConnectionsClosed)?].map(short);
+    let [opened, closed] = [
+        median(Quantity::ConnectionsOpened)?,
+        median(Quantity::ConnectionsClosed)?,
+    ]
+    .map(short);
     let failed = percentage(median(Quantity::FailedConnections)?);
-    let table = median(Quantity::TableLargest).zip(median(Quantity::TableGrowth)).map(|(most, gained)| {
-        format!("; at most {} entries in the table, {} gained after the warm-up", grouped(most), grouped(gained))
-    });
+    let table = median(Quantity::TableLargest)
+        .zip(median(Quantity::TableGrowth))
+        .map(|(most, gained)| {
+            format!(
+                "; at most {} entries in the table, {} gained after the warm-up",
+                grouped(most),
+                grouped(gained)
+            )
+        });
     Some(format!(
         "{}: opened {opened} and closed {closed} connections/s for {}, {failed}\u{a0}% failed{}{}.",
         title(point.test),
@@ -94,11 +149,18 @@ fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
 
 /// Returns the words on memory: `; memory of the device grew by 100 kB/h (95 %: 90 to 110); no growth of the memory of the kernel is shown`.
 fn grown(point: &PointDigest) -> String {
-    soak::KINDS.iter().filter_map(|kind| Some(format!("; {}", kind.sentence(point)?))).collect()
+    soak::KINDS
+        .iter()
+        .filter_map(|kind| Some(format!("; {}", kind.sentence(point)?)))
+        .collect()
 }
 
 fn time(sample: &PointSample) -> String {
-    format!("{}{}", sample.median_sign(), short_ms(sample.summary.median))
+    format!(
+        "{}{}",
+        sample.median_sign(),
+        short_ms(sample.summary.median)
+    )
 }
 
 /// Returns `on average 20.7 ms, 41.2 ms at most (n = 2)`: the clauses on recovery and reset require the average, which says nothing about single times.
@@ -106,7 +168,11 @@ fn mean(sample: &PointSample) -> String {
     let mean = format!("{}{}", sample.sign(), short_ms(sample.mean));
     match sample.summary.n {
         1 => mean,
-        n => format!("on average {mean}, {}{} at most (n = {n})", sample.sign(), short_ms(sample.summary.max)),
+        n => format!(
+            "on average {mean}, {}{} at most (n = {n})",
+            sample.sign(),
+            short_ms(sample.summary.max)
+        ),
     }
 }
 
@@ -115,7 +181,9 @@ fn losses(point: &PointDigest) -> Option<String> {
     let losses = point.losses();
     let (rate, most) = losses.last()?;
     let lossless = losses.iter().take_while(|(_, s)| s.median == 0.0).last();
-    let up_to = lossless.filter(|(r, _)| r != rate).map(|(r, _)| format!(", none at {} and below", short(r.0 as f64)));
+    let up_to = lossless
+        .filter(|(r, _)| r != rate)
+        .map(|(r, _)| format!(", none at {} and below", short(r.0 as f64)));
     Some(format!(
         "{}: lost {}\u{a0}% of the frames at {} frames/s and {}\u{a0}bytes{}.",
         title(point.test),

@@ -18,7 +18,9 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
             Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
             Unit::Octets => format!("{:.0} kB", value / 1e3),
             Unit::OctetsPerHour => format!("{:.0} kB/h", value / 1e3),
-            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => format!("{value:.0} {}", subject.unit()),
+            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => {
+                format!("{value:.0} {}", subject.unit())
+            }
         },
     }
 }
@@ -26,10 +28,16 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
 /// Does the same as [`show`] for a value that may be a bound: `at least 295.9k frames/s`, `at most 0.120 ms`; `about` if it may be too low or too high.
 pub(crate) fn show_bound(subject: &Subject, value: f64, bound: Bound) -> String {
     let shown = match subject {
-        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => bound.rounded(value, shown_unit(value as u64)),
+        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
+            bound.rounded(value, shown_unit(value as u64))
+        }
         Subject::Value(..) => value,
     };
-    format!("{}{}", bound.words().unwrap_or("about "), show(subject, shown))
+    format!(
+        "{}{}",
+        bound.words().unwrap_or("about "),
+        show(subject, shown)
+    )
 }
 
 /// Returns a value with its unit in full precision, so that it can be distinguished from a nearby bound.
@@ -37,9 +45,15 @@ pub(crate) fn exact(subject: &Subject, value: f64) -> String {
     // The sixth decimal is a picosecond, or one frame in a hundred million.
     let rounded = |value: f64| (value * 1e6).round() / 1e6;
     match subject {
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => format!("{} ms", rounded(value / 1e6)),
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => format!("{} kB", rounded(value / 1e3)),
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => format!("{} kB/h", rounded(value / 1e3)),
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => {
+            format!("{} ms", rounded(value / 1e6))
+        }
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => {
+            format!("{} kB", rounded(value / 1e3))
+        }
+        Subject::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => {
+            format!("{} kB/h", rounded(value / 1e3))
+        }
         subject => format!("{} {}", rounded(value), subject.unit()),
     }
 }

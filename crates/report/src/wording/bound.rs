@@ -89,7 +89,9 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_rounded_claims_no_more_than_before() {
-        let rounded = |bound: Bound| [295_923.0, 296_000.0, 295_100.0].map(|value| bound.rounded(value, 1e3) / 1e3);
+        let rounded = |bound: Bound| {
+            [295_923.0, 296_000.0, 295_100.0].map(|value| bound.rounded(value, 1e3) / 1e3)
+        };
         assert_eq!(rounded(Bound::Exact), [296.0, 296.0, 295.0]);
         assert_eq!(rounded(Bound::AtLeast), [295.0, 296.0, 295.0]);
         assert_eq!(rounded(Bound::AtMost), [296.0, 296.0, 296.0]);
@@ -100,7 +102,13 @@ mod tests {
     fn a_ratio_is_bound_by_what_may_be_higher() {
         let cases = [(false, false), (true, false), (false, true), (true, true)];
         let bounds = cases.map(|(over, under)| Bound::of_ratio(over, under));
-        assert_eq!(bounds, [Bound::Exact, Bound::AtLeast, Bound::AtMost, Bound::Unknown]);
-        assert_eq!(bounds.map(Bound::inverted), [Bound::Exact, Bound::AtMost, Bound::AtLeast, Bound::Unknown]);
+        assert_eq!(
+            bounds,
+            [Bound::Exact, Bound::AtLeast, Bound::AtMost, Bound::Unknown]
+        );
+        assert_eq!(
+            bounds.map(Bound::inverted),
+            [Bound::Exact, Bound::AtMost, Bound::AtLeast, Bound::Unknown]
+        );
     }
 }

@@ -14,8 +14,17 @@ use sixbench_method::units::{counted, show_ns, show_rate, show_rate_at_least, sh
 
 /// Returns a line about a trial that answers a sceptical expert's questions: did the tester keep up, in both directions, and what was lost?
 pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
-    let lost: Vec<String> = result.directions.iter().map(|d| d.not_received().to_string()).collect();
-    let lateness = result.directions.iter().map(|d| d.sending.worst_lateness_ns).max().unwrap_or(0);
+    let lost: Vec<String> = result
+        .directions
+        .iter()
+        .map(|d| d.not_received().to_string())
+        .collect();
+    let lateness = result
+        .directions
+        .iter()
+        .map(|d| d.sending.worst_lateness_ns)
+        .max()
+        .unwrap_or(0);
     let mut text = format!(
         "{:>9}/s  {:<7}  missing {}  tester late at most {}",
         show_rate(result.spec.rate),
@@ -23,11 +32,16 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
         lost.join(" + "),
         show_lateness(lateness),
     );
-    text += &result.dns().map_or_else(String::new, |dns| fates(&dns.answers));
+    text += &result
+        .dns()
+        .map_or_else(String::new, |dns| fates(&dns.answers));
     text += &strange_frames(result);
     text += &result.dns().map_or_else(String::new, network_errors);
     text += &result.tcp().map_or_else(String::new, resets);
-    if let Some(mean_ns) = result.exchange().and_then(|exchange| exchange.time()?.mean_ns()) {
+    if let Some(mean_ns) = result
+        .exchange()
+        .and_then(|exchange| exchange.time()?.mean_ns())
+    {
         text += &format!("  answered in {:.3} ms on average", mean_ns / 1e6);
     }
     if let Some(connections) = result.phase_one_result() {
@@ -44,29 +58,48 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
 fn strange_frames(result: &TrialResult) -> String {
     // Errors of the network that DNS queries met are told with what reported them.
     let is_told_apart = |kind: AnomalyKind| kind == AnomalyKind::Icmp && result.dns().is_some();
-    let told = AnomalyKind::ALL.iter().filter(|kind| !kind.is_plain_loss() && !is_told_apart(**kind));
+    let told = AnomalyKind::ALL
+        .iter()
+        .filter(|kind| !kind.is_plain_loss() && !is_told_apart(**kind));
     let kinds = told.map(|kind| (kind.in_a_list(), kind.in_trial(result)));
-    kinds.filter(|(_, frames)| *frames > 0).map(|(what, frames)| format!("  {frames} {what}")).collect()
+    kinds
+        .filter(|(_, frames)| *frames > 0)
+        .map(|(what, frames)| format!("  {frames} {what}"))
+        .collect()
 }
 
 /// Returns what the device said most often of the frames that it did not deliver, unless it is about a small part of them.
 fn refused(record: &TrialRecord) -> String {
-    let first = of_trial(record).into_iter().find(|said| 2 * said.frames >= said.missing || said.direction.is_some());
+    let first = of_trial(record)
+        .into_iter()
+        .find(|said| 2 * said.frames >= said.missing || said.direction.is_some());
     first.map_or_else(String::new, |said| format!("  {}", said.sentence))
 }
 
 /// Returns the numbers of queries without a correct answer in time, by outcome.
 fn fates(answers: &Answers) -> String {
-    let failed = answers.fates().into_iter().skip(1).filter(|(_, queries)| *queries > 0);
-    failed.map(|(what, queries)| format!("  {queries} {what}")).collect()
+    let failed = answers
+        .fates()
+        .into_iter()
+        .skip(1)
+        .filter(|(_, queries)| *queries > 0);
+    failed
+        .map(|(what, queries)| format!("  {queries} {what}"))
+        .collect()
 }
 
 fn network_errors(dns: &DnsResult) -> String {
-    dns.network_errors().iter().map(|errors| format!("  ({errors})")).collect()
+    dns.network_errors()
+        .iter()
+        .map(|errors| format!("  ({errors})"))
+        .collect()
 }
 
 fn resets(tcp: &TcpResult) -> String {
-    tcp.resets_in_words().iter().map(|resets| format!("  ({resets})")).collect()
+    tcp.resets_in_words()
+        .iter()
+        .map(|resets| format!("  ({resets})"))
+        .collect()
 }
 
 /// Returns the result of the tester's self-test, in words.
@@ -84,10 +117,25 @@ pub fn certified(certificate: &Certificate) -> String {
 
 /// Returns the result of phase 1, as counted by the tester and by the DUT.
 fn opened(connections: &Connections, spec: &TrialSpec) -> String {
-    let Connections { established, offered, .. } = connections;
-    let counted = connections.opened_by_the_dut().map(|counted| format!(", the device counts {counted}")).unwrap_or_default();
-    let at = if spec.phase_one.is_some() { format!(" at {}/s", show_rate(connections.rate)) } else { String::new() };
-    let example = connections.examples.first().map(|example| format!(" ({example})")).unwrap_or_default();
+    let Connections {
+        established,
+        offered,
+        ..
+    } = connections;
+    let counted = connections
+        .opened_by_the_dut()
+        .map(|counted| format!(", the device counts {counted}"))
+        .unwrap_or_default();
+    let at = if spec.phase_one.is_some() {
+        format!(" at {}/s", show_rate(connections.rate))
+    } else {
+        String::new()
+    };
+    let example = connections
+        .examples
+        .first()
+        .map(|example| format!(" ({example})"))
+        .unwrap_or_default();
     format!("  {established} of {offered} connections{at}{counted}{example}")
 }
 
@@ -109,8 +157,14 @@ pub fn word(verdict: Verdict) -> &'static str {
 
 /// Returns the result of one repetition, in words.
 pub fn outcome(measure: &str, outcome: &Outcome) -> String {
-    let noun = Measure::infos().find(|info| info.term.name == measure).map_or(Noun::Frames, |info| info.noun);
-    let mut found: Vec<String> = outcome.brackets.iter().map(|found| bracket(found, noun.per_second_and_direction())).collect();
+    let noun = Measure::infos()
+        .find(|info| info.term.name == measure)
+        .map_or(Noun::Frames, |info| info.noun);
+    let mut found: Vec<String> = outcome
+        .brackets
+        .iter()
+        .map(|found| bracket(found, noun.per_second_and_direction()))
+        .collect();
     found.extend(values(&outcome.values));
     if found.is_empty() {
         found.push("no result: the tester fell short".to_owned());
@@ -120,17 +174,33 @@ pub fn outcome(measure: &str, outcome: &Outcome) -> String {
         n => format!(", {n} invalid repeated"),
     };
     let trials = counted(outcome.trials, "trial");
-    format!("{}  #{}  {}  ({trials}{repeated})", outcome.point, outcome.repetition, found.join("; "))
+    format!(
+        "{}  #{}  {}  ({trials}{repeated})",
+        outcome.point,
+        outcome.repetition,
+        found.join("; ")
+    )
 }
 
 /// Returns the values, with both directions of a quantity side by side, in the order in which they were found.
 fn values(values: &[Value]) -> Vec<String> {
     let described = |((quantity, load), numbers): ((Quantity, u64), Vec<String>)| {
-        let is_at_a_load = matches!(quantity, Quantity::FrameLossRate | Quantity::ConnectionsHeld);
-        let at = if is_at_a_load { format!(" at {}/s", show_rate(FrameRate(load))) } else { String::new() };
+        let is_at_a_load = matches!(
+            quantity,
+            Quantity::FrameLossRate | Quantity::ConnectionsHeld
+        );
+        let at = if is_at_a_load {
+            format!(" at {}/s", show_rate(FrameRate(load)))
+        } else {
+            String::new()
+        };
         format!("{} {}{at}", quantity.title(), numbers.join(" / "))
     };
-    let numbers = by_key(values.iter().map(|value| ((value.quantity, value.load.0), number(value))));
+    let numbers = by_key(
+        values
+            .iter()
+            .map(|value| ((value.quantity, value.load.0), number(value))),
+    );
     numbers.into_iter().map(described).collect()
 }
 
@@ -167,14 +237,25 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
     match bracket.lower {
         Some(lower) if bracket.is_not_found() => {
             let upper = bracket.upper.unwrap_or(lower);
-            let why =
-                if bracket.limit == Limit::Disturbed { "other work disturbed the trials" } else { "the tester fell short" };
-            format!("not found{goal}: between {} and {} {unit}, because {why} between them", show_rate(lower), show_rate(upper))
+            let why = if bracket.limit == Limit::Disturbed {
+                "other work disturbed the trials"
+            } else {
+                "the tester fell short"
+            };
+            format!(
+                "not found{goal}: between {} and {} {unit}, because {why} between them",
+                show_rate(lower),
+                show_rate(upper)
+            )
         }
-        Some(rate) if bracket.upper == Some(rate) => format!("passed at {} {unit}{goal}", show_rate(rate)),
+        Some(rate) if bracket.upper == Some(rate) => {
+            format!("passed at {} {unit}{goal}", show_rate(rate))
+        }
         Some(rate) if bracket.limit == Limit::Dut => format!("{} {unit}{goal}", show_rate(rate)),
         Some(rate) => format!("{} {unit}{goal}{limit}", show_rate_at_least(rate)),
-        None if bracket.value().is_none() => format!("no result{goal}: no trial gave information about the device"),
+        None if bracket.value().is_none() => {
+            format!("no result{goal}: no trial gave information about the device")
+        }
         None => format!("nothing passed{goal}"),
     }
 }
@@ -182,15 +263,33 @@ fn bracket(bracket: &Bracket, unit: &str) -> String {
 /// Returns the line for an event; `None` if it has none.
 pub fn event(event: &Event) -> Option<String> {
     Some(match event {
-        Event::RunStarted { plan, results, measurements, estimate_s } => {
+        Event::RunStarted {
+            plan,
+            results,
+            measurements,
+            estimate_s,
+        } => {
             let measurements = counted(*measurements, "measurement");
-            format!("{plan}: {measurements}, about {}; results in {results}", show_seconds(*estimate_s))
+            format!(
+                "{plan}: {measurements}, about {}; results in {results}",
+                show_seconds(*estimate_s)
+            )
         }
         Event::DutReady { dut, version } => format!("{dut}: up ({version})"),
         Event::SelfTested { dut, certificate } => format!("{dut}: {}", certified(certificate)),
-        Event::MeasurementStarted { point, repetition, of, .. } => format!("{point}: repetition {repetition} of {of}"),
+        Event::MeasurementStarted {
+            point,
+            repetition,
+            of,
+            ..
+        } => format!("{point}: repetition {repetition} of {of}"),
         Event::TrialStarted { point, spec } => {
-            format!("{point}: {} {} for {}", show_rate(spec.rate), spec.kind.rate_unit(), show_ns(spec.duration_ns))
+            format!(
+                "{point}: {} {} for {}",
+                show_rate(spec.rate),
+                spec.kind.rate_unit(),
+                show_ns(spec.duration_ns)
+            )
         }
         Event::TrialEnded { record, verdict } => trial(&record.result, *verdict) + &refused(record),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
@@ -226,7 +325,9 @@ impl Narrowing {
                 match verdict {
                     _ if record.result.was_made_again() => {}
                     Verdict::Passed => self.passed = self.passed.max(Some(rate)),
-                    Verdict::Lost => self.lost = Some(self.lost.map_or(rate, |lost| lost.min(rate))),
+                    Verdict::Lost => {
+                        self.lost = Some(self.lost.map_or(rate, |lost| lost.min(rate)))
+                    }
                     Verdict::Invalid => {}
                 }
             }
@@ -238,7 +339,9 @@ impl Narrowing {
     pub fn words(&self) -> String {
         let loads = match (self.passed, self.lost) {
             // In a measurement that is not a search, a higher load may pass than one that was lost.
-            (Some(passed), Some(lost)) if passed < lost => format!(", between {} and {}", show_rate(passed), show_rate(lost)),
+            (Some(passed), Some(lost)) if passed < lost => {
+                format!(", between {} and {}", show_rate(passed), show_rate(lost))
+            }
             (Some(passed), None) => format!(", {} or more", show_rate_at_least(passed)),
             (None, Some(lost)) => format!(", below {}", show_rate(lost)),
             _ => String::new(),
@@ -257,37 +360,91 @@ mod tests {
 
     #[test]
     fn a_search_tells_how_far_it_has_narrowed() {
-        let point = Point { test: "t".to_owned(), frame_size: FrameSize(84) };
+        let point = Point {
+            test: "t".to_owned(),
+            frame_size: FrameSize(84),
+        };
         let mut narrowing = Narrowing::default();
-        narrowing.note(&Event::MeasurementStarted { point: point.clone(), repetition: 1, of: 3, next: None });
+        narrowing.note(&Event::MeasurementStarted {
+            point: point.clone(),
+            repetition: 1,
+            of: 3,
+            next: None,
+        });
         let mut words = vec![narrowing.words()];
-        for (rate, verdict) in
-            [(1_000_000, Verdict::Lost), (1_000, Verdict::Passed), (30_000, Verdict::Invalid), (22_000, Verdict::Passed)]
-        {
+        for (rate, verdict) in [
+            (1_000_000, Verdict::Lost),
+            (1_000, Verdict::Passed),
+            (30_000, Verdict::Invalid),
+            (22_000, Verdict::Passed),
+        ] {
             let result = TrialResult::new(TrialSpec::constant(FrameRate(rate), 1), vec![], vec![]);
             let (point, started) = (point.clone(), String::new());
-            let record =
-                TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: None };
-            narrowing.note(&Event::TrialEnded { record: Box::new(record), verdict });
+            let record = TrialRecord {
+                format: FORMAT,
+                point,
+                repetition: 1,
+                trial: 1,
+                load: None,
+                started,
+                result,
+                watch: None,
+            };
+            narrowing.note(&Event::TrialEnded {
+                record: Box::new(record),
+                verdict,
+            });
             words.push(narrowing.words());
         }
         let between = "between 1.0k and 1.000M";
-        assert_eq!(words[..3], ["trial 1".to_owned(), "trial 2, below 1.000M".to_owned(), format!("trial 3, {between}")]);
-        assert_eq!(words[3..], [format!("trial 4, {between}"), "trial 5, between 22.0k and 1.000M".to_owned()]);
+        assert_eq!(
+            words[..3],
+            [
+                "trial 1".to_owned(),
+                "trial 2, below 1.000M".to_owned(),
+                format!("trial 3, {between}")
+            ]
+        );
+        assert_eq!(
+            words[3..],
+            [
+                format!("trial 4, {between}"),
+                "trial 5, between 22.0k and 1.000M".to_owned()
+            ]
+        );
     }
 
     #[test]
     fn a_trial_of_tcp_makes_connections_and_sends_no_frames() {
-        let spec = TrialSpec { kind: TrialKind::TcpRate, ..TrialSpec::constant(FrameRate(500), 1_000_000_000) };
-        let line = event(&Event::TrialStarted { point: Point { test: "tcp".to_owned(), frame_size: FrameSize(84) }, spec });
-        assert!(line.as_ref().is_some_and(|line| line.ends_with(": 500 connections/s for 1s")), "{line:?}");
+        let spec = TrialSpec {
+            kind: TrialKind::TcpRate,
+            ..TrialSpec::constant(FrameRate(500), 1_000_000_000)
+        };
+        let line = event(&Event::TrialStarted {
+            point: Point {
+                test: "tcp".to_owned(),
+                frame_size: FrameSize(84),
+            },
+            spec,
+        });
+        assert!(
+            line.as_ref()
+                .is_some_and(|line| line.ends_with(": 500 connections/s for 1s")),
+            "{line:?}"
+        );
     }
 
     #[test]
     fn a_trial_of_requests_tells_how_long_their_replies_took() {
-        let mut relay = sixbench_method::simulated::SimulatedRelay::new(FrameRate(1_000), 10).with_link(500_000);
+        let mut relay = sixbench_method::simulated::SimulatedRelay::new(FrameRate(1_000), 10)
+            .with_link(500_000);
         let Ok(result) = relay.measure(&TrialSpec::response(FrameRate(100), 1_000_000_000));
         let line = trial(&result, Verdict::Passed);
-        assert!(line.ends_with("missing 0 + 0  tester late at most 0 us  answered in 3.000 ms on average"), "{line}");
+        assert!(
+            line.ends_with(
+                "missing 0 + 0  tester late at most 0 us  answered in 3.000 ms on average"
+            ),
+            "{line}"
+        );
     }
 }

@@ -26,29 +26,68 @@ pub struct RunVerdict {
 pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
-    if let Some(reason) = mostly_disturbed(&outcomes).map(|counts| come_back(counts, &facts.disturbers, what_helps)) {
-        let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default();
+    if let Some(reason) =
+        mostly_disturbed(&outcomes).map(|counts| come_back(counts, &facts.disturbers, what_helps))
+    {
+        let verdict = judged
+            .iter()
+            .map(|one| one.verdict)
+            .max()
+            .unwrap_or_default();
         if verdict <= Gate::TesterUnfit {
             let lines = judged.iter().filter_map(line).collect();
-            return RunVerdict { lines, verdict: Gate::TesterUnfit, reason: Some(reason) };
+            return RunVerdict {
+                lines,
+                verdict: Gate::TesterUnfit,
+                reason: Some(reason),
+            };
         }
     }
     let unfit: Vec<String> = expectation::unfit(plan, &outcomes)
         .into_iter()
-        .map(|(test, size, unfit, made)| format!("{} ({})", test.label(size), part_of(unfit, made, "repetition")))
+        .map(|(test, size, unfit, made)| {
+            format!(
+                "{} ({})",
+                test.label(size),
+                part_of(unfit, made, "repetition")
+            )
+        })
         .collect();
-    let of_points = if unfit.is_empty() { Gate::Passed } else { Gate::TesterUnfit };
-    let verdict = judged.iter().map(|one| one.verdict).max().unwrap_or_default().max(of_points);
+    let of_points = if unfit.is_empty() {
+        Gate::Passed
+    } else {
+        Gate::TesterUnfit
+    };
+    let verdict = judged
+        .iter()
+        .map(|one| one.verdict)
+        .max()
+        .unwrap_or_default()
+        .max(of_points);
     let lines = judged.iter().filter_map(line).collect();
-    RunVerdict { lines, verdict, reason: reason(verdict, &judged, &unfit, what_helps) }
+    RunVerdict {
+        lines,
+        verdict,
+        reason: reason(verdict, &judged, &unfit, what_helps),
+    }
 }
 
 /// Returns how much of a mostly disturbed run gave results, and when to repeat it.
-fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_helps: &str) -> String {
+fn come_back(
+    (disturbed, all): (usize, usize),
+    disturbers: &[Disturber],
+    what_helps: &str,
+) -> String {
     let mut longest: Vec<&Disturber> = disturbers.iter().collect();
     longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
     let seen = |d: &&Disturber| {
-        format!("{} (from {} to {}, waited for {})", d.words(), d.first, d.last, show_seconds(d.waited_ms.div_ceil(1000)))
+        format!(
+            "{} (from {} to {}, waited for {})",
+            d.words(),
+            d.first,
+            d.last,
+            show_seconds(d.waited_ms.div_ceil(1000))
+        )
     };
     let named: Vec<String> = longest.iter().take(MOST_NAMED).map(seen).collect();
     let when = match &named[..] {
@@ -63,7 +102,11 @@ fn come_back((disturbed, all): (usize, usize), disturbers: &[Disturber], what_he
 /// Returns the expectations that an interrupted run has already missed; it cannot decide the others.
 pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     let outcomes = replay::outcomes(plan, records);
-    expectation::judge(plan, &outcomes).iter().filter(|judged| judged.verdict == Gate::Worse).filter_map(line).collect()
+    expectation::judge(plan, &outcomes)
+        .iter()
+        .filter(|judged| judged.verdict == Gate::Worse)
+        .filter_map(line)
+        .collect()
 }
 
 fn line(judged: &Judged<'_>) -> Option<String> {
@@ -79,11 +122,17 @@ fn line(judged: &Judged<'_>) -> Option<String> {
 /// Returns the value found for an expectation, and the expected bounds.
 pub(crate) fn sentence(judged: &Judged<'_>) -> String {
     let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
-    format!("{label}: {subject}: {}, expected {}", found(judged), bounds(judged))
+    format!(
+        "{label}: {subject}: {}, expected {}",
+        found(judged),
+        bounds(judged)
+    )
 }
 
 fn found(judged: &Judged<'_>) -> String {
-    let Some(median) = judged.found else { return "no result".to_owned() };
+    let Some(median) = judged.found else {
+        return "no result".to_owned();
+    };
     let shown = |value| amount::exact(&judged.subject, value);
     match (median.low, median.high) {
         (f64::NEG_INFINITY, f64::INFINITY) => {
@@ -101,28 +150,67 @@ fn found(judged: &Judged<'_>) -> String {
 }
 
 fn bounds(judged: &Judged<'_>) -> String {
-    let bound = |word: &str, bound: Option<f64>| bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)));
-    let bounds = [bound("at least", judged.expectation.at_least), bound("at most", judged.expectation.at_most)];
-    bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    let bound = |word: &str, bound: Option<f64>| {
+        bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)))
+    };
+    let bounds = [
+        bound("at least", judged.expectation.at_least),
+        bound("at most", judged.expectation.at_most),
+    ];
+    bounds
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
-fn reason(verdict: Gate, judged: &[Judged<'_>], unfit: &[String], what_helps: &str) -> Option<String> {
+fn reason(
+    verdict: Gate,
+    judged: &[Judged<'_>],
+    unfit: &[String],
+    what_helps: &str,
+) -> Option<String> {
     let all = judged.len();
-    let count = judged.iter().filter(|judged| judged.verdict == verdict).count();
+    let count = judged
+        .iter()
+        .filter(|judged| judged.verdict == verdict)
+        .count();
     let of_points = || {
-        let named = unfit.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let named = unfit
+            .iter()
+            .take(MOST_NAMED)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         let more = unfit.len().saturating_sub(MOST_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}")
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        format!(
+            "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}"
+        )
     };
     match verdict {
         Gate::Passed if all == 0 => None,
-        Gate::Passed => Some(format!("the plan's {} met at {}", agreeing(all == 1, "expectation"), counted(all, "point"))),
+        Gate::Passed => Some(format!(
+            "the plan's {} met at {}",
+            agreeing(all == 1, "expectation"),
+            counted(all, "point")
+        )),
         Gate::Worse => Some(format!("{} missed", part_of(count, all, "expectation"))),
-        Gate::Missing => Some(format!("{} without a result", part_of(count, all, "expectation"))),
+        Gate::Missing => Some(format!(
+            "{} without a result",
+            part_of(count, all, "expectation")
+        )),
         Gate::TesterUnfit if count == 0 => Some(of_points()),
         Gate::TesterUnfit => {
-            let besides = if unfit.is_empty() { String::new() } else { format!("; besides, {}", of_points()) };
+            let besides = if unfit.is_empty() {
+                String::new()
+            } else {
+                format!("; besides, {}", of_points())
+            };
             Some(format!(
                 "{} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}",
                 part_of(count, all, "expectation")
@@ -139,19 +227,30 @@ mod tests {
     fn disturber(who: &str, waited_ms: u64) -> Disturber {
         let at = |time: &str| format!("2026-11-23T{time}Z");
         let (who, core) = who.split_once(" on ").expect("a core");
-        Disturber { who: who.to_owned(), cores: vec![core.to_owned()], first: at("06:10:00"), last: at("06:12:30"), waited_ms }
+        Disturber {
+            who: who.to_owned(),
+            cores: vec![core.to_owned()],
+            first: at("06:10:00"),
+            last: at("06:12:30"),
+            waited_ms,
+        }
     }
 
     #[test]
     fn a_mostly_disturbed_run_names_who_must_leave_the_cores() {
-        let disturbers =
-            [disturber("the host of this virtual machine on core 0", 220), disturber("rustc (process 41) on core 1", 61_000)];
+        let disturbers = [
+            disturber("the host of this virtual machine on core 0", 220),
+            disturber("rustc (process 41) on core 1", 61_000),
+        ];
         assert_eq!(
             come_back((3, 4), &disturbers, ""),
             "other work disturbed 3 of 4 searches, whose results are lower bounds; run again when these have ended or left the cores: \
              rustc (process 41) on core 1 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 61 s), \
              the host of this virtual machine on core 0 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 1 s)"
         );
-        assert!(come_back((3, 4), &[], "; see").ends_with("run again when the cores of tester and device are quiet; see"));
+        assert!(
+            come_back((3, 4), &[], "; see")
+                .ends_with("run again when the cores of tester and device are quiet; see")
+        );
     }
 }

@@ -15,7 +15,11 @@ pub(crate) fn short(value: f64) -> String {
 
 /// Does the same as [`short`] for a number that may be a bound; rounding keeps the bound valid.
 pub(crate) fn short_bound(value: f64, bound: Bound) -> String {
-    short(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3).max(1.0)) })
+    short(if value == 0.0 {
+        value
+    } else {
+        bound.rounded(value, unit_of_digits(value, 3).max(1.0))
+    })
 }
 
 /// Returns the unit in which a non-zero number has this many digits.
@@ -40,7 +44,11 @@ fn prefixed(value: f64) -> (f64, &'static str) {
 
 /// Does the same as [`three_digits`] for a number that may be a bound; rounding keeps the bound valid.
 pub(crate) fn three_digits_bound(value: f64, bound: Bound) -> String {
-    three_digits(if value == 0.0 { value } else { bound.rounded(value, unit_of_digits(value, 3)) })
+    three_digits(if value == 0.0 {
+        value
+    } else {
+        bound.rounded(value, unit_of_digits(value, 3))
+    })
 }
 
 /// Returns a number with three significant digits, without trailing zeros in the fraction.
@@ -76,7 +84,11 @@ pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
         }
         grouped.push(digit);
     }
-    let sign = if value < 0.0 && text.contains(|c: char| c.is_ascii_digit() && c != '0') { "-" } else { "" };
+    let sign = if value < 0.0 && text.contains(|c: char| c.is_ascii_digit() && c != '0') {
+        "-"
+    } else {
+        ""
+    };
     let point = if fraction.is_empty() { "" } else { "." };
     format!("{sign}{grouped}{point}{fraction}")
 }
@@ -93,7 +105,11 @@ pub(crate) fn share_bound(ratio: f64, bound: Bound) -> String {
 
 /// Does the same as [`share`] for a column: numbers below 10 % have one decimal.
 pub(crate) fn share_in_column(ratio: f64) -> String {
-    if ratio < 0.1 { format!("{:.1}\u{a0}%", ratio * 100.0) } else { share(ratio) }
+    if ratio < 0.1 {
+        format!("{:.1}\u{a0}%", ratio * 100.0)
+    } else {
+        share(ratio)
+    }
 }
 
 /// Returns a ratio in per cent for a sentence: a whole number from 10 % on.
@@ -126,7 +142,9 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Nanoseconds => ms(value),
         Unit::Percent => percentage(value),
         Unit::Frames => grouped(value),
-        Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => grouped(value.round()),
+        Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => {
+            grouped(value.round())
+        }
         Unit::Octets | Unit::OctetsPerHour => grouped((value / 1e3).round()),
     }
 }
@@ -136,7 +154,11 @@ pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
     match quantity.unit() {
         Unit::Nanoseconds => 1e-6,
         Unit::Octets | Unit::OctetsPerHour => 1e-3,
-        Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => 1.0,
+        Unit::Percent
+        | Unit::Frames
+        | Unit::Connections
+        | Unit::ConnectionsPerSecond
+        | Unit::FramesPerSecond => 1.0,
     }
 }
 
@@ -151,12 +173,19 @@ pub(crate) fn supported(value: f64, spread: f64, bound: Bound) -> String {
     }
     let digits = (first_place(value) - first_place(spread) + 1).clamp(2, 4);
     let (scaled, prefix) = prefixed(bound.rounded(value, unit_of_digits(value, digits)));
-    format!("{scaled:.*}{prefix}", (digits - 1 - first_place(scaled)).max(0) as usize)
+    format!(
+        "{scaled:.*}{prefix}",
+        (digits - 1 - first_place(scaled)).max(0) as usize
+    )
 }
 
 /// Does the same as [`short`], but with three significant digits for numbers below a hundred.
 pub(crate) fn short_or_fraction(value: f64) -> String {
-    if value.abs() < 100.0 { three_digits(value) } else { short(value) }
+    if value.abs() < 100.0 {
+        three_digits(value)
+    } else {
+        short(value)
+    }
 }
 
 /// Returns the unit in which reports print a quantity.
@@ -166,7 +195,9 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Unit::FramesPerSecond => "frames/s, both directions",
         Unit::Octets => "kB",
         Unit::OctetsPerHour => "kB/h",
-        unit @ (Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond) => unit.symbol(),
+        unit @ (Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond) => {
+            unit.symbol()
+        }
     }
 }
 
@@ -213,7 +244,9 @@ pub(crate) fn alternatives<T: ToString>(items: &[T]) -> String {
 fn joined<T: ToString>(items: &[T], conjunction: &str) -> String {
     let words: Vec<String> = items.iter().map(T::to_string).collect();
     match &words[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
+        [first @ .., last] if !first.is_empty() => {
+            format!("{} {conjunction} {last}", first.join(", "))
+        }
         _ => words.concat(),
     }
 }
@@ -254,8 +287,12 @@ pub(crate) fn title(test: &Test) -> String {
 /// Returns the title of a test for a place that already names the measure: `linux-ipv4 throughput` becomes `linux-ipv4`.
 pub(crate) fn subject(test: &Test) -> String {
     let title = title(test);
-    let named = title.strip_suffix(test.measure.name()).map(|rest| rest.trim_end_matches([' ', ',', ':', '-']));
-    named.filter(|rest| !rest.is_empty()).map_or(title.clone(), str::to_owned)
+    let named = title
+        .strip_suffix(test.measure.name())
+        .map(|rest| rest.trim_end_matches([' ', ',', ':', '-']));
+    named
+        .filter(|rest| !rest.is_empty())
+        .map_or(title.clone(), str::to_owned)
 }
 
 /// Returns the description of the accepted loss. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
@@ -296,12 +333,15 @@ pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
 
 /// Returns the description of a panel's frames: their size, or DNS queries, which have no size.
 pub(crate) fn frames(size: Option<FrameSize>) -> String {
-    size.map_or("DNS queries".to_owned(), |size| format!("{size}\u{a0}bytes"))
+    size.map_or("DNS queries".to_owned(), |size| {
+        format!("{size}\u{a0}bytes")
+    })
 }
 
 /// Returns the name of a quantity for use inside a sentence, with a small first letter unless it is an abbreviation.
 pub(crate) fn in_a_sentence(quantity: &str) -> String {
-    let is_word = quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");
+    let is_word =
+        quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");
     match is_word {
         true => quantity[..1].to_lowercase() + &quantity[1..],
         false => quantity.to_owned(),
@@ -311,14 +351,20 @@ pub(crate) fn in_a_sentence(quantity: &str) -> String {
 /// Returns a text with a large first letter, for the beginning of a sentence.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// Returns text cut to `width` characters, with an ellipsis if it was cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     match text.chars().count() <= width {
         true => text.to_owned(),
-        false => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+        false => text
+            .chars()
+            .take(width.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
     }
 }
 
@@ -328,9 +374,20 @@ mod tests {
 
     #[test]
     fn a_title_that_ends_with_the_measure_does_not_name_it_twice() {
-        let titled = |title: &str| subject(&Test { title: title.to_owned(), ..Test::of("t", "linux") });
+        let titled = |title: &str| {
+            subject(&Test {
+                title: title.to_owned(),
+                ..Test::of("t", "linux")
+            })
+        };
         assert_eq!(
-            ["linux-ipv4 throughput", "Jool, SIIT, throughput", "throughput", "Jool"].map(titled),
+            [
+                "linux-ipv4 throughput",
+                "Jool, SIIT, throughput",
+                "throughput",
+                "Jool"
+            ]
+            .map(titled),
             ["linux-ipv4", "Jool, SIIT", "throughput", "Jool"]
         );
     }
@@ -345,10 +402,20 @@ mod tests {
             (292_123.0, 400_000.0),
             (292_123.0, 0.0),
         ];
-        let shown = cases.map(|(value, spread)| supported(value, spread, Bound::Exact).replace('\u{a0}', " "));
-        assert_eq!(shown, ["290 k", "292 k", "292.1 k", "292.1 k", "290 k", "292 k"]);
+        let shown = cases
+            .map(|(value, spread)| supported(value, spread, Bound::Exact).replace('\u{a0}', " "));
         assert_eq!(
-            [(0.0241, 0.002), (0.0241, 0.0001), (12.3456, 0.01), (0.0, 5.0)].map(|(v, s)| supported(v, s, Bound::Exact)),
+            shown,
+            ["290 k", "292 k", "292.1 k", "292.1 k", "290 k", "292 k"]
+        );
+        assert_eq!(
+            [
+                (0.0241, 0.002),
+                (0.0241, 0.0001),
+                (12.3456, 0.01),
+                (0.0, 5.0)
+            ]
+            .map(|(v, s)| supported(v, s, Bound::Exact)),
             ["0.024", "0.0241", "12.35", "0"]
         );
     }
@@ -356,16 +423,35 @@ mod tests {
     #[test]
     fn a_lower_bound_is_rounded_down() {
         let shown = |value, spread| supported(value, spread, Bound::AtLeast).replace('\u{a0}', " ");
-        assert_eq!([shown(295_923.0, 60_000.0), shown(34_903.0, 4_000.0), shown(0.0, 1.0)], ["290 k", "34 k", "0"]);
-        let short = [295_923.0, 950.7, 999_900.0, 0.0].map(|value| short_bound(value, Bound::AtLeast));
+        assert_eq!(
+            [
+                shown(295_923.0, 60_000.0),
+                shown(34_903.0, 4_000.0),
+                shown(0.0, 1.0)
+            ],
+            ["290 k", "34 k", "0"]
+        );
+        let short =
+            [295_923.0, 950.7, 999_900.0, 0.0].map(|value| short_bound(value, Bound::AtLeast));
         assert_eq!(short, ["295\u{a0}k", "950", "999\u{a0}k", "0"]);
-        assert_eq!([0.128, 0.0789].map(|ratio| share_bound(ratio, Bound::AtLeast)), ["12\u{a0}%", "7.8\u{a0}%"]);
+        assert_eq!(
+            [0.128, 0.0789].map(|ratio| share_bound(ratio, Bound::AtLeast)),
+            ["12\u{a0}%", "7.8\u{a0}%"]
+        );
     }
 
     #[test]
     fn short_numbers_have_three_digits_and_a_prefix() {
-        let cases = [(0.0, "0"), (950.0, "950"), (999.7, "1\u{a0}k"), (50_400.0, "50.4\u{a0}k"), (412_345.0, "412\u{a0}k")];
-        cases.iter().for_each(|&(value, text)| assert_eq!(short(value), text));
+        let cases = [
+            (0.0, "0"),
+            (950.0, "950"),
+            (999.7, "1\u{a0}k"),
+            (50_400.0, "50.4\u{a0}k"),
+            (412_345.0, "412\u{a0}k"),
+        ];
+        cases
+            .iter()
+            .for_each(|&(value, text)| assert_eq!(short(value), text));
         assert_eq!(short(1_488_095.0), "1.49\u{a0}M");
     }
 
@@ -381,9 +467,16 @@ mod tests {
 
     #[test]
     fn a_tenth_of_a_microsecond_is_not_rounded_away() {
-        let cases =
-            [(24_100.0, "0.0241"), (1_250_000.0, "1.250"), (-300.0, "-0.000300"), (1.2045e9, "1,204.5"), (0.0, "0.0000")];
-        cases.iter().for_each(|&(ns, text)| assert_eq!(ms(ns), text));
+        let cases = [
+            (24_100.0, "0.0241"),
+            (1_250_000.0, "1.250"),
+            (-300.0, "-0.000300"),
+            (1.2045e9, "1,204.5"),
+            (0.0, "0.0000"),
+        ];
+        cases
+            .iter()
+            .for_each(|&(ns, text)| assert_eq!(ms(ns), text));
         assert_eq!(short_ms(85_000.0), "0.085\u{a0}ms");
     }
 

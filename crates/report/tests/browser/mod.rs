@@ -51,15 +51,38 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    const WIDE: Self = Self { name: "wide", width: 1280, is_dark: false, is_paper: false, is_colourless: false };
+    const WIDE: Self = Self {
+        name: "wide",
+        width: 1280,
+        is_dark: false,
+        is_paper: false,
+        is_colourless: false,
+    };
 
     /// The looks in which every page is tested. Paper is A4 without its margins.
     pub(crate) const ALL: [Self; 5] = [
         Self::WIDE,
-        Self { name: "phone", width: 390, ..Self::WIDE },
-        Self { name: "dark", is_dark: true, ..Self::WIDE },
-        Self { name: "paper", width: 688, is_paper: true, ..Self::WIDE },
-        Self { name: "colourless", is_colourless: true, ..Self::WIDE },
+        Self {
+            name: "phone",
+            width: 390,
+            ..Self::WIDE
+        },
+        Self {
+            name: "dark",
+            is_dark: true,
+            ..Self::WIDE
+        },
+        Self {
+            name: "paper",
+            width: 688,
+            is_paper: true,
+            ..Self::WIDE
+        },
+        Self {
+            name: "colourless",
+            is_colourless: true,
+            ..Self::WIDE
+        },
     ];
 }
 
@@ -90,13 +113,24 @@ impl Chromium {
             "--hide-scrollbars",
             "--remote-debugging-port=0",
         ]);
-        command.arg(format!("--user-data-dir={}", profile.display())).arg(url);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("chromium");
+        command
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg(url);
+        let child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromium");
         let address = devtools(&profile);
         let socket = page_socket(address);
         let stream = TcpStream::connect(address).expect("chromium");
         let page = tungstenite::client(&socket, stream).expect("a page").0;
-        Self { child, profile, page, calls: 0 }
+        Self {
+            child,
+            profile,
+            page,
+            calls: 0,
+        }
     }
 
     /// Opens another page instead of this one.
@@ -108,9 +142,13 @@ impl Chromium {
     fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.calls += 1;
         let call = json!({ "id": self.calls, "method": method, "params": parameters });
-        self.page.send(Message::text(call.to_string())).expect("chromium");
+        self.page
+            .send(Message::text(call.to_string()))
+            .expect("chromium");
         loop {
-            let Message::Text(text) = self.page.read().expect("chromium") else { continue };
+            let Message::Text(text) = self.page.read().expect("chromium") else {
+                continue;
+            };
             let mut answer: Value = serde_json::from_str(&text).expect("JSON");
             if answer["id"] == self.calls {
                 assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
@@ -121,9 +159,15 @@ impl Chromium {
 
     /// Returns the value of an expression in the page; for a promise, the value it resolves to.
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
-        let parameters = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
+        let parameters =
+            json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let mut answer = self.call("Runtime.evaluate", parameters);
-        assert!(answer["exceptionDetails"].is_null(), "{}: {}", script.get(..80).unwrap_or(script), answer["exceptionDetails"]);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{}: {}",
+            script.get(..80).unwrap_or(script),
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].take()
     }
 
@@ -141,18 +185,33 @@ impl Chromium {
 
     /// Shows the page in this look.
     pub(crate) fn look(&mut self, look: Look) {
-        let (media, scheme) = (if look.is_paper { "print" } else { "screen" }, if look.is_dark { "dark" } else { "light" });
+        let (media, scheme) = (
+            if look.is_paper { "print" } else { "screen" },
+            if look.is_dark { "dark" } else { "light" },
+        );
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": features }));
-        let deficiency = if look.is_colourless { "achromatopsia" } else { "none" };
-        self.call("Emulation.setEmulatedVisionDeficiency", json!({ "type": deficiency }));
-        let screen = json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "media": media, "features": features }),
+        );
+        let deficiency = if look.is_colourless {
+            "achromatopsia"
+        } else {
+            "none"
+        };
+        self.call(
+            "Emulation.setEmulatedVisionDeficiency",
+            json!({ "type": deficiency }),
+        );
+        let screen =
+            json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", screen);
     }
 
     /// Returns the findings that axe-core rates serious or critical, with all folded elements unfolded.
     pub(crate) fn serious_findings(&mut self) -> Vec<String> {
-        let axe = fs::read_to_string(AXE).unwrap_or_else(|e| panic!("{AXE}: {e}; run scripts/install-axe-core"));
+        let axe = fs::read_to_string(AXE)
+            .unwrap_or_else(|e| panic!("{AXE}: {e}; run scripts/install-axe-core"));
         if self.evaluate("typeof axe") == "undefined" {
             self.evaluate(&format!("{axe}; 0"));
         }
@@ -167,7 +226,11 @@ impl Chromium {
         for look in Look::ALL {
             self.look(look);
             self.picture(&directory.join(format!("{name}-{}.png", look.name)));
-            let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}: {barrier}", look.name));
+            let told = |found: Vec<String>| {
+                found
+                    .into_iter()
+                    .map(move |barrier| format!("{}: {barrier}", look.name))
+            };
             barriers.extend(told(self.list(TOO_WIDE)));
             if look.is_paper {
                 barriers.extend(told(self.list(HIDDEN)));
@@ -176,7 +239,11 @@ impl Chromium {
         // These come last, because they unfold everything.
         for look in Look::ALL {
             self.look(look);
-            let told = |found: Vec<String>| found.into_iter().map(move |barrier| format!("{}, unfolded: {barrier}", look.name));
+            let told = |found: Vec<String>| {
+                found
+                    .into_iter()
+                    .map(move |barrier| format!("{}, unfolded: {barrier}", look.name))
+            };
             // axe-core reads style sheets: the colourless look has the same ones as the wide page, and nothing on paper is interactive.
             if !look.is_paper && !look.is_colourless {
                 barriers.extend(told(self.serious_findings()));
@@ -202,7 +269,9 @@ impl Chromium {
         let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1 });
         let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let picture = self.call("Page.captureScreenshot", parameters);
-        let octets = BASE64.decode(picture["data"].as_str().expect("a picture").as_bytes()).expect("base64");
+        let octets = BASE64
+            .decode(picture["data"].as_str().expect("a picture").as_bytes())
+            .expect("base64");
         fs::write(file, octets).expect("a file");
     }
 }
@@ -210,7 +279,9 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         // Its other processes end with it.
-        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let _ = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.profile);
     }
@@ -221,7 +292,9 @@ fn devtools(profile: &Path) -> SocketAddr {
     let file = profile.join("DevToolsActivePort");
     let end = Instant::now() + Duration::from_secs(60);
     loop {
-        let port = fs::read_to_string(&file).ok().and_then(|text| text.lines().next()?.parse().ok());
+        let port = fs::read_to_string(&file)
+            .ok()
+            .and_then(|text| text.lines().next()?.parse().ok());
         if let Some(port) = port {
             return SocketAddr::from(([127, 0, 0, 1], port));
         }
@@ -235,7 +308,11 @@ fn page_socket(address: SocketAddr) -> String {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
         let listed: Value = serde_json::from_str(&pages(address)).unwrap_or_default();
-        let page = listed.as_array().into_iter().flatten().find(|target| target["type"] == "page");
+        let page = listed
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|target| target["type"] == "page");
         if let Some(socket) = page.and_then(|page| page["webSocketDebuggerUrl"].as_str()) {
             return socket.to_owned();
         }
@@ -247,9 +324,17 @@ fn page_socket(address: SocketAddr) -> String {
 /// Returns the browser's list of its pages.
 fn pages(address: SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).expect("chromium");
-    stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a timeout");
-    write!(stream, "GET /json/list HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("asked");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(1)))
+        .expect("a timeout");
+    write!(
+        stream,
+        "GET /json/list HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("asked");
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned())
+    String::from_utf8_lossy(&answer)
+        .split_once("\r\n\r\n")
+        .map_or(String::new(), |(_, body)| body.to_owned())
 }

@@ -26,8 +26,18 @@ fn inspect(name: &str, sample: &Sample) {
     let page = directory.join(format!("{name}.html"));
     let input = sample.input();
     let document = Document::new(&input).expect("a report");
-    fs::write(&page, document.file("report.html").expect("a report").expect("a page")).expect("a file");
-    let mut browser = Chromium::open(directory.join(format!("profile-{name}")), &format!("file://{}", page.display()));
+    fs::write(
+        &page,
+        document
+            .file("report.html")
+            .expect("a report")
+            .expect("a page"),
+    )
+    .expect("a file");
+    let mut browser = Chromium::open(
+        directory.join(format!("profile-{name}")),
+        &format!("file://{}", page.display()),
+    );
     browser.wait_for_title(&sample.plan.name);
     let barriers = browser.barriers(&directory, name);
     assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));

@@ -15,15 +15,27 @@ const PLURAL_VERBS: [&str; 5] = ["are", "were", "have", "do", "drift"];
 /// Returns the phrases of a text in which a number and the words behind it do not agree, or that say `0 of` rather than `none of`.
 fn disagreements(text: &str) -> Vec<String> {
     let text = text.replace(['\u{a0}', '~'], " ").replace("&nbsp;", " ");
-    let lines = text.lines().flat_map(|line| line.split(['|', '&', '<', '>', '"']));
-    lines.flat_map(|cell| of_cell(&cell.split(' ').collect::<Vec<_>>())).collect()
+    let lines = text
+        .lines()
+        .flat_map(|line| line.split(['|', '&', '<', '>', '"']));
+    lines
+        .flat_map(|cell| of_cell(&cell.split(' ').collect::<Vec<_>>()))
+        .collect()
 }
 
 fn of_cell(words: &[&str]) -> Vec<String> {
-    let at = |index: usize| words.get(index).copied().unwrap_or_default().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let at = |index: usize| {
+        words
+            .get(index)
+            .copied()
+            .unwrap_or_default()
+            .trim_end_matches(|c: char| !c.is_alphanumeric())
+    };
     let is_plural = |index: usize| PLURALS.split_whitespace().any(|plural| plural == at(index));
     let has_verb = |index: usize| PLURAL_VERBS.contains(&at(index));
-    let is_number = |index: usize| !at(index).is_empty() && at(index).chars().all(|c| c.is_ascii_digit() || c == ',');
+    let is_number = |index: usize| {
+        !at(index).is_empty() && at(index).chars().all(|c| c.is_ascii_digit() || c == ',')
+    };
     let is_wrong = |index: usize| {
         let number = words[index].trim_start_matches(['(', '*']);
         let of_some = at(index + 1) == "of" && is_number(index + 2);
@@ -34,17 +46,28 @@ fn of_cell(words: &[&str]) -> Vec<String> {
             _ => false,
         }
     };
-    let phrase = |index: usize| words[index.saturating_sub(2)..words.len().min(index + 6)].join(" ");
-    (0..words.len()).filter(|index| is_wrong(*index)).map(phrase).collect()
+    let phrase =
+        |index: usize| words[index.saturating_sub(2)..words.len().min(index + 6)].join(" ");
+    (0..words.len())
+        .filter(|index| is_wrong(*index))
+        .map(phrase)
+        .collect()
 }
 
 #[test]
 fn a_number_that_does_not_agree_is_found() {
-    let wrong =
-        ["1 measurements", "in (1 trials)", "1 of 10 points have", "1 of 1 points", "1\u{a0}more panels", "0 of 3 trials"];
-    wrong.iter().for_each(|text| assert!(!disagreements(text).is_empty(), "{text}"));
-    let right =
-        "1 measurement, 21 trials, 1.1 frames, 1 of 10 points has, 1 of 1 point, 1 more panel, none of 3 trials | 0 of 3 |";
+    let wrong = [
+        "1 measurements",
+        "in (1 trials)",
+        "1 of 10 points have",
+        "1 of 1 points",
+        "1\u{a0}more panels",
+        "0 of 3 trials",
+    ];
+    wrong
+        .iter()
+        .for_each(|text| assert!(!disagreements(text).is_empty(), "{text}"));
+    let right = "1 measurement, 21 trials, 1.1 frames, 1 of 10 points has, 1 of 1 point, 1 more panel, none of 3 trials | 0 of 3 |";
     assert_eq!(disagreements(right), Vec::<String>::new());
 }
 
@@ -69,7 +92,12 @@ fn samples() -> Vec<(&'static str, Sample)> {
 fn what_is_written_about_the_sample_runs_counts_in_words_that_agree() {
     for (name, sample) in samples() {
         let input = sample.input();
-        let texts = [html(&input).expect("a page"), markdown(&input), latex(&input), terminal(&input, 100, false)];
+        let texts = [
+            html(&input).expect("a page"),
+            markdown(&input),
+            latex(&input),
+            terminal(&input, 100, false),
+        ];
         for text in texts.into_iter().chain(methods(&input)) {
             assert_eq!(disagreements(&text), Vec::<String>::new(), "{name}");
         }
@@ -78,9 +106,15 @@ fn what_is_written_about_the_sample_runs_counts_in_words_that_agree() {
 
 /// Returns the reviewed outputs of all crates.
 fn reviewed(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
-    let (directories, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
-    let is_reviewed = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "snap");
+    let entries = std::fs::read_dir(directory)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path());
+    let (directories, files): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.partition(|path| path.is_dir());
+    let is_reviewed = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "snap")
+    };
     let below = directories.iter().flat_map(|directory| reviewed(directory));
     files.into_iter().filter(is_reviewed).chain(below).collect()
 }
@@ -91,6 +125,11 @@ fn every_reviewed_output_counts_in_words_that_agree() {
     assert!(files.len() > 50, "{} files", files.len());
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a reviewed output");
-        assert_eq!(disagreements(&text), Vec::<String>::new(), "{}", file.display());
+        assert_eq!(
+            disagreements(&text),
+            Vec::<String>::new(),
+            "{}",
+            file.display()
+        );
     }
 }

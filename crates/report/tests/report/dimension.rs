@@ -1,13 +1,18 @@
 //! The number of subscribers that the gateways of a run can serve, as users read it.
 
 use crate::sample::Sample;
-use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic, TestedDevice, dimension, divided};
+use sixbench_analysis::dimension::{
+    Assumed, Imix, SubscriberTraffic, TestedDevice, dimension, divided,
+};
 use sixbench_method::plan::Plan;
 use sixbench_method::record::LinkKind;
 use sixbench_report::dimension::{coverage, coverage_json, describe, json};
 
 fn assumed<T>(value: T) -> Assumed<T> {
-    Assumed { value, source: "a figure of this test".to_owned() }
+    Assumed {
+        value,
+        source: "a figure of this test".to_owned(),
+    }
 }
 
 fn traffic() -> SubscriberTraffic {
@@ -42,7 +47,13 @@ fn gateways() -> Sample {
 
 fn text_of(sample: &Sample, traffic: &SubscriberTraffic, width: usize) -> String {
     let input = sample.input();
-    let estimates = dimension(traffic, input.plan, input.records, input.outcomes, input.facts);
+    let estimates = dimension(
+        traffic,
+        input.plan,
+        input.records,
+        input.outcomes,
+        input.facts,
+    );
     describe(traffic, input.plan, &estimates, width)
 }
 
@@ -58,9 +69,18 @@ fn all_gateways(plan: &Plan) -> Vec<TestedDevice<'_>> {
 fn the_subscribers_of_stateful_gateways() {
     let sample = gateways();
     insta::assert_snapshot!("dimension", text(&sample, 100));
-    insta::assert_snapshot!("dimension-narrow", text(&gateways().only(&["rate", "table", "through"]), 50));
+    insta::assert_snapshot!(
+        "dimension-narrow",
+        text(&gateways().only(&["rate", "table", "through"]), 50)
+    );
     let input = sample.input();
-    let devices = dimension(&traffic(), input.plan, input.records, input.outcomes, input.facts);
+    let devices = dimension(
+        &traffic(),
+        input.plan,
+        input.records,
+        input.outcomes,
+        input.facts,
+    );
     let json = serde_json::to_string_pretty(&json(&traffic(), &devices)).expect("JSON");
     assert!(!json.contains("inf") && !json.contains('\u{a0}'), "{json}");
     insta::assert_snapshot!("dimension-json", json);
@@ -69,49 +89,109 @@ fn the_subscribers_of_stateful_gateways() {
 #[test]
 fn a_plan_says_which_limits_it_would_tell() {
     let sample = gateways();
-    insta::assert_snapshot!("dimension-plan", coverage(&traffic(), &all_gateways(sample.input().plan), &[], 100));
+    insta::assert_snapshot!(
+        "dimension-plan",
+        coverage(&traffic(), &all_gateways(sample.input().plan), &[], 100)
+    );
     let sample = gateways().only(&["through"]);
-    let json = coverage_json(&traffic(), "stateful", &all_gateways(sample.input().plan), &[]);
-    assert_eq!(json["devices"][0]["missing"], serde_json::json!(["new-connections", "held-connections"]));
+    let json = coverage_json(
+        &traffic(),
+        "stateful",
+        &all_gateways(sample.input().plan),
+        &[],
+    );
+    assert_eq!(
+        json["devices"][0]["missing"],
+        serde_json::json!(["new-connections", "held-connections"])
+    );
 }
 
 #[test]
 fn a_plan_without_any_of_its_tests_says_what_it_takes() {
     let sample = gateways().only(&["hasty"]);
     let text = coverage(&traffic(), &all_gateways(sample.input().plan), &[], 80);
-    assert!(text.contains("see the plan isp") || text.contains("this plan measures"), "{text}");
+    assert!(
+        text.contains("see the plan isp") || text.contains("this plan measures"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_speaks_against_planning_comes_first_and_is_in_the_json() {
     let sample = gateways();
     let first = "Do not plan with these numbers: trust is low, trials lasted";
-    assert!(text(&sample, 200).starts_with(first) && text(&sample, 200).contains("the links were virtual. `sixbench run isp"));
+    assert!(
+        text(&sample, 200).starts_with(first)
+            && text(&sample, 200).contains("the links were virtual. `sixbench run isp")
+    );
     let input = sample.input();
-    let json = json(&traffic(), &dimension(&traffic(), input.plan, input.records, input.outcomes, input.facts));
+    let json = json(
+        &traffic(),
+        &dimension(
+            &traffic(),
+            input.plan,
+            input.records,
+            input.outcomes,
+            input.facts,
+        ),
+    );
     assert_eq!(json["caveats"]["links"], serde_json::json!(["virtual"]));
-    assert!(json["caveats"]["trust"]["level"].is_string() && json["caveats"]["shortest_trial_seconds"].is_number(), "{json}");
+    assert!(
+        json["caveats"]["trust"]["level"].is_string()
+            && json["caveats"]["shortest_trial_seconds"].is_number(),
+        "{json}"
+    );
 }
 
 #[test]
 fn a_wire_gets_no_number_and_is_named() {
     let mut sample = gateways();
-    sample.facts.duts.get_mut("nft-nat44").expect("a device").technology = "wire".to_owned();
+    sample
+        .facts
+        .duts
+        .get_mut("nft-nat44")
+        .expect("a device")
+        .technology = "wire".to_owned();
     let text = text(&sample, 100);
-    assert!(text.contains("Not a gateway for subscribers: nft-nat44.") && !text.contains("nft-nat44: "), "{text}");
+    assert!(
+        text.contains("Not a gateway for subscribers: nft-nat44.") && !text.contains("nft-nat44: "),
+        "{text}"
+    );
     let input = sample.input();
-    let json = json(&traffic(), &dimension(&traffic(), input.plan, input.records, input.outcomes, input.facts));
-    assert_eq!(json["not_gateways"], serde_json::json!([{ "dut": "nft-nat44", "technology": "wire" }]));
+    let json = json(
+        &traffic(),
+        &dimension(
+            &traffic(),
+            input.plan,
+            input.records,
+            input.outcomes,
+            input.facts,
+        ),
+    );
+    assert_eq!(
+        json["not_gateways"],
+        serde_json::json!([{ "dut": "nft-nat44", "technology": "wire" }])
+    );
 }
 
 #[test]
 fn there_is_no_number_where_most_of_the_mix_was_not_measured() {
     let imix = || assumed(Imix::read("84:7, 594:4, 1518:1").expect("a mix"));
-    let traffic = SubscriberTraffic { downstream_imix: imix(), upstream_imix: imix(), ..traffic() };
+    let traffic = SubscriberTraffic {
+        downstream_imix: imix(),
+        upstream_imix: imix(),
+        ..traffic()
+    };
     let text = text_of(&gateways(), &traffic, 200);
-    assert!(text.contains("nft-nat44: number of subscribers not known: too little of the mix was measured."), "{text}");
     assert!(
-        text.contains("Not measured: 594 and 1518 octets (frame-sizes).") && !text.contains("nft-nat44: at least"),
+        text.contains(
+            "nft-nat44: number of subscribers not known: too little of the mix was measured."
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("Not measured: 594 and 1518 octets (frame-sizes).")
+            && !text.contains("nft-nat44: at least"),
         "{text}"
     );
 }

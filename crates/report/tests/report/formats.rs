@@ -3,7 +3,9 @@
 use sixbench_report::{Document, Input, PaperStyle, ReportError};
 
 fn file(input: &Input, name: &str) -> Option<String> {
-    Document::new(input).and_then(|document| document.file(name)).expect("a report")
+    Document::new(input)
+        .and_then(|document| document.file(name))
+        .expect("a report")
 }
 
 pub(crate) fn html(input: &Input) -> Result<String, ReportError> {
@@ -61,8 +63,16 @@ pub(crate) fn assert_rows_are_whole(text: &str) -> usize {
         let wrapped = layout.matches("p{").count();
         let columns = if wrapped > 0 { wrapped } else { layout.len() };
         let (body, _) = rest.split_once("\\end{tabular}").expect("an end");
-        let rows = body.lines().filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
-        rows.for_each(|row| assert_eq!(row.replace("\\&", "").matches('&').count() + 1, columns, "{row}"));
+        let rows = body
+            .lines()
+            .filter(|line| line.ends_with("\\\\") && !line.contains("\\multicolumn"));
+        rows.for_each(|row| {
+            assert_eq!(
+                row.replace("\\&", "").matches('&').count() + 1,
+                columns,
+                "{row}"
+            )
+        });
     });
     tables.count()
 }
@@ -77,7 +87,10 @@ pub(crate) fn json(input: &Input) -> String {
 
 /// Returns the names of the figures for papers and their LaTeX.
 pub(crate) fn paper_figures(input: &Input, style: PaperStyle) -> Vec<(String, String)> {
-    Document::new(input).expect("a report").with_style(style).paper_figures()
+    Document::new(input)
+        .expect("a report")
+        .with_style(style)
+        .paper_figures()
 }
 
 /// Returns the names of the figures and their SVG.
@@ -86,5 +99,7 @@ pub(crate) fn figures(input: &Input) -> Vec<(String, String)> {
 }
 
 pub(crate) fn terminal(input: &Input, width: usize, color: bool) -> String {
-    Document::new(input).expect("a report").terminal(width, color)
+    Document::new(input)
+        .expect("a report")
+        .terminal(width, color)
 }

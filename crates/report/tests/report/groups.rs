@@ -12,7 +12,12 @@ const IN_MEMORY: &str = "devices in shared memory (not to be compared with the o
 /// Returns a run of `Device 0` at interfaces and `Device 1` in shared memory, with delays recorded.
 fn mixed() -> Sample {
     let mut sample = Sample::of_many(2);
-    sample.facts.duts.get_mut("tayga").expect("the device of the second test").in_memory = true;
+    sample
+        .facts
+        .duts
+        .get_mut("tayga")
+        .expect("the device of the second test")
+        .in_memory = true;
     sample
 }
 
@@ -31,16 +36,35 @@ fn no_figure_has_devices_of_two_groups() {
     let drawn = figures(&sample.input());
     for (name, svg) in &drawn {
         let of_interfaces = svg.contains("Device 0");
-        assert!(!of_interfaces || !svg.contains("Device 1"), "{name} has both");
+        assert!(
+            !of_interfaces || !svg.contains("Device 1"),
+            "{name} has both"
+        );
     }
     for name in ["throughput", "delay", "timeout", "loss", "repetitions"] {
-        let svg = |name: &str| drawn.iter().find(|(file, _)| file == &format!("{name}.svg")).map(|(_, svg)| svg.as_str());
-        assert!(svg(name).is_some_and(|svg| svg.contains("Device 0")), "{name}");
+        let svg = |name: &str| {
+            drawn
+                .iter()
+                .find(|(file, _)| file == &format!("{name}.svg"))
+                .map(|(_, svg)| svg.as_str())
+        };
+        assert!(
+            svg(name).is_some_and(|svg| svg.contains("Device 0")),
+            "{name}"
+        );
         let of_memory = svg(&format!("{name}-shared-memory"));
-        assert!(of_memory.is_some_and(|svg| svg.contains("Device 1") && svg.contains(IN_MEMORY)), "{name} in shared memory");
+        assert!(
+            of_memory.is_some_and(|svg| svg.contains("Device 1") && svg.contains(IN_MEMORY)),
+            "{name} in shared memory"
+        );
     }
     let alone = figures(&Sample::of_many(2).input());
-    assert!(alone.iter().all(|(name, _)| !name.contains("shared-memory")), "one group needs no figures of its own");
+    assert!(
+        alone
+            .iter()
+            .all(|(name, _)| !name.contains("shared-memory")),
+        "one group needs no figures of its own"
+    );
 }
 
 #[test]
@@ -49,16 +73,38 @@ fn no_table_of_results_has_devices_of_two_groups() {
     let (input, text) = (sample.input(), markdown(&sample.input()));
     // These list everything, and compare nothing.
     let lists = ["Every planned point", "Anomalies by test"];
-    let of_results = sections(&text).into_iter().filter(|(title, _)| !lists.contains(&title.as_str()));
-    let with = |rows: &str, device: &str| rows.lines().any(|line| line.starts_with('|') && line.contains(device));
+    let of_results = sections(&text)
+        .into_iter()
+        .filter(|(title, _)| !lists.contains(&title.as_str()));
+    let with = |rows: &str, device: &str| {
+        rows.lines()
+            .any(|line| line.starts_with('|') && line.contains(device))
+    };
     for (title, rows) in of_results {
-        assert!(!with(&rows, "Device 0") || !with(&rows, "Device 1"), "{title}: {rows}");
-        assert_eq!(with(&rows, "Device 1"), title.contains(IN_MEMORY), "{title}: {rows}");
+        assert!(
+            !with(&rows, "Device 0") || !with(&rows, "Device 1"),
+            "{title}: {rows}"
+        );
+        assert_eq!(
+            with(&rows, "Device 1"),
+            title.contains(IN_MEMORY),
+            "{title}: {rows}"
+        );
     }
     let bars = terminal(&input, 100, false);
-    let (above, below) = bars.split_once("Devices in shared memory, not to be compared with those above:").expect("two tables");
-    assert!(above.contains("Device 0 ") && !above.contains("Device 1 "), "{bars}");
-    assert!(below.lines().any(|line| line.starts_with("Device 1 ") && line.ends_with("100 %")), "a scale of its own: {bars}");
+    let (above, below) = bars
+        .split_once("Devices in shared memory, not to be compared with those above:")
+        .expect("two tables");
+    assert!(
+        above.contains("Device 0 ") && !above.contains("Device 1 "),
+        "{bars}"
+    );
+    assert!(
+        below
+            .lines()
+            .any(|line| line.starts_with("Device 1 ") && line.ends_with("100 %")),
+        "a scale of its own: {bars}"
+    );
     assert!(latex(&input).replace('~', " ").contains(IN_MEMORY));
 }
 
@@ -68,17 +114,38 @@ fn files_for_machines_name_the_group() {
     let input = sample.input();
     for text in [csv(&input), points_csv(&input)] {
         let (header, rows) = text.split_once('\n').expect("a header");
-        assert!(header.split(',').any(|column| column == "comparison_group"), "{header}");
+        assert!(
+            header.split(',').any(|column| column == "comparison_group"),
+            "{header}"
+        );
         for row in rows.lines() {
-            let group = if row.contains("Device 1") { ",shared-memory," } else { ",interfaces," };
+            let group = if row.contains("Device 1") {
+                ",shared-memory,"
+            } else {
+                ",interfaces,"
+            };
             assert!(row.contains(group), "{row}");
         }
     }
     let results: Value = serde_json::from_str(&json(&input)).expect("JSON");
-    let groups = results["points"].as_array().expect("points").iter().map(|point| point["comparison_group"].as_str());
+    let groups = results["points"]
+        .as_array()
+        .expect("points")
+        .iter()
+        .map(|point| point["comparison_group"].as_str());
     assert_eq!(
         groups.collect::<Vec<_>>(),
-        [Some("interfaces"), Some("interfaces"), Some("shared-memory"), Some("shared-memory")]
+        [
+            Some("interfaces"),
+            Some("interfaces"),
+            Some("shared-memory"),
+            Some("shared-memory")
+        ]
     );
-    assert!(Document::new(&input).expect("a report").headline().starts_with("Device 0 passed"));
+    assert!(
+        Document::new(&input)
+            .expect("a report")
+            .headline()
+            .starts_with("Device 0 passed")
+    );
 }

@@ -1,6 +1,8 @@
 //! The views of a run of every measure.
 
-use crate::formats::{assert_rows_are_whole, csv, figures, html, json, latex, markdown, terminal, values_csv};
+use crate::formats::{
+    assert_rows_are_whole, csv, figures, html, json, latex, markdown, terminal, values_csv,
+};
 use crate::sample::Sample;
 use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
@@ -26,10 +28,16 @@ fn a_run_is_the_same_in_latex_and_in_rows_of_values() {
 fn delays_from_the_clock_of_one_machine_to_that_of_another_have_their_bound_below() {
     let mut sample = Sample::of_every_measure().only(&["latency"]);
     assert!(!markdown(&sample.input()).contains("each delay may be wrong"));
-    let mut directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
+    let mut directions = sample
+        .records
+        .iter_mut()
+        .flat_map(|record| &mut record.result.directions);
     directions.next().expect("a direction").clock_bound_ns = Some(250_000);
     let text = markdown(&sample.input());
-    assert!(text.contains("each delay may be wrong by 0.2500 ms"), "{text}");
+    assert!(
+        text.contains("each delay may be wrong by 0.2500 ms"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -43,7 +51,11 @@ fn the_axes_of_the_loss_graph_run_from_0_to_100_per_cent() {
     let svg = figure(&Sample::of_every_measure(), "loss-rate").expect("a graph");
     let graph = panels(&svg).remove(0);
     for tick in ["0", "20", "40", "60", "80", "100"] {
-        assert_eq!(graph.matches(&format!(">{tick}<")).count(), 2, "the tick {tick} on both axes");
+        assert_eq!(
+            graph.matches(&format!(">{tick}<")).count(),
+            2,
+            "the tick {tick} on both axes"
+        );
     }
     assert!(!graph.contains(">120<"));
     assert!(graph.contains("input rate (% of the theoretical rate)"));
@@ -53,8 +65,15 @@ fn the_axes_of_the_loss_graph_run_from_0_to_100_per_cent() {
 fn without_a_known_medium_per_cent_are_of_the_plan_and_that_is_said() {
     let mut sample = Sample::of_every_measure().only(&["loss"]);
     sample.plan.link_rate = None;
-    assert!(figure(&sample, "loss-rate").expect("a graph").contains("input rate (% of the plan&apos;s highest)"));
-    assert!(markdown(&sample.input()).contains("of the highest rate of the plan, since the rate of the medium is not known"));
+    assert!(
+        figure(&sample, "loss-rate")
+            .expect("a graph")
+            .contains("input rate (% of the plan&apos;s highest)")
+    );
+    assert!(
+        markdown(&sample.input())
+            .contains("of the highest rate of the plan, since the rate of the medium is not known")
+    );
 }
 
 #[test]
@@ -62,7 +81,10 @@ fn the_theoretical_line_is_drawn_where_the_medium_is_known() {
     let mut sample = Sample::of_every_measure().only(&["rate"]);
     let panels_of = |sample: &Sample| panels(&figure(sample, "throughput").expect("a graph")).len();
     assert_eq!(panels_of(&sample), 3);
-    assert!(page(&sample).contains("<td class=\"n\">1,201,923</td>"), "1 Gbit/s in frames of 84 octets");
+    assert!(
+        page(&sample).contains("<td class=\"n\">1,201,923</td>"),
+        "1 Gbit/s in frames of 84 octets"
+    );
     sample.plan.link_rate = None;
     assert_eq!(panels_of(&sample), 2);
     let page = page(&sample);
@@ -75,13 +97,19 @@ fn both_models_are_drawn_between_measured_ends_and_none_without() {
     let models = |sample: &Sample| {
         let svg = figure(sample, "mixed").expect("a graph");
         let panel = panels(&svg).remove(0);
-        [panel.contains("stroke=\"#d55e00\""), panel.contains("stroke=\"#009e73\"")]
+        [
+            panel.contains("stroke=\"#d55e00\""),
+            panel.contains("stroke=\"#009e73\""),
+        ]
     };
     assert_eq!(models(&sample), [true, true]);
     let without = sample.only(&["mix-0", "mix-10", "mix-50", "mix-90"]);
     assert_eq!(models(&without), [false, false]);
     let text = markdown(&without.input());
-    assert!(text.contains("| 84 | 50 | 711,226 | 704,218 | 725,520 | 3 | – | – |"), "{text}");
+    assert!(
+        text.contains("| 84 | 50 | 711,226 | 704,218 | 725,520 | 3 | – | – |"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -103,21 +131,33 @@ fn degradation_names_its_formula_its_flows_and_how_they_start() {
 fn a_run_of_latency_alone_speaks_of_nothing_else() {
     let sample = Sample::of_every_measure().only(&["latency"]);
     let page = page(&sample);
-    for absent in
-        ["<h2>Results", "id=\"loss-rate\"", "id=\"pdv\"", "id=\"mixed\"", "id=\"cores\"", "id=\"by-size\"", "no result"]
-    {
+    for absent in [
+        "<h2>Results",
+        "id=\"loss-rate\"",
+        "id=\"pdv\"",
+        "id=\"mixed\"",
+        "id=\"cores\"",
+        "id=\"by-size\"",
+        "no result",
+    ] {
         assert!(!page.contains(absent), "{absent}");
     }
     let verdict = "Jool, SIIT, latency: typical latency";
     assert!(markdown(&sample.input()).contains(&format!("- {verdict}")));
     let terminal = terminal(&sample.input(), 100, false);
-    assert!(terminal.starts_with("Trust: high.") && terminal.contains(verdict), "{terminal}");
+    assert!(
+        terminal.starts_with("Trust: high.") && terminal.contains(verdict),
+        "{terminal}"
+    );
 }
 
 #[test]
 fn what_may_be_more_in_truth_is_said_to_be_at_least_so_much() {
     let mut sample = Sample::of_every_measure().only(&["reset"]);
-    sample.outcomes[0].values.iter_mut().for_each(|value| value.is_at_least = true);
+    sample.outcomes[0]
+        .values
+        .iter_mut()
+        .for_each(|value| value.is_at_least = true);
     let text = markdown(&sample.input());
     let sentence = "forwarded nothing after a reset for on average ≥\u{a0}1240\u{a0}ms, ≥\u{a0}1260\u{a0}ms at most (n = 3)";
     assert!(text.contains(sentence), "{text}");
@@ -128,9 +168,16 @@ fn what_may_be_more_in_truth_is_said_to_be_at_least_so_much() {
 fn a_burst_without_a_throughput_test_beside_it_is_not_corrected() {
     let sample = Sample::of_every_measure();
     assert!(markdown(&sample.input()).contains("| not corrected | 1,000,000 | not measured |"));
-    let row = |text: &str| text.lines().find(|l| l.contains("Jool, SIIT, bursts | 84")).map(str::to_owned);
+    let row = |text: &str| {
+        text.lines()
+            .find(|l| l.contains("Jool, SIIT, bursts | 84"))
+            .map(str::to_owned)
+    };
     let corrected = row(&markdown(&sample.input())).expect("a row");
-    assert!(corrected.contains("| 356,112 |") && !corrected.contains("not corrected"), "{corrected}");
+    assert!(
+        corrected.contains("| 356,112 |") && !corrected.contains("not corrected"),
+        "{corrected}"
+    );
 }
 
 #[test]
@@ -140,26 +187,55 @@ fn several_loss_goals_stand_side_by_side_under_their_names() {
     let lossy = LossRatio(0.000_01);
     sample.plan.search.goals.push(lossy);
     for outcome in &mut sample.outcomes {
-        let lower = outcome.brackets[0].lower.map(|rate| FrameRate(rate.0 + 1_000));
-        outcome.brackets.push(Bracket { goal: lossy, lower, upper: None, limit: Limit::Dut });
+        let lower = outcome.brackets[0]
+            .lower
+            .map(|rate| FrameRate(rate.0 + 1_000));
+        outcome.brackets.push(Bracket {
+            goal: lossy,
+            lower,
+            upper: None,
+            limit: Limit::Dut,
+        });
     }
     let text = markdown(&sample.input());
-    assert!(text.contains("| Test | Size | Unit | Throughput | Rate at 0.001\u{a0}% loss or less |"), "{text}");
-    assert!(text.contains("356,112 \\[352,602–363,269] (3) | 357,112 \\[353,602–364,269] (3)"), "{text}");
+    assert!(
+        text.contains("| Test | Size | Unit | Throughput | Rate at 0.001\u{a0}% loss or less |"),
+        "{text}"
+    );
+    assert!(
+        text.contains("356,112 \\[352,602–363,269] (3) | 357,112 \\[353,602–364,269] (3)"),
+        "{text}"
+    );
 }
 
 /// Returns a run of two tests, the second of which accepts losses.
 fn of_different_goals() -> Sample {
     let mut sample = Sample::complete();
     sample.plan.tests.truncate(2);
-    sample.outcomes.retain(|outcome| sample.plan.test(&outcome.point.test).is_some());
+    sample
+        .outcomes
+        .retain(|outcome| sample.plan.test(&outcome.point.test).is_some());
     let goals = [LossRatio(0.001), LossRatio(0.01)];
     sample.plan.tests[1].own_goals = Some(goals.to_vec());
     let own = sample.plan.tests[1].name.clone();
-    for outcome in sample.outcomes.iter_mut().filter(|outcome| outcome.point.test == own) {
+    for outcome in sample
+        .outcomes
+        .iter_mut()
+        .filter(|outcome| outcome.point.test == own)
+    {
         let found = outcome.brackets[0];
         let lower = found.lower.map(|rate| FrameRate(rate.0 + 1_000));
-        outcome.brackets = vec![Bracket { goal: goals[0], ..found }, Bracket { goal: goals[1], lower, ..found }];
+        outcome.brackets = vec![
+            Bracket {
+                goal: goals[0],
+                ..found
+            },
+            Bracket {
+                goal: goals[1],
+                lower,
+                ..found
+            },
+        ];
     }
     sample
 }
@@ -168,30 +244,58 @@ fn of_different_goals() -> Sample {
 fn tests_with_loss_goals_of_their_own_say_so_in_every_format_and_show_all_of_them() {
     let sample = of_different_goals();
     let input = sample.input();
-    let texts = [html(&input).expect("a page"), markdown(&input), latex(&input), terminal(&input, 100, false)];
-    for text in texts.map(|text| text.replace("\u{a0}", " ").replace("\\%", "%").replace('~', " ")) {
-        for words in ["(with at most 0.1 % loss)", "1 % loss", "at the loss goal of "] {
+    let texts = [
+        html(&input).expect("a page"),
+        markdown(&input),
+        latex(&input),
+        terminal(&input, 100, false),
+    ];
+    for text in texts.map(|text| {
+        text.replace("\u{a0}", " ")
+            .replace("\\%", "%")
+            .replace('~', " ")
+    }) {
+        for words in [
+            "(with at most 0.1 % loss)",
+            "1 % loss",
+            "at the loss goal of ",
+        ] {
             assert!(text.contains(words), "{words}: {text}");
         }
     }
     let text = markdown(&input).replace('\u{a0}', " ");
-    assert!(text.contains("| Throughput | Rate at 0.1 % loss or less | Rate at 1 % loss or less |"), "{text}");
+    assert!(
+        text.contains("| Throughput | Rate at 0.1 % loss or less | Rate at 1 % loss or less |"),
+        "{text}"
+    );
     let csv = csv(&input);
     for goal in [",0,", ",0.001,", ",0.01,"] {
         assert!(csv.contains(goal), "{goal}: {csv}");
     }
     let json: serde_json::Value = serde_json::from_str(&json(&input)).expect("JSON");
-    let goals: Vec<usize> =
-        json["points"].as_array().expect("points").iter().map(|p| p["goals"].as_array().map_or(0, Vec::len)).collect();
+    let goals: Vec<usize> = json["points"]
+        .as_array()
+        .expect("points")
+        .iter()
+        .map(|p| p["goals"].as_array().map_or(0, Vec::len))
+        .collect();
     assert_eq!(goals, [1, 1, 2, 2]);
 }
 
 #[test]
 fn the_frame_timeout_of_the_plan_is_drawn_into_the_loss_against_it() {
     let mut sample = Sample::of_every_measure().only(&["latency"]);
-    assert!(!figure(&sample, "timeout").expect("a graph").contains("dashed: the frame timeout"));
+    assert!(
+        !figure(&sample, "timeout")
+            .expect("a graph")
+            .contains("dashed: the frame timeout")
+    );
     sample.plan.trial.frame_timeout_ns = 10_000_000;
-    assert!(figure(&sample, "timeout").expect("a graph").contains("dashed: the frame timeout, 10\u{a0}ms"));
+    assert!(
+        figure(&sample, "timeout")
+            .expect("a graph")
+            .contains("dashed: the frame timeout, 10\u{a0}ms")
+    );
 }
 
 #[test]
@@ -205,13 +309,24 @@ fn memory_and_drops_of_the_dut_have_a_row_each() {
 fn an_adaptive_test_that_stopped_early_is_complete() {
     let mut sample = Sample::of_every_measure().only(&["rate"]);
     // Three repetitions of the same value would not give an interval; they also end because three is the most.
-    sample.plan.tests[0].repetitions = Repetition::Adaptive { least: 2, most: 3, within: 0.1 };
+    sample.plan.tests[0].repetitions = Repetition::Adaptive {
+        least: 2,
+        most: 3,
+        within: 0.1,
+    };
     assert!(page(&sample).contains("2 of 2 points have a result;"));
     assert!(page(&sample).contains("a measurement was made 2 to 3 times"));
     sample.interrupted = true;
     assert!(!markdown(&sample.input()).contains("The run was interrupted"));
-    sample.plan.tests[0].repetitions = Repetition::Adaptive { least: 2, most: 20, within: 0.1 };
-    assert!(markdown(&sample.input()).contains("The run was interrupted: 6 of 40 repetitions were made"));
+    sample.plan.tests[0].repetitions = Repetition::Adaptive {
+        least: 2,
+        most: 20,
+        within: 0.1,
+    };
+    assert!(
+        markdown(&sample.input())
+            .contains("The run was interrupted: 6 of 40 repetitions were made")
+    );
 }
 
 #[test]
@@ -219,13 +334,43 @@ fn each_measure_has_a_part_of_the_page_and_no_part_is_empty() {
     let sample = Sample::of_every_measure();
     sample.keep("measures");
     let page = page(&sample);
-    let ids =
-        ["headline", "loss-rate", "latency", "pdv", "ipdv", "back-to-back", "recovery", "reset", "overload", "mixed", "cores"];
-    for id in ids.into_iter().chain(["by-size", "summaries", "evidence", "delays", "anomalies", "faults", "method", "facts"]) {
-        assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
+    let ids = [
+        "headline",
+        "loss-rate",
+        "latency",
+        "pdv",
+        "ipdv",
+        "back-to-back",
+        "recovery",
+        "reset",
+        "overload",
+        "mixed",
+        "cores",
+    ];
+    for id in ids.into_iter().chain([
+        "by-size",
+        "summaries",
+        "evidence",
+        "delays",
+        "anomalies",
+        "faults",
+        "method",
+        "facts",
+    ]) {
+        assert_eq!(
+            page.matches(&format!("<section id=\"{id}\">")).count(),
+            1,
+            "{id}"
+        );
     }
     assert!(!page.contains("<tbody>\n</tbody>"));
-    assert!(sample.plan.tests.iter().any(|t| matches!(t.measure, Measure::Reset(_))));
+    assert!(
+        sample
+            .plan
+            .tests
+            .iter()
+            .any(|t| matches!(t.measure, Measure::Reset(_)))
+    );
 }
 
 #[test]
@@ -234,21 +379,32 @@ fn the_fields_that_were_wrong_are_told_with_the_frames_of_all_trials() {
     assert!(!latex(&sample.input()).contains("Wrong fields"));
     for record in &mut sample.records[..2] {
         let fields = [("reserved flag", 600), ("sending time", 3)];
-        record.result.directions[0].wrong_fields = fields.map(|(field, frames)| (field.to_owned(), frames)).into();
+        record.result.directions[0].wrong_fields = fields
+            .map(|(field, frames)| (field.to_owned(), frames))
+            .into();
     }
     let (text, page) = (latex(&sample.input()), page(&sample));
     for (field, frames) in [("reserved flag", "1,200"), ("sending time", "6")] {
-        assert!(text.contains(&format!("forward & {field} & {frames} \\\\")), "{field} in {text}");
+        assert!(
+            text.contains(&format!("forward & {field} & {frames} \\\\")),
+            "{field} in {text}"
+        );
         assert!(page.contains(&format!(">{field}</")), "{field}");
     }
 }
 
 fn page(sample: &Sample) -> String {
-    html(&sample.input()).expect("a page").replace("&#x27;", "'").replace("&#x2f;", "/")
+    html(&sample.input())
+        .expect("a page")
+        .replace("&#x27;", "'")
+        .replace("&#x2f;", "/")
 }
 
 fn figure(sample: &Sample, id: &str) -> Option<String> {
-    figures(&sample.input()).into_iter().find(|(name, _)| *name == format!("{id}.svg")).map(|(_, svg)| svg)
+    figures(&sample.input())
+        .into_iter()
+        .find(|(name, _)| *name == format!("{id}.svg"))
+        .map(|(_, svg)| svg)
 }
 
 /// Returns the panels of a figure, each an SVG inside the sheet.

@@ -20,7 +20,11 @@ fn samples() -> Vec<(&'static str, Sample)> {
 }
 
 fn has_pdflatex() -> bool {
-    let found = Command::new("pdflatex").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    let found = Command::new("pdflatex")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
     if !found {
         eprintln!("skipped: pdflatex is not installed");
     }
@@ -32,7 +36,8 @@ struct TexFolder(PathBuf);
 
 impl TexFolder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sixbench-paper-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sixbench-paper-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder");
         Self(path)
     }
@@ -44,7 +49,10 @@ impl TexFolder {
     /// Compiles a text and returns TeX's log without its line breaks.
     fn compile(&self, text: &str) -> String {
         self.write("paper.tex", text);
-        let log = self.run("pdflatex", &["-interaction=nonstopmode", "-halt-on-error", "paper.tex"]);
+        let log = self.run(
+            "pdflatex",
+            &["-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        );
         assert!(self.0.join("paper.pdf").exists(), "{log}");
         log
     }
@@ -53,14 +61,21 @@ impl TexFolder {
     fn compile_with_references(&self, text: &str) -> String {
         self.compile(text);
         let log = self.run("bibtex", &["paper"]);
-        assert!(!log.contains("Warning--") && !log.contains("error message"), "{log}");
+        assert!(
+            !log.contains("Warning--") && !log.contains("error message"),
+            "{log}"
+        );
         self.compile(text);
         self.compile(text)
     }
 
     fn run(&self, program: &str, arguments: &[&str]) -> String {
         let path: &Path = &self.0;
-        let output = Command::new(program).args(arguments).current_dir(path).env("max_print_line", "1000").output();
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(path)
+            .env("max_print_line", "1000")
+            .output();
         let output = output.expect("a program of TeX");
         let log = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{program}: {log}");
@@ -75,8 +90,16 @@ impl Drop for TexFolder {
 }
 
 fn assert_fits(name: &str, log: &str) {
-    let wrong = ["Overfull \\hbox", "too large for page", "multiply defined", "LaTeX Error"];
-    let lines: Vec<&str> = log.lines().filter(|line| wrong.iter().any(|words| line.contains(words))).collect();
+    let wrong = [
+        "Overfull \\hbox",
+        "too large for page",
+        "multiply defined",
+        "LaTeX Error",
+    ];
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|line| wrong.iter().any(|words| line.contains(words)))
+        .collect();
     assert!(lines.is_empty(), "{name}:\n{}", lines.join("\n"));
 }
 
@@ -107,7 +130,10 @@ fn a_paper_takes_the_tables_in_and_refers_to_them_twice_compiled() {
     }
     let folder = TexFolder::new("input");
     let sample = Sample::of_every_measure();
-    for (style, class) in [(PaperStyle::OneColumn, ""), (PaperStyle::TwoColumn, "[twocolumn]")] {
+    for (style, class) in [
+        (PaperStyle::OneColumn, ""),
+        (PaperStyle::TwoColumn, "[twocolumn]"),
+    ] {
         folder.write("results.tex", &latex_for(&sample.input(), style));
         let paper = format!(
             "\\documentclass{class}{{article}}\n\\usepackage{{array,booktabs}}\n\\begin{{document}}\n\\listoftables\n\
@@ -128,7 +154,11 @@ fn titles_that_pdflatex_has_no_letters_for_are_compiled() {
     let mut sample = Sample::complete();
     let title = "性能測定 Производительность Ωμέγα 🚀 Zażółć";
     sample.plan.name = title.to_owned();
-    sample.plan.tests.iter_mut().for_each(|test| test.title = title.to_owned());
+    sample
+        .plan
+        .tests
+        .iter_mut()
+        .for_each(|test| test.title = title.to_owned());
     let text = latex_for(&sample.input(), PaperStyle::OneColumn);
     assert!(text.contains("\\sixbenchchar{6027}"), "{text}");
     assert_fits("titles", &TexFolder::new("titles").compile(&text));
@@ -136,7 +166,10 @@ fn titles_that_pdflatex_has_no_letters_for_are_compiled() {
 
 #[test]
 fn the_methods_stay_as_they_were_reviewed() {
-    for (name, sample) in [("measures", Sample::of_every_measure()), ("stateful", Sample::of_stateful_gateways())] {
+    for (name, sample) in [
+        ("measures", Sample::of_every_measure()),
+        ("stateful", Sample::of_stateful_gateways()),
+    ] {
         let [markdown, bibliography] = methods(&sample.input());
         insta::assert_snapshot!(format!("methods-{name}"), markdown);
         insta::assert_snapshot!(format!("bibliography-{name}"), bibliography);
@@ -145,7 +178,9 @@ fn the_methods_stay_as_they_were_reviewed() {
 
 /// Adds the keys of settings that have a value, in the form used in reports.
 fn add_keys(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<String>) {
-    let serde_json::Value::Object(object) = value else { return };
+    let serde_json::Value::Object(object) = value else {
+        return;
+    };
     for (key, value) in object {
         keys.insert(key.trim_end_matches("-ns").replace('-', " "));
         add_keys(value, keys);
@@ -156,28 +191,70 @@ fn add_keys(value: &serde_json::Value, keys: &mut std::collections::BTreeSet<Str
 fn the_methods_state_what_disturbed_a_run_and_advise_nothing() {
     let mut sample = Sample::of_every_measure();
     let device = sample.plan.tests[0].dut.clone();
-    let is_of_device = |test: &str| sample.plan.test(test).is_some_and(|test| test.dut == device);
-    let of_device = |sample: &Sample| sample.records.iter().filter(|record| is_of_device(&record.point.test)).count();
+    let is_of_device = |test: &str| {
+        sample
+            .plan
+            .test(test)
+            .is_some_and(|test| test.dut == device)
+    };
+    let of_device = |sample: &Sample| {
+        sample
+            .records
+            .iter()
+            .filter(|record| is_of_device(&record.point.test))
+            .count()
+    };
     let all = of_device(&sample);
-    let first = sample.records.iter_mut().find(|record| is_of_device(&record.point.test)).expect("a trial");
-    first.result.faults.push(Fault::CpuTaken { milliseconds: first.result.spec.duration_ns / 2_000_000 });
-    let during = Warning::DisturbedTrials { dut: device.clone() };
+    let first = sample
+        .records
+        .iter_mut()
+        .find(|record| is_of_device(&record.point.test))
+        .expect("a trial");
+    first.result.faults.push(Fault::CpuTaken {
+        milliseconds: first.result.spec.duration_ns / 2_000_000,
+    });
+    let during = Warning::DisturbedTrials {
+        dut: device.clone(),
+    };
     let busy = |core: u32| {
-        let load = CoreLoad { core, busy_percent: 77, by: "qemu, process 4711: 60 %".to_owned() };
-        Warning::BusyBeforeSetUp { dut: device.clone(), load }
+        let load = CoreLoad {
+            core,
+            busy_percent: 77,
+            by: "qemu, process 4711: 60 %".to_owned(),
+        };
+        Warning::BusyBeforeSetUp {
+            dut: device.clone(),
+            load,
+        }
     };
     sample.facts.warnings = vec![during, busy(0), busy(1), busy(2)];
-    sample.facts.host.insert("memory".to_owned(), "24683656 kB".to_owned());
+    sample
+        .facts
+        .host
+        .insert("memory".to_owned(), "24683656 kB".to_owned());
     sample.facts.host.insert("cores".to_owned(), "1".to_owned());
     let [text, _] = methods(&sample.input());
     let tex = methods_for(&sample.input(), PaperStyle::OneColumn);
     for advice in ["see top", "stop it", "Warning of the run", "kB of memory"] {
-        assert!(!text.contains(advice) && !tex.contains(advice), "{advice}: {text}");
+        assert!(
+            !text.contains(advice) && !tex.contains(advice),
+            "{advice}: {text}"
+        );
     }
     let text = text.replace('\u{a0}', " ");
-    assert!(text.contains("(1 core) and 23.5 GiB of memory, and runs Linux"), "{text}");
-    assert!(text.contains(&format!(" in 1 of {all} trials that were not repeated.")), "{text}");
-    assert_eq!(text.matches("busy with other work").count(), 1, "one sentence for each kind: {text}");
+    assert!(
+        text.contains("(1 core) and 23.5 GiB of memory, and runs Linux"),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!(" in 1 of {all} trials that were not repeated.")),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("busy with other work").count(),
+        1,
+        "one sentence for each kind: {text}"
+    );
 }
 
 #[test]
@@ -190,7 +267,17 @@ fn no_parameter_of_a_plan_is_missing_from_its_methods() {
         for test in settings["test"].as_array().expect("tests") {
             for (key, value) in test.as_object().expect("a test") {
                 // The keys that identify a test are in another table.
-                if !["name", "title", "dut", "frame-sizes", "optional", "series", "expect"].contains(&key.as_str()) {
+                if ![
+                    "name",
+                    "title",
+                    "dut",
+                    "frame-sizes",
+                    "optional",
+                    "series",
+                    "expect",
+                ]
+                .contains(&key.as_str())
+                {
                     add_keys(&serde_json::json!({ key: value }), &mut keys);
                 }
             }
@@ -199,8 +286,17 @@ fn no_parameter_of_a_plan_is_missing_from_its_methods() {
         for in_words in ["name", "test", "first", "last", "order", "of"] {
             keys.remove(in_words);
         }
-        let names: Vec<&str> = markdown.split("### Parameters").nth(1).expect("a table").lines().collect();
-        let is_told = |key: &String| names.iter().any(|line| line.contains(key.trim_end_matches(" s")));
+        let names: Vec<&str> = markdown
+            .split("### Parameters")
+            .nth(1)
+            .expect("a table")
+            .lines()
+            .collect();
+        let is_told = |key: &String| {
+            names
+                .iter()
+                .any(|line| line.contains(key.trim_end_matches(" s")))
+        };
         let missing: Vec<_> = keys.iter().filter(|key| !is_told(key)).collect();
         assert!(keys.len() > 20 && missing.is_empty(), "{name}: {missing:?}");
     }
@@ -227,13 +323,23 @@ fn the_methods_compile_with_their_references_and_fit_into_a_column() {
 fn every_panel_has_a_file_of_its_own_for_a_paper() {
     for (name, sample) in samples() {
         let files = paper_figures(&sample.input(), PaperStyle::OneColumn);
-        let panels: usize = figures(&sample.input()).iter().map(|(_, svg)| svg.matches("role=\"img\"").count()).sum();
-        let names: std::collections::BTreeSet<&String> = files.iter().map(|(name, _)| name).collect();
+        let panels: usize = figures(&sample.input())
+            .iter()
+            .map(|(_, svg)| svg.matches("role=\"img\"").count())
+            .sum();
+        let names: std::collections::BTreeSet<&String> =
+            files.iter().map(|(name, _)| name).collect();
         assert_eq!((files.len(), names.len()), (panels, panels), "{name}");
         for (file, text) in &files {
-            assert!(file.starts_with("figures/") && file.is_ascii() && !file.contains(' '), "{file}");
+            assert!(
+                file.starts_with("figures/") && file.is_ascii() && !file.contains(' '),
+                "{file}"
+            );
             assert!(text.contains("\\addplot["), "{file} draws nothing: {text}");
-            assert!(!text.contains("NaN") && !text.contains("inf,"), "{file}: {text}");
+            assert!(
+                !text.contains("NaN") && !text.contains("inf,"),
+                "{file}: {text}"
+            );
         }
     }
 }
@@ -241,7 +347,10 @@ fn every_panel_has_a_file_of_its_own_for_a_paper() {
 #[test]
 fn a_figure_of_a_search_stays_as_it_was_reviewed() {
     let files = paper_figures(&Sample::of_every_measure().input(), PaperStyle::OneColumn);
-    let (name, text) = files.iter().find(|(name, _)| name.contains("loss-rate")).expect("a figure");
+    let (name, text) = files
+        .iter()
+        .find(|(name, _)| name.contains("loss-rate"))
+        .expect("a figure");
     insta::assert_snapshot!("figure", format!("{name}\n{text}"));
 }
 
@@ -252,19 +361,32 @@ fn a_paper_takes_every_figure_in_and_none_is_wider_than_its_column() {
     }
     for (index, (name, sample)) in samples().into_iter().enumerate() {
         // TeX is slow, so only the first sample is tested in both styles, and only one panel of each figure.
-        let styles = [(PaperStyle::TwoColumn, "[twocolumn]"), (PaperStyle::OneColumn, "")];
+        let styles = [
+            (PaperStyle::TwoColumn, "[twocolumn]"),
+            (PaperStyle::OneColumn, ""),
+        ];
         for (style, class) in styles.into_iter().take(if index == 0 { 2 } else { 1 }) {
             let folder = TexFolder::new(&format!("figures-{style:?}-{name}"));
             std::fs::create_dir(folder.0.join("figures")).expect("a folder");
             let mut files = paper_figures(&sample.input(), style);
-            let figure = |text: &str| text.lines().next().and_then(|line| line.split(':').next()).map(str::to_owned);
+            let figure = |text: &str| {
+                text.lines()
+                    .next()
+                    .and_then(|line| line.split(':').next())
+                    .map(str::to_owned)
+            };
             let mut seen = std::collections::BTreeSet::new();
             files.retain(|(_, text)| seen.insert(figure(text)));
             assert!(files.len() > 3, "{name}");
-            files.iter().for_each(|(name, text)| folder.write(name, text));
-            let inputs = files
+            files
                 .iter()
-                .map(|(name, _)| format!("\\noindent\\input{{{}}}\\par\\clearpage\n", name.trim_end_matches(".tex")));
+                .for_each(|(name, text)| folder.write(name, text));
+            let inputs = files.iter().map(|(name, _)| {
+                format!(
+                    "\\noindent\\input{{{}}}\\par\\clearpage\n",
+                    name.trim_end_matches(".tex")
+                )
+            });
             let paper = format!(
                 "\\documentclass{class}{{article}}\n\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.16}}\n\\begin{{document}}\n\
                  \\def\\sixbenchfigurewidth{{\\columnwidth}}\n{}\\end{{document}}\n",
@@ -272,7 +394,10 @@ fn a_paper_takes_every_figure_in_and_none_is_wider_than_its_column() {
             );
             let log = folder.compile(&paper);
             assert_fits(name, &log);
-            assert!(!log.contains("NOTE: coordinate") && !log.contains("Warning"), "{name}: {log}");
+            assert!(
+                !log.contains("NOTE: coordinate") && !log.contains("Warning"),
+                "{name}: {log}"
+            );
         }
     }
 }
@@ -284,6 +409,9 @@ fn a_figure_compiles_by_itself() {
     }
     let folder = TexFolder::new("figure");
     let files = paper_figures(&Sample::complete().input(), PaperStyle::TwoColumn);
-    let (_, text) = files.iter().find(|(name, _)| name.contains("repetitions")).expect("a figure");
+    let (_, text) = files
+        .iter()
+        .find(|(name, _)| name.contains("repetitions"))
+        .expect("a figure");
     folder.compile(text);
 }

@@ -6,7 +6,10 @@ use crate::sample::Sample;
 #[test]
 fn tests_of_one_device_stand_beside_each_other_relative_to_the_first() {
     let text = markdown(&Sample::of_many(4).input());
-    let tables: Vec<&str> = text.split("\n## ").filter(|part| part.starts_with("Relative performance")).collect();
+    let tables: Vec<&str> = text
+        .split("\n## ")
+        .filter(|part| part.starts_with("Relative performance"))
+        .collect();
     insta::assert_snapshot!(tables.join("\n"));
 }
 

@@ -13,8 +13,10 @@ fn schema(name: &str) -> Validator {
 }
 
 fn assert_valid(schema: &Validator, value: &Value, what: &str) {
-    let mistakes: Vec<String> =
-        schema.iter_errors(value).map(|mistake| format!("{}: {mistake}", mistake.instance_path())).collect();
+    let mistakes: Vec<String> = schema
+        .iter_errors(value)
+        .map(|mistake| format!("{}: {mistake}", mistake.instance_path()))
+        .collect();
     assert!(mistakes.is_empty(), "{what}: {}", mistakes.join("\n"));
 }
 
@@ -26,7 +28,11 @@ fn samples() -> Vec<Sample> {
         Sample::of_stateful_gateways(),
         Sample::of_dns_servers(),
     ];
-    samples.extend([Sample::of_chains(), Sample::of_clients(), Sample::of_every_status()]);
+    samples.extend([
+        Sample::of_chains(),
+        Sample::of_clients(),
+        Sample::of_every_status(),
+    ]);
     samples
 }
 
@@ -38,9 +44,21 @@ fn records_facts_plans_and_results_of_all_samples_are_as_the_schemas_say() {
         for record in &sample.records {
             assert_valid(&trial, &serde_json::to_value(record).expect("JSON"), name);
         }
-        assert_valid(&facts, &serde_json::to_value(&sample.facts).expect("JSON"), name);
-        assert_valid(&plan, &serde_json::to_value(&sample.plan).expect("JSON"), name);
-        assert_valid(&results, &serde_json::from_str(&json(&sample.input())).expect("JSON"), name);
+        assert_valid(
+            &facts,
+            &serde_json::to_value(&sample.facts).expect("JSON"),
+            name,
+        );
+        assert_valid(
+            &plan,
+            &serde_json::to_value(&sample.plan).expect("JSON"),
+            name,
+        );
+        assert_valid(
+            &results,
+            &serde_json::from_str(&json(&sample.input())).expect("JSON"),
+            name,
+        );
     }
 }
 
@@ -54,7 +72,13 @@ fn a_record_that_lacks_a_count_or_has_a_word_for_a_number_is_told() {
         schema.is_valid(&record)
     };
     assert!(changed(|_| ()));
-    assert!(!changed(|record| drop(record["result"]["directions"][0].as_object_mut().map(|counts| counts.remove("received")))));
+    assert!(!changed(|record| drop(
+        record["result"]["directions"][0]
+            .as_object_mut()
+            .map(|counts| counts.remove("received"))
+    )));
     assert!(!changed(|record| record["repetition"] = "first".into()));
-    assert!(!changed(|record| record["result"]["directions"][0]["direction"] = "sideways".into()));
+    assert!(!changed(
+        |record| record["result"]["directions"][0]["direction"] = "sideways".into()
+    ));
 }

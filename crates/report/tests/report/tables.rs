@@ -8,7 +8,11 @@ use sixbench_report::Document;
 
 fn rows(octets: Vec<u8>) -> Vec<Row> {
     let reader = SerializedFileReader::new(bytes::Bytes::from(octets)).expect("a table");
-    reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect()
+    reader
+        .get_row_iter(None)
+        .expect("rows")
+        .map(|row| row.expect("a row"))
+        .collect()
 }
 
 /// Returns a cell as in a CSV file.
@@ -28,11 +32,21 @@ fn cell(field: &Field) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 fn as_csv(rows: &[Row], header: &str) -> String {
-    let line = |row: &Row| row.get_column_iter().map(|(_, field)| quoted(&cell(field))).collect::<Vec<_>>().join(",") + "\n";
+    let line = |row: &Row| {
+        row.get_column_iter()
+            .map(|(_, field)| quoted(&cell(field)))
+            .collect::<Vec<_>>()
+            .join(",")
+            + "\n"
+    };
     format!("{header}\n{}", rows.iter().map(line).collect::<String>())
 }
 
@@ -53,7 +67,11 @@ fn the_tables_of_parquet_have_the_cells_of_the_csv_files() {
         let files = parquet_files(&Document::new(&input).expect("a report"));
         for ((name, octets), csv) in files.into_iter().zip([csv(&input), values_csv(&input)]) {
             let header = csv.lines().next().expect("a header");
-            assert!(as_csv(&rows(octets), header) == csv, "{}: {name}", input.plan.name);
+            assert!(
+                as_csv(&rows(octets), header) == csv,
+                "{}: {name}",
+                input.plan.name
+            );
         }
     }
 }
@@ -67,14 +85,23 @@ fn every_trial_has_a_row_for_each_direction_with_its_counts_as_numbers() {
         let (name, octets) = files.pop().expect("a table");
         assert_eq!(name, "trials.parquet");
         let rows = rows(octets);
-        let directions = input.records.iter().map(|record| record.result.directions.len().max(1)).sum::<usize>();
+        let directions = input
+            .records
+            .iter()
+            .map(|record| record.result.directions.len().max(1))
+            .sum::<usize>();
         assert_eq!(rows.len(), directions, "{}", input.plan.name);
-        let received = |row: &Row| match row.get_column_iter().find(|(name, _)| *name == "received") {
+        let received = |row: &Row| match row.get_column_iter().find(|(name, _)| *name == "received")
+        {
             Some((_, Field::Long(number))) => *number as u64,
             _ => 0,
         };
-        let counted =
-            input.records.iter().flat_map(|record| &record.result.directions).map(|direction| direction.received).sum::<u64>();
+        let counted = input
+            .records
+            .iter()
+            .flat_map(|record| &record.result.directions)
+            .map(|direction| direction.received)
+            .sum::<u64>();
         assert_eq!(rows.iter().map(received).sum::<u64>(), counted);
     }
 }

@@ -43,39 +43,81 @@ impl Statements {
     fn of(text: &str) -> Option<Self> {
         let text = plain(text);
         let line = text.split("Trust: ").nth(1)?;
-        let level = LEVELS.iter().position(|level| line.starts_with(level)).expect("a level");
+        let level = LEVELS
+            .iter()
+            .position(|level| line.starts_with(level))
+            .expect("a level");
         let disturbed = numbers_after(&text, "ther work disturbed ", "");
-        let not_made_again = numbers_after(&text, "device or the tester in ", " that were not repeated");
-        let phrases = PHRASES.into_iter().filter(|(phrase, _)| text.contains(phrase)).collect();
-        Some(Self { level, disturbed, not_made_again, phrases })
+        let not_made_again =
+            numbers_after(&text, "device or the tester in ", " that were not repeated");
+        let phrases = PHRASES
+            .into_iter()
+            .filter(|(phrase, _)| text.contains(phrase))
+            .collect();
+        Some(Self {
+            level,
+            disturbed,
+            not_made_again,
+            phrases,
+        })
     }
 
     /// Fails if two of them contradict each other.
     fn check(&self, context: &str) {
         for (phrase, best) in &self.phrases {
-            assert!(self.level >= *best, "trust is {} beside \"{phrase}\": {context}", LEVELS[self.level]);
+            assert!(
+                self.level >= *best,
+                "trust is {} beside \"{phrase}\": {context}",
+                LEVELS[self.level]
+            );
         }
         let Some([disturbed, all]) = self.disturbed else {
-            assert_eq!(self.not_made_again, None, "only the note tells of disturbed trials: {context}");
+            assert_eq!(
+                self.not_made_again, None,
+                "only the note tells of disturbed trials: {context}"
+            );
             return;
         };
-        assert!(disturbed <= all && (10 * disturbed <= all || self.level > 0), "{self:?}: {context}");
+        assert!(
+            disturbed <= all && (10 * disturbed <= all || self.level > 0),
+            "{self:?}: {context}"
+        );
         if let Some([part, of]) = self.not_made_again {
-            assert!(0 < part && part <= disturbed && of <= all, "{self:?}: {context}");
-            assert_eq!(disturbed - part, all - of, "both count the trials that were made again: {self:?}: {context}");
+            assert!(
+                0 < part && part <= disturbed && of <= all,
+                "{self:?}: {context}"
+            );
+            assert_eq!(
+                disturbed - part,
+                all - of,
+                "both count the trials that were made again: {self:?}: {context}"
+            );
         }
     }
 }
 
 /// Returns the text of a page, of Markdown or of a terminal in one line, without tags and marks.
 fn plain(text: &str) -> String {
-    let outside_of_tags = |part: &str| part.split_once('>').map_or(part.to_owned(), |(_, rest)| rest.to_owned());
+    let outside_of_tags = |part: &str| {
+        part.split_once('>')
+            .map_or(part.to_owned(), |(_, rest)| rest.to_owned())
+    };
     let text = match text.starts_with("<!DOCTYPE") {
-        true => text.split('<').map(outside_of_tags).collect::<Vec<_>>().join(" "),
+        true => text
+            .split('<')
+            .map(outside_of_tags)
+            .collect::<Vec<_>>()
+            .join(" "),
         false => text.to_owned(),
     };
-    let text = text.replace("&#x27;", "'").replace("&#39;", "'").replace(['\\', '*'], "");
-    text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text
+        .replace("&#x27;", "'")
+        .replace("&#39;", "'")
+        .replace(['\\', '*'], "");
+    text.replace('\u{a0}', " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the two numbers of `START 3 of 7 [trials]END`; `none` is zero.
@@ -84,7 +126,10 @@ fn numbers_after(text: &str, start: &str, end: &str) -> Option<[u64; 2]> {
         let (phrase, after) = rest.split_once(" trial")?;
         let (part, of) = phrase.split_once(" of ")?;
         let part = if part == "none" { "0" } else { part };
-        after.trim_start_matches('s').starts_with(end).then_some([part.parse().ok()?, of.parse().ok()?])
+        after
+            .trim_start_matches('s')
+            .starts_with(end)
+            .then_some([part.parse().ok()?, of.parse().ok()?])
     })
 }
 
@@ -92,8 +137,11 @@ fn numbers_after(text: &str, start: &str, end: &str) -> Option<[u64; 2]> {
 fn check(sample: &Sample, name: &str) {
     let input = sample.input();
     let json: serde_json::Value = serde_json::from_str(&json(&input)).expect("JSON");
-    let texts =
-        [("terminal", terminal(&input, 100, false)), ("page", html(&input).expect("a page")), ("Markdown", markdown(&input))];
+    let texts = [
+        ("terminal", terminal(&input, 100, false)),
+        ("page", html(&input).expect("a page")),
+        ("Markdown", markdown(&input)),
+    ];
     for (format, text) in texts {
         let context = format!("{format} of {name}");
         let Some(said) = Statements::of(&text) else {
@@ -109,9 +157,19 @@ fn check(sample: &Sample, name: &str) {
 /// Fails if the data of the run are at odds with what a text says of trust.
 fn check_against_data(json: &serde_json::Value, said: &Statements, context: &str) {
     let reasons = json["trust"]["reasons"].as_array().expect("reasons");
-    let counts = reasons.iter().map(|reason| &reason["found"]).find(|found| found["finding"] == "disturbed-trials");
-    let count = |key: &str| counts.and_then(|counts| counts[key].as_u64()).expect("a count");
-    let of_data = ["made-again", "passed", "lost", "invalid"].map(count).iter().sum::<u64>();
+    let counts = reasons
+        .iter()
+        .map(|reason| &reason["found"])
+        .find(|found| found["finding"] == "disturbed-trials");
+    let count = |key: &str| {
+        counts
+            .and_then(|counts| counts[key].as_u64())
+            .expect("a count")
+    };
+    let of_data = ["made-again", "passed", "lost", "invalid"]
+        .map(count)
+        .iter()
+        .sum::<u64>();
     if let Some(said) = said.disturbed {
         assert_eq!(said, [of_data, count("trials")], "{context}");
     }
@@ -121,16 +179,32 @@ fn check_against_data(json: &serde_json::Value, said: &Statements, context: &str
             (_, Some("machine-disturbed")) => 1,
             _ => 0,
         };
-        assert!(said.level >= best, "trust is {} beside {}: {context}", LEVELS[said.level], point["status"]);
+        assert!(
+            said.level >= best,
+            "trust is {} beside {}: {context}",
+            LEVELS[said.level],
+            point["status"]
+        );
         for quantity in point["quantities"].as_array().into_iter().flatten() {
-            assert!(said.level >= best_for(quantity), "trust is {} beside {quantity}: {context}", LEVELS[said.level]);
+            assert!(
+                said.level >= best_for(quantity),
+                "trust is {} beside {quantity}: {context}",
+                LEVELS[said.level]
+            );
         }
     }
 }
 
 /// Returns the best level that the printed repetitions of a quantity allow.
 fn best_for(quantity: &serde_json::Value) -> usize {
-    const DELAYS: [&str; 6] = ["typical-latency", "worst-case-latency", "pdv", "minimum-delay", "high-delay", "recovery-time"];
+    const DELAYS: [&str; 6] = [
+        "typical-latency",
+        "worst-case-latency",
+        "pdv",
+        "minimum-delay",
+        "high-delay",
+        "recovery-time",
+    ];
     let name = quantity["quantity"].as_str().unwrap_or_default();
     let number = |key: &str| quantity["summary"][key].as_f64().unwrap_or_default();
     let spread = (number("max") - number("min")) / number("median");
@@ -153,14 +227,28 @@ fn spoil(mut sample: Sample, seed: u64) -> Sample {
         if random.uniform() >= share {
             continue;
         }
-        let milliseconds = record.result.spec.duration_ns / 1_000_000 / [2, 5, 100][(random.next_u64() % 3) as usize];
-        let stall = Fault::SenderStalled { direction: Direction::Forward, worst_lateness_ns: 4_000_000, frames: 900 };
+        let milliseconds = record.result.spec.duration_ns
+            / 1_000_000
+            / [2, 5, 100][(random.next_u64() % 3) as usize];
+        let stall = Fault::SenderStalled {
+            direction: Direction::Forward,
+            worst_lateness_ns: 4_000_000,
+            frames: 900,
+        };
         match random.next_u64() % 6 {
             0 | 1 => record.result.faults.push(Fault::CpuTaken { milliseconds }),
             2 => record.result.faults.push(Fault::CpuStolen { milliseconds }),
             3 => record.result.faults.push(stall),
-            4 => record.result.faults.extend([stall, Fault::TesterKeptOff { microseconds: 4_000 }]),
-            _ => record.result.faults.extend([Fault::CpuTaken { milliseconds }, Fault::MadeAgain]),
+            4 => record.result.faults.extend([
+                stall,
+                Fault::TesterKeptOff {
+                    microseconds: 4_000,
+                },
+            ]),
+            _ => record
+                .result
+                .faults
+                .extend([Fault::CpuTaken { milliseconds }, Fault::MadeAgain]),
         }
     }
     sample.replayed()
@@ -181,14 +269,22 @@ fn trust_contradicts_no_statement_of_the_sample_runs() {
         ("stateful gateways", Sample::of_stateful_gateways()),
         ("an empty run", Sample::empty()),
     ];
-    samples.iter().for_each(|(name, sample)| check(sample, name));
+    samples
+        .iter()
+        .for_each(|(name, sample)| check(sample, name));
 }
 
 #[test]
 fn trust_contradicts_no_statement_of_random_runs() {
-    let runs = std::env::var("SIXBENCH_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RANDOM_RUNS);
+    let runs = std::env::var("SIXBENCH_RUNS")
+        .ok()
+        .and_then(|runs| runs.parse().ok())
+        .unwrap_or(RANDOM_RUNS);
     for seed in 0..runs {
-        check(&spoil(Sample::of_chance(seed), seed ^ 0x5eed), &format!("the run of seed {seed}"));
+        check(
+            &spoil(Sample::of_chance(seed), seed ^ 0x5eed),
+            &format!("the run of seed {seed}"),
+        );
     }
 }
 
@@ -196,12 +292,24 @@ fn trust_contradicts_no_statement_of_random_runs() {
 fn trials_that_pass_while_others_have_the_processors_are_in_the_line_on_trust() {
     let mut sample = Sample::of_every_measure().only(&["latency"]);
     for record in &mut sample.records {
-        record.result.faults.push(Fault::CpuTaken { milliseconds: record.result.spec.duration_ns / 2_000_000 });
+        record.result.faults.push(Fault::CpuTaken {
+            milliseconds: record.result.spec.duration_ns / 2_000_000,
+        });
     }
     let said = plain(&terminal(&sample.input(), 100, false));
     let all = sample.records.len();
-    assert!(said.starts_with(&format!("Trust: low. Other work disturbed {all} of {all} trials (100 %): ")), "{said}");
-    assert!(said.contains(&format!("device or the tester in {all} of {all} trials that were not repeated.")), "{said}");
+    assert!(
+        said.starts_with(&format!(
+            "Trust: low. Other work disturbed {all} of {all} trials (100 %): "
+        )),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!(
+            "device or the tester in {all} of {all} trials that were not repeated."
+        )),
+        "{said}"
+    );
 }
 
 #[test]
@@ -209,8 +317,14 @@ fn a_wide_spread_of_the_worst_case_latency_alone_costs_trust() {
     use sixbench_method::measures::Quantity;
     let mut sample = Sample::of_every_measure().only(&["latency"]);
     assert!(terminal(&sample.input(), 100, false).starts_with("Trust: high."));
-    let worst = sample.outcomes[0].values.iter_mut().filter(|value| value.quantity == Quantity::WorstCaseLatency);
+    let worst = sample.outcomes[0]
+        .values
+        .iter_mut()
+        .filter(|value| value.quantity == Quantity::WorstCaseLatency);
     worst.for_each(|value| value.value *= 50.0);
     let said = plain(&terminal(&sample.input(), 100, false));
-    assert!(said.starts_with("Trust: low.") && said.contains("Worst-case latency, n = 3)"), "{said}");
+    assert!(
+        said.starts_with("Trust: low.") && said.contains("Worst-case latency, n = 3)"),
+        "{said}"
+    );
 }

@@ -41,12 +41,20 @@ impl ChannelEnd {
     pub(super) fn to_error(&self, machine: &str, said: &str) -> AgentError {
         let why = match self {
             Self::Stopped => return AgentError::Interrupted,
-            Self::Closed if said.is_empty() => "the connection was closed, or the machine went down".to_owned(),
+            Self::Closed if said.is_empty() => {
+                "the connection was closed, or the machine went down".to_owned()
+            }
             Self::Closed => format!("it ended: {said}"),
-            Self::Silent(time) => format!("no sign of life for {} s, although the connection is open", time.as_secs_f64()),
+            Self::Silent(time) => format!(
+                "no sign of life for {} s, although the connection is open",
+                time.as_secs_f64()
+            ),
             Self::Garbled(_) | Self::Late(_) => self.to_string(),
         };
-        AgentError::Lost { machine: machine.to_owned(), why }
+        AgentError::Lost {
+            machine: machine.to_owned(),
+            why,
+        }
     }
 }
 
@@ -56,7 +64,11 @@ impl Display for ChannelEnd {
             Self::Closed => write!(f, "the connection was closed"),
             Self::Silent(time) => write!(f, "no sign of life for {} s", time.as_secs_f64()),
             Self::Garbled(what) => write!(f, "it says what is no message ({what})"),
-            Self::Late(time) => write!(f, "it lives, but did not answer within {} s", time.as_secs_f64()),
+            Self::Late(time) => write!(
+                f,
+                "it lives, but did not answer within {} s",
+                time.as_secs_f64()
+            ),
             Self::Stopped => write!(f, "interrupted"),
         }
     }
@@ -78,22 +90,38 @@ struct ChannelState {
 
 impl<In: DeserializeOwned + Send + 'static> Channel<In> {
     /// Sends on `output` and receives from `input`. `silence` is the longest time without a heartbeat.
-    pub(super) fn new(input: impl Read + Send + 'static, output: impl Write + Send + 'static, silence: Duration) -> Self {
+    pub(super) fn new(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        silence: Duration,
+    ) -> Self {
         let ((outgoing, to_write), (heard, incoming)) = (mpsc::channel(), mpsc::channel());
-        let state =
-            Arc::new(ChannelState { lost: Arc::default(), heard: Mutex::new(Instant::now()), end: Mutex::default(), silence });
+        let state = Arc::new(ChannelState {
+            lost: Arc::default(),
+            heard: Mutex::new(Instant::now()),
+            end: Mutex::default(),
+            silence,
+        });
         let (of_reader, of_writer) = (state.clone(), state.clone());
         // The threads are never joined, because a hanging connection could block them forever.
         std::thread::spawn(move || of_reader.lose(listen(input, &heard, &of_reader)));
         std::thread::spawn(move || speak(output, &to_write, &of_writer));
-        Self { outgoing, incoming, state }
+        Self {
+            outgoing,
+            incoming,
+            state,
+        }
     }
 
     /// Waits for the next message, at most for `limit`, and returns it.
     ///
     /// # Errors
     /// No message arrived. The error is the reason.
-    pub(super) fn receive(&self, limit: Option<Duration>, stop: &AtomicBool) -> Result<In, ChannelEnd> {
+    pub(super) fn receive(
+        &self,
+        limit: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> Result<In, ChannelEnd> {
         let begun = Instant::now();
         loop {
             match self.incoming.recv_timeout(LOOK) {
@@ -127,13 +155,21 @@ impl<In> Channel<In> {
 
     /// Returns the reason why the connection is lost.
     pub(super) fn end(&self) -> ChannelEnd {
-        self.state.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(ChannelEnd::Closed)
+        self.state
+            .end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+            .unwrap_or(ChannelEnd::Closed)
     }
 }
 
 impl ChannelState {
     fn lose(&self, end: ChannelEnd) {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
+        self.end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(end);
         self.lost.store(true, Ordering::Release);
     }
 
@@ -142,7 +178,11 @@ impl ChannelState {
     }
 
     fn look_for_life(&self) {
-        let since = self.heard.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+        let since = self
+            .heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed();
         if since > self.silence {
             self.lose(ChannelEnd::Silent(self.silence));
         }
@@ -150,7 +190,11 @@ impl ChannelState {
 }
 
 /// Reads messages until there are no more; returns the reason.
-fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state: &ChannelState) -> ChannelEnd {
+fn listen<In: DeserializeOwned>(
+    mut input: impl Read,
+    heard: &Sender<In>,
+    state: &ChannelState,
+) -> ChannelEnd {
     loop {
         let octets = match read_message(&mut input) {
             Ok(Some(octets)) => octets,
@@ -158,7 +202,9 @@ fn listen<In: DeserializeOwned>(mut input: impl Read, heard: &Sender<In>, state:
                 state.note_life();
                 continue;
             }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => return ChannelEnd::Garbled(error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return ChannelEnd::Garbled(error.to_string());
+            }
             Err(_) => return ChannelEnd::Closed,
         };
         state.note_life();
@@ -180,9 +226,10 @@ pub(super) fn read_message(input: &mut impl Read) -> io::Result<Option<Vec<u8>>>
     input.read_exact(&mut length)?;
     match u32::from_be_bytes(length) {
         0 => Ok(None),
-        length if length > LONGEST => {
-            Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {length} octets is too long")))
-        }
+        length if length > LONGEST => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a message of {length} octets is too long"),
+        )),
         length => {
             let mut octets = vec![0; length as usize];
             input.read_exact(&mut octets).map(|()| Some(octets))
@@ -199,7 +246,9 @@ fn speak(mut output: impl Write, messages: &Receiver<Vec<u8>>, state: &ChannelSt
             Err(RecvTimeoutError::Disconnected) => return,
         };
         let length = (octets.len() as u32).to_be_bytes();
-        let written = output.write_all(&[&length, octets.as_slice()].concat()).and_then(|()| output.flush());
+        let written = output
+            .write_all(&[&length, octets.as_slice()].concat())
+            .and_then(|()| output.flush());
         // In the middle of a trial, nothing else checks this.
         state.look_for_life();
         if written.is_err() {
@@ -220,7 +269,11 @@ mod tests {
     }
 
     fn side(stream: &UnixStream, silence: Duration) -> Channel<String> {
-        Channel::new(stream.try_clone().expect("a stream"), stream.try_clone().expect("a stream"), silence)
+        Channel::new(
+            stream.try_clone().expect("a stream"),
+            stream.try_clone().expect("a stream"),
+            silence,
+        )
     }
 
     #[test]
@@ -234,7 +287,10 @@ mod tests {
         assert_eq!(there.receive(MINUTE, &going()), Ok("two".to_owned()));
         // Much longer than the silence that would end the connection.
         let longer = Duration::from_secs(1);
-        assert_eq!(there.receive(Some(longer), &going()), Err(ChannelEnd::Late(longer)));
+        assert_eq!(
+            there.receive(Some(longer), &going()),
+            Err(ChannelEnd::Late(longer))
+        );
     }
 
     #[test]
@@ -242,7 +298,10 @@ mod tests {
         let (here, _there) = UnixStream::pair().expect("a pair");
         let silence = Duration::from_millis(100);
         let channel = side(&here, silence);
-        assert_eq!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Silent(silence)));
+        assert_eq!(
+            channel.receive(MINUTE, &going()),
+            Err(ChannelEnd::Silent(silence))
+        );
         assert!(channel.lost().load(Ordering::Relaxed));
     }
 
@@ -262,17 +321,29 @@ mod tests {
         let long = Duration::from_secs(60);
         let (here, there) = UnixStream::pair().expect("a pair");
         let channel = side(&here, long);
-        assert_eq!(channel.receive(MINUTE, &AtomicBool::new(true)), Err(ChannelEnd::Stopped));
-        (&there).write_all(&[0, 0, 0, 2, b'h', b'i']).expect("written");
-        assert!(matches!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Garbled(_))));
+        assert_eq!(
+            channel.receive(MINUTE, &AtomicBool::new(true)),
+            Err(ChannelEnd::Stopped)
+        );
+        (&there)
+            .write_all(&[0, 0, 0, 2, b'h', b'i'])
+            .expect("written");
+        assert!(matches!(
+            channel.receive(MINUTE, &going()),
+            Err(ChannelEnd::Garbled(_))
+        ));
         let (here, there) = UnixStream::pair().expect("a pair");
         let channel = side(&here, long);
         drop(there);
         assert_eq!(channel.receive(MINUTE, &going()), Err(ChannelEnd::Closed));
         let (here, there) = UnixStream::pair().expect("a pair");
         let channel = side(&here, long);
-        (&there).write_all(b"Welcome to tester2\n").expect("written");
-        let Err(ChannelEnd::Garbled(why)) = channel.receive(MINUTE, &going()) else { panic!("no message") };
+        (&there)
+            .write_all(b"Welcome to tester2\n")
+            .expect("written");
+        let Err(ChannelEnd::Garbled(why)) = channel.receive(MINUTE, &going()) else {
+            panic!("no message")
+        };
         assert!(why.contains("too long"), "{why}");
     }
 }

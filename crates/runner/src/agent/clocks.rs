@@ -29,11 +29,22 @@ impl ClockReading {
         let accuracy = ClockAccuracy::read(shell);
         let readings = (0..READINGS).map(|_| {
             let (before_ns, now, after_ns) = (clock.now_ns(), SystemTime::now(), clock.now_ns());
-            let system_ns = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-            (after_ns - before_ns, before_ns.midpoint(after_ns), system_ns)
+            let system_ns = now
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_nanos() as u64);
+            (
+                after_ns - before_ns,
+                before_ns.midpoint(after_ns),
+                system_ns,
+            )
         });
         let (apart_ns, tester_ns, system_ns) = readings.min().unwrap_or_default();
-        Self { tester_ns, system_ns, apart_ns, accuracy }
+        Self {
+            tester_ns,
+            system_ns,
+            apart_ns,
+            accuracy,
+        }
     }
 
     /// Returns how far the tester's clock is ahead of the system's, in nanoseconds.
@@ -56,11 +67,16 @@ pub(super) struct ClockComparison {
 /// Compares two clocks from triples in nanoseconds: the time here before, the time there, the time here after.
 pub(super) fn compared(looks: &[(u64, u64, u64)]) -> ClockComparison {
     let round_trip = |look: &&(u64, u64, u64)| look.2.saturating_sub(look.0);
-    let (before_ns, theirs_ns, after_ns) = *looks.iter().min_by_key(round_trip).unwrap_or(&(0, 0, 0));
+    let (before_ns, theirs_ns, after_ns) =
+        *looks.iter().min_by_key(round_trip).unwrap_or(&(0, 0, 0));
     ClockComparison {
         set_forward_ns: before_ns.midpoint(after_ns).wrapping_sub(theirs_ns) as i64,
         apart_ns: (after_ns - before_ns).div_ceil(2),
-        slowest_ns: looks.iter().map(|look| round_trip(&look)).max().unwrap_or(0),
+        slowest_ns: looks
+            .iter()
+            .map(|look| round_trip(&look))
+            .max()
+            .unwrap_or(0),
     }
 }
 
@@ -82,8 +98,14 @@ pub(super) fn bounded(
     round_trip: &ClockComparison,
     machine: &str,
 ) -> Result<BoundedClocks, String> {
-    let own = here.accuracy.as_ref().map_err(|why| format!("this machine: {why}"))?;
-    let other = there.accuracy.as_ref().map_err(|why| format!("{machine}: {why}"))?;
+    let own = here
+        .accuracy
+        .as_ref()
+        .map_err(|why| format!("this machine: {why}"))?;
+    let other = there
+        .accuracy
+        .as_ref()
+        .map_err(|why| format!("{machine}: {why}"))?;
     let clocks = BoundedClocks {
         set_forward_ns: here.ahead_ns().wrapping_sub(there.ahead_ns()),
         bound_ns: own.bound_ns + other.bound_ns + here.apart_ns + there.apart_ns,
@@ -117,35 +139,77 @@ mod tests {
 
     /// Returns the readings of a machine whose tester's clock started 5 s ago.
     fn machine(system_ns: u64, accuracy: Result<u64, &str>) -> ClockReading {
-        let accuracy = accuracy.map(|bound_ns| ClockAccuracy { bound_ns, source: "PHC0".to_owned() }).map_err(str::to_owned);
-        ClockReading { tester_ns: 5_000_000_000, system_ns, apart_ns: 100, accuracy }
+        let accuracy = accuracy
+            .map(|bound_ns| ClockAccuracy {
+                bound_ns,
+                source: "PHC0".to_owned(),
+            })
+            .map_err(str::to_owned);
+        ClockReading {
+            tester_ns: 5_000_000_000,
+            system_ns,
+            apart_ns: 100,
+            accuracy,
+        }
     }
 
     fn round_trip(set_forward_ns: i64) -> ClockComparison {
-        ClockComparison { set_forward_ns, apart_ns: 300 * US, slowest_ns: 900 * US }
+        ClockComparison {
+            set_forward_ns,
+            apart_ns: 300 * US,
+            slowest_ns: 900 * US,
+        }
     }
 
     #[test]
     fn the_bound_of_both_clocks_is_the_sum_of_the_bounds_of_each() {
         // By the system clocks, the agent's tester's clock started 7 us later.
-        let (here, there) = (machine(HOUR_NS, Ok(20 * US)), machine(HOUR_NS + 7 * US, Ok(30 * US)));
+        let (here, there) = (
+            machine(HOUR_NS, Ok(20 * US)),
+            machine(HOUR_NS + 7 * US, Ok(30 * US)),
+        );
         let clocks = bounded((&here, &there), &round_trip(200_000), "tester2");
-        assert_eq!(clocks, Ok(BoundedClocks { set_forward_ns: 7 * US as i64, bound_ns: 50 * US + 200 }));
-        let after = BoundedClocks { set_forward_ns: 5 * US as i64, bound_ns: 40 * US };
-        assert_eq!(clocks.expect("bounded").bound_until_ns(&after), 52 * US + 200, "with what they drifted in the trial");
+        assert_eq!(
+            clocks,
+            Ok(BoundedClocks {
+                set_forward_ns: 7 * US as i64,
+                bound_ns: 50 * US + 200
+            })
+        );
+        let after = BoundedClocks {
+            set_forward_ns: 5 * US as i64,
+            bound_ns: 40 * US,
+        };
+        assert_eq!(
+            clocks.expect("bounded").bound_until_ns(&after),
+            52 * US + 200,
+            "with what they drifted in the trial"
+        );
     }
 
     #[test]
     fn clocks_an_hour_apart_are_found_out_whatever_they_claim() {
-        let (here, there) = (machine(HOUR_NS, Ok(20 * US)), machine(2 * HOUR_NS, Ok(30 * US)));
+        let (here, there) = (
+            machine(HOUR_NS, Ok(20 * US)),
+            machine(2 * HOUR_NS, Ok(30 * US)),
+        );
         let why = bounded((&here, &there), &round_trip(0), "tester2").expect_err("an hour apart");
-        assert!(why.contains("claim to be within 51 us") && why.contains("are 3600000 ms apart"), "{why}");
+        assert!(
+            why.contains("claim to be within 51 us") && why.contains("are 3600000 ms apart"),
+            "{why}"
+        );
     }
 
     #[test]
     fn a_clock_without_a_bound_is_named_with_its_machine() {
-        let (known, unknown) = (machine(HOUR_NS, Ok(20 * US)), machine(HOUR_NS, Err("chronyc is not installed")));
-        assert_eq!(bounded((&known, &unknown), &round_trip(0), "tester2"), Err("tester2: chronyc is not installed".to_owned()));
+        let (known, unknown) = (
+            machine(HOUR_NS, Ok(20 * US)),
+            machine(HOUR_NS, Err("chronyc is not installed")),
+        );
+        assert_eq!(
+            bounded((&known, &unknown), &round_trip(0), "tester2"),
+            Err("tester2: chronyc is not installed".to_owned())
+        );
         assert_eq!(
             bounded((&unknown, &known), &round_trip(0), "tester2"),
             Err("this machine: chronyc is not installed".to_owned())
@@ -160,15 +224,31 @@ mod tests {
         let second = ClockReading::of(&clock, &Shell::new());
         let drifted_ns = first.ahead_ns().abs_diff(second.ahead_ns());
         // The system's clock may be slewed meanwhile, but not by much.
-        assert!(drifted_ns < 1_000_000 + first.apart_ns + second.apart_ns, "{first:?} {second:?}");
+        assert!(
+            drifted_ns < 1_000_000 + first.apart_ns + second.apart_ns,
+            "{first:?} {second:?}"
+        );
     }
 
     #[test]
     fn the_look_with_the_shortest_round_trip_sets_the_clock_and_bounds_its_error() {
         // The clock there is 1000 s ahead. In the slow exchange, the way back took longer than the way there.
-        let looks = [(100, 1_000_000_000_110, 400), (1_000, 1_000_000_001_020, 1_060)];
+        let looks = [
+            (100, 1_000_000_000_110, 400),
+            (1_000, 1_000_000_001_020, 1_060),
+        ];
         let compared = compared(&looks);
-        assert_eq!(compared, ClockComparison { set_forward_ns: 1_030 - 1_000_000_001_020, apart_ns: 30, slowest_ns: 300 });
-        assert_eq!(1_000_000_001_020u64.wrapping_add(compared.set_forward_ns as u64), 1_030);
+        assert_eq!(
+            compared,
+            ClockComparison {
+                set_forward_ns: 1_030 - 1_000_000_001_020,
+                apart_ns: 30,
+                slowest_ns: 300
+            }
+        );
+        assert_eq!(
+            1_000_000_001_020u64.wrapping_add(compared.set_forward_ns as u64),
+            1_030
+        );
     }
 }

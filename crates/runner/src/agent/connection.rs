@@ -56,13 +56,22 @@ pub(crate) struct Agent {
 ///
 /// # Errors
 /// The first missing requirement, with advice.
-pub(crate) fn check(machine: &AgentMachine, own: OwnAddresses, of_delays: Option<&Test>) -> Result<(), RunError> {
+pub(crate) fn check(
+    machine: &AgentMachine,
+    own: OwnAddresses,
+    of_delays: Option<&Test>,
+) -> Result<(), RunError> {
     let shell = Shell::new();
     let agent = Agent::start(machine, &shell, &Arc::default())?;
-    agent.ask(&Order::Check(machine.interface.clone(), own)).and_then(|answer| agent.expect_done(answer))?;
+    agent
+        .ask(&Order::Check(machine.interface.clone(), own))
+        .and_then(|answer| agent.expect_done(answer))?;
     if let Some(test) = of_delays {
         let known = agent.bounded_clocks(&Clock::new(), &shell)?;
-        known.map_err(|why| AgentError::Clocks { test: test.name.clone(), why })?;
+        known.map_err(|why| AgentError::Clocks {
+            test: test.name.clone(),
+            why,
+        })?;
     }
     Ok(())
 }
@@ -72,7 +81,11 @@ impl Agent {
     ///
     /// # Errors
     /// The machine cannot be reached, or does not have the same sixbench.
-    pub(super) fn start(machine: &AgentMachine, shell: &Shell, stop: &Arc<AtomicBool>) -> Result<Self, AgentError> {
+    pub(super) fn start(
+        machine: &AgentMachine,
+        shell: &Shell,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self, AgentError> {
         let words = [machine.program.clone(), "agent".to_owned()];
         let mut program = RemoteProgram::start(&machine.remote, shell, &words, TIME_TO_END)?;
         let (input, output, errors) = program.take_pipes().expect("they are taken once");
@@ -83,12 +96,19 @@ impl Agent {
             Some((theirs, _)) => return Err(other_version(machine, theirs)),
             None => return Err(not_begun(machine, &program, shell, &said)),
         };
-        Ok(Self { channel: Channel::new(output, input, SILENCE), _program: program, machine: name, said, stop: stop.clone() })
+        Ok(Self {
+            channel: Channel::new(output, input, SILENCE),
+            _program: program,
+            machine: name,
+            said,
+            stop: stop.clone(),
+        })
     }
 
     /// Makes the agent take its interface.
     pub(super) fn lend(&self, request: EndRequest) -> Result<(), AgentError> {
-        self.ask(&Order::Lend(Box::new(request))).and_then(|answer| self.expect_done(answer))
+        self.ask(&Order::Lend(Box::new(request)))
+            .and_then(|answer| self.expect_done(answer))
     }
 
     /// Makes the agent open its interface.
@@ -108,7 +128,8 @@ impl Agent {
     }
 
     pub(super) fn take(&self, job: EndJob) -> Result<(), AgentError> {
-        self.ask(&Order::Take(Box::new(job))).and_then(|answer| self.expect_done(answer))
+        self.ask(&Order::Take(Box::new(job)))
+            .and_then(|answer| self.expect_done(answer))
     }
 
     /// Compares the agent's clock with `clock`.
@@ -133,15 +154,26 @@ impl Agent {
 
     /// Compares the clocks of both machines, and returns the bounded offset between the clock here and the agent's, or the reason why there is no
     /// bound.
-    pub(super) fn bounded_clocks(&self, clock: &Clock, shell: &Shell) -> Result<Result<BoundedClocks, String>, AgentError> {
+    pub(super) fn bounded_clocks(
+        &self,
+        clock: &Clock,
+        shell: &Shell,
+    ) -> Result<Result<BoundedClocks, String>, AgentError> {
         let round_trip = self.compare_clocks(clock)?;
         let there = self.read_clocks()?;
-        Ok(bounded((&ClockReading::of(clock, shell), &there), &round_trip, &self.machine))
+        Ok(bounded(
+            (&ClockReading::of(clock, shell), &there),
+            &round_trip,
+            &self.machine,
+        ))
     }
 
     /// Makes the agent perform its part of a trial. The start and the end are negotiated with [`Agent::next`] and [`Agent::tell`].
     pub(super) fn make(&self, trial: EndTrial, set_forward_ns: i64) {
-        self.tell(&Order::Make { trial, set_forward_ns });
+        self.tell(&Order::Make {
+            trial,
+            set_forward_ns,
+        });
     }
 
     /// Returns the agent's part of the trial, after the agent has received the counts of what was sent here.
@@ -159,14 +191,19 @@ impl Agent {
     /// Returns the agent's next message, or an error if the agent reports one.
     pub(super) fn next(&self, limit: Duration) -> Result<AgentAnswer, AgentError> {
         match self.channel.receive(Some(limit), &self.stop) {
-            Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused { machine: self.machine.clone(), what }),
+            Ok(AgentAnswer::Failed(what)) => Err(AgentError::Refused {
+                machine: self.machine.clone(),
+                what,
+            }),
             Ok(answer) => Ok(answer),
             Err(end) => Err(end.to_error(&self.machine, &last_line(&self.said))),
         }
     }
 
     pub(super) fn out_of_turn(&self, _: AgentAnswer) -> AgentError {
-        AgentError::OutOfTurn { machine: self.machine.clone() }
+        AgentError::OutOfTurn {
+            machine: self.machine.clone(),
+        }
     }
 
     /// Returns a flag that is set when the connection is lost.
@@ -176,7 +213,9 @@ impl Agent {
 
     /// Returns the error for a lost connection.
     pub(super) fn loss(&self) -> AgentError {
-        self.channel.end().to_error(&self.machine, &last_line(&self.said))
+        self.channel
+            .end()
+            .to_error(&self.machine, &last_line(&self.said))
     }
 
     fn ask(&self, order: &Order) -> Result<AgentAnswer, AgentError> {
@@ -185,13 +224,20 @@ impl Agent {
     }
 
     fn expect_done(&self, answer: AgentAnswer) -> Result<(), AgentError> {
-        if matches!(answer, AgentAnswer::Done) { Ok(()) } else { Err(self.out_of_turn(answer)) }
+        if matches!(answer, AgentAnswer::Done) {
+            Ok(())
+        } else {
+            Err(self.out_of_turn(answer))
+        }
     }
 }
 
 /// Returns the version from the agent's greeting, which a login script's output may precede, and the rest of the output. Returns `None` if the
 /// program ended or sent no greeting in time.
-fn greeted(output: ChildStdout, stop: &AtomicBool) -> Result<Option<(String, BufReader<ChildStdout>)>, AgentError> {
+fn greeted(
+    output: ChildStdout,
+    stop: &AtomicBool,
+) -> Result<Option<(String, BufReader<ChildStdout>)>, AgentError> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);
@@ -235,26 +281,52 @@ fn collected(errors: ChildStderr) -> Arc<Mutex<String>> {
 
 fn last_line(said: &Mutex<String>) -> String {
     let said = said.lock().unwrap_or_else(PoisonError::into_inner);
-    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    said.lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn other_version(machine: &AgentMachine, theirs: String) -> AgentError {
-    AgentError::OtherVersion { machine: machine.remote.destination().to_owned(), theirs, copy: copy(machine) }
+    AgentError::OtherVersion {
+        machine: machine.remote.destination().to_owned(),
+        theirs,
+        copy: copy(machine),
+    }
 }
 
 /// Returns the error for a program that has not sent a greeting: it may be missing, or a version of sixbench without an agent.
-fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, said: &Mutex<String>) -> AgentError {
+fn not_begun(
+    machine: &AgentMachine,
+    program: &RemoteProgram,
+    shell: &Shell,
+    said: &Mutex<String>,
+) -> AgentError {
     // The output of a program that has ended may still be in transit.
     std::thread::sleep(Duration::from_millis(100));
-    let (name, words) = (machine.remote.destination().to_owned(), [machine.program.clone(), "--version".to_owned()]);
+    let (name, words) = (
+        machine.remote.destination().to_owned(),
+        [machine.program.clone(), "--version".to_owned()],
+    );
     match program.ask(shell, &words) {
-        Ok(printed) => match printed.lines().next().and_then(|line| line.strip_prefix("sixbench ")) {
+        Ok(printed) => match printed
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("sixbench "))
+        {
             Some(theirs) if theirs != VERSION => other_version(machine, theirs.to_owned()),
-            _ => AgentError::NoAgent { machine: name, program: machine.program.clone(), said: last_line(said) },
+            _ => AgentError::NoAgent {
+                machine: name,
+                program: machine.program.clone(),
+                said: last_line(said),
+            },
         },
-        Err(sixbench_testbed::TestbedError::Missing { .. }) => {
-            AgentError::NotInstalled { machine: name, program: machine.program.clone(), copy: copy(machine) }
-        }
+        Err(sixbench_testbed::TestbedError::Missing { .. }) => AgentError::NotInstalled {
+            machine: name,
+            program: machine.program.clone(),
+            copy: copy(machine),
+        },
         Err(error) => error.into(),
     }
 }
@@ -262,7 +334,10 @@ fn not_begun(machine: &AgentMachine, program: &RemoteProgram, shell: &Shell, sai
 /// Returns the command that copies this program to the agent's machine.
 fn copy(machine: &AgentMachine) -> ProgramCommand {
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sixbench"));
-    let target =
-        if machine.program.contains('/') { machine.program.clone() } else { format!("/usr/local/bin/{}", machine.program) };
+    let target = if machine.program.contains('/') {
+        machine.program.clone()
+    } else {
+        format!("/usr/local/bin/{}", machine.program)
+    };
     machine.remote.scp(&own, target.as_ref())
 }

@@ -32,7 +32,10 @@ pub(super) enum Order {
     /// Send and receive this traffic from now on.
     Take(Box<EndJob>),
     /// Perform this end's part of a trial, with the clock set forward by this number of nanoseconds.
-    Make { trial: EndTrial, set_forward_ns: i64 },
+    Make {
+        trial: EndTrial,
+        set_forward_ns: i64,
+    },
     /// The first frame of the trial is due when the clock shows this time in nanoseconds.
     Start(u64),
     /// The frames that the machine of the plan sent in the trial.

@@ -9,14 +9,18 @@ use crate::ends::lateness::explain_lateness;
 use crate::ends::ports;
 use crate::error::{RunError, in_words};
 use crate::version::VERSION;
-use sixbench_engine::{Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare};
+use sixbench_engine::{
+    Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+};
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::{backend, end_word};
 use sixbench_testbed::facts::Machine;
 use sixbench_testbed::monitor::{Monitor, Watched, interval_for, occupant};
-use sixbench_testbed::{Cores, Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep};
+use sixbench_testbed::{
+    Cores, Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep,
+};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +44,12 @@ pub fn serve(
 ) -> Result<(), RunError> {
     writeln!(output, "{GREETING}{VERSION}").and_then(|()| output.flush())?;
     let channel = Channel::new(input, output, silence);
-    let mut service = AgentService { channel, stop: stop.clone(), clock: Clock::new(), end: None };
+    let mut service = AgentService {
+        channel,
+        stop: stop.clone(),
+        clock: Clock::new(),
+        end: None,
+    };
     loop {
         let order = match service.channel.receive(None, stop) {
             Ok(order) => order,
@@ -48,7 +57,9 @@ pub fn serve(
             Err(ChannelEnd::Stopped) => return Err(RunError::Interrupted),
             Err(end) => return Err(lost(&end)),
         };
-        let answer = service.answer(order).unwrap_or_else(|error| AgentAnswer::Failed(in_words(&error)));
+        let answer = service
+            .answer(order)
+            .unwrap_or_else(|error| AgentAnswer::Failed(in_words(&error)));
         service.channel.send(&answer);
     }
 }
@@ -105,13 +116,22 @@ impl AgentService {
                 Ok(AgentAnswer::Opened(Box::new(end.open(&shell)?)))
             }
             Order::TellTime => Ok(AgentAnswer::Time(self.clock.now_ns())),
-            Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(&self.clock, &self.shell())))),
+            Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(
+                &self.clock,
+                &self.shell(),
+            )))),
             Order::Look(cores) => {
-                let cores = Cores { tester: cores::of_end(&cores)?, dut: Vec::new() };
+                let cores = Cores {
+                    tester: cores::of_end(&cores)?,
+                    dut: Vec::new(),
+                };
                 Ok(AgentAnswer::Seen(occupant(&cores, Watched::default())))
             }
             Order::Take(job) => self.take(*job).map(|()| AgentAnswer::Done),
-            Order::Make { trial, set_forward_ns } => self.make(&trial, set_forward_ns),
+            Order::Make {
+                trial,
+                set_forward_ns,
+            } => self.make(&trial, set_forward_ns),
             Order::Start(_) | Order::Sent(_) => Err(out_of_turn()),
         }
     }
@@ -120,15 +140,33 @@ impl AgentService {
         Shell::new().stopped_by(self.stop.clone())
     }
 
-    fn take(&mut self, EndJob { profile, settings, is_isolated, other }: EndJob) -> Result<(), RunError> {
-        let isolation = if is_isolated { Isolation::Declared } else { Isolation::Unknown };
+    fn take(
+        &mut self,
+        EndJob {
+            profile,
+            settings,
+            is_isolated,
+            other,
+        }: EndJob,
+    ) -> Result<(), RunError> {
+        let isolation = if is_isolated {
+            Isolation::Declared
+        } else {
+            Isolation::Unknown
+        };
         let profile = isolation.admit(profile)?;
         let end = self.end.as_mut().ok_or_else(out_of_turn)?;
         match (&mut end.tester, end.port.take()) {
             (Some(tester), _) => tester.set_profile(profile, settings),
             (tester, Some(port)) => {
                 let ends = (end.request.sends, port, other);
-                *tester = Some(FrameTester::at_one_end(ends, profile, settings, end.layout.clone(), self.stop.clone()));
+                *tester = Some(FrameTester::at_one_end(
+                    ends,
+                    profile,
+                    settings,
+                    end.layout.clone(),
+                    self.stop.clone(),
+                ));
             }
             (None, None) => return Err(out_of_turn()),
         }
@@ -137,10 +175,17 @@ impl AgentService {
 
     fn make(&mut self, trial: &EndTrial, set_forward_ns: i64) -> Result<AgentAnswer, RunError> {
         let end = self.end.as_mut().ok_or_else(out_of_turn)?;
-        let cores = Cores { tester: end.layout.cores.clone(), dut: Vec::new() };
+        let cores = Cores {
+            tester: end.layout.cores.clone(),
+            dut: Vec::new(),
+        };
         let tester = end.tester.as_mut().ok_or_else(out_of_turn)?;
         tester.set_clock(self.clock.set_forward(set_forward_ns));
-        let mut companion = PlanMachine { channel: &mut self.channel, stop: &self.stop, limit: limit(trial) };
+        let mut companion = PlanMachine {
+            channel: &mut self.channel,
+            stop: &self.stop,
+            limit: limit(trial),
+        };
         let interval = interval_for(Duration::from_nanos(trial.spec.duration_ns));
         let monitor = Monitor::start_every(interval, &cores, Watched::default());
         let made = tester.measure_end(trial, &mut companion);
@@ -165,15 +210,29 @@ impl AgentEnd {
     /// Takes the interface. The device at its other end need not be there yet.
     fn lend(request: EndRequest, shell: &Shell) -> Result<Self, RunError> {
         sweep(shell)?;
-        let layout = Layout { cores: cores::of_end(&request.cores)? };
-        let governor = request.governor.as_ref().map(|governor| Sysctls::govern(&layout.cores, governor, shell)).transpose()?;
+        let layout = Layout {
+            cores: cores::of_end(&request.cores)?,
+        };
+        let governor = request
+            .governor
+            .as_ref()
+            .map(|governor| Sysctls::govern(&layout.cores, governor, shell))
+            .transpose()?;
         existing::check_mtu(&request.interface, request.longest_datagram)?;
         let end = (end_word(request.sends), request.interface.as_str());
-        let interfaces = Interfaces::take_one(shell, "agent", end, &request.nic, request.own_addresses)?;
+        let interfaces =
+            Interfaces::take_one(shell, "agent", end, &request.nic, request.own_addresses)?;
         if request.busy_poll {
             interfaces.defer_interrupts()?;
         }
-        Ok(Self { tester: None, port: None, request, layout, interfaces, _governor: governor })
+        Ok(Self {
+            tester: None,
+            port: None,
+            request,
+            layout,
+            interfaces,
+            _governor: governor,
+        })
     }
 
     /// Opens the port once there is a carrier.
@@ -182,9 +241,16 @@ impl AgentEnd {
         let port = open_port(&self.request, &self.interfaces)?;
         let cores = &self.layout.cores;
         let opened = OpenedEnd {
-            port: DistantPort { mac: port.mac, queues: port.queues.len() },
+            port: DistantPort {
+                mac: port.mac,
+                queues: port.queues.len(),
+            },
             how: format!("{}, on cores {cores:?}", port.how),
-            facts: Machine::read(shell, &[]).facts(cores, &[]).into_iter().chain(self.interfaces.facts()).collect(),
+            facts: Machine::read(shell, &[])
+                .facts(cores, &[])
+                .into_iter()
+                .chain(self.interfaces.facts())
+                .collect(),
             warnings: self.layout.warnings(),
         };
         self.port = Some(port);
@@ -200,7 +266,14 @@ fn open_port(request: &EndRequest, interfaces: &Interfaces) -> Result<Port, RunE
         busy_poll: request.busy_poll,
     };
     let (name, namespace) = interfaces.ends().next().ok_or_else(out_of_turn)?;
-    Ok(ports::open((Some(namespace.name()), &PortSpec::Interface(name.to_owned())), backend, options)?)
+    Ok(ports::open(
+        (
+            Some(namespace.name()),
+            &PortSpec::Interface(name.to_owned()),
+        ),
+        backend,
+        options,
+    )?)
 }
 
 /// The agent's view of the machine of the plan during a trial.
@@ -212,10 +285,12 @@ struct PlanMachine<'a> {
 
 impl PlanMachine<'_> {
     fn next(&self, limit: Duration) -> Result<Order, MeasureError> {
-        self.channel.receive(Some(limit), self.stop).map_err(|end| match end {
-            ChannelEnd::Stopped => MeasureError::Interrupted,
-            _ => MeasureError::Parted,
-        })
+        self.channel
+            .receive(Some(limit), self.stop)
+            .map_err(|end| match end {
+                ChannelEnd::Stopped => MeasureError::Interrupted,
+                _ => MeasureError::Parted,
+            })
     }
 }
 
@@ -255,7 +330,13 @@ mod tests {
     impl Burner {
         fn on(core: u32) -> Self {
             let words = ["-c", &core.to_string(), "sh", "-c", "while :; do :; done"];
-            Self(Command::new("taskset").args(words).stdout(Stdio::null()).spawn().expect("taskset"))
+            Self(
+                Command::new("taskset")
+                    .args(words)
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .expect("taskset"),
+            )
         }
     }
 
@@ -274,14 +355,22 @@ mod tests {
         let agent = std::thread::spawn(move || serve(of_agent.0, of_agent.1, silence, &of_agent.2));
         let mut input = BufReader::new(here.try_clone().expect("a stream"));
         input.read_line(&mut String::new()).expect("a greeting");
-        let channel = Channel::<AgentAnswer>::new(input, here.try_clone().expect("a stream"), silence);
+        let channel =
+            Channel::<AgentAnswer>::new(input, here.try_clone().expect("a stream"), silence);
         let core = cores::of_end(&[]).expect("cores")[0];
         let burner = Burner::on(core);
-        let (name, end) = (format!("(process {})", burner.0.id()), Instant::now() + Duration::from_secs(60));
+        let (name, end) = (
+            format!("(process {})", burner.0.id()),
+            Instant::now() + Duration::from_secs(60),
+        );
         loop {
             channel.send(&Order::Look(vec![core]));
-            let answer = channel.receive(Some(Duration::from_secs(60)), &stop).expect("an answer");
-            let AgentAnswer::Seen(seen) = answer else { panic!("{answer:?}") };
+            let answer = channel
+                .receive(Some(Duration::from_secs(60)), &stop)
+                .expect("an answer");
+            let AgentAnswer::Seen(seen) = answer else {
+                panic!("{answer:?}")
+            };
             // On a busy machine, another program may use more of the core.
             let told = seen.map_or_else(String::new, |seen| seen.on("far").to_string());
             if told.contains(&name) && told.ends_with(&format!(" % of core {core} of far")) {
@@ -290,8 +379,13 @@ mod tests {
             assert!(Instant::now() < end, "{name} was not seen");
         }
         channel.send(&Order::Look(vec![u32::MAX]));
-        let refused = channel.receive(Some(Duration::from_secs(60)), &stop).expect("an answer");
-        assert!(matches!(&refused, AgentAnswer::Failed(why) if why.contains("4294967295")), "{refused:?}");
+        let refused = channel
+            .receive(Some(Duration::from_secs(60)), &stop)
+            .expect("an answer");
+        assert!(
+            matches!(&refused, AgentAnswer::Failed(why) if why.contains("4294967295")),
+            "{refused:?}"
+        );
         drop((burner, channel));
         here.shutdown(std::net::Shutdown::Both).expect("closed");
         agent.join().expect("no panic").expect("a good end");

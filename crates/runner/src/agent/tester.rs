@@ -11,7 +11,9 @@ use crate::error::agent::AgentError;
 use crate::error::{RunError, TrialError};
 use crate::request::{SessionRequest, Site};
 use sixbench_engine::frames::profile::TrafficProfile;
-use sixbench_engine::{Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare};
+use sixbench_engine::{
+    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+};
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions};
 use sixbench_method::isolation::Isolation;
@@ -65,21 +67,45 @@ impl TesterApart {
         let machine = site.links.agent.as_ref().ok_or(RunError::NeedsInterfaces)?;
         let sends = machine.other_end();
         let port = open_own(site, request, links)?;
-        let here = DistantPort { mac: port.mac, queues: port.queues.len() };
-        let OpenedEnd { port: there, how, facts, warnings } = agent.open()?;
+        let here = DistantPort {
+            mac: port.mac,
+            queues: port.queues.len(),
+        };
+        let OpenedEnd {
+            port: there,
+            how,
+            facts,
+            warnings,
+        } = agent.open()?;
         let how = format!(
             "the tester is on two machines: {} frames are sent by this one, by {}; {} frames are sent by {}, by {how}; each receives what the other sends",
             sends, port.how, machine.sends, agent.machine
         );
         let admitted = site.isolation.admit(profile.clone())?;
-        let tester = FrameTester::at_one_end((sends, port, there), admitted, settings, threads, site.stop.clone());
+        let tester = FrameTester::at_one_end(
+            (sends, port, there),
+            admitted,
+            settings,
+            threads,
+            site.stop.clone(),
+        );
         let known = agent.bounded_clocks(tester.clock(), &site.shell)?;
         let how = format!("{how}; {}", in_words(&known));
         let (no_delays, shell) = (known.err(), site.shell.clone());
         let agent_cores = machine.cores.clone();
         let (number, needs_delays) = (0, None);
-        let mut apart =
-            Self { tester, port: here, agent, agent_cores, facts, warnings, number, no_delays, needs_delays, shell };
+        let mut apart = Self {
+            tester,
+            port: here,
+            agent,
+            agent_cores,
+            facts,
+            warnings,
+            number,
+            no_delays,
+            needs_delays,
+            shell,
+        };
         apart.tell_job(site.isolation, profile, settings)?;
         Ok((apart, how))
     }
@@ -91,13 +117,24 @@ impl TesterApart {
         profile: TrafficProfile,
         settings: TrialSettings,
     ) -> Result<(), RunError> {
-        self.tester.set_profile(isolation.admit(profile.clone())?, settings);
+        self.tester
+            .set_profile(isolation.admit(profile.clone())?, settings);
         self.tell_job(isolation, profile, settings)
     }
 
-    fn tell_job(&mut self, isolation: Isolation, profile: TrafficProfile, settings: TrialSettings) -> Result<(), RunError> {
+    fn tell_job(
+        &mut self,
+        isolation: Isolation,
+        profile: TrafficProfile,
+        settings: TrialSettings,
+    ) -> Result<(), RunError> {
         let is_isolated = isolation == Isolation::Declared;
-        Ok(self.agent.take(EndJob { profile, settings, is_isolated, other: self.port })?)
+        Ok(self.agent.take(EndJob {
+            profile,
+            settings,
+            is_isolated,
+            other: self.port,
+        })?)
     }
 
     /// Registers a test that measures delays.
@@ -106,7 +143,12 @@ impl TesterApart {
     /// The accuracy of both machines' clocks is unknown.
     pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), AgentError> {
         self.needs_delays = Some(test.to_owned());
-        self.no_delays.as_ref().map_or(Ok(()), |why| Err(AgentError::Clocks { test: test.to_owned(), why: why.clone() }))
+        self.no_delays.as_ref().map_or(Ok(()), |why| {
+            Err(AgentError::Clocks {
+                test: test.to_owned(),
+                why: why.clone(),
+            })
+        })
     }
 
     /// Returns the time at which the first frame of the latest trial was due.
@@ -119,22 +161,37 @@ impl TesterApart {
         let round_trip = self.agent.compare_clocks(self.tester.clock())?;
         let before = self.known_clocks()?;
         let ways = (round_trip.set_forward_ns, round_trip.apart_ns);
-        let (set_forward_ns, apart_ns) = before.map_or(ways, |clocks| (clocks.set_forward_ns, clocks.bound_ns));
+        let (set_forward_ns, apart_ns) =
+            before.map_or(ways, |clocks| (clocks.set_forward_ns, clocks.bound_ns));
         self.number = (self.number + 1) % 64;
         let drift_ns = (spec.duration_ns / 1_000_000_000 + 1) * DRIFT_NS_PER_S;
         let (number, clocks_apart_ns) = (self.number, apart_ns + drift_ns);
-        let trial = EndTrial { spec: *spec, number, clocks_apart_ns, measures_delays: before.is_some() };
+        let trial = EndTrial {
+            spec: *spec,
+            number,
+            clocks_apart_ns,
+            measures_delays: before.is_some(),
+        };
         self.agent.make(trial, set_forward_ns);
         let here = self.measure_here(&trial, LEAD_NS + 4 * round_trip.slowest_ns)?;
         let result = EndResult::joined(here, *spec, self.agent.made()?, &self.agent.machine);
         Ok(match before {
-            Some(before) => with_bound(result, self.known_clocks()?.map(|after| before.bound_until_ns(&after))),
+            Some(before) => with_bound(
+                result,
+                self.known_clocks()?
+                    .map(|after| before.bound_until_ns(&after)),
+            ),
             None => result,
         })
     }
 
     fn measure_here(&mut self, trial: &EndTrial, lead_ns: u64) -> Result<EndResult, TrialError> {
-        let mut companion = AgentCompanion { agent: &mut self.agent, lead_ns, limit: limit(trial), failure: None };
+        let mut companion = AgentCompanion {
+            agent: &mut self.agent,
+            lead_ns,
+            limit: limit(trial),
+            failure: None,
+        };
         let here = self.tester.measure_end(trial, &mut companion);
         match (companion.failure, here) {
             (_, Ok(here)) => Ok(here),
@@ -149,9 +206,16 @@ impl TesterApart {
         if self.no_delays.is_some() {
             return Ok(None);
         }
-        match (self.agent.bounded_clocks(self.tester.clock(), &self.shell)?, &self.needs_delays) {
+        match (
+            self.agent
+                .bounded_clocks(self.tester.clock(), &self.shell)?,
+            &self.needs_delays,
+        ) {
             (Ok(clocks), _) => Ok(Some(clocks)),
-            (Err(why), Some(test)) => Err(AgentError::Clocks { test: test.clone(), why }),
+            (Err(why), Some(test)) => Err(AgentError::Clocks {
+                test: test.clone(),
+                why,
+            }),
             (Err(_), None) => Ok(None),
         }
     }
@@ -164,24 +228,31 @@ impl TesterApart {
 
     /// Returns the facts about the agent's machine, their names prefixed with that of the machine.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
-        self.facts.iter().map(|(name, fact)| (format!("{}: {name}", self.agent.machine), fact.clone()))
+        self.facts
+            .iter()
+            .map(|(name, fact)| (format!("{}: {name}", self.agent.machine), fact.clone()))
     }
 
     /// Returns the warnings about the agent's machine.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
-        self.warnings.iter().map(|warning| warning.clone().on_machine(&self.agent.machine))
+        self.warnings
+            .iter()
+            .map(|warning| warning.clone().on_machine(&self.agent.machine))
     }
 }
 
 /// Returns the result with the bound of its delays in nanoseconds, or without delays if there is no bound any more.
 fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
-    let directions = result.directions.into_iter().map(|mut direction| match bound_ns {
-        Some(_) => {
-            direction.clock_bound_ns = bound_ns.filter(|_| direction.delay.is_some());
-            direction
-        }
-        None => direction.without_delays(),
-    });
+    let directions = result
+        .directions
+        .into_iter()
+        .map(|mut direction| match bound_ns {
+            Some(_) => {
+                direction.clock_bound_ns = bound_ns.filter(|_| direction.delay.is_some());
+                direction
+            }
+            None => direction.without_delays(),
+        });
     result.directions = directions.collect();
     result
 }
@@ -193,16 +264,34 @@ fn in_words(clocks: &Result<BoundedClocks, String>) -> String {
             "one-way delays are measured by the clocks of both machines, which chrony keeps within {:.1} us of each other",
             clocks.bound_ns as f64 / 1e3
         ),
-        Err(why) => format!("one-way delays are not measured: the clocks of two machines have no stated bound ({why})"),
+        Err(why) => format!(
+            "one-way delays are not measured: the clocks of two machines have no stated bound ({why})"
+        ),
     }
 }
 
-fn open_own(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) -> Result<Port, RunError> {
+fn open_own(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    links: &TesterLinks,
+) -> Result<Port, RunError> {
     let longest_frame = request.longest_datagram() + ports::ETHERNET_HEADER_OCTETS;
-    let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
-    let (namespace, port) = links.ends().into_iter().next().ok_or(RunError::NeedsInterfaces)?;
+    let options = PortOptions {
+        longest_frame,
+        queues: site.links.queues,
+        busy_poll: site.links.busy_poll,
+    };
+    let (namespace, port) = links
+        .ends()
+        .into_iter()
+        .next()
+        .ok_or(RunError::NeedsInterfaces)?;
     let port = ports::open((namespace, &port), site.links.io, options)?;
-    let side = site.links.agent.as_ref().map_or(Direction::Forward, AgentMachine::other_end);
+    let side = site
+        .links
+        .agent
+        .as_ref()
+        .map_or(Direction::Forward, AgentMachine::other_end);
     captured(site, port, end_word(side))
 }
 
@@ -210,14 +299,23 @@ fn open_own(site: &Site<'_>, request: &SessionRequest<'_>, links: &TesterLinks) 
 ///
 /// # Errors
 /// The agent cannot be started, or refuses.
-pub(crate) fn lend(site: &Site<'_>, request: &SessionRequest<'_>) -> Result<Option<Agent>, RunError> {
-    let Some(machine) = &site.links.agent else { return Ok(None) };
+pub(crate) fn lend(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+) -> Result<Option<Agent>, RunError> {
+    let Some(machine) = &site.links.agent else {
+        return Ok(None);
+    };
     let agent = Agent::start(machine, &site.shell, &site.stop)?;
     agent.lend(end_request(site, request, machine))?;
     Ok(Some(agent))
 }
 
-fn end_request(site: &Site<'_>, request: &SessionRequest<'_>, machine: &AgentMachine) -> EndRequest {
+fn end_request(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    machine: &AgentMachine,
+) -> EndRequest {
     let links = site.links;
     EndRequest {
         sends: machine.sends,

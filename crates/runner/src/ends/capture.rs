@@ -13,7 +13,9 @@ const TEE_FRAMES: usize = 10_000;
 /// # Errors
 /// The file cannot be created.
 pub(crate) fn captured(site: &Site<'_>, port: Port, name: &str) -> Result<Port, RunError> {
-    let Some(directory) = site.pcap else { return Ok(port) };
+    let Some(directory) = site.pcap else {
+        return Ok(port);
+    };
     let path = directory.join(format!("{name}.pcap"));
     tee(port, &path, TEE_FRAMES).map_err(|error| RunError::Capture { path, error })
 }

@@ -20,7 +20,9 @@ pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Resu
     let cores = cores(links)?;
     plan.tests.iter().try_for_each(|test| {
         let of_test = |error: RunError| error.of_test(&test.name);
-        fewer(cores.clone(), test.cores, library.get(&test.dut)).map(drop).map_err(of_test)
+        fewer(cores.clone(), test.cores, library.get(&test.dut))
+            .map(drop)
+            .map_err(of_test)
     })
 }
 
@@ -28,23 +30,41 @@ pub(crate) fn check_cores(links: &Links, plan: &Plan, library: &Library) -> Resu
 pub(crate) fn check_rss_hash(links: &Links, plan: &Plan) -> Result<(), RunError> {
     const TEXT: &str = "`dut-rss-hash` sets the network cards of a device on another machine (host = \"ssh:NAME\" in [testbed]); the veth pairs of a \
                         namespace have no such hash, and a device that you set up yourself keeps its own: ethtool -N there";
-    let wanted = plan.tests.iter().find(|test| test.dut_rss_hash.is_some()).filter(|_| links.machines.is_empty());
-    wanted.map_or(Ok(()), |test| Err(RunError::from(PlanError(TEXT.to_owned())).of_test(&test.name)))
+    let wanted = plan
+        .tests
+        .iter()
+        .find(|test| test.dut_rss_hash.is_some())
+        .filter(|_| links.machines.is_empty());
+    wanted.map_or(Ok(()), |test| {
+        Err(RunError::from(PlanError(TEXT.to_owned())).of_test(&test.name))
+    })
 }
 
 /// Limits the device to the wanted number of its cores. Each of several devices in a row gets that number. Virtual machines may have to share
 /// cores: each has at least one virtual core, and the watch shows the sharing.
-pub(crate) fn fewer(cores: Cores, wanted: Option<u32>, recipe: Option<&Recipe>) -> Result<Cores, RunError> {
-    let Some(wanted) = wanted.map(|cores| cores as usize) else { return Ok(cores) };
+pub(crate) fn fewer(
+    cores: Cores,
+    wanted: Option<u32>,
+    recipe: Option<&Recipe>,
+) -> Result<Cores, RunError> {
+    let Some(wanted) = wanted.map(|cores| cores as usize) else {
+        return Ok(cores);
+    };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
     let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
         true => (wanted * devices).min(cores.dut.len()).max(wanted),
         false => wanted * devices,
     };
     if wanted > cores.dut.len() {
-        return Err(RunError::FewCores { wanted, own: cores.dut });
+        return Err(RunError::FewCores {
+            wanted,
+            own: cores.dut,
+        });
     }
-    Ok(Cores { dut: cores.dut[..wanted].to_vec(), ..cores })
+    Ok(Cores {
+        dut: cores.dut[..wanted].to_vec(),
+        ..cores
+    })
 }
 
 /// Returns the default cores of a tester and a DUT on this machine.
@@ -54,22 +74,48 @@ pub(crate) fn of_machine() -> std::io::Result<Cores> {
 
 /// Returns the cores that this process may use but neither tester nor DUT does, or none if they cannot be determined.
 pub fn spare_cores(links: &Links) -> Vec<u32> {
-    let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else { return Vec::new() };
-    allowed.into_iter().filter(|core| !used.tester.contains(core) && !used.dut.contains(core)).collect()
+    let (Ok(used), Ok(allowed)) = (cores(links), allowed_cores()) else {
+        return Vec::new();
+    };
+    allowed
+        .into_iter()
+        .filter(|core| !used.tester.contains(core) && !used.dut.contains(core))
+        .collect()
 }
 
 /// Returns what a plan names of this machine and is not there: the key of [testbed], and the mistake.
 pub fn check_named_here(links: &Links) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let allowed = allowed_cores().unwrap_or_default();
-    for (key, cores) in [("tester-cores", &links.tester_cores), ("dut-cores", &links.dut_cores)] {
-        if let Some(core) = cores.iter().find(|core| !allowed.is_empty() && !allowed.contains(core)) {
-            all.push((key, RunError::ForeignCore { core: *core, allowed: allowed.clone() }.to_string()));
+    for (key, cores) in [
+        ("tester-cores", &links.tester_cores),
+        ("dut-cores", &links.dut_cores),
+    ] {
+        if let Some(core) = cores
+            .iter()
+            .find(|core| !allowed.is_empty() && !allowed.contains(core))
+        {
+            all.push((
+                key,
+                RunError::ForeignCore {
+                    core: *core,
+                    allowed: allowed.clone(),
+                }
+                .to_string(),
+            ));
         }
     }
     let configurations = links.machines.iter().filter_map(RemoteMachine::ssh_config);
-    let missing = configurations.into_iter().map(SshConfig::path).find_map(|path| Some((path, std::fs::metadata(path).err()?)));
-    all.extend(missing.map(|(path, error)| ("ssh-config", format!("cannot read {}: {error}", path.display()))));
+    let missing = configurations
+        .into_iter()
+        .map(SshConfig::path)
+        .find_map(|path| Some((path, std::fs::metadata(path).err()?)));
+    all.extend(missing.map(|(path, error)| {
+        (
+            "ssh-config",
+            format!("cannot read {}: {error}", path.display()),
+        )
+    }));
     all
 }
 
@@ -77,9 +123,16 @@ pub fn check_named_here(links: &Links) -> Vec<(&'static str, String)> {
 pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
     let allowed = allowed_cores()?;
     if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
-        return Err(RunError::ForeignCore { core: *core, allowed });
+        return Err(RunError::ForeignCore {
+            core: *core,
+            allowed,
+        });
     }
-    Ok(if wanted.is_empty() { allowed.into_iter().take(4).collect() } else { wanted.to_vec() })
+    Ok(if wanted.is_empty() {
+        allowed.into_iter().take(4).collect()
+    } else {
+        wanted.to_vec()
+    })
 }
 
 /// Returns the cores of the tester and of the DUT: those in the plan, or a default division.
@@ -87,14 +140,29 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     let allowed = allowed_cores()?;
     let mut wanted = links.tester_cores.iter().chain(&links.dut_cores);
     if let Some(core) = wanted.find(|core| !allowed.contains(core)) {
-        return Err(RunError::ForeignCore { core: *core, allowed });
+        return Err(RunError::ForeignCore {
+            core: *core,
+            allowed,
+        });
     }
     let divided = Cores::divide(&allowed);
-    let or = |wanted: &[u32], otherwise: Vec<u32>| if wanted.is_empty() { otherwise } else { wanted.to_vec() };
+    let or = |wanted: &[u32], otherwise: Vec<u32>| {
+        if wanted.is_empty() {
+            otherwise
+        } else {
+            wanted.to_vec()
+        }
+    };
     Ok(match links.ports {
         // The device has its own machine, so all cores are the tester's.
-        Some(_) => Cores { tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()), dut: vec![] },
-        None => Cores { tester: or(&links.tester_cores, divided.tester), dut: or(&links.dut_cores, divided.dut) },
+        Some(_) => Cores {
+            tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()),
+            dut: vec![],
+        },
+        None => Cores {
+            tester: or(&links.tester_cores, divided.tester),
+            dut: or(&links.dut_cores, divided.dut),
+        },
     })
 }
 
@@ -104,7 +172,8 @@ mod tests {
 
     #[test]
     fn a_hash_for_network_cards_needs_a_machine_over_ssh() {
-        let source = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\ndut-rss-hash = \"sd\"\n";
+        let source =
+            "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv4\"\ndut-rss-hash = \"sd\"\n";
         let there = "[testbed]\nleft = \"e0\"\nright = \"e1\"\nhost = \"ssh:dut\"\ndut-left = \"e0\"\ndut-right = \"e1\"\n";
         let library = Library::load::<&std::path::Path>(&[]).expect("the built-in recipes");
         let check = |source: &str| {
@@ -112,7 +181,11 @@ mod tests {
             check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| crate::in_words(&error))
         };
         let refused = check(source).expect_err("veth pairs have no hash");
-        assert!(refused.contains("`dut-rss-hash` sets the network cards of a device on another machine"), "{refused}");
+        assert!(
+            refused
+                .contains("`dut-rss-hash` sets the network cards of a device on another machine"),
+            "{refused}"
+        );
         assert_eq!(check(&format!("{source}{there}")), Ok(()));
     }
 }

@@ -15,8 +15,13 @@ pub(crate) fn explain_lateness(faults: &mut Vec<Fault>, watch: &Watch, are_share
         _ => true,
     });
     let is_here = |fault: &&Fault| !matches!(fault, Fault::OnMachine { .. });
-    let is_late = faults.iter().filter(is_here).any(|fault| fault.lateness_ns().is_some());
+    let is_late = faults
+        .iter()
+        .filter(is_here)
+        .any(|fault| fault.lateness_ns().is_some());
     if is_late && kept_off_us > 0 && !are_shared {
-        faults.push(Fault::TesterKeptOff { microseconds: kept_off_us });
+        faults.push(Fault::TesterKeptOff {
+            microseconds: kept_off_us,
+        });
     }
 }

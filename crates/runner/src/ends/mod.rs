@@ -31,7 +31,10 @@ use std::time::Duration;
 
 /// Returns the number of queues of each end of links that are built. Queries and connections use the kernel's sockets and need only one.
 pub(crate) fn queues(links: &Links, carries_frames: bool) -> u32 {
-    links.queues.filter(|_| carries_frames).map_or(1, NonZeroU32::get)
+    links
+        .queues
+        .filter(|_| carries_frames)
+        .map_or(1, NonZeroU32::get)
 }
 
 /// Returns true if interfaces leave it to the tester's threads to poll for frames. The kernel's sockets need interrupts.
@@ -57,15 +60,26 @@ impl TesterLinks {
         match self {
             Self::Built(_) => LinkKind::Virtual,
             Self::Taken(_) => LinkKind::Interfaces,
-            Self::Addresses(ports) if !ports.iter().any(|port| port.to_string().starts_with("memif:")) => LinkKind::Interfaces,
+            Self::Addresses(ports)
+                if !ports
+                    .iter()
+                    .any(|port| port.to_string().starts_with("memif:")) =>
+            {
+                LinkKind::Interfaces
+            }
             Self::Addresses(_) | Self::Started(_) => LinkKind::SharedMemory,
         }
     }
 
     /// Takes existing ports: interfaces are moved into namespaces. The agent, if there is one, takes its interface itself.
-    pub(crate) fn of_ports(site: &Site<'_>, request: &SessionRequest<'_>, ports: &[PortSpec; 2]) -> Result<Self, RunError> {
+    pub(crate) fn of_ports(
+        site: &Site<'_>,
+        request: &SessionRequest<'_>,
+        ports: &[PortSpec; 2],
+    ) -> Result<Self, RunError> {
         let own = site.links.own_interfaces();
-        own.iter().try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
+        own.iter()
+            .try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
         if let (Some(agent), [interface]) = (&site.links.agent, &own[..]) {
             let end = (end_word(agent.other_end()), *interface);
             return Ok(Self::Taken(Interfaces::take_one(
@@ -76,8 +90,16 @@ impl TesterLinks {
                 site.links.own_addresses,
             )?));
         }
-        let Some(interfaces) = site.links.interfaces() else { return Ok(Self::Addresses(ports.clone())) };
-        Ok(Self::Taken(Interfaces::take(&site.shell, &request.name, interfaces, &site.links.nic, site.links.own_addresses)?))
+        let Some(interfaces) = site.links.interfaces() else {
+            return Ok(Self::Addresses(ports.clone()));
+        };
+        Ok(Self::Taken(Interfaces::take(
+            &site.shell,
+            &request.name,
+            interfaces,
+            &site.links.nic,
+            site.links.own_addresses,
+        )?))
     }
 
     /// Makes the interfaces defer their interrupts in favour of polling threads. Does nothing for ports without an interface.
@@ -106,11 +128,16 @@ impl TesterLinks {
     pub(crate) fn ends(&self) -> Vec<(Option<&str>, PortSpec)> {
         let interface = |name: &str| PortSpec::Interface(name.to_owned());
         match self {
-            Self::Built(topology) => LINKS.map(|link| (Some(topology.tester().name()), interface(link))).into(),
-            Self::Taken(interfaces) => {
-                interfaces.ends().map(|(name, namespace)| (Some(namespace.name()), interface(name))).collect()
+            Self::Built(topology) => LINKS
+                .map(|link| (Some(topology.tester().name()), interface(link)))
+                .into(),
+            Self::Taken(interfaces) => interfaces
+                .ends()
+                .map(|(name, namespace)| (Some(namespace.name()), interface(name)))
+                .collect(),
+            Self::Addresses(ports) | Self::Started(ports) => {
+                ports.iter().map(|port| (None, port.clone())).collect()
             }
-            Self::Addresses(ports) | Self::Started(ports) => ports.iter().map(|port| (None, port.clone())).collect(),
         }
     }
 }
@@ -123,7 +150,13 @@ pub(crate) fn settle(
     others: (&[IpAddr], &[IpAddr]),
 ) -> Result<Hosts, RunError> {
     match links {
-        TesterLinks::Built(topology) => Ok(Hosts::settle(topology, request.recipe, &request.name, others, &site.shell)?),
+        TesterLinks::Built(topology) => Ok(Hosts::settle(
+            topology,
+            request.recipe,
+            &request.name,
+            others,
+            &site.shell,
+        )?),
         TesterLinks::Taken(interfaces) => {
             let cores = cores(site.links)?.tester;
             let hosts = Hosts::settle_on(interfaces, &cores, request.recipe, others)?;

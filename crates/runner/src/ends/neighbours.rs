@@ -25,24 +25,42 @@ const DISCARD: u16 = 9;
 /// An address on one of the links was not resolved in time, or a stop was requested.
 pub(crate) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Result<(), RunError> {
     let (left, right) = hosts.namespaces();
-    let both = [("left", left, &recipe.left), ("right", right, &recipe.right)];
-    let links = if recipe.technology == Technology::DnsAuthority { 1 } else { 2 };
+    let both = [
+        ("left", left, &recipe.left),
+        ("right", right, &recipe.right),
+    ];
+    let links = if recipe.technology == Technology::DnsAuthority {
+        1
+    } else {
+        2
+    };
     let end = Instant::now() + TIMEOUT;
-    both.iter().take(links).try_for_each(|(side, namespace, link)| {
-        gateways(link).try_for_each(|address| wait_for_one(site, (side, namespace), address, end))
-    })
+    both.iter()
+        .take(links)
+        .try_for_each(|(side, namespace, link)| {
+            gateways(link)
+                .try_for_each(|address| wait_for_one(site, (side, namespace), address, end))
+        })
 }
 
 /// Waits until the device is resolved on the left, and the authority's machine on the right, where a cable links it to the tester.
 ///
 /// # Errors
 /// An address on one of the links was not resolved in time, or a stop was requested.
-pub(crate) fn wait_for_apart(recipe: &Recipe, hosts: &Hosts, machine: &str, site: &Site<'_>) -> Result<(), RunError> {
+pub(crate) fn wait_for_apart(
+    recipe: &Recipe,
+    hosts: &Hosts,
+    machine: &str,
+    site: &Site<'_>,
+) -> Result<(), RunError> {
     let (left, right) = hosts.namespaces();
     let end = Instant::now() + TIMEOUT;
-    gateways(&recipe.left).try_for_each(|address| wait_for_one(site, ("left", &left), address, end))?;
+    gateways(&recipe.left)
+        .try_for_each(|address| wait_for_one(site, ("left", &left), address, end))?;
     let uncabled = |error| match error {
-        RunError::NoAnswer { address, within_s, .. } => RunError::Testbed(TestbedError::Other(format!(
+        RunError::NoAnswer {
+            address, within_s, ..
+        } => RunError::Testbed(TestbedError::Other(format!(
             "right: no answer from {machine} at {address} within {within_s} s: is `right` of [testbed] cabled to the interface `self-test` of \
              [testbed.authority]?"
         ))),
@@ -52,10 +70,18 @@ pub(crate) fn wait_for_apart(recipe: &Recipe, hosts: &Hosts, machine: &str, site
 }
 
 fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {
-    link.dut.iter().filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester))).map(|prefix| prefix.addr())
+    link.dut
+        .iter()
+        .filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester)))
+        .map(|prefix| prefix.addr())
 }
 
-fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAddr, end: Instant) -> Result<(), RunError> {
+fn wait_for_one(
+    site: &Site<'_>,
+    (side, namespace): (&str, &str),
+    address: IpAddr,
+    end: Instant,
+) -> Result<(), RunError> {
     let inside = site.shell.within(namespace);
     loop {
         in_namespace(namespace, || start_resolution(address)).map_err(RunError::Namespace)?;
@@ -68,14 +94,24 @@ fn wait_for_one(site: &Site<'_>, (side, namespace): (&str, &str), address: IpAdd
             return Err(RunError::Interrupted);
         }
         if Instant::now() > end {
-            return Err(RunError::NoAnswer { side: side.to_owned(), address, within_s: TIMEOUT.as_secs() });
+            return Err(RunError::NoAnswer {
+                side: side.to_owned(),
+                address,
+                within_s: TIMEOUT.as_secs(),
+            });
         }
     }
 }
 
 /// Makes the kernel resolve the address. It does not matter whether the datagram arrives.
 fn start_resolution(address: IpAddr) {
-    let any: SocketAddr = if address.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" }.parse().expect("an address");
+    let any: SocketAddr = if address.is_ipv6() {
+        "[::]:0"
+    } else {
+        "0.0.0.0:0"
+    }
+    .parse()
+    .expect("an address");
     let _ = UdpSocket::bind(any).and_then(|socket| socket.send_to(&[0], (address, DISCARD)));
 }
 
@@ -91,8 +127,14 @@ mod tests {
 
     #[test]
     fn an_entry_without_a_hardware_address_is_not_resolved() {
-        assert!(is_resolved("2001:2::1 dev nic0 lladdr 02:00:00:00:00:01 router REACHABLE \n"));
-        for entry in ["", "2001:2::1 dev nic0 INCOMPLETE \n", "2001:2::1 dev nic0 FAILED \n"] {
+        assert!(is_resolved(
+            "2001:2::1 dev nic0 lladdr 02:00:00:00:00:01 router REACHABLE \n"
+        ));
+        for entry in [
+            "",
+            "2001:2::1 dev nic0 INCOMPLETE \n",
+            "2001:2::1 dev nic0 FAILED \n",
+        ] {
             assert!(!is_resolved(entry), "{entry}");
         }
     }
@@ -101,7 +143,9 @@ mod tests {
     fn the_gateways_are_the_devices_addresses_beside_the_testers() {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let tayga = library.get("tayga-siit").expect("the recipe");
-        let of_right: Vec<String> = gateways(&tayga.right).map(|address| address.to_string()).collect();
+        let of_right: Vec<String> = gateways(&tayga.right)
+            .map(|address| address.to_string())
+            .collect();
         assert_eq!(of_right, ["198.19.0.1", "2001:2:0:8000::1"]);
     }
 }

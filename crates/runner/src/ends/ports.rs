@@ -14,8 +14,12 @@ pub(crate) fn open(
 ) -> Result<Port, OpenError> {
     let open = || port.open(backend, settings);
     let opened = match namespace {
-        Some(namespace) => thread::in_namespace(namespace, open)
-            .map_err(|error| OpenError::Namespace { namespace: namespace.to_owned(), error })?,
+        Some(namespace) => {
+            thread::in_namespace(namespace, open).map_err(|error| OpenError::Namespace {
+                namespace: namespace.to_owned(),
+                error,
+            })?
+        }
         None => open(),
     };
     Ok(opened?)

@@ -15,17 +15,31 @@ pub enum AgentError {
     #[error(transparent)]
     Unreachable(TestbedError),
     /// The program is not installed there.
-    #[error("{machine} has no program {program}: copy this one there ({copy}), or name it by `agent-program`")]
-    NotInstalled { machine: String, program: String, copy: ProgramCommand },
+    #[error(
+        "{machine} has no program {program}: copy this one there ({copy}), or name it by `agent-program`"
+    )]
+    NotInstalled {
+        machine: String,
+        program: String,
+        copy: ProgramCommand,
+    },
     /// The program there is a different version.
     #[error(
         "{machine} runs sixbench {theirs}, but this is sixbench {VERSION}, and both must be the same: copy this one there \
          ({copy})"
     )]
-    OtherVersion { machine: String, theirs: String, copy: ProgramCommand },
+    OtherVersion {
+        machine: String,
+        theirs: String,
+        copy: ProgramCommand,
+    },
     /// The program does not identify itself as an agent.
     #[error("{machine}: `{program} agent` did not begin: {said}")]
-    NoAgent { machine: String, program: String, said: String },
+    NoAgent {
+        machine: String,
+        program: String,
+        said: String,
+    },
     /// The agent refuses a request.
     #[error("{machine}: {what}")]
     Refused { machine: String, what: String },
@@ -41,7 +55,9 @@ pub enum AgentError {
     )]
     Lost { machine: String, why: String },
     /// The agent sent an unexpected message.
-    #[error("unexpected answer from {machine}; was sixbench replaced there by another version in the meantime?")]
+    #[error(
+        "unexpected answer from {machine}; was sixbench replaced there by another version in the meantime?"
+    )]
     OutOfTurn { machine: String },
 }
 

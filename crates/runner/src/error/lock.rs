@@ -16,10 +16,16 @@ pub(crate) const VARIABLE: &str = "SIXBENCH_LOCKS";
 pub enum LockError {
     /// Another run has one of the resources.
     #[error("{what} used by {holder}")]
-    Held { what: String, holder: Box<LockHolder> },
+    Held {
+        what: String,
+        holder: Box<LockHolder>,
+    },
     /// Another machine that the run needs is in use by another tester, or by a run on that machine itself.
     #[error("the machine {machine} is used by {}", on_host(holder.as_deref()))]
-    Machine { machine: String, holder: Option<Box<LockHolder>> },
+    Machine {
+        machine: String,
+        holder: Option<Box<LockHolder>>,
+    },
     /// This machine is the device of a tester on another machine.
     #[error("this machine is the device of {}", on_host(holder.as_deref()))]
     IsDevice { holder: Option<Box<LockHolder>> },
@@ -31,7 +37,10 @@ pub enum LockError {
 impl LockError {
     /// Returns true if waiting helps.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Held { .. } | Self::Machine { .. } | Self::IsDevice { .. })
+        matches!(
+            self,
+            Self::Held { .. } | Self::Machine { .. } | Self::IsDevice { .. }
+        )
     }
 }
 
@@ -64,28 +73,56 @@ impl LockHolder {
     pub(crate) fn shared_with(&self, other: &Self) -> Option<String> {
         // The name of an interface is unique within a network namespace only, but the address of a backend everywhere.
         let is_same = |port: &&String| self.network == other.network || port.contains(':');
-        let ports: Vec<String> = self.ports.intersection(&other.ports).filter(is_same).cloned().collect();
-        let cores: Vec<String> = self.cores.intersection(&other.cores).map(u32::to_string).collect();
+        let ports: Vec<String> = self
+            .ports
+            .intersection(&other.ports)
+            .filter(is_same)
+            .cloned()
+            .collect();
+        let cores: Vec<String> = self
+            .cores
+            .intersection(&other.cores)
+            .map(u32::to_string)
+            .collect();
         let both = [named("core", &cores), named("port", &ports)];
         let words: Vec<String> = both.into_iter().flatten().collect();
-        let verb = if cores.len() + ports.len() == 1 { "is" } else { "are" };
+        let verb = if cores.len() + ports.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
         (!words.is_empty()).then(|| format!("{} {verb}", words.join(" and ")))
     }
 }
 
 /// Returns a description of a holder that may be on another machine.
 fn on_host(holder: Option<&LockHolder>) -> String {
-    holder.map_or_else(|| "another tester".to_owned(), |holder| format!("{holder}, on {}", holder.host))
+    holder.map_or_else(
+        || "another tester".to_owned(),
+        |holder| format!("{holder}, on {}", holder.host),
+    )
 }
 
 /// Returns things with their noun, such as `cores 2, 3`, or `None` if there are none.
 fn named(noun: &str, things: &[String]) -> Option<String> {
-    (!things.is_empty()).then(|| format!("{} {}", agreeing(things.len() == 1, noun), things.join(", ")))
+    (!things.is_empty()).then(|| {
+        format!(
+            "{} {}",
+            agreeing(things.len() == 1, noun),
+            things.join(", ")
+        )
+    })
 }
 
 impl Display for LockHolder {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { name, user, process, since, .. } = self;
+        let Self {
+            name,
+            user,
+            process,
+            since,
+            ..
+        } = self;
         write!(f, "`{name}` of {user} (process {process}")?;
         if let Some(directory) = &self.directory {
             write!(f, ", results in {}", directory.display())?;

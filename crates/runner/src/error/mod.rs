@@ -55,7 +55,10 @@ pub enum RunError {
     #[error(
         "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
     )]
-    NeedsMachine { recipe: String, system: &'static str },
+    NeedsMachine {
+        recipe: String,
+        system: &'static str,
+    },
     /// The largest trial of a test needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] Box<NotEnoughMemory>),
@@ -110,8 +113,14 @@ pub enum RunError {
     #[error(transparent)]
     Namespace(io::Error),
     /// A device on the plan's interfaces does not answer.
-    #[error("{side}: no answer from {address} within {within_s} s; is the DUT up, and is that its address on this link?")]
-    NoAnswer { side: String, address: IpAddr, within_s: u64 },
+    #[error(
+        "{side}: no answer from {address} within {within_s} s; is the DUT up, and is that its address on this link?"
+    )]
+    NoAnswer {
+        side: String,
+        address: IpAddr,
+        within_s: u64,
+    },
     /// The testbed could not be built, or failed.
     #[error(transparent)]
     Testbed(TestbedError),
@@ -150,7 +159,10 @@ pub enum RunError {
 impl RunError {
     /// Adds the name of the test that caused the error.
     pub(crate) fn of_test(self, test: &str) -> Self {
-        Self::OfTest { test: test.to_owned(), source: Box::new(self) }
+        Self::OfTest {
+            test: test.to_owned(),
+            source: Box::new(self),
+        }
     }
 
     /// Returns the error itself, without the names of tests.
@@ -163,7 +175,10 @@ impl RunError {
 
     /// Returns the outcome of a run whose results are in this `place`. If they were removed or moved meanwhile, that is the cause of every error in
     /// writing them, whichever file was the first that could not be written.
-    pub(crate) fn of_place(outcome: Result<(), Self>, place: Result<(), StoreError>) -> Result<(), Self> {
+    pub(crate) fn of_place(
+        outcome: Result<(), Self>,
+        place: Result<(), StoreError>,
+    ) -> Result<(), Self> {
         match (outcome, place) {
             (Ok(()), place) => Ok(place?),
             (Err(error), Err(displaced)) if error.root().is_of_files() => Err(displaced.into()),
@@ -172,7 +187,10 @@ impl RunError {
     }
 
     fn is_of_files(&self) -> bool {
-        matches!(self, Self::Store(_) | Self::Report(_) | Self::Capture { .. } | Self::System(_))
+        matches!(
+            self,
+            Self::Store(_) | Self::Report(_) | Self::Capture { .. } | Self::System(_)
+        )
     }
 }
 
@@ -311,7 +329,11 @@ pub enum HeldError {
     UnknownTest { test: String, names: Vec<String> },
     /// A process already holds a testbed of the plan.
     #[error("the testbed of {plan} is up: test {test}, held by process {process}")]
-    IsUp { plan: String, test: String, process: u32 },
+    IsUp {
+        plan: String,
+        test: String,
+        process: u32,
+    },
     /// No process holds a testbed of the plan.
     #[error("the testbed of {0} is not up")]
     NotUp(String),
@@ -322,7 +344,9 @@ pub enum HeldError {
     #[error("the testbed of {0} is still being built")]
     NotReady(String),
     /// One end of the tester is on this machine, whose agent only takes it for trials.
-    #[error("one end of the tester is on {0}: only a testbed with both ends on this machine can be held")]
+    #[error(
+        "one end of the tester is on {0}: only a testbed with both ends on this machine can be held"
+    )]
     OnTwoMachines(String),
     /// The testbed has no such part.
     #[error("the testbed has no `{name}`; it has: {}", names.join(", "))]
@@ -361,7 +385,9 @@ pub struct PlanError(pub(crate) String);
 fn unknown(name: &str) -> String {
     match name.split_once('@') {
         Some((name, host)) => {
-            format!("recipe {name} cannot be moved to the host `{host}`, or runs there by default; leave out `@{host}`")
+            format!(
+                "recipe {name} cannot be moved to the host `{host}`, or runs there by default; leave out `@{host}`"
+            )
         }
         None => format!("no recipe is named `{name}`"),
     }
@@ -376,7 +402,11 @@ fn more_cores(is_row: bool) -> &'static str {
 }
 
 fn listed(cores: &[u32]) -> String {
-    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+    cores
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn of_the_dut(own: &[u32]) -> String {
@@ -407,22 +437,46 @@ mod tests {
     #[test]
     fn a_row_of_the_lab_is_not_sent_to_a_machine_that_takes_one_device() {
         let told = |is_row| RunError::OneCore { wanted: 2, is_row }.to_string();
-        assert!(told(false).ends_with("use a namespace, or a machine over ssh"), "{}", told(false));
-        assert!(!told(true).contains("ssh") && told(true).contains("NAME@netns"), "{}", told(true));
+        assert!(
+            told(false).ends_with("use a namespace, or a machine over ssh"),
+            "{}",
+            told(false)
+        );
+        assert!(
+            !told(true).contains("ssh") && told(true).contains("NAME@netns"),
+            "{}",
+            told(true)
+        );
     }
 
     #[test]
     fn results_that_were_removed_are_the_cause_of_what_could_not_be_written() {
         let missing = || io::Error::from(io::ErrorKind::NotFound);
-        let facts =
-            || RunError::from(StoreError::NotWritten { path: "results/facts.json".into(), error: missing() }).of_test("a");
+        let facts = || {
+            RunError::from(StoreError::NotWritten {
+                path: "results/facts.json".into(),
+                error: missing(),
+            })
+            .of_test("a")
+        };
         let removed = || Err(StoreError::Removed("results/trials.jsonl".into()));
-        let told = |outcome, place| RunError::of_place(outcome, place).map_err(|error| error.root().to_string());
+        let told = |outcome, place| {
+            RunError::of_place(outcome, place).map_err(|error| error.root().to_string())
+        };
         for outcome in [Ok(()), Err(facts()), Err(missing().into())] {
-            assert!(told(outcome, removed()).is_err_and(|told| told.starts_with("results/trials.jsonl was removed while")));
+            assert!(
+                told(outcome, removed())
+                    .is_err_and(|told| told.starts_with("results/trials.jsonl was removed while"))
+            );
         }
-        assert!(told(Err(facts()), Ok(())).is_err_and(|told| told.starts_with("cannot write results/facts.json")));
-        assert_eq!(told(Err(RunError::Interrupted), removed()), Err(RunError::Interrupted.to_string()));
+        assert!(
+            told(Err(facts()), Ok(()))
+                .is_err_and(|told| told.starts_with("cannot write results/facts.json"))
+        );
+        assert_eq!(
+            told(Err(RunError::Interrupted), removed()),
+            Err(RunError::Interrupted.to_string())
+        );
         assert_eq!(told(Ok(()), Ok(())), Ok(()));
     }
 }

@@ -12,7 +12,10 @@ pub(crate) const LONGEST_LINE: u64 = 64 << 20;
 pub enum RecordError {
     /// The line is not a record at all.
     #[error("line {line} is not a trial")]
-    NoTrial { line: usize, source: serde_json::Error },
+    NoTrial {
+        line: usize,
+        source: serde_json::Error,
+    },
     /// The line was written by a newer sixbench.
     #[error("line {line} has format {format}; this sixbench reads up to {FORMAT}: use a newer one")]
     Newer { line: usize, format: u32 },

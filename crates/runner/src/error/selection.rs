@@ -14,7 +14,10 @@ pub enum SelectionError {
     Campaign(#[from] CampaignError),
     /// The file names measurements that are not in the plan or cannot be measured separately.
     #[error("{}: {source}", file.display())]
-    InFile { file: PathBuf, source: CampaignError },
+    InFile {
+        file: PathBuf,
+        source: CampaignError,
+    },
     /// The file cannot be read.
     #[error("cannot read {}: {error}", file.display())]
     NotRead { file: PathBuf, error: io::Error },

@@ -24,7 +24,10 @@ pub enum StoreError {
     Removed(PathBuf),
     /// Somebody has moved the results of a run that goes on. `to` is where they are now, if known.
     #[error("{} was moved{} while the run wrote to it; all trials so far are there", directory.display(), moved_to(to.as_deref()))]
-    Moved { directory: PathBuf, to: Option<PathBuf> },
+    Moved {
+        directory: PathBuf,
+        to: Option<PathBuf>,
+    },
     /// The user may have edited the file.
     #[error("{} already exists; it is left as it is", .0.display())]
     Exists(PathBuf),
@@ -42,10 +45,16 @@ pub enum StoreError {
     NotUtf8(PathBuf),
     /// The directory cannot be made.
     #[error("cannot create the results directory {}: {error}", directory.display())]
-    NotCreated { directory: PathBuf, error: io::Error },
+    NotCreated {
+        directory: PathBuf,
+        error: io::Error,
+    },
     /// Another process writes to it.
     #[error("{} is writing to {}; wait until it has ended, or {}", writer_words(writer.as_ref()), directory.display(), how_to_stop(writer.as_ref()))]
-    InUse { directory: PathBuf, writer: Option<WritingProcess> },
+    InUse {
+        directory: PathBuf,
+        writer: Option<WritingProcess>,
+    },
     /// A file cannot be written.
     #[error("cannot write {}: {error}{}", path.display(), room(error))]
     NotWritten { path: PathBuf, error: io::Error },
@@ -54,60 +63,98 @@ pub enum StoreError {
     NotResolved(#[source] toml::ser::Error),
     /// A recipe cannot be said in TOML.
     #[error("cannot write the recipe {recipe}")]
-    Recipe { recipe: String, source: toml::ser::Error },
+    Recipe {
+        recipe: String,
+        source: toml::ser::Error,
+    },
     /// A record or the facts cannot be said in JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// There is no such directory, or it cannot be opened.
     #[error("{}", not_opened(directory, error))]
-    NoDirectory { directory: PathBuf, error: io::Error },
+    NoDirectory {
+        directory: PathBuf,
+        error: io::Error,
+    },
     /// A file cannot be read.
     #[error("{}", not_read(directory, file, error))]
-    NotRead { directory: PathBuf, file: String, error: io::Error },
+    NotRead {
+        directory: PathBuf,
+        file: String,
+        error: io::Error,
+    },
     /// The resolved plan was written by another version.
     #[error("{} is not a plan of this version of sixbench: line {line}: {title}", path.display())]
-    NoPlan { path: PathBuf, line: usize, title: String },
+    NoPlan {
+        path: PathBuf,
+        line: usize,
+        title: String,
+    },
     /// The records cannot be read.
     #[error("{}", path.display())]
     NoRecords { path: PathBuf, source: RecordError },
     /// There is no run to go on with.
     #[error("{} is not the directory of an interrupted run: cannot read resolved.toml there: {error}", directory.display())]
-    NoRun { directory: PathBuf, error: io::Error },
+    NoRun {
+        directory: PathBuf,
+        error: io::Error,
+    },
     /// The plan file of the run is gone.
     #[error("cannot read {}/plan.toml, which says where the run took place: {error}; {}", directory.display(), new_run(directory))]
-    PlanGone { directory: PathBuf, error: io::Error },
+    PlanGone {
+        directory: PathBuf,
+        error: io::Error,
+    },
     /// The plan file of the run was changed.
     #[error("{}/plan.toml has changed since the run began: {}", .0.display(), new_run(.0))]
     PlanChanged(PathBuf),
     /// No directory below this one has results that can be read; the others are named with the reason.
     #[error("no results that can be read in {}{}", folder.display(), listed(skipped))]
-    NoneBelow { folder: PathBuf, skipped: Vec<String> },
+    NoneBelow {
+        folder: PathBuf,
+        skipped: Vec<String>,
+    },
     /// There is neither a trial nor a set-up that failed.
     #[error("{} holds no trial yet, so there is nothing to report", .0.display())]
     NoTrial(PathBuf),
     /// No record is one that the plan asks for.
     #[error("{}", directory.display())]
-    Mismatch { directory: PathBuf, source: Box<ReplayMismatch> },
+    Mismatch {
+        directory: PathBuf,
+        source: Box<ReplayMismatch>,
+    },
 }
 
 fn not_opened(directory: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            format!("{} is not a results directory: {error}", directory.display())
+            format!(
+                "{} is not a results directory: {error}",
+                directory.display()
+            )
         }
-        _ => format!("cannot open the results directory {}: {error}", directory.display()),
+        _ => format!(
+            "cannot open the results directory {}: {error}",
+            directory.display()
+        ),
     }
 }
 
 fn not_read(directory: &Path, file: &str, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => format!("{} is not a results directory, because it has no {file}", directory.display()),
+        io::ErrorKind::NotFound => format!(
+            "{} is not a results directory, because it has no {file}",
+            directory.display()
+        ),
         _ => format!("cannot read {}: {error}", directory.join(file).display()),
     }
 }
 
 fn moved_to(to: Option<&Path>) -> String {
-    to.map_or_else(|| " elsewhere".to_owned(), |to| format!(" to {}", to.display()))
+    to.map_or_else(
+        || " elsewhere".to_owned(),
+        |to| format!(" to {}", to.display()),
+    )
 }
 
 /// Returns these lines below what stands before them.
@@ -120,7 +167,9 @@ fn room(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => {
             "; this user may not write there: call sixbench as the owner of the directory, or name another place, such as a copy"
         }
-        io::ErrorKind::StorageFull => "; free some space on that disk; completed trials are kept and the run can be resumed",
+        io::ErrorKind::StorageFull => {
+            "; free some space on that disk; completed trials are kept and the run can be resumed"
+        }
         io::ErrorKind::FileTooLarge => {
             "; raise the limit on the size of files (ulimit -f); completed trials are kept and the run can be resumed"
         }
@@ -129,12 +178,18 @@ fn room(error: &io::Error) -> &'static str {
 }
 
 fn new_run(directory: &Path) -> String {
-    format!("restore it, or start a new run with {}/resolved.toml", directory.display())
+    format!(
+        "restore it, or start a new run with {}/resolved.toml",
+        directory.display()
+    )
 }
 
 /// Returns what makes an error of a file that cannot be written.
 pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StoreError {
-    |error| StoreError::NotWritten { path: path.to_owned(), error }
+    |error| StoreError::NotWritten {
+        path: path.to_owned(),
+        error,
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +200,11 @@ mod tests {
     fn a_directory_without_rights_is_told_as_such() {
         let path = Path::new("results");
         let told = cannot_write(path)(io::ErrorKind::PermissionDenied.into()).to_string();
-        assert!(told.contains("; this user may not write there: call sixbench as the owner of the directory"), "{told}");
+        assert!(
+            told.contains(
+                "; this user may not write there: call sixbench as the owner of the directory"
+            ),
+            "{told}"
+        );
     }
 }

@@ -21,7 +21,9 @@ use crate::run_clock::now;
 use crate::stop;
 use rustix::fs::OFlags;
 use sixbench_plan::Links;
-use sixbench_testbed::{AuthorityMachine, LockAttempt, MachineLock, Remote, RemoteMachine, Shell, facts};
+use sixbench_testbed::{
+    AuthorityMachine, LockAttempt, MachineLock, Remote, RemoteMachine, Shell, facts,
+};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -93,7 +95,9 @@ pub fn lock(
     let mut told = String::new();
     loop {
         let locked = add(&directories, &holder).map_err(RunError::from);
-        let error = match locked.and_then(|locks| with_machines(locks, &machines, &holder, (&shell, &mut tell))) {
+        let error = match locked
+            .and_then(|locks| with_machines(locks, &machines, &holder, (&shell, &mut tell)))
+        {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
         };
@@ -101,7 +105,14 @@ pub fn lock(
             told = error.to_string();
             tell(format!("waiting: {told}"));
         }
-        stop::rest(stop, if machines.is_empty() { PAUSE } else { PAUSE_OF_MACHINES })?;
+        stop::rest(
+            stop,
+            if machines.is_empty() {
+                PAUSE
+            } else {
+                PAUSE_OF_MACHINES
+            },
+        )?;
         holder.since = now();
     }
 }
@@ -113,7 +124,11 @@ fn machines_of(links: &Links) -> Vec<&Remote> {
     let mut machines: Vec<&Remote> = devices.chain(authority).collect();
     // Without a third machine, the other end may be on the device's machine.
     let agent = links.agent.iter().map(|agent| &agent.remote);
-    let is_new = |agent: &&Remote| machines.iter().all(|machine| machine.destination() != agent.destination());
+    let is_new = |agent: &&Remote| {
+        machines
+            .iter()
+            .all(|machine| machine.destination() != agent.destination())
+    };
     let agent: Vec<&Remote> = agent.filter(is_new).collect();
     machines.extend(agent);
     machines
@@ -132,14 +147,22 @@ fn with_machines(
         match MachineLock::take(machine, &text, shell)? {
             LockAttempt::Taken(lock) => locks.machines.push(lock),
             LockAttempt::Held(by) if by == text => {
-                let text = format!("{name} is a machine that the plan names twice: each needs a machine of its own");
+                let text = format!(
+                    "{name} is a machine that the plan names twice: each needs a machine of its own"
+                );
                 return Err(PlanError(text).into());
             }
             LockAttempt::Held(by) => {
-                return Err(LockError::Machine { machine: name, holder: serde_json::from_str(&by).ok() }.into());
+                return Err(LockError::Machine {
+                    machine: name,
+                    holder: serde_json::from_str(&by).ok(),
+                }
+                .into());
             }
             LockAttempt::Unsupported => {
-                tell(format!("warning: {name} has neither flock nor lockf, so no other tester is kept from it"));
+                tell(format!(
+                    "warning: {name} has neither flock nor lockf, so no other tester is kept from it"
+                ));
             }
         }
     }
@@ -167,29 +190,50 @@ fn holder_of(request: &LockRequest<'_>) -> Result<LockHolder, RunError> {
 /// Returns the directories of locks: that of the variable, else root's, else those of this user.
 fn places_of_locks() -> Vec<PathBuf> {
     let user = rustix::process::geteuid();
-    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let named = |variable| {
+        std::env::var_os(variable)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+    };
     match named(VARIABLE) {
         Some(path) => vec![path],
         None if user.is_root() => vec!["/run/sixbench".into()],
         None => {
-            let of_user = [Some(PathBuf::from(format!("/run/user/{}", user.as_raw()))), named("XDG_RUNTIME_DIR")];
-            let private = of_user.into_iter().flatten().find(|path| is_private(path)).map(|path| path.join("sixbench"));
+            let of_user = [
+                Some(PathBuf::from(format!("/run/user/{}", user.as_raw()))),
+                named("XDG_RUNTIME_DIR"),
+            ];
+            let private = of_user
+                .into_iter()
+                .flatten()
+                .find(|path| is_private(path))
+                .map(|path| path.join("sixbench"));
             // The private one is there only while the user is logged in: jobs without a session meet the others in /tmp, whatever their TMPDIR is.
-            private.into_iter().chain([format!("/tmp/sixbench-{}", user.as_raw()).into()]).collect()
+            private
+                .into_iter()
+                .chain([format!("/tmp/sixbench-{}", user.as_raw()).into()])
+                .collect()
         }
     }
 }
 
 /// Returns whether a directory is private to this user.
 fn is_private(path: &Path) -> bool {
-    let is_own = |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+    let is_own =
+        |found: &fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|found| is_own(&found) && found.mode() & 0o777 == 0o700)
 }
 
 /// Adds a holder in all directories, unless another one has something that it needs.
 fn add(directories: &[LockDirectory], holder: &LockHolder) -> Result<ResourceLocks, LockError> {
-    let files = directories.iter().map(|directory| directory.add(holder)).collect::<Result<_, _>>()?;
-    Ok(ResourceLocks { _files: files, machines: Vec::new() })
+    let files = directories
+        .iter()
+        .map(|directory| directory.add(holder))
+        .collect::<Result<_, _>>()?;
+    Ok(ResourceLocks {
+        _files: files,
+        machines: Vec::new(),
+    })
 }
 
 struct LockDirectory(PathBuf);
@@ -209,15 +253,25 @@ impl LockDirectory {
 
     /// Makes the directory where there is none, and refuses one that others can write to.
     fn open(path: PathBuf) -> Result<Self, LockError> {
-        let refused = |why: String| LockError::Directory { path: path.clone(), why };
-        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| refused(error.to_string()))?;
+        let refused = |why: String| LockError::Directory {
+            path: path.clone(),
+            why,
+        };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(|error| refused(error.to_string()))?;
         // This does not follow a symbolic link.
         let found = fs::symlink_metadata(&path).map_err(|error| refused(error.to_string()))?;
         if !found.is_dir() {
             return Err(refused("it is no directory".to_owned()));
         }
         if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(refused(format!("it belongs to another user (number {})", found.uid())));
+            return Err(refused(format!(
+                "it belongs to another user (number {})",
+                found.uid()
+            )));
         }
         if found.mode() & 0o022 != 0 {
             return Err(refused("other users can write to it".to_owned()));
@@ -233,7 +287,10 @@ impl LockDirectory {
         }
         for other in self.holders()? {
             if let Some(what) = holder.shared_with(&other) {
-                return Err(LockError::Held { what, holder: Box::new(other) });
+                return Err(LockError::Held {
+                    what,
+                    holder: Box::new(other),
+                });
             }
         }
         self.write(holder).map_err(|error| self.refused(&error))
@@ -241,7 +298,11 @@ impl LockDirectory {
 
     /// Returns the lock under which only one process at a time checks the others and adds itself.
     fn guard(&self) -> Result<File, LockError> {
-        let guard = options().write(true).create(true).open(self.0.join(GUARD)).map_err(|error| self.refused(&error))?;
+        let guard = options()
+            .write(true)
+            .create(true)
+            .open(self.0.join(GUARD))
+            .map_err(|error| self.refused(&error))?;
         let begun = Instant::now();
         loop {
             match guard.try_lock() {
@@ -285,14 +346,20 @@ impl LockDirectory {
     }
 
     fn refused(&self, error: &io::Error) -> LockError {
-        LockError::Directory { path: self.0.clone(), why: error.to_string() }
+        LockError::Directory {
+            path: self.0.clone(),
+            why: error.to_string(),
+        }
     }
 }
 
 /// Returns options to open a file for reading without following a symbolic link.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    options
+        .read(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32);
     options
 }
 
@@ -310,8 +377,9 @@ fn holder_in(path: &Path) -> Option<LockHolder> {
 
 /// Returns the name of this user, or of the user who called sudo. If it is unknown, returns the user ID.
 fn user() -> String {
-    let named =
-        ["SUDO_USER", "LOGNAME", "USER"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    let named = ["SUDO_USER", "LOGNAME", "USER"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     named.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
 }
 
@@ -366,12 +434,18 @@ mod tests {
         let directory = scratch.open();
         let first = directory.add(&holder([0, 1, 2], &[])).expect("nobody else");
         let other = directory.add(&holder([3], &[])).expect("another core");
-        let error = directory.add(&holder([1, 2, 4], &[])).expect_err("two cores are in use").to_string();
-        let holder_in_words = "`nightly` of ada (process 4711, results in /results/night) since 2026-03-01T02:00:00Z";
+        let error = directory
+            .add(&holder([1, 2, 4], &[]))
+            .expect_err("two cores are in use")
+            .to_string();
+        let holder_in_words =
+            "`nightly` of ada (process 4711, results in /results/night) since 2026-03-01T02:00:00Z";
         assert_eq!(error, format!("cores 1, 2 are used by {holder_in_words}"));
         assert_eq!(scratch.files(), 2, "one that is refused leaves nothing");
         drop(first);
-        let again = directory.add(&holder([1, 2, 4], &[])).expect("they are free");
+        let again = directory
+            .add(&holder([1, 2, 4], &[]))
+            .expect("they are free");
         drop((other, again));
         assert_eq!(scratch.files(), 0);
     }
@@ -380,20 +454,48 @@ mod tests {
     fn interfaces_are_the_same_within_a_network_namespace_and_addresses_everywhere() {
         let scratch = Scratch::new("ports");
         let directory = scratch.open();
-        let _first = directory.add(&holder([0], &["e0", "memif:/run/a"])).expect("nobody else");
-        let told = |holder: LockHolder| directory.add(&holder).map(drop).map_err(|error| error.to_string());
-        assert!(told(holder([1], &["e0", "e1"])).is_err_and(|error| error.starts_with("port e0 is used by")));
-        assert!(told(LockHolder { network: 8, ..holder([1], &["e0", "e1"]) }).is_ok());
-        let elsewhere = LockHolder { network: 8, ..holder([0, 1], &["memif:/run/a"]) };
-        assert!(told(elsewhere).is_err_and(|error| error.starts_with("core 0 and port memif:/run/a are used by")));
+        let _first = directory
+            .add(&holder([0], &["e0", "memif:/run/a"]))
+            .expect("nobody else");
+        let told = |holder: LockHolder| {
+            directory
+                .add(&holder)
+                .map(drop)
+                .map_err(|error| error.to_string())
+        };
+        assert!(
+            told(holder([1], &["e0", "e1"]))
+                .is_err_and(|error| error.starts_with("port e0 is used by"))
+        );
+        assert!(
+            told(LockHolder {
+                network: 8,
+                ..holder([1], &["e0", "e1"])
+            })
+            .is_ok()
+        );
+        let elsewhere = LockHolder {
+            network: 8,
+            ..holder([0, 1], &["memif:/run/a"])
+        };
+        assert!(
+            told(elsewhere)
+                .is_err_and(|error| error.starts_with("core 0 and port memif:/run/a are used by"))
+        );
     }
 
     #[test]
     fn the_file_of_a_process_that_is_gone_holds_nothing_and_is_removed() {
         let scratch = Scratch::new("gone");
         let directory = scratch.open();
-        fs::write(scratch.0.join("1-0.json"), serde_json::to_string(&holder([0], &[])).expect("JSON")).expect("a file");
-        let _lock = directory.add(&holder([0], &[])).expect("its process is gone");
+        fs::write(
+            scratch.0.join("1-0.json"),
+            serde_json::to_string(&holder([0], &[])).expect("JSON"),
+        )
+        .expect("a file");
+        let _lock = directory
+            .add(&holder([0], &[]))
+            .expect("its process is gone");
         assert_eq!(scratch.files(), 1);
     }
 
@@ -402,7 +504,12 @@ mod tests {
         let scratch = Scratch::new("foreign");
         drop(scratch.open());
         fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).expect("permissions");
-        let refused = |path: &Path| LockDirectory::open(path.to_owned()).map(drop).expect_err("refused").to_string();
+        let refused = |path: &Path| {
+            LockDirectory::open(path.to_owned())
+                .map(drop)
+                .expect_err("refused")
+                .to_string()
+        };
         assert!(
             refused(&scratch.0)
                 .contains("other users can write to it; set SIXBENCH_LOCKS to a directory that only this user can write to"),
@@ -412,7 +519,11 @@ mod tests {
         fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o700)).expect("permissions");
         let (link, target) = (scratch.0.join("link"), scratch.0.join("target"));
         symlink(&scratch.0, &link).expect("a link");
-        assert!(refused(&link).contains("no directory"), "{}", refused(&link));
+        assert!(
+            refused(&link).contains("no directory"),
+            "{}",
+            refused(&link)
+        );
         symlink(&target, scratch.0.join(GUARD)).expect("a link");
         assert!(scratch.open().add(&holder([0], &[])).is_err() && !target.exists());
     }
@@ -431,17 +542,28 @@ mod tests {
         let both = open().expect("directories of our own");
         let held = add(&both, &holder([0], &[])).expect("nobody else");
         assert_eq!((own.files(), foreign.files()), (1, 1));
-        assert!(add(&[foreign.open()], &holder([0], &[])).is_err() && add(&[own.open()], &holder([0], &[])).is_err());
+        assert!(
+            add(&[foreign.open()], &holder([0], &[])).is_err()
+                && add(&[own.open()], &holder([0], &[])).is_err()
+        );
         drop(held);
         let alone = add(&[foreign.open()], &holder([0], &[])).expect("it has ended");
         assert!(add(&both, &holder([0], &[])).is_err());
-        assert_eq!((own.files(), foreign.files()), (0, 1), "one that is refused leaves nothing");
+        assert_eq!(
+            (own.files(), foreign.files()),
+            (0, 1),
+            "one that is refused leaves nothing"
+        );
         drop(alone);
         fs::set_permissions(&own.0, fs::Permissions::from_mode(0o770)).expect("permissions");
         fs::set_permissions(&foreign.0, fs::Permissions::from_mode(0o770)).expect("permissions");
         let error = open().map(drop).expect_err("none is private").to_string();
         assert!(error.contains(&own.0.display().to_string()), "{error}");
-        assert!(!is_private(&own.0) && !is_private(Path::new("/proc/self/cwd")) && !is_private(&own.0.join("none")));
+        assert!(
+            !is_private(&own.0)
+                && !is_private(Path::new("/proc/self/cwd"))
+                && !is_private(&own.0.join("none"))
+        );
         fs::set_permissions(&own.0, fs::Permissions::from_mode(0o700)).expect("permissions");
         assert!(is_private(&own.0));
     }
@@ -450,13 +572,24 @@ mod tests {
     fn a_machine_that_is_the_device_of_another_tester_is_not_used_until_that_has_ended() {
         let scratch = Scratch::new("device");
         let directory = scratch.open();
-        let tester = LockHolder { host: "lab2".to_owned(), ..holder([0], &[]) };
-        fs::write(scratch.0.join("machine.holder"), serde_json::to_string(&tester).expect("JSON")).expect("a file");
+        let tester = LockHolder {
+            host: "lab2".to_owned(),
+            ..holder([0], &[])
+        };
+        fs::write(
+            scratch.0.join("machine.holder"),
+            serde_json::to_string(&tester).expect("JSON"),
+        )
+        .expect("a file");
         let lock = File::create(scratch.0.join("machine")).expect("a file");
         lock.lock().expect("as the session of that tester does");
-        let error = directory.add(&holder([9], &[])).expect_err("the machine is used").to_string();
+        let error = directory
+            .add(&holder([9], &[]))
+            .expect_err("the machine is used")
+            .to_string();
         assert!(
-            error.starts_with("this machine is the device of `nightly` of ada") && error.ends_with("Z, on lab2"),
+            error.starts_with("this machine is the device of `nightly` of ada")
+                && error.ends_with("Z, on lab2"),
             "{error}"
         );
         drop(lock);

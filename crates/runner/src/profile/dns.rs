@@ -29,7 +29,11 @@ pub(super) fn job(
         client_namespace: None,
         client: Some(left.source),
         server: SocketAddr::new(left.destination, port),
-        authority: is_ours.then_some(AuthorityEnd { namespace: None, listen, looped: None }),
+        authority: is_ours.then_some(AuthorityEnd {
+            namespace: None,
+            listen,
+            looped: None,
+        }),
         external: None,
     };
     Ok((ends, dns_settings(recipe, dns, settings)?))
@@ -40,9 +44,19 @@ pub(crate) fn authority_address(recipe: &Recipe) -> SocketAddr {
     SocketAddr::new(recipe.foreground.right.destination, AUTHORITY_PORT)
 }
 
-fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Result<DnsSettings, String> {
-    let prefix = recipe.dns.as_ref().and_then(|dns| dns.prefix).map(|prefix| prefix.to_string().parse::<Prefix6052>());
-    let prefix = prefix.transpose().map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
+fn dns_settings(
+    recipe: &Recipe,
+    dns: &DnsTest,
+    settings: TrialSettings,
+) -> Result<DnsSettings, String> {
+    let prefix = recipe
+        .dns
+        .as_ref()
+        .and_then(|dns| dns.prefix)
+        .map(|prefix| prefix.to_string().parse::<Prefix6052>());
+    let prefix = prefix
+        .transpose()
+        .map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     Ok(DnsSettings {
         expectation: expectation(dns, prefix),
         domain: Domain::new(&dns.domain)?,
@@ -62,26 +76,45 @@ fn dns_settings(recipe: &Recipe, dns: &DnsTest, settings: TrialSettings) -> Resu
 fn expectation(dns: &DnsTest, prefix: Option<Prefix6052>) -> ExpectedAnswers {
     ExpectedAnswers {
         // Behind a forwarding device, it is the authority that answers.
-        role: if dns.role.has_cache() { DnsRole::Dns64 } else { DnsRole::Authority },
+        role: if dns.role.has_cache() {
+            DnsRole::Dns64
+        } else {
+            DnsRole::Authority
+        },
         prefix,
-        population: NamePopulation { with_aaaa: dns.with_aaaa },
+        population: NamePopulation {
+            with_aaaa: dns.with_aaaa,
+        },
         most_ttl: dns.ttl_s,
     }
 }
 
-fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -> Result<(), String> {
+fn check(
+    recipe: &Recipe,
+    test: &Test,
+    dns: &DnsTest,
+    settings: TrialSettings,
+) -> Result<(), String> {
     let fits = match dns.role {
         DnsRole::Dns64 => recipe.technology == Technology::Dns64,
         DnsRole::Authority => recipe.technology == Technology::DnsAuthority,
-        DnsRole::Through => !recipe.technology.is_dns() && recipe.subscribers.is_none() && !recipe.is_tunnel(),
+        DnsRole::Through => {
+            !recipe.technology.is_dns() && recipe.subscribers.is_none() && !recipe.is_tunnel()
+        }
     };
     if !fits {
         let (measure, technology) = (test.measure.name(), recipe.technology.title());
-        return Err(format!("test {}: measure = \"{measure}\" does not fit recipe {}: {technology}", test.name, recipe.name));
+        return Err(format!(
+            "test {}: measure = \"{measure}\" does not fit recipe {}: {technology}",
+            test.name, recipe.name
+        ));
     }
     let lasts_ns = settings.duration_ns + dns.timeout_ns;
     if dns.cached > 0 && u64::from(dns.ttl_s) * 1_000_000_000 <= 2 * lasts_ns {
-        return Err(format!("test {}: `ttl` must be longer than two trials, or nothing stays cached", test.name));
+        return Err(format!(
+            "test {}: `ttl` must be longer than two trials, or nothing stays cached",
+            test.name
+        ));
     }
     Ok(())
 }
@@ -90,8 +123,13 @@ fn check(recipe: &Recipe, test: &Test, dns: &DnsTest, settings: TrialSettings) -
 ///
 /// # Errors
 /// There is no such recipe, or it is not an authoritative server's.
-pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<&'l Recipe>, PlanError> {
-    let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else { return Ok(None) };
+pub(crate) fn authority<'l>(
+    library: &'l Library,
+    test: &Test,
+) -> Result<Option<&'l Recipe>, PlanError> {
+    let Some(name) = test.measure.dns().and_then(|dns| dns.authority.as_ref()) else {
+        return Ok(None);
+    };
     let unknown = || PlanError(format!("test {}: no recipe is named {name}", test.name));
     let recipe = library.get(name).ok_or_else(unknown)?;
     match recipe.technology {
@@ -110,24 +148,48 @@ pub(crate) fn authority<'l>(library: &'l Library, test: &Test) -> Result<Option<
 /// The zone file cannot be generated.
 pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
-    let text = if is_in_a_file && !is_rehearsal { Some(zone_text(dns).map_err(PlanError)?.into()) } else { None };
-    Ok(Zone { domain: dns.domain.clone(), text, authority_port: AUTHORITY_PORT })
+    let text = if is_in_a_file && !is_rehearsal {
+        Some(zone_text(dns).map_err(PlanError)?.into())
+    } else {
+        None
+    };
+    Ok(Zone {
+        domain: dns.domain.clone(),
+        text,
+        authority_port: AUTHORITY_PORT,
+    })
 }
 
 fn zone_text(dns: &DnsTest) -> Result<String, String> {
-    let population = NamePopulation { with_aaaa: dns.with_aaaa };
-    let zone = AddressZone { domain: Domain::new(&dns.domain)?, population, ttl_s: dns.ttl_s };
+    let population = NamePopulation {
+        with_aaaa: dns.with_aaaa,
+    };
+    let zone = AddressZone {
+        domain: Domain::new(&dns.domain)?,
+        population,
+        ttl_s: dns.ttl_s,
+    };
     let mut text = Vec::new();
-    zone_file::write_zone(&mut text, &zone, dns.names).map_err(|e| format!("cannot write the zone: {e}"))?;
+    zone_file::write_zone(&mut text, &zone, dns.names)
+        .map_err(|e| format!("cannot write the zone: {e}"))?;
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
 }
 
 /// Returns a text that distinguishes servers of one recipe: it has everything that is in their configuration.
 pub(crate) fn server_of(dns: &DnsTest) -> String {
-    let DnsTest { domain, names, with_aaaa, ttl_s, authority, .. } = dns;
+    let DnsTest {
+        domain,
+        names,
+        with_aaaa,
+        ttl_s,
+        authority,
+        ..
+    } = dns;
     match (dns.role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),
-        (DnsRole::Dns64, Some(authority)) => format!("{domain} {authority} {names} {with_aaaa} {ttl_s}"),
+        (DnsRole::Dns64, Some(authority)) => {
+            format!("{domain} {authority} {names} {with_aaaa} {ttl_s}")
+        }
         (DnsRole::Through, _) => "through".to_owned(),
         (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
     }

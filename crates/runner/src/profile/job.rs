@@ -51,11 +51,23 @@ impl Job {
 ///
 /// # Errors
 /// The recipe's device cannot be tested in this way.
-pub fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings: TrialSettings) -> Result<Job, PlanError> {
+pub fn of(
+    recipe: &Recipe,
+    test: &Test,
+    frame_size: FrameSize,
+    seed: u64,
+    settings: TrialSettings,
+) -> Result<Job, PlanError> {
     job(recipe, test, frame_size, seed, settings).map_err(PlanError)
 }
 
-fn job(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings: TrialSettings) -> Result<Job, String> {
+fn job(
+    recipe: &Recipe,
+    test: &Test,
+    frame_size: FrameSize,
+    seed: u64,
+    settings: TrialSettings,
+) -> Result<Job, String> {
     if let Some(dns) = test.measure.dns() {
         return super::dns::job(recipe, test, dns, settings).map(|job| Job::Dns(Box::new(job)));
     }
@@ -63,9 +75,15 @@ fn job(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64, settings:
         Some(tcp) => {
             super::check_forwards(recipe, test)?;
             super::variation::check(recipe, test)?;
-            Ok(Job::Tcp(ends(recipe, test, tcp), tcp_settings(tcp, settings)))
+            Ok(Job::Tcp(
+                ends(recipe, test, tcp),
+                tcp_settings(tcp, settings),
+            ))
         }
-        None => Ok(Job::Frames(Box::new(super::of(recipe, test, frame_size, seed)?), settings)),
+        None => Ok(Job::Frames(
+            Box::new(super::of(recipe, test, frame_size, seed)?),
+            settings,
+        )),
     }
 }
 
@@ -80,7 +98,11 @@ fn tcp_settings(tcp: &Tcp, settings: TrialSettings) -> TcpSettings {
 
 fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
-    let initiator = recipe.state.as_ref().map(|state| state.initiator).unwrap_or_default();
+    let initiator = recipe
+        .state
+        .as_ref()
+        .map(|state| state.initiator)
+        .unwrap_or_default();
     let (opens, client, server, listen, part, ports) = match initiator {
         DeviceSide::Left => {
             let traffic = &test.traffic;
@@ -95,7 +117,14 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
         }
         DeviceSide::Right => {
             let traffic = &test.traffic;
-            (Direction::Reverse, right.destination, right.source, left.source, traffic.right_addresses, traffic.reverse_ports)
+            (
+                Direction::Reverse,
+                right.destination,
+                right.source,
+                left.source,
+                traffic.right_addresses,
+                traffic.reverse_ports,
+            )
         }
     };
     TcpEnds {
@@ -107,15 +136,26 @@ fn ends(recipe: &Recipe, test: &Test, tcp: &Tcp) -> TcpEnds {
         server,
         server_ports: tcp.server_ports.0..=tcp.server_ports.1,
         listen: Some(listen),
-        pool: recipe.state.iter().flat_map(|state| state.pool.iter().map(|pool| pool.net())).collect(),
+        pool: recipe
+            .state
+            .iter()
+            .flat_map(|state| state.pool.iter().map(|pool| pool.net()))
+            .collect(),
     }
 }
 
 /// Returns the last value of the range; a fixed range has only its first value.
 fn last(range: ValueRange) -> u16 {
-    if range.count() == 1 { range.first } else { range.last }
+    if range.count() == 1 {
+        range.first
+    } else {
+        range.last
+    }
 }
 
 fn clients(own: IpAddr, part: Option<AddressPart>) -> Vec<IpAddr> {
-    part.map_or_else(|| vec![own], |part| AddressVariation::Part(part).addresses(own).collect())
+    part.map_or_else(
+        || vec![own],
+        |part| AddressVariation::Part(part).addresses(own).collect(),
+    )
 }

@@ -11,7 +11,8 @@ pub use crate::error::PlanError;
 pub use job::{Job, of as job};
 
 use sixbench_engine::frames::profile::{
-    AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel, WireAddresses,
+    AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel,
+    WireAddresses,
 };
 use sixbench_method::measures::{Demand, Quantity};
 use sixbench_method::plan::{AddressPart, Test};
@@ -21,11 +22,19 @@ use sixbench_wire::WireError;
 use std::net::IpAddr;
 use translator::Translator;
 
-pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64) -> Result<TrafficProfile, String> {
+pub(crate) fn of(
+    recipe: &Recipe,
+    test: &Test,
+    frame_size: FrameSize,
+    seed: u64,
+) -> Result<TrafficProfile, String> {
     check_forwards(recipe, test)?;
     let background = recipe.background.as_ref();
     if background.is_none() && test.foreground.foreground < test.foreground.of {
-        return Err(format!("test {}: the recipe {} carries no background traffic", test.name, recipe.name));
+        return Err(format!(
+            "test {}: the recipe {} carries no background traffic",
+            test.name, recipe.name
+        ));
     }
     check_translation(recipe)?;
     check_reset(recipe, test)?;
@@ -34,8 +43,10 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
     let gateway = gateway::of(recipe, test)?;
     variation::check(recipe, test)?;
     let subscribers = subscribers::of(recipe, test)?;
-    let paths =
-        |view: fn(&RecipeTraffic) -> Path| Paths { foreground: view(&recipe.foreground), background: background.map(view) };
+    let paths = |view: fn(&RecipeTraffic) -> Path| Paths {
+        foreground: view(&recipe.foreground),
+        background: background.map(view),
+    };
     Ok(TrafficProfile {
         frame_size,
         directions: test.directions,
@@ -50,7 +61,11 @@ pub(crate) fn of(recipe: &Recipe, test: &Test, frame_size: FrameSize, seed: u64)
         payload: test.traffic.payload,
         flows: test.traffic.flows,
         gateway,
-        ipdv: test.measure.info().quantities.contains(&Quantity::IpdvMedian),
+        ipdv: test
+            .measure
+            .info()
+            .quantities
+            .contains(&Quantity::IpdvMedian),
         keeps_identification: recipe.keeps_headers(),
         zero_checksum_is_known: recipe.known_defects.contains(&KnownDefect::ZeroUdpChecksum),
         absent_checksum_is_known: recipe.known_defects.contains(&KnownDefect::NoUdpChecksum),
@@ -75,9 +90,19 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
         return Ok(());
     }
     let (test, name, technology) = (&test.name, &recipe.name, recipe.technology.title());
-    let measure = if recipe.technology == recipe::Technology::Dns64 { "dns64" } else { "dns-authority" };
-    let article = if technology.starts_with('a') { "an" } else { "a" };
-    Err(format!("test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""))
+    let measure = if recipe.technology == recipe::Technology::Dns64 {
+        "dns64"
+    } else {
+        "dns-authority"
+    };
+    let article = if technology.starts_with('a') {
+        "an"
+    } else {
+        "a"
+    };
+    Err(format!(
+        "test {test}: recipe {name} is {article} {technology}: it forwards no frames; measure = \"{measure}\""
+    ))
 }
 
 /// Refuses to time the tear-down of a device in the lab: running a command in a virtual machine takes a tenth of a second, which would be included.
@@ -97,10 +122,15 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
         return Ok(());
     }
     let why = match recipe.host {
-        DeviceHost::Memif => "it has no [[reset]], and links in shared memory would end with the process of its [daemon]",
+        DeviceHost::Memif => {
+            "it has no [[reset]], and links in shared memory would end with the process of its [daemon]"
+        }
         _ => "it has neither [[reset]] nor [daemon]",
     };
-    Err(format!("test {}: the recipe {} does not say how to reset the device: {why}", test.name, recipe.name))
+    Err(format!(
+        "test {}: the recipe {} does not say how to reset the device: {why}",
+        test.name, recipe.name
+    ))
 }
 
 /// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are not replies to the
@@ -117,47 +147,91 @@ fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn forward(traffic: &RecipeTraffic) -> Path {
-    Path { sent: encapsulation(traffic.left), expected: encapsulation(traffic.right), hops: traffic.hops }
+    Path {
+        sent: encapsulation(traffic.left),
+        expected: encapsulation(traffic.right),
+        hops: traffic.hops,
+    }
 }
 
 /// Returns the path of the reply to a forward datagram, with ends swapped, from right to left.
 fn reverse(traffic: &RecipeTraffic) -> Path {
-    let (sent, expected) = (encapsulation(traffic.right).swapped(), encapsulation(traffic.left).swapped());
-    Path { sent, expected, hops: traffic.hops_in_reverse() }
+    let (sent, expected) = (
+        encapsulation(traffic.right).swapped(),
+        encapsulation(traffic.left).swapped(),
+    );
+    Path {
+        sent,
+        expected,
+        hops: traffic.hops_in_reverse(),
+    }
 }
 
 /// Returns what a wire does with hardware addresses, or `None` for any other device.
 fn wire(recipe: &Recipe) -> Option<WireAddresses> {
-    let of_wire = if recipe.swaps_hardware_addresses { WireAddresses::Exchanged } else { WireAddresses::Kept };
+    let of_wire = if recipe.swaps_hardware_addresses {
+        WireAddresses::Exchanged
+    } else {
+        WireAddresses::Kept
+    };
     (recipe.technology == recipe::Technology::Wire).then_some(of_wire)
 }
 
 fn encapsulation(ends: recipe::Ends) -> Encapsulation {
     let tunnel = ends.outer.map(|outer| Tunnel {
-        ends: AddressPair { source: outer.source, destination: outer.destination },
+        ends: AddressPair {
+            source: outer.source,
+            destination: outer.destination,
+        },
         hop_limit: outer.hop_limit,
     });
-    Encapsulation { ends: AddressPair { source: ends.source, destination: ends.destination }, tunnel }
+    Encapsulation {
+        ends: AddressPair {
+            source: ends.source,
+            destination: ends.destination,
+        },
+        tunnel,
+    }
 }
 
 fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
-    let pair = |tester: &IpAddr| Some(Neighbours { tester: *tester, dut: link.neighbour_of(*tester)? });
+    let pair = |tester: &IpAddr| {
+        Some(Neighbours {
+            tester: *tester,
+            dut: link.neighbour_of(*tester)?,
+        })
+    };
     link.tester.iter().filter_map(pair).collect()
 }
 
 /// Refuses a recipe whose foreground addresses do not match its translation, because every frame would count as mistranslated.
 fn check_translation(recipe: &Recipe) -> Result<(), String> {
-    let Some(translation) = &recipe.translation else { return Ok(()) };
+    let Some(translation) = &recipe.translation else {
+        return Ok(());
+    };
     let in_recipe = |e: WireError| format!("recipe {}: [translation]: {e}", recipe.name);
     let translator = Translator::new(translation).map_err(in_recipe)?;
     let (left, right) = (recipe.foreground.left, recipe.foreground.right);
     let pooled = recipe.state.as_ref().map(|state| state.initiator);
     let ends = [
-        ("source", left.source, right.source, pooled != Some(recipe::DeviceSide::Left)),
-        ("destination", left.destination, right.destination, pooled != Some(recipe::DeviceSide::Right)),
+        (
+            "source",
+            left.source,
+            right.source,
+            pooled != Some(recipe::DeviceSide::Left),
+        ),
+        (
+            "destination",
+            left.destination,
+            right.destination,
+            pooled != Some(recipe::DeviceSide::Right),
+        ),
     ];
     // An address from the pool of a stateful device is not a function of the original one.
-    for (what, from, to, _) in ends.into_iter().filter(|(_, _, _, is_translated)| *is_translated) {
+    for (what, from, to, _) in ends
+        .into_iter()
+        .filter(|(_, _, _, is_translated)| *is_translated)
+    {
         match translator.translate(from) {
             Some(translated) if translated == to => {}
             Some(translated) => {
@@ -166,7 +240,12 @@ fn check_translation(recipe: &Recipe) -> Result<(), String> {
                     recipe.name
                 ));
             }
-            None => return Err(format!("recipe {}: its [translation] has no mapping for {from}", recipe.name)),
+            None => {
+                return Err(format!(
+                    "recipe {}: its [translation] has no mapping for {from}",
+                    recipe.name
+                ));
+            }
         }
     }
     Ok(())
@@ -180,16 +259,24 @@ mod tests {
     use sixbench_testbed::Library;
 
     fn test(foreground: Share) -> Test {
-        Test { foreground, ..Test::of("t", "tayga-siit") }
+        Test {
+            foreground,
+            ..Test::of("t", "tayga-siit")
+        }
     }
 
     fn recipe(name: &str) -> Recipe {
-        Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
+        Library::load::<&std::path::Path>(&[])
+            .expect("recipes")
+            .get(name)
+            .expect("the recipe")
+            .clone()
     }
 
     #[test]
     fn the_reverse_frame_is_the_answer_to_the_forward_one() {
-        let profile = of(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1).expect("a profile");
+        let profile =
+            of(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1).expect("a profile");
         let reverse = profile.reverse.foreground;
         assert_eq!(reverse.sent.ends.source.to_string(), "198.19.0.2");
         assert_eq!(reverse.sent.ends.destination.to_string(), "198.18.0.2");
@@ -211,12 +298,22 @@ mod tests {
     #[test]
     fn a_dns_server_is_refused_for_frames_and_connections() {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
-        let test =
-            |dut: &str, measure: &str| format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n");
-        let tests = [test("unbound-dns64", "throughput"), test("nsd-authority", "tcp-establishment-rate")].concat();
-        let loaded = sixbench_plan::load(&format!("name = \"p\"\n{tests}"), &library).expect("a plan");
-        let refused =
-            crate::check_traffic(&loaded.plan, &library, sixbench_method::isolation::Isolation::Declared).expect_err("refused");
+        let test = |dut: &str, measure: &str| {
+            format!("[[test]]\nname = \"{measure}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\n")
+        };
+        let tests = [
+            test("unbound-dns64", "throughput"),
+            test("nsd-authority", "tcp-establishment-rate"),
+        ]
+        .concat();
+        let loaded =
+            sixbench_plan::load(&format!("name = \"p\"\n{tests}"), &library).expect("a plan");
+        let refused = crate::check_traffic(
+            &loaded.plan,
+            &library,
+            sixbench_method::isolation::Isolation::Declared,
+        )
+        .expect_err("refused");
         assert_eq!(
             refused.to_string(),
             "test throughput: recipe unbound-dns64 is a DNS64 server: it forwards no frames; measure = \"dns64\"\n\
@@ -227,18 +324,31 @@ mod tests {
 
     #[test]
     fn background_needs_a_recipe_that_carries_it() {
-        let mixed = Share { foreground: 9, of: 10 };
+        let mixed = Share {
+            foreground: 9,
+            of: 10,
+        };
         assert!(of(&recipe("linux-ipv4"), &test(mixed), FrameSize(84), 1).is_err());
         assert!(of(&recipe("tayga-siit"), &test(mixed), FrameSize(84), 1).is_ok());
     }
 
     #[test]
     fn a_kernel_without_a_way_to_reset_it_is_refused_for_the_reset_test() {
-        let reset =
-            sixbench_method::plan::Reset { load: sixbench_method::plan::Load::OfThroughput(1.0), before_ns: 1, after_ns: 1 };
-        let test = Test { measure: Measure::Reset(reset), ..Test::of("t", "linux-ipv4") };
+        let reset = sixbench_method::plan::Reset {
+            load: sixbench_method::plan::Load::OfThroughput(1.0),
+            before_ns: 1,
+            after_ns: 1,
+        };
+        let test = Test {
+            measure: Measure::Reset(reset),
+            ..Test::of("t", "linux-ipv4")
+        };
         let mut recipe = recipe("linux-ipv4");
         recipe.reset.clear();
-        assert!(of(&recipe, &test, FrameSize(84), 1).expect_err("refused").contains("neither [[reset]] nor [daemon]"));
+        assert!(
+            of(&recipe, &test, FrameSize(84), 1)
+                .expect_err("refused")
+                .contains("neither [[reset]] nor [daemon]")
+        );
     }
 }

@@ -5,7 +5,9 @@ use sixbench_engine::frames::profile::{Appearance, SubscriberGroup, SubscriberGr
 use sixbench_method::plan::{Payload, Test, ValueOrder};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::{self, Ends, Recipe};
-use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, DsLite, MapDomain, MapRule, PortRule, SixRd, Softwires};
+use sixbench_wire::rules::{
+    AddressRule, B4Addresses, B4Layout, DsLite, MapDomain, MapRule, PortRule, SixRd, Softwires,
+};
 use sixbench_wire::{Prefix6, template};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -37,15 +39,23 @@ struct Rule {
 
 impl RuleSet {
     pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
-        let Some(section) = &recipe.subscribers else { return Ok(None) };
+        let Some(section) = &recipe.subscribers else {
+            return Ok(None);
+        };
         let rules = match (&section.map[..], &section.softwires, &section.six_rd) {
             (_, Some(softwires), _) => of_softwires(softwires).map(|rule| vec![rule]),
             (_, _, Some(six_rd)) => of_six_rd(six_rd).map(|rule| vec![rule]),
             (map, ..) => of_domain(map),
         };
-        let rules = rules.map_err(|wrong| format!("recipe {}: [subscribers]: {wrong}", recipe.name))?;
-        let most = rules.iter().fold(0u64, |sum, rule| sum.saturating_add(rule.most));
-        Ok(Some(Self { rules, most: most.min(section.most.map_or(u64::MAX, u64::from)) }))
+        let rules =
+            rules.map_err(|wrong| format!("recipe {}: [subscribers]: {wrong}", recipe.name))?;
+        let most = rules
+            .iter()
+            .fold(0u64, |sum, rule| sum.saturating_add(rule.most));
+        Ok(Some(Self {
+            rules,
+            most: most.min(section.most.map_or(u64::MAX, u64::from)),
+        }))
     }
 
     /// Divides `count` subscribers evenly among the rules, without exceeding any rule's maximum.
@@ -53,7 +63,9 @@ impl RuleSet {
         let mut shares = vec![0; self.rules.len()];
         let mut left = count.min(self.most);
         while left > 0 {
-            let open: Vec<usize> = (0..shares.len()).filter(|&at| shares[at] < self.rules[at].most).collect();
+            let open: Vec<usize> = (0..shares.len())
+                .filter(|&at| shares[at] < self.rules[at].most)
+                .collect();
             let each = (left / open.len().max(1) as u64).max(1);
             for at in open {
                 let taken = each.min(self.rules[at].most - shares[at]).min(left);
@@ -65,27 +77,53 @@ impl RuleSet {
     }
 
     fn shared(&self, count: u32) -> impl Iterator<Item = (&Rule, u32)> {
-        self.rules.iter().zip(self.shares(u64::from(count)).into_iter().map(|share| share as u32))
+        self.rules.iter().zip(
+            self.shares(u64::from(count))
+                .into_iter()
+                .map(|share| share as u32),
+        )
     }
 
     /// Returns the first `count` subscribers as needed for a device's configuration.
     fn words(&self, count: u32) -> Vec<Subscriber> {
-        let all = self.shared(count).flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
-        all.enumerate().map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule)).collect()
+        let all = self
+            .shared(count)
+            .flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
+        all.enumerate()
+            .map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule))
+            .collect()
     }
 }
 
 impl Rule {
     fn appearance(&self, ends: &Ends) -> Appearance {
-        let of = |address: IpAddr| if address.is_ipv4() { self.ipv4 } else { Some(self.ipv6) };
-        Appearance { inner: of(ends.source), outer: ends.outer.and_then(|outer| of(outer.source)) }
+        let of = |address: IpAddr| {
+            if address.is_ipv4() {
+                self.ipv4
+            } else {
+                Some(self.ipv6)
+            }
+        };
+        Appearance {
+            inner: of(ends.source),
+            outer: ends.outer.and_then(|outer| of(outer.source)),
+        }
     }
 
     fn group(&self, recipe: &Recipe, count: u32) -> SubscriberGroup {
         let traffic = &recipe.foreground;
         // Behind a stateful device, sources are from the pool.
-        let right = if recipe.state.is_some() { Appearance::default() } else { self.appearance(&traffic.right) };
-        SubscriberGroup { count, left: self.appearance(&traffic.left), right, ports: self.ports }
+        let right = if recipe.state.is_some() {
+            Appearance::default()
+        } else {
+            self.appearance(&traffic.right)
+        };
+        SubscriberGroup {
+            count,
+            left: self.appearance(&traffic.left),
+            right,
+            ports: self.ports,
+        }
     }
 
     /// Returns a subscriber as needed for a device's configuration. `of_rule` is its number within the rule, and `number` its number among all.
@@ -97,7 +135,9 @@ impl Rule {
             ipv6: self.ipv6.address(e),
             ipv4: self.ipv4.map(|rule| rule.address(e)),
             psid: self.ports.psid(e),
-            ports: ranges.first().map_or((1, u16::MAX), |first| (*first.start(), *first.end())),
+            ports: ranges
+                .first()
+                .map_or((1, u16::MAX), |first| (*first.start(), *first.end())),
         }
     }
 }
@@ -114,27 +154,46 @@ fn of_domain(map: &[recipe::MapRuleSection]) -> Result<Vec<Rule>, String> {
             map.len()
         ));
     }
-    let named = |(index, rule)| of_map(rule).map_err(|wrong| format!("{}{wrong}", place_of(index, map.len())));
-    let rules = map.iter().enumerate().map(named).collect::<Result<Vec<_>, _>>()?;
+    let named = |(index, rule)| {
+        of_map(rule).map_err(|wrong| format!("{}{wrong}", place_of(index, map.len())))
+    };
+    let rules = map
+        .iter()
+        .enumerate()
+        .map(named)
+        .collect::<Result<Vec<_>, _>>()?;
     let domain = MapDomain::new(rules).map_err(text)?;
-    let rule =
-        |rule: &MapRule| Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: rule.ports() };
+    let rule = |rule: &MapRule| Rule {
+        most: rule.subscribers(),
+        ipv6: rule.ipv6(),
+        ipv4: Some(rule.ipv4()),
+        ports: rule.ports(),
+    };
     Ok(domain.rules().iter().map(rule).collect())
 }
 
 /// Returns a prefix for messages that names the rule, or nothing if there is only one rule.
 fn place_of(index: usize, of: usize) -> String {
-    if of > 1 { format!("mapping rule {}: ", index + 1) } else { String::new() }
+    if of > 1 {
+        format!("mapping rule {}: ", index + 1)
+    } else {
+        String::new()
+    }
 }
 
 fn of_map(map: &recipe::MapRuleSection) -> Result<MapRule, String> {
-    let prefixes = (map.ipv6_prefix.parse().map_err(text)?, map.ipv4_prefix.parse().map_err(text)?);
+    let prefixes = (
+        map.ipv6_prefix.parse().map_err(text)?,
+        map.ipv4_prefix.parse().map_err(text)?,
+    );
     MapRule::new(prefixes.0, prefixes.1, map.ea_bits, map.psid_offset).map_err(text)
 }
 
 fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
     let layout = match softwires.ipv6_length {
-        64 => B4Layout::PerSubnet { interface: softwires.interface },
+        64 => B4Layout::PerSubnet {
+            interface: softwires.interface,
+        },
         128 => B4Layout::PerAddress,
         other => return Err(format!("ipv6-length: expected 64 or 128, not {other}")),
     };
@@ -143,8 +202,14 @@ fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
     match &softwires.ipv4_prefix {
         Some(ipv4) => {
             let ipv4 = ipv4.parse().map_err(text)?;
-            let rule = Softwires::new(b4s, ipv4, softwires.psid_length, softwires.psid_offset).map_err(text)?;
-            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: rule.ports() })
+            let rule = Softwires::new(b4s, ipv4, softwires.psid_length, softwires.psid_offset)
+                .map_err(text)?;
+            Ok(Rule {
+                most: rule.subscribers(),
+                ipv6: rule.ipv6(),
+                ipv4: Some(rule.ipv4()),
+                ports: rule.ports(),
+            })
         }
         None => {
             let inner = match softwires.ipv4 {
@@ -156,22 +221,37 @@ fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
                 }
             };
             let rule = DsLite::alike(b4s, inner);
-            Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: None, ports: PortRule::ANY })
+            Ok(Rule {
+                most: rule.subscribers(),
+                ipv6: rule.ipv6(),
+                ipv4: None,
+                ports: PortRule::ANY,
+            })
         }
     }
 }
 
 fn of_six_rd(six_rd: &recipe::SixRdSection) -> Result<Rule, String> {
-    let prefixes = (six_rd.ipv6_prefix.parse().map_err(text)?, six_rd.ipv4_prefix.parse().map_err(text)?);
+    let prefixes = (
+        six_rd.ipv6_prefix.parse().map_err(text)?,
+        six_rd.ipv4_prefix.parse().map_err(text)?,
+    );
     let rule = SixRd::new(prefixes.0, six_rd.ipv4_mask_length, prefixes.1).map_err(text)?;
     let rule = rule.numbered(six_rd.first, None).map_err(text)?;
-    Ok(Rule { most: rule.subscribers(), ipv6: rule.ipv6(), ipv4: Some(rule.ipv4()), ports: PortRule::ANY })
+    Ok(Rule {
+        most: rule.subscribers(),
+        ipv6: rule.ipv6(),
+        ipv4: Some(rule.ipv4()),
+        ports: PortRule::ANY,
+    })
 }
 
 pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
     let rules = RuleSet::of(recipe)?;
     check_echo(recipe, test, rules.as_ref())?;
-    let Some(rules) = rules else { return none(recipe, test) };
+    let Some(rules) = rules else {
+        return none(recipe, test);
+    };
     let count = count(recipe, test);
     if u64::from(count) > rules.most {
         return Err(format!(
@@ -188,7 +268,10 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
     check_state(recipe, &rules)?;
     check_ranges(recipe, &rules)?;
     if recipe.state.is_some() && count > 1 << 16 {
-        return Err(format!("test {}: a stateful device is tested with up to 65536 subscribers, not {count}", test.name));
+        return Err(format!(
+            "test {}: a stateful device is tested with up to 65536 subscribers, not {count}",
+            test.name
+        ));
     }
     if test.traffic.left_addresses.is_some() || test.traffic.left_networks > 1 {
         return Err(format!(
@@ -197,15 +280,25 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups
         ));
     }
     // The foreground of a recipe corresponds to the first subscriber of the first rule.
-    rules.rules.first().map_or(Ok(()), |rule| check_first(recipe, rule))?;
-    let groups = rules.shared(count).map(|(rule, share)| rule.group(recipe, share)).filter(|group| group.count > 0);
-    Ok(Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: groups.collect() }))
+    rules
+        .rules
+        .first()
+        .map_or(Ok(()), |rule| check_first(recipe, rule))?;
+    let groups = rules
+        .shared(count)
+        .map(|(rule, share)| rule.group(recipe, share))
+        .filter(|group| group.count > 0);
+    Ok(Some(SubscriberGroups {
+        order: ValueOrder::Pseudorandom,
+        groups: groups.collect(),
+    }))
 }
 
 /// Refuses echoes where a device would have to tell connections or subscribers apart by their identifiers: these are drawn like ports that it leaves as
 /// they are.
 fn check_echo(recipe: &Recipe, test: &Test, rules: Option<&RuleSet>) -> Result<(), String> {
-    let shares_addresses = rules.is_some_and(|rules| rules.rules.iter().any(|rule| rule.ports.is_restricted()));
+    let shares_addresses =
+        rules.is_some_and(|rules| rules.rules.iter().any(|rule| rule.ports.is_restricted()));
     let why = match (&recipe.state, shares_addresses) {
         _ if test.traffic.payload != Payload::Echo => return Ok(()),
         (Some(_), _) => "maps ports of connections",
@@ -220,9 +313,10 @@ fn check_echo(recipe: &Recipe, test: &Test, rules: Option<&RuleSet>) -> Result<(
 
 fn none(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
     match test.traffic.subscribers {
-        Some(_) => {
-            Err(format!("test {}: recipe {} has no [subscribers]: it serves one client network", test.name, recipe.name))
-        }
+        Some(_) => Err(format!(
+            "test {}: recipe {} has no [subscribers]: it serves one client network",
+            test.name, recipe.name
+        )),
         None => Ok(None),
     }
 }
@@ -232,14 +326,24 @@ pub(super) fn count(recipe: &Recipe, test: &Test) -> u32 {
         // The load is generated by this number of clients, so the plan's number counts.
         return test.clients();
     }
-    test.traffic.subscribers.unwrap_or_else(|| recipe.subscribers.as_ref().map_or(1, |section| section.count))
+    test.traffic.subscribers.unwrap_or_else(|| {
+        recipe
+            .subscribers
+            .as_ref()
+            .map_or(1, |section| section.count)
+    })
 }
 
 /// Refuses a recipe whose foreground differs from the rule's first subscriber, because every frame would count as wrong.
 fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
-    let sides = [("left", recipe.foreground.left), ("right", recipe.foreground.right)];
+    let sides = [
+        ("left", recipe.foreground.left),
+        ("right", recipe.foreground.right),
+    ];
     // Behind a stateful device, sources are from the pool.
-    let sides = sides.into_iter().filter(|(side, _)| *side == "left" || recipe.state.is_none());
+    let sides = sides
+        .into_iter()
+        .filter(|(side, _)| *side == "left" || recipe.state.is_none());
     for (side, ends) in sides {
         let seen = rule.appearance(&ends);
         let outer = ends
@@ -262,7 +366,9 @@ fn check_first(recipe: &Recipe, rule: &Rule) -> Result<(), String> {
 
 /// Refuses rules that contradict the recipe's state: connections are opened from the subscribers' side, and their ports are those of the plan.
 fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
-    let Some(state) = &recipe.state else { return Ok(()) };
+    let Some(state) = &recipe.state else {
+        return Ok(());
+    };
     let name = &recipe.name;
     if state.initiator != recipe::DeviceSide::Left {
         return Err(format!(
@@ -283,7 +389,12 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
 fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
     let says_ports = |file: &recipe::ConfigFile| file.content.contains("{subscriber-first-port}");
     let has_more = |rule: &Rule| rule.ports.ranges(0).len() > 1;
-    match recipe.files.iter().find(|file| says_ports(file)).filter(|_| rules.rules.iter().any(has_more)) {
+    match recipe
+        .files
+        .iter()
+        .find(|file| says_ports(file))
+        .filter(|_| rules.rules.iter().any(has_more))
+    {
         Some(file) => Err(format!(
             "recipe {}: file `{}` uses {{subscriber-first-port}}, but the port sets consist of several ranges; psid-offset = 0 makes each of them a single range",
             recipe.name, file.path
@@ -297,12 +408,20 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
 ///
 /// # Errors
 /// A recipe's rule is invalid, or cannot be expressed in its files.
-pub(crate) fn words(recipe: &Recipe, count: u32) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
+pub(crate) fn words(
+    recipe: &Recipe,
+    count: u32,
+) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
     let own = recipe.subscribers.as_ref().map(|_| (recipe, count));
-    let of_parts = recipe.parts.iter().filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
+    let of_parts = recipe
+        .parts
+        .iter()
+        .filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
     let mut words = BTreeMap::new();
     for (recipe, count) in own.into_iter().chain(of_parts) {
-        let Some(rules) = RuleSet::of(recipe).map_err(PlanError)? else { continue };
+        let Some(rules) = RuleSet::of(recipe).map_err(PlanError)? else {
+            continue;
+        };
         check_ranges(recipe, &rules).map_err(PlanError)?;
         words.insert(recipe.name.clone(), rules.words(count).into());
     }
@@ -321,8 +440,16 @@ mod tests {
 
     fn rules(most: &[u64]) -> RuleSet {
         let ipv6 = AddressRule::fixed(IpAddr::from([0u16; 8]));
-        let rule = |most: &u64| Rule { most: *most, ipv6, ipv4: None, ports: PortRule::ANY };
-        RuleSet { rules: most.iter().map(rule).collect(), most: most.iter().sum() }
+        let rule = |most: &u64| Rule {
+            most: *most,
+            ipv6,
+            ipv4: None,
+            ports: PortRule::ANY,
+        };
+        RuleSet {
+            rules: most.iter().map(rule).collect(),
+            most: most.iter().sum(),
+        }
     }
 
     #[test]
@@ -341,7 +468,9 @@ mod tests {
         let rules = rules(&[7, 1, 30, 3]);
         for count in 0..41 {
             let pairs = rules.shares(count).into_iter().zip(rules.shares(count + 1));
-            let added: Vec<u64> = pairs.map(|(fewer, more)| more.checked_sub(fewer).expect("none is taken away")).collect();
+            let added: Vec<u64> = pairs
+                .map(|(fewer, more)| more.checked_sub(fewer).expect("none is taken away"))
+                .collect();
             assert_eq!(added.iter().sum::<u64>(), 1, "{count}");
         }
     }

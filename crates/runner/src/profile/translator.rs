@@ -13,9 +13,16 @@ pub(super) struct Translator {
 impl Translator {
     pub(super) fn new(translation: &TranslationSection) -> Result<Self, WireError> {
         let mapping = |(four, six): &(String, String)| Eam::new(four.parse()?, six.parse()?);
-        let mappings = translation.eam.iter().map(mapping).collect::<Result<Vec<_>, _>>()?;
+        let mappings = translation
+            .eam
+            .iter()
+            .map(mapping)
+            .collect::<Result<Vec<_>, _>>()?;
         let prefix = translation.prefix.as_deref().map(str::parse).transpose()?;
-        Ok(Self { eam: EamTable::new(mappings)?, prefix })
+        Ok(Self {
+            eam: EamTable::new(mappings)?,
+            prefix,
+        })
     }
 
     pub(super) fn translate(&self, address: IpAddr) -> Option<IpAddr> {

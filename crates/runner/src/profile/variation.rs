@@ -24,7 +24,11 @@ impl VariedSide<'_> {
     fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &RecipeTraffic) -> [VariedSide<'a>; 2] {
         let own = &test.traffic;
         // A stateful device forwards its background traffic unchanged.
-        let pooled = recipe.state.as_ref().filter(|_| *traffic == recipe.foreground).map(|state| state.initiator);
+        let pooled = recipe
+            .state
+            .as_ref()
+            .filter(|_| *traffic == recipe.foreground)
+            .map(|state| state.initiator);
         [
             VariedSide {
                 name: "left",
@@ -56,7 +60,10 @@ impl VariedSide<'_> {
 }
 
 fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a RecipeTraffic> {
-    recipe.background.as_ref().filter(|_| test.foreground.foreground < test.foreground.of)
+    recipe
+        .background
+        .as_ref()
+        .filter(|_| test.foreground.foreground < test.foreground.of)
 }
 
 /// Refuses addresses that would not come back to the tester, or not as the translation of those sent.
@@ -72,10 +79,17 @@ pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
     // A device set up by hand may have a static entry for each address, as in siitperf's setups.
-    let is_by_hand = |near| recipe.host == DeviceHost::Manual && side.link.routes.iter().any(|route| route.contains(&near));
+    let is_by_hand = |near| {
+        recipe.host == DeviceHost::Manual
+            && side.link.routes.iter().any(|route| route.contains(&near))
+    };
     let is_wire = recipe.technology == recipe::Technology::Wire;
     let is_reached = |near| is_wire || side.link.leads_to(near) || is_by_hand(near);
-    let astray = side.all().into_iter().map(|(near, _)| near).find(|near| !is_reached(*near));
+    let astray = side
+        .all()
+        .into_iter()
+        .map(|(near, _)| near)
+        .find(|near| !is_reached(*near));
     astray.map_or(Ok(()), |address| {
         Err(format!(
             "test {}: {address} is among the addresses that vary on the {}, but the device of recipe {} has no route to it \
@@ -86,10 +100,15 @@ fn check_reached(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<
 }
 
 fn check_translated(recipe: &Recipe, test: &Test, side: &VariedSide<'_>) -> Result<(), String> {
-    let Some(translation) = recipe.translation.as_ref().filter(|_| side.near != side.far && !side.is_pooled) else {
+    let Some(translation) = recipe
+        .translation
+        .as_ref()
+        .filter(|_| side.near != side.far && !side.is_pooled)
+    else {
         return Ok(());
     };
-    let translator = Translator::new(translation).map_err(|e| format!("recipe {}: [translation]: {e}", recipe.name))?;
+    let translator = Translator::new(translation)
+        .map_err(|e| format!("recipe {}: [translation]: {e}", recipe.name))?;
     for (near, far) in side.all() {
         let translated = translator.translate(near);
         if translated != Some(far) {
@@ -111,20 +130,33 @@ mod tests {
     use sixbench_testbed::Library;
 
     fn recipe(name: &str) -> Recipe {
-        Library::load::<&std::path::Path>(&[]).expect("recipes").get(name).expect("the recipe").clone()
+        Library::load::<&std::path::Path>(&[])
+            .expect("recipes")
+            .get(name)
+            .expect("the recipe")
+            .clone()
     }
 
     fn varying(first: u32, last: u32, ipv6_offset: u8) -> Test {
         let mut test = Test::of("t", "d");
-        let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
-        test.traffic.left_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset });
+        let range = ValueRange {
+            first,
+            last,
+            order: ValueOrder::Pseudorandom,
+        };
+        test.traffic.left_addresses = Some(AddressPart {
+            range,
+            ipv4_offset: 2,
+            ipv6_offset,
+        });
         test
     }
 
     #[test]
     fn a_router_with_routes_takes_many_addresses_and_networks() {
         check(&recipe("linux-ipv4"), &varying(4, 65534, 12)).expect("all of 198.18.0.0/16");
-        let error = check(&recipe("linux-ipv4"), &varying(2, 65534, 12)).expect_err("the link's broadcast address");
+        let error = check(&recipe("linux-ipv4"), &varying(2, 65534, 12))
+            .expect_err("the link's broadcast address");
         assert!(error.contains("198.18.0.3 "), "{error}");
         let mut test = Test::of("t", "d");
         (test.traffic.left_networks, test.traffic.right_networks) = (256, 256);
@@ -142,18 +174,36 @@ mod tests {
         test.traffic.right_addresses = test.traffic.left_addresses;
         check(&recipe("tayga-siit-prefix"), &test).expect("all but those of the links");
         let error = check(&recipe("tayga-siit-prefix"), &varying(3, 9, 14)).expect_err("refused");
-        assert!(error.contains("2001:2:0:6464::c612:3 is among the addresses that vary on the left"), "{error}");
+        assert!(
+            error.contains("2001:2:0:6464::c612:3 is among the addresses that vary on the left"),
+            "{error}"
+        );
     }
 
     #[test]
     fn background_traffic_that_a_test_has_not_got_varies_nowhere() {
         // The native link of tayga-nat64 does not include bits 96 to 111, and the servers vary in the last 16.
         let mut test = Test::of("t", "tayga-nat64");
-        let range = ValueRange { first: 4, last: 13, order: ValueOrder::Pseudorandom };
-        test.traffic.right_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });
+        let range = ValueRange {
+            first: 4,
+            last: 13,
+            order: ValueOrder::Pseudorandom,
+        };
+        test.traffic.right_addresses = Some(AddressPart {
+            range,
+            ipv4_offset: 2,
+            ipv6_offset: 14,
+        });
         check(&recipe("tayga-nat64"), &test).expect("foreground alone");
-        test.foreground = sixbench_method::terms::Share { foreground: 9, of: 10 };
-        assert!(check(&recipe("tayga-nat64"), &test).expect_err("refused").contains("2001:2:0:8000::4"));
+        test.foreground = sixbench_method::terms::Share {
+            foreground: 9,
+            of: 10,
+        };
+        assert!(
+            check(&recipe("tayga-nat64"), &test)
+                .expect_err("refused")
+                .contains("2001:2:0:8000::4")
+        );
     }
 
     #[test]
@@ -161,7 +211,10 @@ mod tests {
         let mut recipe = recipe("linux-ipv4");
         recipe.left.routes.clear();
         let error = check(&recipe, &varying(4, 65534, 12)).expect_err("refused");
-        assert!(error.contains("must lie in the `routes` of [left]"), "{error}");
+        assert!(
+            error.contains("must lie in the `routes` of [left]"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -170,7 +223,10 @@ mod tests {
         assert_eq!(error, None, "the recipe's own address");
         let mut tayga = recipe("tayga-siit");
         tayga.left.dut = vec!["2001:2::1/112".parse().expect("a prefix")];
-        tayga.left.routes.push("2001:2::/64".parse().expect("a prefix"));
+        tayga
+            .left
+            .routes
+            .push("2001:2::/64".parse().expect("a prefix"));
         let error = check(&tayga, &varying(2, 9, 12)).expect_err("refused");
         assert!(error.contains("translates it to nothing"), "{error}");
     }

@@ -11,7 +11,9 @@ use std::path::Path;
 /// # Errors
 /// The expected format.
 pub fn shard_of(text: &str) -> Result<(usize, usize), String> {
-    let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+    let parts = text
+        .split_once('/')
+        .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
     let parts = parts.filter(|(index, of): &(usize, usize)| (1..=*of).contains(index));
     parts.ok_or_else(|| format!("expected I/N, part I of N parts, such as 2/4, not `{text}`"))
 }
@@ -20,12 +22,22 @@ pub fn shard_of(text: &str) -> Result<(usize, usize), String> {
 ///
 /// # Errors
 /// The file cannot be read or names measurements that are not in the plan, or there are more shards than parts.
-pub fn selection(plan: &Plan, shard: Option<(usize, usize)>, measurements: Option<&Path>) -> Result<Selection, SelectionError> {
+pub fn selection(
+    plan: &Plan,
+    shard: Option<(usize, usize)>,
+    measurements: Option<&Path>,
+) -> Result<Selection, SelectionError> {
     match (shard, measurements) {
         (Some((index, shards)), _) => Ok(campaign::shard(plan, index, shards)?),
         (None, Some(file)) => {
-            let text = fs::read_to_string(file).map_err(|error| SelectionError::NotRead { file: file.to_owned(), error })?;
-            campaign::read(plan, &text).map_err(|source| SelectionError::InFile { file: file.to_owned(), source })
+            let text = fs::read_to_string(file).map_err(|error| SelectionError::NotRead {
+                file: file.to_owned(),
+                error,
+            })?;
+            campaign::read(plan, &text).map_err(|source| SelectionError::InFile {
+                file: file.to_owned(),
+                source,
+            })
         }
         (None, None) => Ok(Selection::default()),
     }
@@ -52,7 +64,10 @@ mod tests {
     fn a_shard_is_one_of_some() {
         assert_eq!(shard_of("2/4"), Ok((2, 4)));
         for wrong in ["", "2", "0/4", "5/4", "1/0", "a/4", "2/4/1", "-1/4"] {
-            assert!(shard_of(wrong).unwrap_err().contains("such as 2/4"), "{wrong}");
+            assert!(
+                shard_of(wrong).unwrap_err().contains("such as 2/4"),
+                "{wrong}"
+            );
         }
     }
 }

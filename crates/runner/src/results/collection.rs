@@ -41,10 +41,18 @@ struct Below {
 /// The folder cannot be read, or contains no readable results.
 pub fn collect(folder: &Path) -> Result<Collection, StoreError> {
     if let Err(error) = fs::read_dir(folder) {
-        return Err(StoreError::NoneBelow { folder: folder.to_owned(), skipped: vec![error.to_string()] });
+        return Err(StoreError::NoneBelow {
+            folder: folder.to_owned(),
+            skipped: vec![error.to_string()],
+        });
     }
     let below = below(folder);
-    let named = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+    let named = |path: &Path| {
+        path.strip_prefix(folder)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    };
     let mut skipped: Vec<String> = below
         .others
         .iter()
@@ -60,7 +68,10 @@ pub fn collect(folder: &Path) -> Result<Collection, StoreError> {
         }
     }
     if runs.is_empty() {
-        return Err(StoreError::NoneBelow { folder: folder.to_owned(), skipped });
+        return Err(StoreError::NoneBelow {
+            folder: folder.to_owned(),
+            skipped,
+        });
     }
     runs.sort_by(|a, b| (a.started, &a.directory).cmp(&(b.started, &b.directory)));
     Ok(Collection { runs, skipped })
@@ -74,18 +85,33 @@ pub(crate) fn has_results(folder: &Path) -> bool {
 /// Returns the results directories inside a directory, and the topmost directories without any.
 fn below(directory: &Path) -> Below {
     if directory.join("resolved.toml").exists() {
-        return Below { results: vec![directory.to_owned()], others: Vec::new() };
+        return Below {
+            results: vec![directory.to_owned()],
+            others: Vec::new(),
+        };
     }
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
-    let mut directories: Vec<PathBuf> =
-        entries.filter(|entry| is_directory(entry) && !is_hidden(entry)).map(|entry| entry.path()).collect();
+    let mut directories: Vec<PathBuf> = entries
+        .filter(|entry| is_directory(entry) && !is_hidden(entry))
+        .map(|entry| entry.path())
+        .collect();
     directories.sort();
-    let all: Vec<Below> = directories.iter().map(|directory| below(directory)).collect();
-    let (results, others): (Vec<_>, Vec<_>) = all.into_iter().map(|below| (below.results, below.others)).unzip();
+    let all: Vec<Below> = directories
+        .iter()
+        .map(|directory| below(directory))
+        .collect();
+    let (results, others): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .map(|below| (below.results, below.others))
+        .unzip();
     let results: Vec<PathBuf> = results.concat();
-    let others = if results.is_empty() { vec![directory.to_owned()] } else { others.concat() };
+    let others = if results.is_empty() {
+        vec![directory.to_owned()]
+    } else {
+        others.concat()
+    };
     Below { results, others }
 }
 
@@ -100,7 +126,15 @@ fn read_run(directory: &Path) -> Result<CollectedRun, String> {
     if let Some(mismatch) = replayed.mismatches.first() {
         return Err(mismatch.to_string());
     }
-    let starts = stored.records.iter().filter_map(|record| record.started.parse::<Timestamp>().ok());
+    let starts = stored
+        .records
+        .iter()
+        .filter_map(|record| record.started.parse::<Timestamp>().ok());
     let started = starts.min().ok_or("no trial yet")?;
-    Ok(CollectedRun { directory: directory.to_owned(), stored, outcomes: replayed.finished, started })
+    Ok(CollectedRun {
+        directory: directory.to_owned(),
+        stored,
+        outcomes: replayed.finished,
+        started,
+    })
 }

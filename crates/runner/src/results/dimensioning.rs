@@ -12,12 +12,33 @@ use std::path::Path;
 ///
 /// # Errors
 /// There are no results, or none of their records match the plan.
-pub fn dimensioned(directory: &Path, traffic: &SubscriberTraffic, width: usize) -> Result<(String, Value), RunError> {
+pub fn dimensioned(
+    directory: &Path,
+    traffic: &SubscriberTraffic,
+    width: usize,
+) -> Result<(String, Value), RunError> {
     let stored = load(directory)?;
     let replayed = replay(&stored.plan, &stored.records);
-    if let Some(mismatch) = replayed.mismatches.first().filter(|_| replayed.finished.is_empty()) {
-        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
+    if let Some(mismatch) = replayed
+        .mismatches
+        .first()
+        .filter(|_| replayed.finished.is_empty())
+    {
+        return Err(StoreError::Mismatch {
+            directory: directory.to_owned(),
+            source: Box::new(mismatch.clone()),
+        }
+        .into());
     }
-    let estimates = dimension(traffic, &stored.plan, &stored.records, &replayed.finished, &stored.facts);
-    Ok((words::describe(traffic, &stored.plan, &estimates, width), words::json(traffic, &estimates)))
+    let estimates = dimension(
+        traffic,
+        &stored.plan,
+        &stored.records,
+        &replayed.finished,
+        &stored.facts,
+    );
+    Ok((
+        words::describe(traffic, &stored.plan, &estimates, width),
+        words::json(traffic, &estimates),
+    ))
 }

@@ -46,9 +46,15 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
         None => runs,
     };
     if runs.is_empty() {
-        return Err(StoreError::NoneBelow { folder: request.folder.to_owned(), skipped }.into());
+        return Err(StoreError::NoneBelow {
+            folder: request.folder.to_owned(),
+            skipped,
+        }
+        .into());
     }
-    let page = request.page.map_or_else(|| request.folder.join("history.html"), Path::to_owned);
+    let page = request
+        .page
+        .map_or_else(|| request.folder.join("history.html"), Path::to_owned);
     let data = page.with_extension("json");
     if data == page {
         return Err(StoreError::PageIsData(page).into());
@@ -71,24 +77,39 @@ pub fn write_history(request: &HistoryRequest<'_>) -> Result<WrittenHistory, Run
     for (path, text) in [(&page, html), (&data, json)] {
         store::write_file(path, &text)?;
     }
-    Ok(WrittenHistory { page, data, skipped, summary })
+    Ok(WrittenHistory {
+        page,
+        data,
+        skipped,
+        summary,
+    })
 }
 
 /// Returns the name of a folder, regardless of how its path is given.
 fn title(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+    whole.file_name().map_or_else(
+        || folder.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Returns the runs that have a label, grouped by its value. If all values are versions or numbers, they determine the order; otherwise, as for
 /// commit hashes, it is the order in which the values were first measured.
 fn by_label(runs: Vec<CollectedRun>, key: &str, skipped: &mut Vec<String>) -> Vec<CollectedRun> {
     let value = |run: &CollectedRun| run.stored.facts.labels.get(key).cloned();
-    let (mut with, without): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| value(run).is_some());
-    skipped.extend(without.iter().map(|run| format!("{}: no label {key}", run.directory.display())));
+    let (mut with, without): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| value(run).is_some());
+    skipped.extend(
+        without
+            .iter()
+            .map(|run| format!("{}: no label {key}", run.directory.display())),
+    );
     let mut first: BTreeMap<String, Timestamp> = BTreeMap::new();
     for run in &with {
-        first.entry(value(run).unwrap_or_default()).or_insert(run.started);
+        first
+            .entry(value(run).unwrap_or_default())
+            .or_insert(run.started);
     }
     let are_versions = first.keys().all(|value| version(value).is_some());
     with.sort_by_cached_key(|run| {
@@ -103,12 +124,23 @@ fn by_label(runs: Vec<CollectedRun>, key: &str, skipped: &mut Vec<String>) -> Ve
 fn version(text: &str) -> Option<(Vec<u32>, bool, String)> {
     const LONGEST_NUMBER: usize = 6;
     let text = text.strip_prefix('v').unwrap_or(text);
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (numbers, rest) = text.split_at(end);
     let is_suffix = rest.is_empty() || rest.starts_with(['-', '~', '+']);
-    let numbers: Option<Vec<u32>> = numbers.split('.').map(|n| n.parse().ok().filter(|_| n.len() <= LONGEST_NUMBER)).collect();
+    let numbers: Option<Vec<u32>> = numbers
+        .split('.')
+        .map(|n| n.parse().ok().filter(|_| n.len() <= LONGEST_NUMBER))
+        .collect();
     // A release follows its release candidates.
-    numbers.filter(|_| is_suffix).map(|numbers| (numbers, !rest.starts_with("-rc") && !rest.starts_with('~'), rest.to_owned()))
+    numbers.filter(|_| is_suffix).map(|numbers| {
+        (
+            numbers,
+            !rest.starts_with("-rc") && !rest.starts_with('~'),
+            rest.to_owned(),
+        )
+    })
 }
 
 /// Returns the runs as entries of the page, each compared with the previous one.
@@ -127,7 +159,10 @@ fn entries<'r>(runs: &'r [CollectedRun], label: Option<&str>, pages: &Path) -> V
             plan: &run.stored.plan,
             outcomes: &run.outcomes,
             facts,
-            changed: before.replace(facts).map(|before| changes_since(before, facts)).unwrap_or_default(),
+            changed: before
+                .replace(facts)
+                .map(|before| changes_since(before, facts))
+                .unwrap_or_default(),
         }
     };
     runs.iter().map(&mut entry).collect()
@@ -136,7 +171,11 @@ fn entries<'r>(runs: &'r [CollectedRun], label: Option<&str>, pages: &Path) -> V
 /// Returns the relative URL of a file for pages in a folder.
 fn link(pages: &Path, file: &Path) -> Option<String> {
     let (from, to) = (pages.canonicalize().ok()?, file.canonicalize().ok()?);
-    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let common = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
     let up = from.components().skip(common).map(|_| "..".to_owned());
     let down = to.components().skip(common).map(|part| encoded(&part));
     Some(up.chain(down).collect::<Vec<_>>().join("/"))
@@ -146,7 +185,16 @@ fn link(pages: &Path, file: &Path) -> Option<String> {
 fn encoded(part: &Component<'_>) -> String {
     let octets = part.as_os_str().as_encoded_bytes();
     let is_plain = |octet: &u8| octet.is_ascii_alphanumeric() || b"-._~".contains(octet);
-    octets.iter().map(|octet| if is_plain(octet) { char::from(*octet).to_string() } else { format!("%{octet:02X}") }).collect()
+    octets
+        .iter()
+        .map(|octet| {
+            if is_plain(octet) {
+                char::from(*octet).to_string()
+            } else {
+                format!("%{octet:02X}")
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -155,7 +203,8 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_by_their_numbers_and_hashes_are_none() {
-        let ordered = ["4.9", "v4.10-rc2", "4.10", "4.10.1", "12"].map(|text| version(text).expect("a version"));
+        let ordered = ["4.9", "v4.10-rc2", "4.10", "4.10.1", "12"]
+            .map(|text| version(text).expect("a version"));
         assert!(ordered.is_sorted(), "{ordered:?}");
         for other in ["3f2a1c9", "main", "", "1234567", "6.1.x"] {
             assert_eq!(version(other), None, "{other}");
@@ -171,8 +220,14 @@ mod tests {
         }
         let report = run.join("report.html");
         std::fs::write(&report, "").expect("a file");
-        assert_eq!(link(&folder, &report).as_deref(), Some("a%20b%231/report.html"));
-        assert_eq!(link(&pages, &report).as_deref(), Some("../a%20b%231/report.html"));
+        assert_eq!(
+            link(&folder, &report).as_deref(),
+            Some("a%20b%231/report.html")
+        );
+        assert_eq!(
+            link(&pages, &report).as_deref(),
+            Some("../a%20b%231/report.html")
+        );
         std::fs::remove_dir_all(folder).expect("removed");
     }
 }

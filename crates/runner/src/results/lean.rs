@@ -30,7 +30,9 @@ impl LeanRecords {
     pub(crate) fn load(folder: &Folder, plan: &Plan, facts: &Facts) -> Result<Self, StoreError> {
         if lean::is_of_one_host(facts) {
             let mut kept = Kept::of(plan);
-            each_record(folder, lean_record, |begin, record| kept.push(begin, record))?;
+            each_record(folder, lean_record, |begin, record| {
+                kept.push(begin, record)
+            })?;
             if let Some(lean) = kept.end() {
                 return Ok(lean);
             }
@@ -38,14 +40,22 @@ impl LeanRecords {
         let mut records = Vec::new();
         each_record(folder, record, |_, record| records.push(record))?;
         let replayed = replay(plan, &records);
-        Ok(Self { begins: Vec::new(), records, replayed })
+        Ok(Self {
+            begins: Vec::new(),
+            records,
+            replayed,
+        })
     }
 
     /// Restores the delay distributions of those trials whose distributions appear in a report's figures.
     ///
     /// # Errors
     /// The file cannot be read any more, or has changed meanwhile.
-    pub(crate) fn give_back_delays(&mut self, folder: &Folder, plan: &Plan) -> Result<(), StoreError> {
+    pub(crate) fn give_back_delays(
+        &mut self,
+        folder: &Folder,
+        plan: &Plan,
+    ) -> Result<(), StoreError> {
         if self.begins.is_empty() {
             return Ok(());
         }
@@ -54,13 +64,17 @@ impl LeanRecords {
         let mut read = |place: usize| {
             let mut line = Vec::new();
             file.seek(SeekFrom::Start(self.begins[place]))?;
-            file.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+            file.by_ref()
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut line)?;
             serde_json::from_slice::<TrialRecord>(&line).map_err(io::Error::from)
         };
         for place in lean::delay_trials(plan, &self.records, &self.replayed.finished) {
             let whole = read(place).map_err(&cannot_read)?.result.directions;
             let directions = self.records[place].result.directions.iter_mut();
-            directions.zip(whole).for_each(|(direction, mut whole)| direction.delays = std::mem::take(&mut whole.delays));
+            directions.zip(whole).for_each(|(direction, mut whole)| {
+                direction.delays = std::mem::take(&mut whole.delays)
+            });
         }
         Ok(())
     }
@@ -69,7 +83,8 @@ impl LeanRecords {
 /// Parses a record without the parts that no report reads.
 fn lean_record(line: &[u8], number: usize) -> Result<TrialRecord, RecordError> {
     // An error refers to the column in the original line.
-    let mut record = record(&without_distributions(line), number).or_else(|_| record(line, number))?;
+    let mut record =
+        record(&without_distributions(line), number).or_else(|_| record(line, number))?;
     lean::drop_unread(&mut record);
     Ok(record)
 }
@@ -100,9 +115,14 @@ fn is_distribution(octets: &[u8]) -> bool {
     let is_of_pairs = |octet: &u8| octet.is_ascii_digit() | matches!(octet, b',' | b'[' | b']');
     let count = |octet| memchr::memchr_iter(octet, octets).count();
     // Without an early exit, the compiler can compare many octets at once.
-    let are_of_pairs = octets.iter().fold(true, |all, octet| all & is_of_pairs(octet));
+    let are_of_pairs = octets
+        .iter()
+        .fold(true, |all, octet| all & is_of_pairs(octet));
     let lists = count(b'[');
-    are_of_pairs && octets.starts_with(b"[[") && count(b']') == lists && count(b',') + 3 == 2 * lists
+    are_of_pairs
+        && octets.starts_with(b"[[")
+        && count(b']') == lists
+        && count(b',') + 3 == 2 * lists
 }
 
 /// The records that have been read.
@@ -121,11 +141,21 @@ struct Kept<'p> {
 impl<'p> Kept<'p> {
     fn of(plan: &'p Plan) -> Self {
         let (replay, at_limits) = (OrderedReplay::new(plan), TrialsAtLimits::default());
-        Self { plan, begins: Vec::new(), records: Vec::new(), repetition: 0, replay, at_limits, are_in_order: true }
+        Self {
+            plan,
+            begins: Vec::new(),
+            records: Vec::new(),
+            repetition: 0,
+            replay,
+            at_limits,
+            are_in_order: true,
+        }
     }
 
     fn push(&mut self, begin: u64, record: TrialRecord) {
-        let is_of_another = |last: &TrialRecord| (&last.point, last.repetition) != (&record.point, record.repetition);
+        let is_of_another = |last: &TrialRecord| {
+            (&last.point, last.repetition) != (&record.point, record.repetition)
+        };
         if self.records.last().is_some_and(is_of_another) {
             self.end_repetition();
         }
@@ -135,15 +165,26 @@ impl<'p> Kept<'p> {
 
     fn end_repetition(&mut self) {
         self.are_in_order &= self.replay.add(&self.records[self.repetition..]);
-        self.at_limits.add(self.plan, &mut self.records, self.repetition);
+        self.at_limits
+            .add(self.plan, &mut self.records, self.repetition);
         self.repetition = self.records.len();
     }
 
     /// Returns the records, or `None` if they are not in the required order.
     fn end(mut self) -> Option<LeanRecords> {
         self.end_repetition();
-        let Self { begins, records, replay, are_in_order, .. } = self;
-        are_in_order.then(|| LeanRecords { begins, records, replayed: replay.end() })
+        let Self {
+            begins,
+            records,
+            replay,
+            are_in_order,
+            ..
+        } = self;
+        are_in_order.then(|| LeanRecords {
+            begins,
+            records,
+            replayed: replay.end(),
+        })
     }
 }
 
@@ -153,8 +194,13 @@ mod tests {
 
     #[test]
     fn distributions_are_left_out_and_nothing_else_is() {
-        let of = |line: &str| String::from_utf8(without_distributions(line.as_bytes()).into_owned()).expect("text");
-        assert_eq!(of(r#"{"delays":[[1,2]],"x":[{"delays":[[1,2],[30,4]]},5]}"#), r#"{"delays":[],"x":[{"delays":[]},5]}"#);
+        let of = |line: &str| {
+            String::from_utf8(without_distributions(line.as_bytes()).into_owned()).expect("text")
+        };
+        assert_eq!(
+            of(r#"{"delays":[[1,2]],"x":[{"delays":[[1,2],[30,4]]},5]}"#),
+            r#"{"delays":[],"x":[{"delays":[]},5]}"#
+        );
         for whole in [
             r#"{"delays":[]}"#,
             r#"{"delays":[[1,2],[3]]}"#,

@@ -16,7 +16,15 @@ use std::path::Path;
 const LAST: &str = "resolved.toml";
 
 /// Everything that a merge writes.
-const WRITTEN: [&str; 7] = ["commands.sh", "facts.json", "plan.toml", "queries", "recipes", LAST, TRIALS];
+const WRITTEN: [&str; 7] = [
+    "commands.sh",
+    "facts.json",
+    "plan.toml",
+    "queries",
+    "recipes",
+    LAST,
+    TRIALS,
+];
 
 /// Merged results that are not complete yet. Unless [`MergedStore::finish`] is called, dropping this removes them.
 pub(crate) struct MergedStore {
@@ -35,10 +43,16 @@ impl MergedStore {
             remove_left(output)?;
         }
         check_empty(output)?;
-        let failed = |error| StoreError::NotCreated { directory: output.to_owned(), error };
+        let failed = |error| StoreError::NotCreated {
+            directory: output.to_owned(),
+            error,
+        };
         let directory = make_directory(output).map_err(failed)?;
         let store = Store::create(&output.join(MERGING), plan, source, &Selection::default())?;
-        Ok(Self { directory, store: Some(store) })
+        Ok(Self {
+            directory,
+            store: Some(store),
+        })
     }
 
     pub(crate) fn store(&mut self) -> &mut Store {
@@ -51,7 +65,9 @@ impl MergedStore {
     /// A file cannot be moved.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         // Its lock on the records moves with them.
-        let Some(store) = self.store.take() else { return Ok(()) };
+        let Some(store) = self.store.take() else {
+            return Ok(());
+        };
         let moved = move_all(store.folder(), &self.directory);
         moved.map_err(cannot_write(self.directory.path()))
     }
@@ -67,28 +83,45 @@ impl Drop for MergedStore {
 
 fn move_all(from: &Folder, to: &Folder) -> io::Result<()> {
     let (last, others): (Vec<_>, Vec<_>) = from.names()?.into_iter().partition(|name| name == LAST);
-    others.iter().chain(&last).try_for_each(|name| from.move_to(name, to))?;
+    others
+        .iter()
+        .chain(&last)
+        .try_for_each(|name| from.move_to(name, to))?;
     to.remove_folder(MERGING)
 }
 
 /// Removes what a killed merge has left in a directory.
 fn remove_left(output: &Path) -> Result<(), StoreError> {
     let directory = make_directory(output).map_err(cannot_write(output))?;
-    let merging = directory.folder(MERGING).map_err(cannot_write(&output.join(MERGING)))?;
+    let merging = directory
+        .folder(MERGING)
+        .map_err(cannot_write(&output.join(MERGING)))?;
     for folder in [&directory, &merging] {
         if is_in_use(folder) {
             let writer = WritingProcess::of(&folder.path().join(TRIALS));
-            return Err(StoreError::InUse { directory: output.to_owned(), writer });
+            return Err(StoreError::InUse {
+                directory: output.to_owned(),
+                writer,
+            });
         }
     }
     let removed = (|| {
         // Killed while it moved its files: some are in their place already.
         let left = merging.names()?;
-        let is_moved = |name: &&OsString| WRITTEN.iter().any(|own| name == own) && !left.contains(name);
-        directory.names()?.iter().filter(is_moved).try_for_each(|name| {
-            let is_folder = directory.folders()?.contains(name);
-            if is_folder { remove_all(&directory, name) } else { directory.remove(name) }
-        })?;
+        let is_moved =
+            |name: &&OsString| WRITTEN.iter().any(|own| name == own) && !left.contains(name);
+        directory
+            .names()?
+            .iter()
+            .filter(is_moved)
+            .try_for_each(|name| {
+                let is_folder = directory.folders()?.contains(name);
+                if is_folder {
+                    remove_all(&directory, name)
+                } else {
+                    directory.remove(name)
+                }
+            })?;
         remove_all(&directory, MERGING)
     })();
     removed.map_err(cannot_write(output))
@@ -100,7 +133,10 @@ fn remove_all(directory: &Folder, name: impl AsRef<Path>) -> io::Result<()> {
     for below in folder.folders()? {
         remove_all(&folder, below)?;
     }
-    folder.names()?.into_iter().try_for_each(|file| folder.remove(file))?;
+    folder
+        .names()?
+        .into_iter()
+        .try_for_each(|file| folder.remove(file))?;
     directory.remove_folder(name)
 }
 
@@ -116,7 +152,8 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("sixbench-merged-{name}-{}", std::process::id()));
+            let path =
+                std::env::temp_dir().join(format!("sixbench-merged-{name}-{}", std::process::id()));
             fs::create_dir_all(&path).expect("a directory");
             Self(path)
         }
@@ -139,7 +176,9 @@ mod tests {
 
     fn create(scratch: &Scratch) -> Result<MergedStore, StoreError> {
         let source = "name = \"merged\"\n[[test]]\nname = \"v4\"\ndut = \"linux-ipv4\"\n";
-        let plan = sixbench_plan::parse(source, &["linux-ipv4"]).unwrap_or_else(|mistakes| panic!("{mistakes:?}")).plan;
+        let plan = sixbench_plan::parse(source, &["linux-ipv4"])
+            .unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+            .plan;
         MergedStore::create(&scratch.0, &plan, source)
     }
 
@@ -149,7 +188,10 @@ mod tests {
         let merged = create(&scratch).expect("a new directory");
         assert_eq!(scratch.names(), [MERGING]);
         assert!(load(&scratch.0).is_err());
-        let twice = create(&scratch).map(drop).expect_err("another merge writes to it").to_string();
+        let twice = create(&scratch)
+            .map(drop)
+            .expect_err("another merge writes to it")
+            .to_string();
         assert!(twice.contains("is writing to"), "{twice}");
         merged.finish().expect("moved");
         assert_eq!(scratch.names(), ["plan.toml", LAST, TRIALS]);
@@ -166,8 +208,15 @@ mod tests {
         drop(killed.store.take());
         drop(killed);
         assert_eq!(scratch.names(), [MERGING]);
-        fs::rename(scratch.0.join(MERGING).join("plan.toml"), scratch.0.join("plan.toml")).expect("moved");
-        create(&scratch).expect("what is left is removed").finish().expect("moved");
+        fs::rename(
+            scratch.0.join(MERGING).join("plan.toml"),
+            scratch.0.join("plan.toml"),
+        )
+        .expect("moved");
+        create(&scratch)
+            .expect("what is left is removed")
+            .finish()
+            .expect("moved");
         assert_eq!(scratch.names(), ["plan.toml", LAST, TRIALS]);
     }
 
@@ -177,7 +226,10 @@ mod tests {
         fs::write(scratch.0.join("plan.toml"), "MINE").expect("a file");
         let error = create(&scratch).map(drop).expect_err("refused").to_string();
         assert!(error.contains("it contains plan.toml"), "{error}");
-        assert_eq!(fs::read_to_string(scratch.0.join("plan.toml")).expect("a file"), "MINE");
+        assert_eq!(
+            fs::read_to_string(scratch.0.join("plan.toml")).expect("a file"),
+            "MINE"
+        );
         assert_eq!(scratch.names(), ["plan.toml"]);
     }
 }

@@ -11,8 +11,14 @@ use std::path::Path;
 pub(crate) const MERGING: &str = ".merging";
 
 /// The files that a run has written before it can be resumed, besides its records, which come first.
-const FIRST_FILES: [&str; 6] =
-    ["plan.toml", "facts.json", "resolved.toml", ".plan.toml.new", ".facts.json.new", ".resolved.toml.new"];
+const FIRST_FILES: [&str; 6] = [
+    "plan.toml",
+    "facts.json",
+    "resolved.toml",
+    ".plan.toml.new",
+    ".facts.json.new",
+    ".resolved.toml.new",
+];
 
 /// Refuses a directory that cannot be used for a new run.
 ///
@@ -31,8 +37,15 @@ pub fn check_new(directory: &Path) -> Result<()> {
     }
     let names = names_in(directory)?;
     let is_of_killed_run = names.iter().any(|name| name == TRIALS);
-    let foreign = names.into_iter().find(|name| name != TRIALS && !(is_of_killed_run && FIRST_FILES.contains(&name.as_str())));
-    foreign.map_or(Ok(()), |file| Err(StoreError::NotEmpty { directory: directory.to_owned(), file }))
+    let foreign = names
+        .into_iter()
+        .find(|name| name != TRIALS && !(is_of_killed_run && FIRST_FILES.contains(&name.as_str())));
+    foreign.map_or(Ok(()), |file| {
+        Err(StoreError::NotEmpty {
+            directory: directory.to_owned(),
+            file,
+        })
+    })
 }
 
 /// Refuses a directory in which anything is, other than what a killed merge has left.
@@ -42,7 +55,12 @@ pub fn check_new(directory: &Path) -> Result<()> {
 pub(crate) fn check_empty(directory: &Path) -> Result<()> {
     check_new(directory)?;
     let file = names_in(directory)?.into_iter().next();
-    file.map_or(Ok(()), |file| Err(StoreError::NotEmpty { directory: directory.to_owned(), file }))
+    file.map_or(Ok(()), |file| {
+        Err(StoreError::NotEmpty {
+            directory: directory.to_owned(),
+            file,
+        })
+    })
 }
 
 /// Returns true if a directory has records of trials.
@@ -54,10 +72,14 @@ pub(crate) fn has_trials(directory: &Path) -> bool {
 fn names_in(directory: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| StoreError::NotCreated { directory: directory.to_owned(), error })?,
+        entries => entries.map_err(|error| StoreError::NotCreated {
+            directory: directory.to_owned(),
+            error,
+        })?,
     };
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .collect();
     names.sort();
     Ok(names)
 }
@@ -67,9 +89,12 @@ mod tests {
     use super::*;
 
     fn told(files: &[(&str, &str)]) -> std::result::Result<(), String> {
-        let directory = std::env::temp_dir().join(format!("sixbench-new-directory-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sixbench-new-directory-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
-        files.iter().for_each(|(name, text)| fs::write(directory.join(name), text).expect("a file"));
+        files
+            .iter()
+            .for_each(|(name, text)| fs::write(directory.join(name), text).expect("a file"));
         let told = check_new(&directory).map_err(|error| error.to_string());
         fs::remove_dir_all(&directory).expect("removed");
         told.map_err(|error| error.replace(&directory.display().to_string(), "DIR"))
@@ -80,7 +105,14 @@ mod tests {
         assert_eq!(told(&[]), Ok(()));
         // A run that was killed before it could be resumed.
         assert_eq!(told(&[(TRIALS, "")]), Ok(()));
-        assert_eq!(told(&[(TRIALS, ""), ("plan.toml", "x"), (".resolved.toml.new", "x")]), Ok(()));
+        assert_eq!(
+            told(&[
+                (TRIALS, ""),
+                ("plan.toml", "x"),
+                (".resolved.toml.new", "x")
+            ]),
+            Ok(())
+        );
         for files in [
             &[("plan.toml", "mine")][..],
             &[("resolved.toml", "mine")],
@@ -88,10 +120,19 @@ mod tests {
             &[(TRIALS, ""), ("notes.txt", "mine")],
         ] {
             let error = told(files).expect_err("refused");
-            assert!(error.starts_with("DIR is neither empty nor a results directory: it contains "), "{error}");
+            assert!(
+                error.starts_with("DIR is neither empty nor a results directory: it contains "),
+                "{error}"
+            );
         }
-        assert_eq!(told(&[(TRIALS, ""), ("resolved.toml", "x")]), Err("DIR already holds results".to_owned()));
-        assert_eq!(told(&[(TRIALS, "{}\n")]), Err("DIR already holds results".to_owned()));
+        assert_eq!(
+            told(&[(TRIALS, ""), ("resolved.toml", "x")]),
+            Err("DIR already holds results".to_owned())
+        );
+        assert_eq!(
+            told(&[(TRIALS, "{}\n")]),
+            Err("DIR already holds results".to_owned())
+        );
     }
 
     #[test]
@@ -103,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_directory_that_is_not_there_is_new_and_a_file_is_none() {
-        let none = std::env::temp_dir().join(format!("sixbench-no-directory-{}", std::process::id()));
+        let none =
+            std::env::temp_dir().join(format!("sixbench-no-directory-{}", std::process::id()));
         assert!(check_new(&none).is_ok());
         fs::write(&none, "").expect("a file");
         let refused = check_new(&none).map_err(|error| error.to_string());

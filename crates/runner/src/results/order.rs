@@ -12,8 +12,16 @@ pub(crate) fn of(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
     all.sort();
     let is_turn = |pair: &[(Timestamp, usize)]| matches!(pair, [a, b] if a.1 != b.1);
     match all.len() > 2 && all.chunks(2).all(is_turn) {
-        true => (RunOrder::InTurns, format!("note: the runs of A and B took turns, {} of each", all.len() / 2)),
-        false => one_after_the_other(sides.map(|runs| span(runs.iter().flat_map(|run| &run.stored.records)))),
+        true => (
+            RunOrder::InTurns,
+            format!(
+                "note: the runs of A and B took turns, {} of each",
+                all.len() / 2
+            ),
+        ),
+        false => one_after_the_other(
+            sides.map(|runs| span(runs.iter().flat_map(|run| &run.stored.records))),
+        ),
     }
 }
 
@@ -45,7 +53,10 @@ fn span<'r>(records: impl Iterator<Item = &'r TrialRecord>) -> Option<TrialSpan>
 }
 
 fn between(first: &str, (_, ended): TrialSpan, second: &str, (started, _): TrialSpan) -> String {
-    let minutes = started.since((Unit::Minute, ended)).map(|span| span.get_minutes()).unwrap_or_default();
+    let minutes = started
+        .since((Unit::Minute, ended))
+        .map(|span| span.get_minutes())
+        .unwrap_or_default();
     match started > ended {
         true => format!(" ({second} {} {first})", after(minutes)),
         false => format!(" ({second} was started while {first} was being measured)"),
@@ -78,16 +89,30 @@ mod tests {
     fn the_note_says_which_came_first_and_by_how_much() {
         let a = span("21T09:00", "21T09:30");
         assert_eq!(said(a, span("21T09:31", "21T10:00")), " (B right after A)");
-        assert_eq!(said(a, span("21T10:15", "21T10:30")), " (B 45 minutes after A)");
-        assert_eq!(said(a, span("21T23:40", "22T01:00")), " (B 14 hours after A)");
+        assert_eq!(
+            said(a, span("21T10:15", "21T10:30")),
+            " (B 45 minutes after A)"
+        );
+        assert_eq!(
+            said(a, span("21T23:40", "22T01:00")),
+            " (B 14 hours after A)"
+        );
         assert_eq!(said(a, span("25T09:40", "25T11:00")), " (B 4 days after A)");
-        assert_eq!(said(a, span("21T09:10", "21T11:00")), " (B was started while A was being measured)");
+        assert_eq!(
+            said(a, span("21T09:10", "21T11:00")),
+            " (B was started while A was being measured)"
+        );
     }
 
     #[test]
     fn records_without_times_are_one_after_the_other() {
         let (order, note) = one_after_the_other([None, None]);
         assert_eq!(order, RunOrder::AFirst);
-        assert!(note.starts_with("note: A and B were measured one after the other, so without a reference"), "{note}");
+        assert!(
+            note.starts_with(
+                "note: A and B were measured one after the other, so without a reference"
+            ),
+            "{note}"
+        );
     }
 }

@@ -42,7 +42,11 @@ impl OwnFile {
 
     /// Returns the kind of the file in which a comparison is written at a path: Markdown if its name ends with `.md`.
     pub fn of_comparison(path: &Path) -> Self {
-        if path.extension().is_some_and(|ending| ending == "md") { Self::Markdown } else { Self::Page }
+        if path.extension().is_some_and(|ending| ending == "md") {
+            Self::Markdown
+        } else {
+            Self::Page
+        }
     }
 
     /// Refuses a path at which there is anything but a file of this kind.
@@ -58,15 +62,24 @@ impl OwnFile {
 
     fn is_free(self, path: &Path) -> bool {
         let found = match path.symlink_metadata() {
-            Err(error) => return matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+            Err(error) => {
+                return matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            }
             Ok(found) => found,
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let mut head = Vec::new();
-        let opened = owner::open(folder).and_then(|folder| folder.read(path.file_name().unwrap_or_default()));
-        let is_read = opened.and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok();
+        let opened = owner::open(folder)
+            .and_then(|folder| folder.read(path.file_name().unwrap_or_default()));
+        let is_read = opened
+            .and_then(|file| file.take(HEAD).read_to_end(&mut head))
+            .is_ok();
         let head = String::from_utf8_lossy(&head);
-        let has_marks = !self.marks().is_empty() && self.marks().iter().all(|mark| head.contains(mark));
+        let has_marks =
+            !self.marks().is_empty() && self.marks().iter().all(|mark| head.contains(mark));
         found.is_file() && (found.len() == 0 || is_read && has_marks)
     }
 }
@@ -78,7 +91,10 @@ mod tests {
 
     /// What an editor or another program may have written under the name of each kind.
     const FOREIGN: [(OwnFile, &str); 6] = [
-        (OwnFile::Page, "<!DOCTYPE html>\n<title>My page about sixbench</title>\n"),
+        (
+            OwnFile::Page,
+            "<!DOCTYPE html>\n<title>My page about sixbench</title>\n",
+        ),
         (OwnFile::Markdown, "### Notes\n\n| a | verdict |\n"),
         (OwnFile::HistoryData, "{\"format\": 1}\n"),
         (OwnFile::Queries, "query,name\n1,a\n"),
@@ -88,7 +104,8 @@ mod tests {
 
     #[test]
     fn only_files_of_ours_and_empty_ones_are_replaced() {
-        let directory = std::env::temp_dir().join(format!("sixbench-own-files-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sixbench-own-files-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let path = directory.join("file");
         let is_free = |kind: OwnFile, text: &str| {
@@ -99,11 +116,17 @@ mod tests {
             let own = kind.marks().join("\n");
             assert!(!is_free(kind, foreign), "{kind:?}");
             assert!(is_free(kind, &own) && is_free(kind, ""), "{kind:?}");
-            assert!(kind.check(&directory.join("none")).is_ok() && kind.check(&directory).is_err(), "{kind:?}");
+            assert!(
+                kind.check(&directory.join("none")).is_ok() && kind.check(&directory).is_err(),
+                "{kind:?}"
+            );
         }
         let link = directory.join("link");
         std::os::unix::fs::symlink(&path, &link).expect("a link");
-        assert!(OwnFile::Page.check(&link).is_err(), "what is written replaces the link");
+        assert!(
+            OwnFile::Page.check(&link).is_err(),
+            "what is written replaces the link"
+        );
         fs::remove_dir_all(&directory).expect("removed");
     }
 }

@@ -50,20 +50,43 @@ pub fn give_up_root(paths: &[(&Path, FileUse)]) -> io::Result<()> {
         // If none of its folders exist, a relative path is below the working directory.
         None => Path::new(".").metadata(),
     };
-    let found = paths.iter().map(|(path, use_of)| Ok((existing(path)?, *use_of))).collect::<io::Result<Vec<_>>>()?;
-    let owned = || paths.iter().zip(&found).map(|((path, _), (found, _))| (path.to_path_buf(), found.uid())).collect();
+    let found = paths
+        .iter()
+        .map(|(path, use_of)| Ok((existing(path)?, *use_of)))
+        .collect::<io::Result<Vec<_>>>()?;
+    let owned = || {
+        paths
+            .iter()
+            .zip(&found)
+            .map(|((path, _), (found, _))| (path.to_path_buf(), found.uid()))
+            .collect()
+    };
     let caller = caller(true, |name| std::env::var(name).ok());
-    let (user, group) = user_for(&found, caller).ok_or_else(|| io::Error::other(SeveralOwners(owned())))?;
+    let (user, group) =
+        user_for(&found, caller).ok_or_else(|| io::Error::other(SeveralOwners(owned())))?;
     become_user(user, group)
 }
 
 fn user_for(found: &[(Metadata, FileUse)], caller: Option<(u32, u32)>) -> Option<(u32, u32)> {
-    let mut owners: Vec<(u32, u32)> = found.iter().map(|(found, _)| (found.uid(), found.gid())).collect();
-    let Some(first) = owners.first().copied() else { return Some(caller.unwrap_or(NOBODY)) };
+    let mut owners: Vec<(u32, u32)> = found
+        .iter()
+        .map(|(found, _)| (found.uid(), found.gid()))
+        .collect();
+    let Some(first) = owners.first().copied() else {
+        return Some(caller.unwrap_or(NOBODY));
+    };
     let is_only_owner = owners.iter().all(|owner| owner.0 == first.0);
     owners.sort_by_key(|(user, _)| *user == 0);
-    let may_all = |user: &(u32, u32)| found.iter().all(|(found, use_of)| may(*user, found, *use_of));
-    caller.into_iter().chain(owners).find(may_all).or_else(|| is_only_owner.then_some(first))
+    let may_all = |user: &(u32, u32)| {
+        found
+            .iter()
+            .all(|(found, use_of)| may(*user, found, *use_of))
+    };
+    caller
+        .into_iter()
+        .chain(owners)
+        .find(may_all)
+        .or_else(|| is_only_owner.then_some(first))
 }
 
 /// Returns whether a user may use a file or directory, by its mode. ACLs are ignored. Root does not write to other users' files.
@@ -84,12 +107,22 @@ fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
 /// There is no such directory, or such a link.
 pub fn open(path: &Path) -> io::Result<Folder> {
     let folder = Folder::open(path)?;
-    let (owner, caller) = (folder.metadata()?.st_uid, caller(is_root(), |name| std::env::var(name).ok()));
-    let is_own = |user: &u32| [0, owner].contains(user) || caller.is_some_and(|(caller, _)| caller == *user);
-    match folder.link_owners().iter().find(|user| is_root() && !is_own(user)) {
+    let (owner, caller) = (
+        folder.metadata()?.st_uid,
+        caller(is_root(), |name| std::env::var(name).ok()),
+    );
+    let is_own =
+        |user: &u32| [0, owner].contains(user) || caller.is_some_and(|(caller, _)| caller == *user);
+    match folder
+        .link_owners()
+        .iter()
+        .find(|user| is_root() && !is_own(user))
+    {
         Some(user) => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            format!("a link of user {user} leads to a directory of user {owner}; name the directory itself"),
+            format!(
+                "a link of user {user} leads to a directory of user {owner}; name the directory itself"
+            ),
         )),
         None => Ok(folder),
     }
@@ -102,14 +135,22 @@ pub fn open(path: &Path) -> io::Result<Folder> {
 pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
     let found = folder.metadata()?;
     let caller = caller(is_root(), |name| std::env::var(name).ok());
-    let is_own = !is_root() || found.st_uid == 0 || caller.is_some_and(|(user, _)| user == found.st_uid);
+    let is_own =
+        !is_root() || found.st_uid == 0 || caller.is_some_and(|(user, _)| user == found.st_uid);
     // A group with the number of its user has nobody else.
-    let others = if found.st_gid == found.st_uid { 0o002 } else { 0o022 };
+    let others = if found.st_gid == found.st_uid {
+        0o002
+    } else {
+        0o022
+    };
     match is_own || found.st_mode & others == 0 {
         true => Ok(()),
         false => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            format!("others than user {}, its owner, can write to this directory: chmod go-w, or choose another", found.st_uid),
+            format!(
+                "others than user {}, its owner, can write to this directory: chmod go-w, or choose another",
+                found.st_uid
+            ),
         )),
     }
 }
@@ -119,9 +160,16 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
 /// # Errors
 /// The file system refuses it. A file system without owners, as on a USB stick, is not an error.
 pub fn give(file: impl AsFd) -> io::Result<()> {
-    let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else { return Ok(()) };
+    let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else {
+        return Ok(());
+    };
     match fchown(file, Some(user), Some(group)) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(error)
+            if error.kind() == io::ErrorKind::PermissionDenied
+                || error.kind() == io::ErrorKind::Unsupported =>
+        {
+            Ok(())
+        }
         given => given,
     }
 }
@@ -165,15 +213,23 @@ mod tests {
             (&private, FileUse::Write, Some(own), own),
             (&readable, FileUse::Read, None, own),
         ] {
-            assert_eq!(user_for(&[(found.clone(), use_of)], caller), Some(expected), "{use_of:?} by {caller:?}");
+            assert_eq!(
+                user_for(&[(found.clone(), use_of)], caller),
+                Some(expected),
+                "{use_of:?} by {caller:?}"
+            );
         }
-        assert_eq!([user_for(&[], Some(caller)), user_for(&[], None)], [Some(caller), Some(NOBODY)]);
+        assert_eq!(
+            [user_for(&[], Some(caller)), user_for(&[], None)],
+            [Some(caller), Some(NOBODY)]
+        );
     }
 
     #[test]
     fn directories_of_several_users_are_used_by_one_who_may_use_all_or_by_nobody() {
         let directory = |name: &str, user, mode| {
-            let path = std::env::temp_dir().join(format!("sixbench-owners-{name}-{}", std::process::id()));
+            let path =
+                std::env::temp_dir().join(format!("sixbench-owners-{name}-{}", std::process::id()));
             std::fs::create_dir(&path).expect("a directory");
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("own");
             chown(&path, Some(user), Some(user)).expect("root");
@@ -181,29 +237,49 @@ mod tests {
             std::fs::remove_dir(&path).expect("removed");
             found
         };
-        let [of_root, of_a, of_b] = [("root", 0), ("a", 1001), ("b", 1002)].map(|(name, user)| directory(name, user, 0o755));
-        let [secret, open] = [("secret", 0o700), ("open", 0o777)].map(|(name, mode)| directory(name, 1001, mode));
+        let [of_root, of_a, of_b] = [("root", 0), ("a", 1001), ("b", 1002)]
+            .map(|(name, user)| directory(name, user, 0o755));
+        let [secret, open] =
+            [("secret", 0o700), ("open", 0o777)].map(|(name, mode)| directory(name, 1001, mode));
         let (read, write) = (FileUse::Read, FileUse::Write);
         for (all, caller, expected) in [
             (&[(&of_a, write), (&of_a, write)][..], None, Some(1001)),
             (&[(&of_root, write), (&of_a, write)], None, None),
             (&[(&of_root, write), (&open, write)], None, None),
             (&[(&of_a, write), (&of_b, write)], Some((1000, 1000)), None),
-            (&[(&of_root, write), (&of_a, read), (&of_b, read)], None, Some(0)),
+            (
+                &[(&of_root, write), (&of_a, read), (&of_b, read)],
+                None,
+                Some(0),
+            ),
             (&[(&of_root, write), (&secret, read)], None, None),
             (&[(&of_a, read), (&of_b, read)], None, Some(1001)),
             (&[(&of_root, read), (&of_b, read)], None, Some(1002)),
-            (&[(&of_a, read), (&of_b, read)], Some((1000, 1000)), Some(1000)),
+            (
+                &[(&of_a, read), (&of_b, read)],
+                Some((1000, 1000)),
+                Some(1000),
+            ),
         ] {
-            let found: Vec<(Metadata, FileUse)> = all.iter().map(|(found, use_of)| ((*found).clone(), *use_of)).collect();
-            assert_eq!(user_for(&found, caller).map(|(user, _)| user), expected, "{all:?}");
+            let found: Vec<(Metadata, FileUse)> = all
+                .iter()
+                .map(|(found, use_of)| ((*found).clone(), *use_of))
+                .collect();
+            assert_eq!(
+                user_for(&found, caller).map(|(user, _)| user),
+                expected,
+                "{all:?}"
+            );
         }
     }
 
     #[test]
     fn only_root_gives_and_only_to_a_user_and_group_that_sudo_names() {
         let named = |user: &'static str, group: &'static str| {
-            move |name: &str| Some(if name == "SUDO_UID" { user } else { group }.to_owned()).filter(|text| !text.is_empty())
+            move |name: &str| {
+                Some(if name == "SUDO_UID" { user } else { group }.to_owned())
+                    .filter(|text| !text.is_empty())
+            }
         };
         assert_eq!(caller(true, named("1000", "100")), Some((1000, 100)));
         assert_eq!(caller(false, named("1000", "100")), None);

@@ -51,19 +51,36 @@ pub(crate) fn write(
 ) -> Result<PathBuf, RunError> {
     let mut lean = LeanRecords::load(folder, plan, facts)?;
     lean.give_back_delays(folder, plan)?;
-    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
+    let inputs = ReportInputs {
+        plan,
+        records: &lean.records,
+        facts,
+        commands,
+        interrupted,
+    };
     let style = kept_style(folder);
-    with_document(&inputs, &lean.replayed.finished, |document| write_files(folder, &document.with_style(style)))?
+    with_document(&inputs, &lean.replayed.finished, |document| {
+        write_files(folder, &document.with_style(style))
+    })?
 }
 
 /// Removes the figures for papers that an earlier report had and this one has not: they would be outdated. Files of other names, and
 /// those that do not say that they are figures of a run, stay.
 fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
-    let Ok(figures) = folder.folder(report::PAPER_FIGURES) else { return };
-    let is_ours = |name: &OsStr| figures.text(name).is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK));
+    let Ok(figures) = folder.folder(report::PAPER_FIGURES) else {
+        return;
+    };
+    let is_ours = |name: &OsStr| {
+        figures
+            .text(name)
+            .is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK))
+    };
     for name in figures.files().unwrap_or_default() {
         let is_written = written.contains(&format!("{}/{}", report::PAPER_FIGURES, name.display()));
-        if Path::new(&name).extension().is_some_and(|end| end == "tex") && !is_written && is_ours(&name) {
+        if Path::new(&name).extension().is_some_and(|end| end == "tex")
+            && !is_written
+            && is_ours(&name)
+        {
             // One that cannot be removed is old, and does no other harm.
             let _ = figures.remove(name);
         }
@@ -73,7 +90,9 @@ fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
 /// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
 fn kept_style(folder: &Folder) -> PaperStyle {
     let written = folder.text("results.tex").ok();
-    written.and_then(|text| PaperStyle::of_file(&text)).unwrap_or_default()
+    written
+        .and_then(|text| PaperStyle::of_file(&text))
+        .unwrap_or_default()
 }
 
 /// Writes all files of a report; returns the path of report.html.
@@ -84,7 +103,10 @@ fn write_files(folder: &Folder, document: &report::Document<'_>) -> Result<PathB
     let others = thread::scope(|scope| {
         let parquet = scope.spawn(|| write_parquet(folder, document));
         let others = write_texts(folder, texts);
-        parquet.join().unwrap_or_else(|panic| resume_unwind(panic)).and(others)
+        parquet
+            .join()
+            .unwrap_or_else(|panic| resume_unwind(panic))
+            .and(others)
     })?;
     written.extend(others);
     remove_old_figures(folder, &written);
@@ -107,7 +129,9 @@ fn write_texts(
 
 fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(), RunError> {
     for name in report::Document::PARQUET_FILES {
-        store::write_with(folder, name, |file| document.write_parquet(name, file).map_err(io::Error::other))?;
+        store::write_with(folder, name, |file| {
+            document.write_parquet(name, file).map_err(io::Error::other)
+        })?;
     }
     Ok(())
 }
@@ -118,7 +142,9 @@ fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(),
 /// A record was written by a newer version.
 pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<String, RunError> {
     let outcomes = replay::outcomes(inputs.plan, inputs.records);
-    with_document(inputs, &outcomes, |document| document.terminal(width, color))
+    with_document(inputs, &outcomes, |document| {
+        document.terminal(width, color)
+    })
 }
 
 /// Writes the derived files of a stored run again, with `results.tex` in this style or, by default, in that of the existing `results.tex`. Returns
@@ -126,12 +152,20 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
 ///
 /// # Errors
 /// There are no results, there is nothing to report, or the directory cannot be written to.
-pub fn again(directory: &Path, style: Option<PaperStyle>, width: usize, color: bool) -> Result<(PathBuf, String), RunError> {
+pub fn again(
+    directory: &Path,
+    style: Option<PaperStyle>,
+    width: usize,
+    color: bool,
+) -> Result<(PathBuf, String), RunError> {
     let folder = &store::folder(directory)?;
     let style = style.unwrap_or_else(|| kept_style(folder));
     with_stored(folder, directory, |document| {
         let document = document.with_style(style);
-        Ok((write_files(folder, &document)?, document.terminal(width, color)))
+        Ok((
+            write_files(folder, &document)?,
+            document.terminal(width, color),
+        ))
     })?
 }
 
@@ -146,19 +180,26 @@ pub fn export(directory: &Path, formats: &[ExportFormat]) -> Result<Vec<PathBuf>
     let folder = &store::folder(directory)?;
     with_stored(folder, directory, |document| {
         let document = document.with_style(kept_style(folder));
-        let written = formats.iter().map(|format| write_export(folder, &document, *format));
+        let written = formats
+            .iter()
+            .map(|format| write_export(folder, &document, *format));
         Ok(written.collect::<Result<Vec<_>, RunError>>()?.concat())
     })?
 }
 
 /// Writes the files of one format; returns their paths. The folder is made only if there is a file for it.
-fn write_export(folder: &Folder, document: &report::Document<'_>, format: ExportFormat) -> Result<Vec<PathBuf>, RunError> {
+fn write_export(
+    folder: &Folder,
+    document: &report::Document<'_>,
+    format: ExportFormat,
+) -> Result<Vec<PathBuf>, RunError> {
     let files = document.export(format)?;
     if files.is_empty() {
         return Ok(Vec::new());
     }
     let path = folder.path().join(EXPORTS).join(format.word());
-    let exports = make_folder(folder, EXPORTS).and_then(|exports| make_folder(&exports, format.word()));
+    let exports =
+        make_folder(folder, EXPORTS).and_then(|exports| make_folder(&exports, format.word()));
     let exports = exports.map_err(cannot_write(&path))?;
     let names = write_texts(&exports, files.iter().cloned().map(Ok))?;
     remove_old_figures(&exports, &names);
@@ -166,21 +207,47 @@ fn write_export(folder: &Folder, document: &report::Document<'_>, format: Export
 }
 
 /// Passes a document of a stored run to `print`.
-fn with_stored<T>(folder: &Folder, directory: &Path, print: impl FnOnce(report::Document<'_>) -> T) -> Result<T, RunError> {
-    let Stored { plan, facts, commands, .. } = &store::load_without_records(folder)?;
+fn with_stored<T>(
+    folder: &Folder,
+    directory: &Path,
+    print: impl FnOnce(report::Document<'_>) -> T,
+) -> Result<T, RunError> {
+    let Stored {
+        plan,
+        facts,
+        commands,
+        ..
+    } = &store::load_without_records(folder)?;
     let mut lean = LeanRecords::load(folder, plan, facts)?;
     // A run whose set-up failed has something to report: the status of every point.
     if lean.records.is_empty() && facts.runs.is_empty() {
         return Err(StoreError::NoTrial(directory.to_owned()).into());
     }
-    let Replay { finished, unfinished, mismatches } = &lean.replayed;
+    let Replay {
+        finished,
+        unfinished,
+        mismatches,
+    } = &lean.replayed;
     // Individual points that an earlier version judged differently have a status that reports this.
-    if let Some(mismatch) = mismatches.first().filter(|_| finished.is_empty() && unfinished.is_empty()) {
-        return Err(StoreError::Mismatch { directory: directory.to_owned(), source: Box::new(mismatch.clone()) }.into());
+    if let Some(mismatch) = mismatches
+        .first()
+        .filter(|_| finished.is_empty() && unfinished.is_empty())
+    {
+        return Err(StoreError::Mismatch {
+            directory: directory.to_owned(),
+            source: Box::new(mismatch.clone()),
+        }
+        .into());
     }
     let interrupted = !campaign::is_complete(plan, &facts.selection, finished);
     lean.give_back_delays(folder, plan)?;
-    let inputs = ReportInputs { plan, records: &lean.records, facts, commands, interrupted };
+    let inputs = ReportInputs {
+        plan,
+        records: &lean.records,
+        facts,
+        commands,
+        interrupted,
+    };
     with_document(&inputs, &lean.replayed.finished, print)
 }
 
@@ -188,12 +255,20 @@ fn with_stored<T>(folder: &Folder, directory: &Path, print: impl FnOnce(report::
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write_comparison(path: &Path, compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Result<(), RunError> {
+pub fn write_comparison(
+    path: &Path,
+    compared: &Comparison<'_>,
+    words: &ComparisonWords<'_>,
+) -> Result<(), RunError> {
     let kind = OwnFile::of_comparison(path);
     kind.check(path)?;
     let text = match kind {
         OwnFile::Markdown => report::comparison::markdown(compared, words),
-        _ => report::comparison::page(compared, words, &format!("Written {} by sixbench {VERSION}", generated()))?,
+        _ => report::comparison::page(
+            compared,
+            words,
+            &format!("Written {} by sixbench {VERSION}", generated()),
+        )?,
     };
     Ok(store::write_file(path, &text)?)
 }
@@ -217,7 +292,8 @@ fn with_document<T>(
         commands: inputs.commands,
         generated: &generated(),
         interrupted: inputs.interrupted,
-        rfc_budget: (inputs.plan.profile != Profile::Rfc).then(|| budget::estimate_rfc(inputs.plan)),
+        rfc_budget: (inputs.plan.profile != Profile::Rfc)
+            .then(|| budget::estimate_rfc(inputs.plan)),
     };
     Ok(print(report::Document::new(&input)?))
 }

@@ -11,11 +11,27 @@ use sixbench_report as report;
 type NamedSchema = (&'static str, &'static str, fn() -> Schema);
 
 const SCHEMAS: [NamedSchema; 5] = [
-    ("trial", "A line of trials.jsonl of sixbench", of::<TrialRecord>),
+    (
+        "trial",
+        "A line of trials.jsonl of sixbench",
+        of::<TrialRecord>,
+    ),
     ("facts", "facts.json of sixbench", of::<Facts>),
-    ("results", "results.json of sixbench", report::results_schema),
-    ("plan", "resolved.toml of sixbench, as JSON has it", resolved::schema),
-    ("event", "A line that a run prints with --json", of_written::<Event>),
+    (
+        "results",
+        "results.json of sixbench",
+        report::results_schema,
+    ),
+    (
+        "plan",
+        "resolved.toml of sixbench, as JSON has it",
+        resolved::schema,
+    ),
+    (
+        "event",
+        "A line that a run prints with --json",
+        of_written::<Event>,
+    ),
 ];
 
 /// Returns the names of the schemas.
@@ -39,12 +55,17 @@ pub fn text(name: &str) -> Result<String, String> {
 
 /// Returns the schema of a format that is read: older files may lack fields with a default.
 fn of<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+    SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<T>()
 }
 
 /// Returns the schema of a format that is only written.
 fn of_written<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
 }
 
 #[cfg(test)]
@@ -59,17 +80,29 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
         let is_updated = std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
         for name in names() {
-            let (path, schema) = (folder.join(format!("{name}.json")), text(name).expect("a schema"));
+            let (path, schema) = (
+                folder.join(format!("{name}.json")),
+                text(name).expect("a schema"),
+            );
             if is_updated {
-                fs::create_dir_all(&folder).and_then(|()| fs::write(&path, &schema)).expect("a file");
+                fs::create_dir_all(&folder)
+                    .and_then(|()| fs::write(&path, &schema))
+                    .expect("a file");
             }
             let kept = fs::read_to_string(&path).unwrap_or_default();
-            assert!(kept == schema, "{} is old: INSTA_UPDATE=always writes it again", path.display());
+            assert!(
+                kept == schema,
+                "{} is old: INSTA_UPDATE=always writes it again",
+                path.display()
+            );
         }
     }
 
     #[test]
     fn a_name_that_no_schema_has_is_answered_with_those_there_are() {
-        assert_eq!(text("record"), Err("expected one of trial, facts, results, plan, event, not `record`".to_owned()));
+        assert_eq!(
+            text("record"),
+            Err("expected one of trial, facts, results, plan, event, not `record`".to_owned())
+        );
     }
 }

@@ -4,7 +4,9 @@ pub use super::new_directory::check_new;
 use super::new_directory::has_trials;
 use super::owner;
 pub use super::stored::{RECIPES, Stored, begun, folder, kept_recipes, load, load_from, source_of};
-pub(crate) use super::stored::{ReadTrials, is_in_use, load_without_records, lock_to_read, new_records};
+pub(crate) use super::stored::{
+    ReadTrials, is_in_use, load_without_records, lock_to_read, new_records,
+};
 use super::stored::{TRIALS, whole_length};
 use super::written::make_folder;
 pub use super::written::{make_directory, write_file, write_new};
@@ -40,12 +42,20 @@ impl Store {
     ///
     /// # Errors
     /// The directory already holds results, or cannot be created or written to.
-    pub fn create(directory: &Path, plan: &Plan, source: &str, selection: &Selection) -> Result<Self> {
+    pub fn create(
+        directory: &Path,
+        plan: &Plan,
+        source: &str,
+        selection: &Selection,
+    ) -> Result<Self> {
         check_new(directory)?;
         let resolved = resolved::write(plan, source, RECIPES).map_err(StoreError::NotResolved)?;
         let folder = make_directory(directory).map_err(|error| match error.kind() {
             io::ErrorKind::StorageFull => cannot_write(directory)(error),
-            _ => StoreError::NotCreated { directory: directory.to_owned(), error },
+            _ => StoreError::NotCreated {
+                directory: directory.to_owned(),
+                error,
+            },
         })?;
         // Before anything is written: another run may be about to use the same directory.
         let store = Self::open(folder)?;
@@ -71,8 +81,13 @@ impl Store {
         let store = Self::open(folder)?;
         let stored = load_from(&store.folder)?;
         if stored.is_torn {
-            let trials = store.folder.read(TRIALS).and_then(|trials| whole_length(&trials));
-            trials.and_then(|whole| store.trials.set_len(whole)).map_err(cannot_write(&store.trials_path()))?;
+            let trials = store
+                .folder
+                .read(TRIALS)
+                .and_then(|trials| whole_length(&trials));
+            trials
+                .and_then(|whole| store.trials.set_len(whole))
+                .map_err(cannot_write(&store.trials_path()))?;
         }
         Ok((store, stored))
     }
@@ -80,7 +95,9 @@ impl Store {
     fn open(folder: Folder) -> Result<Self> {
         let path = folder.path().join(TRIALS);
         let opened = owner::check_writers(&folder).and_then(|()| folder.append(TRIALS));
-        let trials = opened.and_then(|trials| owner::give(&trials).map(|()| trials)).map_err(cannot_write(&path))?;
+        let trials = opened
+            .and_then(|trials| owner::give(&trials).map(|()| trials))
+            .map_err(cannot_write(&path))?;
         // Two writers would number the same trials; the lock goes with the file.
         let is_locked = || matches!(trials.try_lock(), Err(fs::TryLockError::WouldBlock));
         // A process that checks whether a run is in progress holds the lock for a moment.
@@ -89,7 +106,10 @@ impl Store {
             waited();
             is_locked()
         } {
-            return Err(StoreError::InUse { directory: folder.path().to_owned(), writer: WritingProcess::of(&path) });
+            return Err(StoreError::InUse {
+                directory: folder.path().to_owned(),
+                writer: WritingProcess::of(&path),
+            });
         }
         Ok(Self { folder, trials })
     }
@@ -114,10 +134,16 @@ impl Store {
     /// A file cannot be written.
     pub fn keep_recipes<'r>(&self, recipes: impl Iterator<Item = &'r Recipe>) -> Result<()> {
         // Also where there is no recipe: the resolved plan names the folder.
-        make_folder(&self.folder, RECIPES).map_err(cannot_write(&self.directory().join(RECIPES)))?;
+        make_folder(&self.folder, RECIPES)
+            .map_err(cannot_write(&self.directory().join(RECIPES)))?;
         for recipe in recipes {
-            let files = recipe.to_files().map_err(|source| StoreError::Recipe { recipe: recipe.name.clone(), source })?;
-            files.iter().try_for_each(|(name, text)| self.write(&format!("{RECIPES}/{name}"), text))?;
+            let files = recipe.to_files().map_err(|source| StoreError::Recipe {
+                recipe: recipe.name.clone(),
+                source,
+            })?;
+            files
+                .iter()
+                .try_for_each(|(name, text)| self.write(&format!("{RECIPES}/{name}"), text))?;
         }
         Ok(())
     }
@@ -128,7 +154,10 @@ impl Store {
     /// The trial cannot be written, or the results are no longer where the run began to write them.
     pub(crate) fn append(&mut self, record: &TrialRecord) -> Result<()> {
         let text = line(record)?;
-        let written = self.trials.write_all(text.as_bytes()).and_then(|()| self.trials.sync_data());
+        let written = self
+            .trials
+            .write_all(text.as_bytes())
+            .and_then(|()| self.trials.sync_data());
         written.map_err(cannot_write(&self.trials_path()))?;
         self.check_place()
     }
@@ -140,7 +169,9 @@ impl Store {
     pub(crate) fn check_place(&self) -> Result<()> {
         let path = self.trials_path();
         let own = self.trials.metadata().map_err(cannot_write(&path))?;
-        if fs::metadata(&path).is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino())) {
+        if fs::metadata(&path)
+            .is_ok_and(|found| (found.dev(), found.ino()) == (own.dev(), own.ino()))
+        {
             return Ok(());
         }
         if own.nlink() == 0 {
@@ -149,7 +180,10 @@ impl Store {
         // The kernel's name for an open file, wherever it was moved to.
         let now = fs::read_link(format!("/proc/self/fd/{}", self.trials.as_raw_fd())).ok();
         let to = now.and_then(|now| Some(now.parent()?.to_owned()));
-        Err(StoreError::Moved { directory: self.directory().to_owned(), to })
+        Err(StoreError::Moved {
+            directory: self.directory().to_owned(),
+            to,
+        })
     }
 
     /// Writes trials of other runs to disk, in this order.
@@ -157,14 +191,26 @@ impl Store {
     /// # Errors
     /// The trials cannot be written.
     pub(crate) fn append_all(&mut self, records: &[&TrialRecord]) -> Result<()> {
-        let lines = records.iter().map(|record| line(record)).collect::<Result<String>>()?;
-        let written = self.trials.write_all(lines.as_bytes()).and_then(|()| self.trials.sync_data());
+        let lines = records
+            .iter()
+            .map(|record| line(record))
+            .collect::<Result<String>>()?;
+        let written = self
+            .trials
+            .write_all(lines.as_bytes())
+            .and_then(|()| self.trials.sync_data());
         written.map_err(cannot_write(&self.trials_path()))
     }
 
     /// Returns the folder and the name of the file for the record of every DNS query of a trial, and makes the folder.
-    pub(crate) fn queries(&self, point: &Point, repetition: u32, trial: u32) -> Result<(Folder, String)> {
-        let folder = make_folder(&self.folder, QUERIES).map_err(cannot_write(&self.directory().join(QUERIES)))?;
+    pub(crate) fn queries(
+        &self,
+        point: &Point,
+        repetition: u32,
+        trial: u32,
+    ) -> Result<(Folder, String)> {
+        let folder = make_folder(&self.folder, QUERIES)
+            .map_err(cannot_write(&self.directory().join(QUERIES)))?;
         Ok((folder, format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
@@ -178,7 +224,10 @@ impl Store {
 }
 
 fn selected(selection: &Selection) -> Facts {
-    Facts { selection: selection.clone(), ..Facts::default() }
+    Facts {
+        selection: selection.clone(),
+        ..Facts::default()
+    }
 }
 
 pub(crate) fn line(record: &TrialRecord) -> Result<String> {
@@ -192,7 +241,8 @@ pub(crate) fn line(record: &TrialRecord) -> Result<String> {
 /// No random number can be had.
 pub fn live_token(folder: &Folder) -> io::Result<String> {
     const NAME: &str = ".live-token";
-    let is_token = |text: &String| text.len() == 32 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
+    let is_token =
+        |text: &String| text.len() == 32 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
     if let Some(token) = folder.text(NAME).ok().filter(is_token) {
         return Ok(token);
     }
@@ -222,7 +272,10 @@ mod tests {
     fn record(trial: u32) -> TrialRecord {
         TrialRecord {
             format: FORMAT,
-            point: Point { test: "t".to_owned(), frame_size: FrameSize(84) },
+            point: Point {
+                test: "t".to_owned(),
+                frame_size: FrameSize(84),
+            },
             repetition: 1,
             trial,
             load: None,
@@ -241,7 +294,10 @@ mod tests {
         let whole = line(&record(1)).expect("json") + &line(&record(2)).expect("json");
         let torn = &whole[..whole.len() - 20];
         assert_eq!(records(torn, 0).expect("readable"), (vec![record(1)], true));
-        assert_eq!(records(&whole, 0).expect("readable"), (vec![record(1), record(2)], false));
+        assert_eq!(
+            records(&whole, 0).expect("readable"),
+            (vec![record(1), record(2)], false)
+        );
     }
 
     #[test]
@@ -257,31 +313,63 @@ mod tests {
             let mut changed = record(2);
             change(&mut changed);
             let text = line(&record(1)).expect("json") + &line(&changed).expect("json");
-            records(&text, 0).map(drop).map_err(|error| error.to_string())
+            records(&text, 0)
+                .map(drop)
+                .map_err(|error| error.to_string())
         };
-        let sample = |idle| CpuSample { idle, ..CpuSample::default() };
+        let sample = |idle| CpuSample {
+            idle,
+            ..CpuSample::default()
+        };
         let watch = |idle| {
-            let core = CoreWatch { core: 0, role: CoreRole::Dut, samples: vec![sample(idle)] };
-            Some(Watch { cores: vec![core], ..Watch::default() }.into())
+            let core = CoreWatch {
+                core: 0,
+                role: CoreRole::Dut,
+                samples: vec![sample(idle)],
+            };
+            Some(
+                Watch {
+                    cores: vec![core],
+                    ..Watch::default()
+                }
+                .into(),
+            )
         };
         assert_eq!(told(|_| ()), Ok(()));
         for (number, told) in [
             ("0 is no repetition", told(|record| record.repetition = 0)),
-            ("18446744073709551615 is no rate", told(|record| record.result.spec.rate = FrameRate(u64::MAX))),
-            ("18446744073709551615 is no duration_ns", told(|record| record.result.spec.duration_ns = u64::MAX)),
+            (
+                "18446744073709551615 is no rate",
+                told(|record| record.result.spec.rate = FrameRate(u64::MAX)),
+            ),
+            (
+                "18446744073709551615 is no duration_ns",
+                told(|record| record.result.spec.duration_ns = u64::MAX),
+            ),
         ] {
-            assert_eq!(told, Err(format!("line 2 was changed after it was written: {number} of a trial")));
+            assert_eq!(
+                told,
+                Err(format!(
+                    "line 2 was changed after it was written: {number} of a trial"
+                ))
+            );
         }
         let mut busy = record(1);
         busy.watch = watch(1000);
         assert_eq!(busy.first_outside(), None);
         busy.watch = watch(1001);
-        assert_eq!(busy.first_outside().as_deref(), Some("1001 is no per mille of a core's time of a trial"));
+        assert_eq!(
+            busy.first_outside().as_deref(),
+            Some("1001 is no per mille of a core's time of a trial")
+        );
     }
 
     #[test]
     fn a_newer_format_is_refused() {
-        let newer = TrialRecord { format: FORMAT + 1, ..record(1) };
+        let newer = TrialRecord {
+            format: FORMAT + 1,
+            ..record(1)
+        };
         assert!(records(&line(&newer).expect("json"), 0).is_err());
     }
 
@@ -308,10 +396,17 @@ mod tests {
         let gone = told(&mut store);
         fs::remove_dir_all(&path).expect("removed");
         let trials = results.join(TRIALS);
-        let lost = format!("{} was removed while the run wrote to it, so its trials are lost", trials.display());
+        let lost = format!(
+            "{} was removed while the run wrote to it, so its trials are lost",
+            trials.display()
+        );
         assert_eq!([&removed, &replaced, &gone], [&lost; 3]);
         let kept = path.join("moved");
-        let to = format!("{} was moved to {} while", results.display(), kept.display());
+        let to = format!(
+            "{} was moved to {} while",
+            results.display(),
+            kept.display()
+        );
         assert!(moved.starts_with(&to), "{moved}");
     }
 
@@ -319,14 +414,29 @@ mod tests {
     fn records_of_queries_are_not_made_in_a_folder_that_is_a_link() {
         let path = std::env::temp_dir().join(format!("sixbench-store-{}", std::process::id()));
         let (elsewhere, results) = (path.join("elsewhere"), path.join("results"));
-        fs::create_dir_all(&elsewhere).and_then(|()| fs::create_dir_all(&results)).expect("directories");
-        let (folder, trials) = (Folder::open(&results).expect("a directory"), results.join(TRIALS));
-        let store = Store { folder, trials: File::create(trials).expect("a file") };
+        fs::create_dir_all(&elsewhere)
+            .and_then(|()| fs::create_dir_all(&results))
+            .expect("directories");
+        let (folder, trials) = (
+            Folder::open(&results).expect("a directory"),
+            results.join(TRIALS),
+        );
+        let store = Store {
+            folder,
+            trials: File::create(trials).expect("a file"),
+        };
         std::os::unix::fs::symlink(&elsewhere, results.join(QUERIES)).expect("a link");
-        let error = store.queries(&record(1).point, 1, 1).map(drop).expect_err("a link").to_string();
+        let error = store
+            .queries(&record(1).point, 1, 1)
+            .map(drop)
+            .expect_err("a link")
+            .to_string();
         fs::remove_file(results.join(QUERIES)).expect("removed");
         let (folder, name) = store.queries(&record(1).point, 1, 1).expect("a folder");
-        assert_eq!((folder.path(), name.as_str()), (results.join(QUERIES).as_path(), "t-r1-t1.csv"));
+        assert_eq!(
+            (folder.path(), name.as_str()),
+            (results.join(QUERIES).as_path(), "t-r1-t1.csv")
+        );
         fs::remove_dir_all(path).expect("removed");
         assert!(error.contains("is a link to another folder"), "{error}");
     }

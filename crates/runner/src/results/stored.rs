@@ -38,7 +38,10 @@ pub struct Stored {
 /// # Errors
 /// There is none, or root would reach it by a link of a user who owns neither it nor this process.
 pub fn folder(directory: &Path) -> Result<Folder> {
-    owner::open(directory).map_err(|error| StoreError::NoDirectory { directory: directory.to_owned(), error })
+    owner::open(directory).map_err(|error| StoreError::NoDirectory {
+        directory: directory.to_owned(),
+        error,
+    })
 }
 
 /// Opens the results directory of a run that goes on.
@@ -46,13 +49,20 @@ pub fn folder(directory: &Path) -> Result<Folder> {
 /// # Errors
 /// As of [`folder`].
 pub fn begun(directory: &Path) -> Result<Folder> {
-    owner::open(directory).map_err(|error| StoreError::NoRun { directory: directory.to_owned(), error })
+    owner::open(directory).map_err(|error| StoreError::NoRun {
+        directory: directory.to_owned(),
+        error,
+    })
 }
 
 /// Returns what makes an error of a file that cannot be read.
 pub(crate) fn cannot_read(folder: &Folder, name: &str) -> impl Fn(io::Error) -> StoreError + use<> {
     let (directory, file) = (folder.path().to_owned(), name.to_owned());
-    move |error| StoreError::NotRead { directory: directory.clone(), file: file.clone(), error }
+    move |error| StoreError::NotRead {
+        directory: directory.clone(),
+        file: file.clone(),
+        error,
+    }
 }
 
 fn read(folder: &Folder, name: &str) -> Result<String> {
@@ -62,7 +72,14 @@ fn read(folder: &Folder, name: &str) -> Result<String> {
 /// Reads a file that comes late in a run, and so is not there if it was killed early.
 fn read_late(folder: &Folder, name: &str) -> Result<String> {
     match folder.text(name) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => Ok(String::new()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
+            ) =>
+        {
+            Ok(String::new())
+        }
         read => read.map_err(cannot_read(folder, name)),
     }
 }
@@ -70,8 +87,15 @@ fn read_late(folder: &Folder, name: &str) -> Result<String> {
 fn plan_in(folder: &Folder) -> Result<Plan> {
     let text = read(folder, "resolved.toml")?;
     resolved::plan_of(&text).map_err(|mistake| {
-        let line = text[..mistake.span.start.min(text.len())].lines().count().max(1);
-        StoreError::NoPlan { path: folder.path().join("resolved.toml"), line, title: mistake.title }
+        let line = text[..mistake.span.start.min(text.len())]
+            .lines()
+            .count()
+            .max(1);
+        StoreError::NoPlan {
+            path: folder.path().join("resolved.toml"),
+            line,
+            title: mistake.title,
+        }
     })
 }
 
@@ -82,8 +106,18 @@ fn plan_in(folder: &Folder) -> Result<Plan> {
 /// No results directory, or a plan file that is not the one the run began with.
 pub fn source_of(folder: &Folder) -> Result<String> {
     let owned = || folder.path().to_owned();
-    let resolved = folder.text("resolved.toml").map_err(|error| StoreError::NoRun { directory: owned(), error })?;
-    let source = folder.text("plan.toml").map_err(|error| StoreError::PlanGone { directory: owned(), error })?;
+    let resolved = folder
+        .text("resolved.toml")
+        .map_err(|error| StoreError::NoRun {
+            directory: owned(),
+            error,
+        })?;
+    let source = folder
+        .text("plan.toml")
+        .map_err(|error| StoreError::PlanGone {
+            directory: owned(),
+            error,
+        })?;
     let is_same = match resolved::digest_in(&resolved) {
         Some(digest) => digest == resolved::digest(&source),
         // Of an earlier version, which kept none.
@@ -105,8 +139,18 @@ pub fn kept_recipes(folder: &Folder) -> Result<Vec<(String, String)>> {
         kept => kept.map_err(cannot_read(folder, RECIPES))?,
     };
     let names = kept.names().map_err(cannot_read(folder, RECIPES))?;
-    let names = names.iter().filter_map(|name| name.to_str()).filter(|name| name.ends_with(".toml"));
-    names.map(|name| Ok((kept.path().join(name).display().to_string(), read(&kept, name)?))).collect()
+    let names = names
+        .iter()
+        .filter_map(|name| name.to_str())
+        .filter(|name| name.ends_with(".toml"));
+    names
+        .map(|name| {
+            Ok((
+                kept.path().join(name).display().to_string(),
+                read(&kept, name)?,
+            ))
+        })
+        .collect()
 }
 
 /// Reads the results directory at a path.
@@ -135,12 +179,21 @@ pub(crate) fn load_without_records(folder: &Folder) -> Result<Stored> {
     let plan = plan_in(folder)?;
     let facts = serde_json::from_str(&read_late(folder, "facts.json")?).unwrap_or_default();
     let commands = read_late(folder, "commands.sh")?;
-    Ok(Stored { plan, records: Vec::new(), facts, commands, is_torn: false })
+    Ok(Stored {
+        plan,
+        records: Vec::new(),
+        facts,
+        commands,
+        is_torn: false,
+    })
 }
 
 /// Returns the number of octets up to the end of the last whole line.
 fn end_of_lines(octets: &[u8]) -> usize {
-    octets.iter().rposition(|octet| *octet == b'\n').map_or(0, |last| last + 1)
+    octets
+        .iter()
+        .rposition(|octet| *octet == b'\n')
+        .map_or(0, |last| last + 1)
 }
 
 /// Returns the length of the whole lines of a file. It is counted in the file: an earlier version may have written the same records in other octets.
@@ -172,14 +225,22 @@ pub(crate) fn new_records(folder: &Folder, before: &mut ReadTrials) -> Result<Ve
     let mut all = Vec::new();
     loop {
         let mut octets = Vec::new();
-        let read = file.seek(SeekFrom::Start(before.octets)).and_then(|_| (&file).take(LONGEST_LINE).read_to_end(&mut octets));
+        let read = file
+            .seek(SeekFrom::Start(before.octets))
+            .and_then(|_| (&file).take(LONGEST_LINE).read_to_end(&mut octets));
         let is_end = (read.map_err(cannot_read(folder, TRIALS))? as u64) < LONGEST_LINE;
-        let no_records = |source| StoreError::NoRecords { path: folder.path().join(TRIALS), source };
+        let no_records = |source| StoreError::NoRecords {
+            path: folder.path().join(TRIALS),
+            source,
+        };
         let whole = end_of_lines(&octets);
         if whole == 0 && !is_end {
-            return Err(no_records(RecordError::TooLong { line: before.lines + 1 }));
+            return Err(no_records(RecordError::TooLong {
+                line: before.lines + 1,
+            }));
         }
-        let (new, _) = records(&String::from_utf8_lossy(&octets[..whole]), before.lines).map_err(no_records)?;
+        let (new, _) = records(&String::from_utf8_lossy(&octets[..whole]), before.lines)
+            .map_err(no_records)?;
         before.octets += whole as u64;
         before.lines += new.len();
         all.extend(new);
@@ -197,7 +258,9 @@ pub(crate) fn is_in_use(folder: &Folder) -> bool {
 /// Returns what keeps other processes from writing to this results directory for as long as it lives; `None` where one is writing. A directory without
 /// trials, or on a file system without locks, has no lock.
 pub(crate) fn lock_to_read(folder: &Folder) -> Option<Option<File>> {
-    let Ok(trials) = folder.read(TRIALS) else { return Some(None) };
+    let Ok(trials) = folder.read(TRIALS) else {
+        return Some(None);
+    };
     match trials.try_lock_shared() {
         Err(TryLockError::WouldBlock) => None,
         _ => Some(Some(trials)),

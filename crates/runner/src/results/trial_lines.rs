@@ -5,9 +5,16 @@ use sixbench_method::record::{FORMAT, TrialRecord};
 
 /// Parses the record in a line, whose number is used in errors.
 pub(crate) fn record(line: &[u8], number: usize) -> Result<TrialRecord, RecordError> {
-    let record: TrialRecord = serde_json::from_slice(line).map_err(|source| RecordError::NoTrial { line: number, source })?;
+    let record: TrialRecord =
+        serde_json::from_slice(line).map_err(|source| RecordError::NoTrial {
+            line: number,
+            source,
+        })?;
     if record.format > FORMAT {
-        return Err(RecordError::Newer { line: number, format: record.format });
+        return Err(RecordError::Newer {
+            line: number,
+            format: record.format,
+        });
     }
     match record.first_outside() {
         Some(what) => Err(RecordError::Outside { line: number, what }),

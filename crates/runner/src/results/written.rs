@@ -25,14 +25,19 @@ pub(crate) fn write_with(
     };
     let written = place.and_then(|(folder, name)| {
         let temporary = format!(".{name}.new");
-        let written = fill(&folder, &temporary, print).and_then(|()| folder.rename(&temporary, name));
+        let written =
+            fill(&folder, &temporary, print).and_then(|()| folder.rename(&temporary, name));
         // Half a file is of no use, and takes room on a disk that may be full.
         written.inspect_err(|_| drop(folder.remove(&temporary)))
     });
     written.map_err(cannot_write(&folder.path().join(name)))
 }
 
-fn fill(folder: &Folder, name: &str, print: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+fn fill(
+    folder: &Folder,
+    name: &str,
+    print: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     // In place of the one that a killed run has left, or of a link that somebody has put there.
     let mut file = BufWriter::new(folder.create(name)?);
     print(&mut file)?;
@@ -64,7 +69,10 @@ pub fn write_new(files: &[(&Path, &str)]) -> Result<()> {
         let (folder, name) = (make_folder_of(path)?, path.file_name().unwrap_or_default());
         let created = folder.create_new(name);
         created
-            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| owner::give(file)))
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())
+                    .and_then(|()| owner::give(file))
+            })
             .map_err(cannot_write(path))
     })
 }
@@ -93,7 +101,10 @@ pub(crate) fn make_folder_of(path: &Path) -> Result<Folder> {
 /// # Errors
 /// It cannot be made, or root would reach it by a link of another user.
 pub fn make_directory(directory: &Path) -> io::Result<Folder> {
-    match (owner::open(directory), directory.parent().zip(directory.file_name())) {
+    match (
+        owner::open(directory),
+        directory.parent().zip(directory.file_name()),
+    ) {
         (Err(error), Some((above, name))) if error.kind() == io::ErrorKind::NotFound => {
             make_folder(&make_directory(above)?, name)
         }

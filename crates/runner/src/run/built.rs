@@ -11,8 +11,8 @@ use sixbench_io::PortSpec;
 use sixbench_plan::{Links, end_word};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
-    AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls, TestbedError,
-    layout_of_machines,
+    AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls,
+    TestbedError, layout_of_machines,
 };
 
 /// The minimum layer 3 MTU of the testbed's own links in octets: enough for every frame size up to Ethernet's usual maximum.
@@ -46,17 +46,33 @@ impl BuiltTestbed {
     ///
     /// # Errors
     /// The testbed cannot be built. Everything done until then is undone.
-    pub(crate) fn build(site: &Site<'_>, request: &SessionRequest<'_>, carries_frames: bool) -> Result<Self, RunError> {
+    pub(crate) fn build(
+        site: &Site<'_>,
+        request: &SessionRequest<'_>,
+        carries_frames: bool,
+    ) -> Result<Self, RunError> {
         let recipe = request.recipe;
         let governor = governed(site)?;
-        let of_namespace = request.cores.of_every().filter(|_| site.links.machines.is_empty());
+        let of_namespace = request
+            .cores
+            .of_every()
+            .filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
         let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
         let (cores_kept, rss_hash) = (request.cores.clone(), request.rss_hash.clone());
-        let options = DutOptions { table_size: request.table_size, zone, subscribers, cores: cores_kept, rss_hash };
+        let options = DutOptions {
+            table_size: request.table_size,
+            zone,
+            subscribers,
+            cores: cores_kept,
+            rss_hash,
+        };
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
-        let settings = LinkSettings { mtu, queues: queues(site.links, carries_frames) };
+        let settings = LinkSettings {
+            mtu,
+            queues: queues(site.links, carries_frames),
+        };
         let (links, remote, dut) = match &site.links.ports {
             Some(ports) => cabled(site, request, ports, &options)?,
             None => {
@@ -74,7 +90,14 @@ impl BuiltTestbed {
         };
         layout.extend(dut.iter().flat_map(Devices::layout));
         layout.extend(remote.authority.as_ref().map(RemoteAuthority::layout));
-        Ok(Self { dut, links, remote, _governor: governor, cores, layout })
+        Ok(Self {
+            dut,
+            links,
+            remote,
+            _governor: governor,
+            cores,
+            layout,
+        })
     }
 
     /// Returns an error if one of the devices has ended.
@@ -85,9 +108,15 @@ impl BuiltTestbed {
 
 /// Sets the frequency governor of the cores in use, if the plan specifies one.
 fn governed(site: &Site<'_>) -> Result<Option<Sysctls>, RunError> {
-    let Some(governor) = &site.links.governor else { return Ok(None) };
+    let Some(governor) = &site.links.governor else {
+        return Ok(None);
+    };
     let Cores { tester, dut } = cores(site.links)?;
-    Ok(Some(Sysctls::govern(&[tester, dut].concat(), governor, &site.shell)?))
+    Ok(Some(Sysctls::govern(
+        &[tester, dut].concat(),
+        governor,
+        &site.shell,
+    )?))
 }
 
 /// Takes ports that are cabled to a device, and sets up the device, or the devices of a row, if they are on other machines. If the authority behind
@@ -99,17 +128,37 @@ fn cabled(
     options: &DutOptions,
 ) -> Result<(TesterLinks, RemoteParts, Option<Devices>), RunError> {
     let links = TesterLinks::of_ports(site, request, ports)?;
-    let authority = site.links.authority.as_ref().map(|machine| behind(site, machine, request)).transpose()?;
-    let remote = RemoteParts { authority, agent: agent::lend(site, request)? };
-    let dut = (!site.links.machines.is_empty()).then(|| away(site, request, options)).transpose()?;
+    let authority = site
+        .links
+        .authority
+        .as_ref()
+        .map(|machine| behind(site, machine, request))
+        .transpose()?;
+    let remote = RemoteParts {
+        authority,
+        agent: agent::lend(site, request)?,
+    };
+    let dut = (!site.links.machines.is_empty())
+        .then(|| away(site, request, options))
+        .transpose()?;
     if let TesterLinks::Taken(interfaces) = &links {
         interfaces.wait_for_carriers()?;
     }
     Ok((links, remote, dut))
 }
 
-fn behind(site: &Site<'_>, machine: &AuthorityMachine, request: &SessionRequest<'_>) -> Result<RemoteAuthority, TestbedError> {
-    RemoteAuthority::bring_up(&machine.reach(&site.shell)?, request.recipe, &request.name, VERSION, &site.shell)
+fn behind(
+    site: &Site<'_>,
+    machine: &AuthorityMachine,
+    request: &SessionRequest<'_>,
+) -> Result<RemoteAuthority, TestbedError> {
+    RemoteAuthority::bring_up(
+        &machine.reach(&site.shell)?,
+        request.recipe,
+        &request.name,
+        VERSION,
+        &site.shell,
+    )
 }
 
 /// Sets up a device on this machine and its links. `settings` apply to links that are built.
@@ -131,15 +180,35 @@ fn started(
     Ok((TesterLinks::Built(topology), Some(dut)))
 }
 
-fn away(site: &Site<'_>, request: &SessionRequest<'_>, options: &DutOptions) -> Result<Devices, TestbedError> {
-    let reached = site.links.machines.iter().map(|machine| machine.reach(&site.shell)).collect::<Result<Vec<_>, _>>()?;
-    Devices::bring_up_on(&reached, request.recipe, &request.name, &site.shell, options)
+fn away(
+    site: &Site<'_>,
+    request: &SessionRequest<'_>,
+    options: &DutOptions,
+) -> Result<Devices, TestbedError> {
+    let reached = site
+        .links
+        .machines
+        .iter()
+        .map(|machine| machine.reach(&site.shell))
+        .collect::<Result<Vec<_>, _>>()?;
+    Devices::bring_up_on(
+        &reached,
+        request.recipe,
+        &request.name,
+        &site.shell,
+        options,
+    )
 }
 
 fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
-    let Some([left, right]) = &links.ports else { return Vec::new() };
+    let Some([left, right]) = &links.ports else {
+        return Vec::new();
+    };
     let (kind, apart) = match links.own_interfaces().len() {
-        1.. => ("interfaces", ", each in a network namespace of the tester's own"),
+        1.. => (
+            "interfaces",
+            ", each in a network namespace of the tester's own",
+        ),
         0 => ("ports", ""),
     };
     if let Some(agent) = &links.agent {
@@ -158,8 +227,13 @@ fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
         return sentences;
     }
     if links.machines.is_empty() && links.authority.is_some() {
-        let dut = format!("the DUT is cabled to this machine's interface {left}; it was not set up by sixbench");
-        return vec![dut, format!("the tester's interfaces are {left} and {right}{apart}")];
+        let dut = format!(
+            "the DUT is cabled to this machine's interface {left}; it was not set up by sixbench"
+        );
+        return vec![
+            dut,
+            format!("the tester's interfaces are {left} and {right}{apart}"),
+        ];
     }
     if links.machines.is_empty() {
         return vec![format!(

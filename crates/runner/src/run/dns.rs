@@ -53,7 +53,9 @@ pub(crate) fn place(
     places.serve(site.isolation, &ends, &settings)?;
     let ends = site.isolation.admit(places.within(ends))?;
     let mut tester = DnsTester::new(ends, settings, threads, site.stop.clone());
-    tester.listen().map_err(|error| RunError::from(TrialError::Dns(error)))?;
+    tester
+        .listen()
+        .map_err(|error| RunError::from(TrialError::Dns(error)))?;
     Ok((tester, places, how))
 }
 
@@ -64,21 +66,37 @@ fn set_up_apart(
     (links, authority): (&TesterLinks, RemoteAuthority),
     ends: &DnsEnds,
 ) -> Result<(DnsPlaces, String), RunError> {
-    let TesterLinks::Taken(interfaces) = links else { return Err(RunError::NeedsInterfaces) };
+    let TesterLinks::Taken(interfaces) = links else {
+        return Err(RunError::NeedsInterfaces);
+    };
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
-    let hosts = Hosts::settle_apart(interfaces, &cores(site.links)?.tester, request.recipe, &client)?;
+    let hosts = Hosts::settle_apart(
+        interfaces,
+        &cores(site.links)?.tester,
+        request.recipe,
+        &client,
+    )?;
     neighbours::wait_for_apart(request.recipe, &hosts, authority.name(), site)?;
     let (_, right) = hosts.namespaces();
     let external = ExternalAuthority {
-        looped: (RemoteAuthority::LOOPED, format!("a link of its own to the machine {}", authority.name())),
+        looped: (
+            RemoteAuthority::LOOPED,
+            format!("a link of its own to the machine {}", authority.name()),
+        ),
         looped_from: Some(right),
         has_every_name: true,
         shares_core: false,
     };
-    let how = "DNS queries are sent by the kernel's own sockets in a namespace at the left end".to_owned();
+    let how = "DNS queries are sent by the kernel's own sockets in a namespace at the left end"
+        .to_owned();
     let looped = RemoteAuthority::LOOPED.ip();
     Ok((
-        DnsPlaces { authority: Some(OtherAuthority::Remote(Box::new(authority))), external: Some(external), hosts, looped },
+        DnsPlaces {
+            authority: Some(OtherAuthority::Remote(Box::new(authority))),
+            external: Some(external),
+            hosts,
+            looped,
+        },
         how,
     ))
 }
@@ -100,18 +118,42 @@ fn set_up(
             hosts.reach_over_loop(right)?;
             let shares_core = cores < 2;
             let looped = (at, BETWEEN_ENDS.to_owned());
-            Some((real, ExternalAuthority { looped, looped_from: None, has_every_name: false, shares_core }))
+            Some((
+                real,
+                ExternalAuthority {
+                    looped,
+                    looped_from: None,
+                    has_every_name: false,
+                    shares_core,
+                },
+            ))
         }
         _ => None,
     };
     let (authority, external) = authority.unzip();
     let who = match (&authority, ends.authority.is_some()) {
-        (Some(real), _) => format!("the authority behind the DUT is {}, on the tester's cores", real.facts().version),
-        (None, true) => "the authority behind the DUT is the tester's own, which computes its answers".to_owned(),
+        (Some(real), _) => format!(
+            "the authority behind the DUT is {}, on the tester's cores",
+            real.facts().version
+        ),
+        (None, true) => {
+            "the authority behind the DUT is the tester's own, which computes its answers"
+                .to_owned()
+        }
         (None, false) => "the DUT is an authority itself".to_owned(),
     };
-    let how = format!("DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}");
-    Ok((DnsPlaces { authority: authority.map(|real| OtherAuthority::Real(Box::new(real))), external, hosts, looped }, how))
+    let how = format!(
+        "DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}"
+    );
+    Ok((
+        DnsPlaces {
+            authority: authority.map(|real| OtherAuthority::Real(Box::new(real))),
+            external,
+            hosts,
+            looped,
+        },
+        how,
+    ))
 }
 
 impl DnsPlaces {
@@ -119,8 +161,15 @@ impl DnsPlaces {
     ///
     /// # Errors
     /// The authority does not listen there, or test traffic must not go there.
-    pub(crate) fn serve(&mut self, isolation: Isolation, ends: &DnsEnds, settings: &DnsSettings) -> Result<(), RunError> {
-        let (Some(OtherAuthority::Remote(authority)), Some(end)) = (&mut self.authority, &ends.authority) else {
+    pub(crate) fn serve(
+        &mut self,
+        isolation: Isolation,
+        ends: &DnsEnds,
+        settings: &DnsSettings,
+    ) -> Result<(), RunError> {
+        let (Some(OtherAuthority::Remote(authority)), Some(end)) =
+            (&mut self.authority, &ends.authority)
+        else {
             return Ok(());
         };
         let listen = *isolation.admit(end.listen)?;
@@ -160,11 +209,19 @@ impl DnsPlaces {
         let (left, right) = self.hosts.namespaces();
         let looped = |end: AuthorityEnd| AuthorityEnd {
             namespace: Some(right.clone()),
-            looped: Some((SocketAddr::new(self.looped, LOOPED_PORT), BETWEEN_ENDS.to_owned())),
+            looped: Some((
+                SocketAddr::new(self.looped, LOOPED_PORT),
+                BETWEEN_ENDS.to_owned(),
+            )),
             ..end
         };
         let is_remote = matches!(self.authority, Some(OtherAuthority::Remote(_)));
         let authority = ends.authority.filter(|_| !is_remote).map(looped);
-        DnsEnds { client_namespace: Some(left), authority, external: self.external.clone(), ..ends }
+        DnsEnds {
+            client_namespace: Some(left),
+            authority,
+            external: self.external.clone(),
+            ..ends
+        }
     }
 }

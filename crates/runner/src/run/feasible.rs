@@ -13,7 +13,9 @@ use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
-use sixbench_testbed::{Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing};
+use sixbench_testbed::{
+    Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing,
+};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
@@ -30,41 +32,76 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
 ///
 /// # Errors
 /// A machine cannot be reached, so its devices are unknown.
-pub fn leave_out_missing_elsewhere(loaded: &mut Loaded, library: &Library) -> Result<Vec<String>, RunError> {
+pub fn leave_out_missing_elsewhere(
+    loaded: &mut Loaded,
+    library: &Library,
+) -> Result<Vec<String>, RunError> {
     if loaded.links.machines.is_empty() || !loaded.plan.tests.iter().any(|test| test.optional) {
         return Ok(Vec::new());
     }
     let shell = Shell::new();
-    let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
+    let reached = loaded
+        .links
+        .machines
+        .iter()
+        .map(|machine| machine.reach(&shell))
+        .collect::<Result<Vec<_>, _>>()?;
     let why = |test: &Test, recipe: &Recipe| {
-        check_machines(&reached, recipe, &test.core_limits(), &shell).err().map(|error| error.to_string())
+        check_machines(&reached, recipe, &test.core_limits(), &shell)
+            .err()
+            .map(|error| error.to_string())
     };
     Ok(leave_out(loaded, library, why))
 }
 
 /// Returns a sentence about optional tests whose devices the user sets up: such a device can only be detected once it has to answer.
 fn unseen(loaded: &Loaded) -> Vec<String> {
-    let optional = loaded.plan.tests.iter().filter(|test| test.optional && loaded.links.machines.is_empty());
+    let optional = loaded
+        .plan
+        .tests
+        .iter()
+        .filter(|test| test.optional && loaded.links.machines.is_empty());
     let names: Vec<&str> = optional.map(|test| test.name.as_str()).collect();
     let text = "`optional` leaves out no test whose device you set up yourself at `left` and `right`, as it cannot be seen before; choose the tests \
                 with --only";
-    if names.is_empty() { Vec::new() } else { vec![format!("{}: {text}", names.join(", "))] }
+    if names.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("{}: {text}", names.join(", "))]
+    }
 }
 
 /// Removes the optional tests for which `why` returns a reason.
-fn leave_out(loaded: &mut Loaded, library: &Library, why: impl Fn(&Test, &Recipe) -> Option<String>) -> Vec<String> {
+fn leave_out(
+    loaded: &mut Loaded,
+    library: &Library,
+    why: impl Fn(&Test, &Recipe) -> Option<String>,
+) -> Vec<String> {
     let mut left_out = Vec::new();
     loaded.plan.tests.retain(|test| {
-        let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else { return true };
+        let Some(recipe) = library.get(&test.dut).filter(|_| test.optional) else {
+            return true;
+        };
         let why = why(test, recipe);
         left_out.extend(why.clone().map(|why| (test.clone(), why)));
         why.is_none()
     });
-    let texts = left_out.iter().map(|(test, why)| format!("test {} is left out: {why}", test.name)).collect();
-    loaded.left_out.extend(left_out.into_iter().map(|(test, why)| {
-        let name = test.name.clone();
-        SkippedTest { test: name, reason: SkipReason::LeftOut { why, planned: Box::new(test) } }
-    }));
+    let texts = left_out
+        .iter()
+        .map(|(test, why)| format!("test {} is left out: {why}", test.name))
+        .collect();
+    loaded
+        .left_out
+        .extend(left_out.into_iter().map(|(test, why)| {
+            let name = test.name.clone();
+            SkippedTest {
+                test: name,
+                reason: SkipReason::LeftOut {
+                    why,
+                    planned: Box::new(test),
+                },
+            }
+        }));
     texts
 }
 
@@ -73,7 +110,9 @@ pub fn find_link_rate(loaded: &mut Loaded) {
     if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
         // A run that was killed may not have given them back.
         interfaces::give_back_stale(&Shell::new());
-        loaded.plan.link_rate = existing::link_rate(left).zip(existing::link_rate(right)).map(|(l, r)| l.min(r));
+        loaded.plan.link_rate = existing::link_rate(left)
+            .zip(existing::link_rate(right))
+            .map(|(l, r)| l.min(r));
     }
 }
 
@@ -83,7 +122,11 @@ pub fn find_link_rate(loaded: &mut Loaded) {
 /// All tests that do not match their devices' recipes or, if none, the first forbidden address.
 pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     // The plan may have been given another profile after it was read.
-    if let Some((test, empty)) = plan.tests.iter().find_map(|test| Some((test, test.empty_trial(plan)?))) {
+    if let Some((test, empty)) = plan
+        .tests
+        .iter()
+        .find_map(|test| Some((test, test.empty_trial(plan)?)))
+    {
         return Err(RunError::from(PlanError(empty.to_string())).of_test(&test.name));
     }
     // Collects all mistakes. One that occurs at every frame size is listed once.
@@ -92,15 +135,38 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
         let unknown = || RunError::UnknownRecipe(test.dut.clone()).of_test(&test.name);
         let recipe = library.get(&test.dut).ok_or_else(unknown)?;
         // Includes destinations to which only the device sends, such as a DNS64 server's authority.
-        let of_recipe = || recipe.forbidden_destinations().into_iter().next().filter(|_| isolation == Isolation::Unknown);
+        let of_recipe = || {
+            recipe
+                .forbidden_destinations()
+                .into_iter()
+                .next()
+                .filter(|_| isolation == Isolation::Unknown)
+        };
         forbidden = forbidden.or_else(|| of_recipe().map(RunError::ForbiddenInRecipe));
         let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
-        match test.frame_sizes.iter().map(job).collect::<Result<Vec<_>, _>>() {
+        match test
+            .frame_sizes
+            .iter()
+            .map(job)
+            .collect::<Result<Vec<_>, _>>()
+        {
             // The addresses are the same for every frame size.
-            Ok(jobs) => forbidden = forbidden.or_else(|| jobs.into_iter().next()?.admit(isolation).err().map(RunError::from)),
+            Ok(jobs) => {
+                forbidden = forbidden.or_else(|| {
+                    jobs.into_iter()
+                        .next()?
+                        .admit(isolation)
+                        .err()
+                        .map(RunError::from)
+                })
+            }
             Err(mistake) => mistakes.push(mistake.to_string()),
         }
-        mistakes.extend(profile::dns::authority(library, test).err().map(|mistake| mistake.to_string()));
+        mistakes.extend(
+            profile::dns::authority(library, test)
+                .err()
+                .map(|mistake| mistake.to_string()),
+        );
     }
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes.join("\n")).into());
@@ -122,26 +188,41 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     memory::check_plan(&loaded.plan, library)?;
     check_ports(loaded, library)?;
     let links = &loaded.links;
-    let own: Vec<&str> = links.own_ports().flat_map(PortSpec::kernel_interfaces).collect();
+    let own: Vec<&str> = links
+        .own_ports()
+        .flat_map(PortSpec::kernel_interfaces)
+        .collect();
     if !own.is_empty() {
         let shell = Shell::new();
         interfaces::give_back_stale(&shell);
-        own.iter().try_for_each(|interface| existing::check(&shell, interface, links.own_addresses))?;
+        own.iter()
+            .try_for_each(|interface| existing::check(&shell, interface, links.own_addresses))?;
     }
     check_remote(loaded, library)?;
-    let of_delays = loaded.plan.tests.iter().find(|test| test.needs_one_way_delays(&loaded.plan));
-    loaded.links.agent.as_ref().map_or(Ok(()), |machine| agent::check(machine, loaded.links.own_addresses, of_delays))
+    let of_delays = loaded
+        .plan
+        .tests
+        .iter()
+        .find(|test| test.needs_one_way_delays(&loaded.plan));
+    loaded.links.agent.as_ref().map_or(Ok(()), |machine| {
+        agent::check(machine, loaded.links.own_addresses, of_delays)
+    })
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Ports that are no interfaces need no root.
 fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let links = &loaded.links;
-    let in_memory = |test: &Test| library.get(&test.dut).is_some_and(|recipe| recipe.host == DeviceHost::Memif);
+    let in_memory = |test: &Test| {
+        library
+            .get(&test.dut)
+            .is_some_and(|recipe| recipe.host == DeviceHost::Memif)
+    };
     match &links.ports {
         Some([PortSpec::Address(..), PortSpec::Address(..)]) => Ok(()),
         Some([left, right]) if left.interface().is_some() != right.interface().is_some() => {
-            let text =
-                format!("the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend");
+            let text = format!(
+                "the ports {left} and {right} are of two kinds: name two interfaces, or two addresses of a backend"
+            );
             Err(PlanError(text).into())
         }
         None if loaded.plan.tests.iter().all(in_memory) => Ok(()),
@@ -154,16 +235,33 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
 /// that the tests need.
 fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
-    let reached = loaded.links.machines.iter().map(|machine| machine.reach(&shell)).collect::<Result<Vec<_>, _>>()?;
-    let tests = || loaded.plan.tests.iter().filter_map(|test| Some((test, library.get(&test.dut)?)));
+    let reached = loaded
+        .links
+        .machines
+        .iter()
+        .map(|machine| machine.reach(&shell))
+        .collect::<Result<Vec<_>, _>>()?;
+    let tests = || {
+        loaded
+            .plan
+            .tests
+            .iter()
+            .filter_map(|test| Some((test, library.get(&test.dut)?)))
+    };
     for (test, recipe) in tests().filter(|_| !reached.is_empty()) {
         check_machines(&reached, recipe, &test.core_limits(), &shell)
             .map_err(|error| RunError::from(error).of_test(&test.name))?;
     }
-    let Some(authority) = &loaded.links.authority else { return Ok(()) };
-    let listen: BTreeSet<SocketAddr> = tests().map(|(_, recipe)| profile::dns::authority_address(recipe)).collect();
+    let Some(authority) = &loaded.links.authority else {
+        return Ok(());
+    };
+    let listen: BTreeSet<SocketAddr> = tests()
+        .map(|(_, recipe)| profile::dns::authority_address(recipe))
+        .collect();
     let listen: Vec<SocketAddr> = listen.into_iter().collect();
-    Ok(authority.reach(&shell)?.check(&reached, VERSION, &listen, &shell)?)
+    Ok(authority
+        .reach(&shell)?
+        .check(&reached, VERSION, &listen, &shell)?)
 }
 
 /// Checks that the programs of devices on this machine are installed, and that the interfaces of devices set up by hand are given.
@@ -172,7 +270,9 @@ fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
         return Ok(());
     }
     loaded.plan.tests.iter().try_for_each(|test| {
-        let Some(recipe) = library.get(&test.dut) else { return Ok(()) };
+        let Some(recipe) = library.get(&test.dut) else {
+            return Ok(());
+        };
         let authority = profile::dns::authority(library, test)?;
         check_device(test, recipe, authority).map_err(|error| error.of_test(&test.name))
     })
@@ -187,31 +287,59 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     }
     lab::check_for(recipe)?;
     if let Some(wanted) = test.cores.filter(|cores| *cores > 1 && recipe.is_in_lab()) {
-        return Err(RunError::OneCore { wanted, is_row: !recipe.parts.is_empty() });
+        return Err(RunError::OneCore {
+            wanted,
+            is_row: !recipe.parts.is_empty(),
+        });
     }
     if !recipe.is_for_namespaces() {
-        return Err(RunError::NeedsMachine { recipe: recipe.name.clone(), system: recipe.system.title() });
+        return Err(RunError::NeedsMachine {
+            recipe: recipe.name.clone(),
+            system: recipe.system.title(),
+        });
     }
-    let mut missing = [Some(recipe), authority].into_iter().flatten().flat_map(Recipe::missing);
-    missing
-        .next()
-        .map_or(Ok(()), |need| Err(RunError::NotInstalled { program: need.program.clone(), cure: need.cure().to_string() }))
+    let mut missing = [Some(recipe), authority]
+        .into_iter()
+        .flatten()
+        .flat_map(Recipe::missing);
+    missing.next().map_or(Ok(()), |need| {
+        Err(RunError::NotInstalled {
+            program: need.program.clone(),
+            cure: need.cure().to_string(),
+        })
+    })
 }
 
 /// Refuses to interleave several devices on the same interfaces, because only one can be cabled at a time, and a polling device with others,
 /// because it would take their cores.
 fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
-    let devices: BTreeSet<&str> = loaded.plan.tests.iter().map(|test| test.dut.as_str()).collect();
+    let devices: BTreeSet<&str> = loaded
+        .plan
+        .tests
+        .iter()
+        .map(|test| test.dut.as_str())
+        .collect();
     if !loaded.plan.interleave || devices.len() < 2 {
         return Ok(());
     }
-    let polls = |name: &&&str| library.get(name).is_some_and(|recipe| recipe.devices().iter().any(|part| part.polling));
-    if let Some(name) = devices.iter().find(polls).filter(|_| loaded.links.machines.is_empty()) {
-        let text = format!("{name} polls, so it would take the cores of the other devices: set interleave = false");
+    let polls = |name: &&&str| {
+        library
+            .get(name)
+            .is_some_and(|recipe| recipe.devices().iter().any(|part| part.polling))
+    };
+    if let Some(name) = devices
+        .iter()
+        .find(polls)
+        .filter(|_| loaded.links.machines.is_empty())
+    {
+        let text = format!(
+            "{name} polls, so it would take the cores of the other devices: set interleave = false"
+        );
         return Err(PlanError(text).into());
     }
     if loaded.links.ports.is_some() {
-        let text = "two devices cannot be up at once on the same two interfaces: set interleave = false";
+        let text =
+            "two devices cannot be up at once on the same two interfaces: set interleave = false";
         return Err(PlanError(text.to_owned()).into());
     }
     Ok(())

@@ -39,44 +39,73 @@ struct Directory {
 impl Directory {
     fn new(name: &str) -> Self {
         let library = Library::load::<&Path>(&[]).expect("recipes");
-        let Ok(loaded) = sixbench_plan::load(PLAN, &library) else { panic!("the plan is right") };
+        let Ok(loaded) = sixbench_plan::load(PLAN, &library) else {
+            panic!("the plan is right")
+        };
         let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(400_000), 1);
         let records = perform_with(&loaded.plan, &mut device, &mut |_| {}).expect("a run");
         assert!(records.len() > 8, "{} trials", records.len());
-        let path = std::env::temp_dir().join(format!("sixbench-follow-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sixbench-follow-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        Self { path, plan: loaded.plan, records }
+        Self {
+            path,
+            plan: loaded.plan,
+            records,
+        }
     }
 
     /// Starts the run with its first `trials` trials.
     fn begin(&self, trials: usize) -> Store {
-        let mut store = Store::create(&self.path, &self.plan, PLAN, &Default::default()).expect("a directory");
-        self.records[..trials].iter().for_each(|record| store.append(record).expect("appended"));
+        let mut store =
+            Store::create(&self.path, &self.plan, PLAN, &Default::default()).expect("a directory");
+        self.records[..trials]
+            .iter()
+            .for_each(|record| store.append(record).expect("appended"));
         store
     }
 
     /// Resumes the run after a kill, with the trials starting from this one.
     fn resume(&self, from: usize) -> Store {
-        let (mut store, stored) = Store::reopen(folder(&self.path).expect("a directory")).expect("a directory");
+        let (mut store, stored) =
+            Store::reopen(folder(&self.path).expect("a directory")).expect("a directory");
         assert_eq!(stored.records, self.records[..from]);
-        self.records[from..].iter().for_each(|record| store.append(record).expect("appended"));
+        self.records[from..]
+            .iter()
+            .for_each(|record| store.append(record).expect("appended"));
         store
     }
 
     /// Appends text to the trials, as a run does that is killed while writing.
     fn write(&self, text: &str) {
-        let mut file = OpenOptions::new().append(true).open(self.path.join("trials.jsonl")).expect("trials");
+        let mut file = OpenOptions::new()
+            .append(true)
+            .open(self.path.join("trials.jsonl"))
+            .expect("trials");
         file.write_all(text.as_bytes()).expect("written");
     }
 
     fn follow(&self) -> Follower {
-        let (stored, path, stop) = (load(&self.path).expect("a directory"), self.path.clone(), Arc::<AtomicBool>::default());
+        let (stored, path, stop) = (
+            load(&self.path).expect("a directory"),
+            self.path.clone(),
+            Arc::<AtomicBool>::default(),
+        );
         let (sender, events) = channel();
         let is_over = stop.clone();
         let thread = std::thread::spawn(move || {
-            follow(&folder(&path).expect("a directory"), stored, &is_over, &mut |event| drop(sender.send(event.clone())))
+            follow(
+                &folder(&path).expect("a directory"),
+                stored,
+                &is_over,
+                &mut |event| drop(sender.send(event.clone())),
+            )
         });
-        Follower { events, stop, thread }
+        Follower {
+            events,
+            stop,
+            thread,
+        }
     }
 }
 
@@ -94,7 +123,9 @@ struct Follower {
 
 impl Follower {
     fn next(&self) -> Event {
-        self.events.recv_timeout(Duration::from_secs(60)).expect("an event")
+        self.events
+            .recv_timeout(Duration::from_secs(60))
+            .expect("an event")
     }
 
     /// Returns the trials reported before the next event for which `is_it` returns true.
@@ -151,7 +182,10 @@ fn each_new_trial_of_a_run_under_way_is_told_once_and_then_its_end() {
     }
     assert_eq!(told, directory.records[3..]);
     assert!(ended >= 2, "repetitions ended: {ended}");
-    assert!(follower.end().is_empty(), "nothing more happens in a directory of a run that has ended");
+    assert!(
+        follower.end().is_empty(),
+        "nothing more happens in a directory of a run that has ended"
+    );
 }
 
 #[test]
@@ -163,11 +197,19 @@ fn a_run_that_is_killed_in_the_middle_of_a_line_and_resumed_is_told_as_that() {
     let torn = serde_json::to_string(&directory.records[4]).expect("json");
     directory.write(&torn[..torn.len() / 2]);
     drop(store);
-    assert_eq!(follower.trials_until(|event| is_end(event, true)), [], "half a line is no trial");
+    assert_eq!(
+        follower.trials_until(|event| is_end(event, true)),
+        [],
+        "half a line is no trial"
+    );
     let store = directory.resume(4);
     drop(store);
     let told = follower.trials_until(|event| is_end(event, false));
-    assert_eq!(told, directory.records[4..], "what was torn was measured again");
+    assert_eq!(
+        told,
+        directory.records[4..],
+        "what was torn was measured again"
+    );
     follower.end();
 }
 
@@ -180,7 +222,13 @@ fn a_line_is_told_when_its_end_is_written() {
     let line = serde_json::to_string(&directory.records[1]).expect("json") + "\n";
     let (early, late) = line.split_at(line.len() / 2);
     directory.write(early);
-    assert!(follower.events.recv_timeout(Duration::from_millis(1500)).is_err(), "half a line is no trial");
+    assert!(
+        follower
+            .events
+            .recv_timeout(Duration::from_millis(1500))
+            .is_err(),
+        "half a line is no trial"
+    );
     directory.write(late);
     let told = follower.trials_until(|event| matches!(event, Event::Progress { .. }));
     assert_eq!(told, directory.records[1..2]);
@@ -195,22 +243,37 @@ fn a_line_that_is_no_trial_ends_the_following_with_its_number() {
     let follower = directory.follow();
     assert!(is_start(&follower.next()));
     directory.write("nonsense\n");
-    let error = follower.thread.join().expect("no panic").expect_err("an error");
-    assert!(crate::in_words(&error).contains("line 3 is not a trial"), "{}", crate::in_words(&error));
+    let error = follower
+        .thread
+        .join()
+        .expect("no panic")
+        .expect_err("an error");
+    assert!(
+        crate::in_words(&error).contains("line 3 is not a trial"),
+        "{}",
+        crate::in_words(&error)
+    );
     drop(store);
 }
 
 #[test]
-fn lines_of_an_earlier_version_stay_as_they_are_when_a_torn_one_is_cut_off() -> Result<(), StoreError> {
+fn lines_of_an_earlier_version_stay_as_they_are_when_a_torn_one_is_cut_off()
+-> Result<(), StoreError> {
     let directory = Directory::new("earlier");
     drop(directory.begin(1));
-    let spaced = serde_json::to_string(&directory.records[1]).expect("json").replace(":{", ": {") + "\n";
+    let spaced = serde_json::to_string(&directory.records[1])
+        .expect("json")
+        .replace(":{", ": {")
+        + "\n";
     directory.write(&spaced);
     let whole = std::fs::read_to_string(directory.path.join("trials.jsonl")).expect("trials");
     directory.write("{\"format\":");
     let (store, stored) = Store::reopen(folder(&directory.path)?)?;
     assert_eq!(stored.records, directory.records[..2]);
-    assert_eq!(std::fs::read_to_string(directory.path.join("trials.jsonl")).expect("trials"), whole);
+    assert_eq!(
+        std::fs::read_to_string(directory.path.join("trials.jsonl")).expect("trials"),
+        whole
+    );
     drop(store);
     Ok(())
 }

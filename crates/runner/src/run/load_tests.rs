@@ -36,7 +36,11 @@ fn plan() -> Plan {
         stall_ns: 1_000_000_000,
     };
     let tests = DUTS.map(|dut| Test::of(dut, dut)).to_vec();
-    Plan { seed: 1, patience_ns: 0, ..Plan::new("load", Profile::Custom, trial, search, tests) }
+    Plan {
+        seed: 1,
+        patience_ns: 0,
+        ..Plan::new("load", Profile::Custom, trial, search, tests)
+    }
 }
 
 fn busy(_: &[u32]) -> Option<CoreLoad> {
@@ -48,7 +52,11 @@ fn quiet(_: &[u32]) -> Option<CoreLoad> {
 }
 
 fn busy_core() -> CoreLoad {
-    CoreLoad { core: 0, busy_percent: 97, by: "make, process 7: 97 %".to_owned() }
+    CoreLoad {
+        core: 0,
+        busy_percent: 97,
+        by: "make, process 7: 97 %".to_owned(),
+    }
 }
 
 /// A results directory that is removed when dropped.
@@ -64,9 +72,17 @@ impl Drop for Results {
 fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<Warning>) {
     let (plan, links, mut events) = (plan(), Links::default(), Vec::<Event>::new());
     let library = Library::load::<&Path>(&[]).expect("recipes");
-    let directory = Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
-    let mut store = Store::create(&directory.0, &plan, "", &Selection::default()).expect("a results directory");
-    let site = Site { shell: Shell::new(), links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
+    let directory =
+        Results(std::env::temp_dir().join(format!("sixbench-test-load-{}", std::process::id())));
+    let mut store =
+        Store::create(&directory.0, &plan, "", &Selection::default()).expect("a results directory");
+    let site = Site {
+        shell: Shell::new(),
+        links: &links,
+        stop: Arc::default(),
+        isolation: Isolation::Unknown,
+        pcap: None,
+    };
     let request = RunRequest {
         plan: &plan,
         library: &library,
@@ -81,14 +97,18 @@ fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<Warning
         records: Vec::new(),
         earlier: None,
     };
-    let ended = perform(request, &mut store, &mut |event| events.push(event.clone())).expect("a run (these tests need root)");
+    let ended = perform(request, &mut store, &mut |event| events.push(event.clone()))
+        .expect("a run (these tests need root)");
     assert!(ended.error.is_none(), "{:?}", ended.error);
     drop(store);
     (events, load(&directory.0).expect("results").facts.warnings)
 }
 
 fn warning(dut: &str) -> Warning {
-    Warning::BusyBeforeSetUp { dut: dut.to_owned(), load: busy_core() }
+    Warning::BusyBeforeSetUp {
+        dut: dut.to_owned(),
+        load: busy_core(),
+    }
 }
 
 #[test]
@@ -96,21 +116,44 @@ fn other_work_is_looked_for_before_each_device_is_set_up_and_is_the_first_warnin
     let _guard = ONE_AT_A_TIME.lock();
     let (events, warnings) = run(busy);
     for dut in DUTS {
-        let first = |is_it: &dyn Fn(&Event) -> bool| events.iter().position(is_it).unwrap_or_else(|| panic!("{events:?}"));
-        let warned = first(&|event| matches!(event, Event::Warning { text } if *text == warning(dut).to_string()));
-        let ready = first(&|event| matches!(event, Event::DutReady { dut: name, .. } if name == dut));
-        let measured = first(&|event| matches!(event, Event::TrialStarted { point, .. } if point.test == dut));
-        assert!(warned < ready && ready < measured, "{dut}: {warned}, {ready}, {measured}");
+        let first = |is_it: &dyn Fn(&Event) -> bool| {
+            events
+                .iter()
+                .position(is_it)
+                .unwrap_or_else(|| panic!("{events:?}"))
+        };
+        let warned = first(
+            &|event| matches!(event, Event::Warning { text } if *text == warning(dut).to_string()),
+        );
+        let ready =
+            first(&|event| matches!(event, Event::DutReady { dut: name, .. } if name == dut));
+        let measured =
+            first(&|event| matches!(event, Event::TrialStarted { point, .. } if point.test == dut));
+        assert!(
+            warned < ready && ready < measured,
+            "{dut}: {warned}, {ready}, {measured}"
+        );
     }
     // On a busy machine, trials also warn of other work, in the same place.
-    let mut of_the_run = warnings.iter().filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
+    let mut of_the_run = warnings
+        .iter()
+        .filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
     // The later warning is inserted before all others, so that the order shows it.
-    assert_eq!([of_the_run.next(), of_the_run.next()], [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))], "{warnings:?}");
+    assert_eq!(
+        [of_the_run.next(), of_the_run.next()],
+        [Some(&warning(DUTS[1])), Some(&warning(DUTS[0]))],
+        "{warnings:?}"
+    );
 }
 
 #[test]
 fn a_quiet_machine_is_not_warned_of() {
     let _guard = ONE_AT_A_TIME.lock();
     let (_, warnings) = run(quiet);
-    assert!(!warnings.iter().any(|warning| matches!(warning, Warning::BusyBeforeSetUp { .. })), "{warnings:?}");
+    assert!(
+        !warnings
+            .iter()
+            .any(|warning| matches!(warning, Warning::BusyBeforeSetUp { .. })),
+        "{warnings:?}"
+    );
 }

@@ -62,19 +62,41 @@ struct Manager<'a> {
 ///
 /// # Errors
 /// The plan brings code that is not trusted, or the facts cannot be written at the start. Any other error is part of the returned value.
-pub fn perform(mut request: RunRequest<'_>, store: &mut Store, listener: &mut dyn FnMut(&Event)) -> Result<Ended, RunError> {
+pub fn perform(
+    mut request: RunRequest<'_>,
+    store: &mut Store,
+    listener: &mut dyn FnMut(&Event),
+) -> Result<Ended, RunError> {
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
     request.records.iter_mut().for_each(lean::drop_unread);
     let clock = RunClock::start();
     let mut facts = origin::begin(&request, code, clock.now());
-    let step = request.records.last().and_then(|record| clock.step_since(&record.started));
+    let step = request
+        .records
+        .last()
+        .and_then(|record| clock.step_since(&record.started));
     facts.warnings.extend(step);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
-    replay::outcomes(request.plan, &request.records).iter().for_each(|outcome| forecast.finish(outcome));
-    facts.runs.iter_mut().last().into_iter().for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
+    replay::outcomes(request.plan, &request.records)
+        .iter()
+        .for_each(|outcome| forecast.finish(outcome));
+    facts
+        .runs
+        .iter_mut()
+        .last()
+        .into_iter()
+        .for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
     store.write_facts(&facts)?;
-    let mut manager = Manager { request, store, listener, facts, forecast, patience: BTreeMap::new(), clock };
+    let mut manager = Manager {
+        request,
+        store,
+        listener,
+        facts,
+        forecast,
+        patience: BTreeMap::new(),
+        clock,
+    };
     manager.begin();
     let outcome = manager.all_devices();
     Ok(manager.end(outcome))
@@ -98,7 +120,10 @@ impl Manager<'_> {
         (self.listener)(event);
         if matches!(event, Event::TrialEnded { .. }) {
             let remaining_s = seconds(self.forecast.remaining_ns());
-            (self.listener)(&Event::Progress { elapsed_s: now_ns / 1_000_000_000, remaining_s });
+            (self.listener)(&Event::Progress {
+                elapsed_s: now_ns / 1_000_000_000,
+                remaining_s,
+            });
         }
     }
 
@@ -107,7 +132,10 @@ impl Manager<'_> {
         origin::end(
             &mut self.facts,
             self.clock.now(),
-            outcome.as_ref().err().map(|error| (error, (self.request.in_words)(error))),
+            outcome
+                .as_ref()
+                .err()
+                .map(|error| (error, (self.request.in_words)(error))),
         );
         let (report, error) = match (self.write(outcome.is_err()), outcome) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
@@ -116,9 +144,18 @@ impl Manager<'_> {
             (Err(_), Err(error)) => (None, Some(error)),
         };
         let results = self.store.directory().display().to_string();
-        self.show(&Event::RunEnded { results, interrupted: error.is_some() });
+        self.show(&Event::RunEnded {
+            results,
+            interrupted: error.is_some(),
+        });
         let commands = self.commands();
-        Ended { report, records: self.request.records, facts: self.facts, commands, error }
+        Ended {
+            report,
+            records: self.request.records,
+            facts: self.facts,
+            commands,
+            error,
+        }
     }
 
     fn all_devices(&mut self) -> Result<(), RunError> {
@@ -132,7 +169,9 @@ impl Manager<'_> {
     /// Performs all measurements of one group. Those at the throughput come after all searches for the throughput, because they use its median.
     fn group(&mut self, tests: &[&Test]) -> Result<(), RunError> {
         let mut sessions = Sessions::new();
-        let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.measure.is_at_throughput());
+        let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = tests
+            .iter()
+            .partition(|test| test.measure.is_at_throughput());
         self.rounds(&mut sessions, &others)?;
         self.rounds(&mut sessions, &at_throughput)
     }
@@ -140,9 +179,15 @@ impl Manager<'_> {
     /// Measures the points of these tests in rounds of one repetition each, so that a drift of the machine is spread over all of them. Every second
     /// round is reversed, so that no point always comes first.
     fn rounds(&mut self, sessions: &mut Sessions, tests: &[&Test]) -> Result<(), RunError> {
-        let most = tests.iter().map(|test| test.repetitions.most()).max().unwrap_or(0);
-        let mut round: Vec<(&Test, Point)> =
-            tests.iter().flat_map(|test| test.points().map(move |point| (*test, point))).collect();
+        let most = tests
+            .iter()
+            .map(|test| test.repetitions.most())
+            .max()
+            .unwrap_or(0);
+        let mut round: Vec<(&Test, Point)> = tests
+            .iter()
+            .flat_map(|test| test.points().map(move |point| (*test, point)))
+            .collect();
         for repetition in 1..=most {
             for (index, (test, point)) in round.iter().enumerate() {
                 if self.is_wanted(test, point, repetition) {
@@ -156,12 +201,22 @@ impl Manager<'_> {
     }
 
     /// Returns the point that is measured next, from the rest of this round or else from the next round, which is reversed.
-    fn next_of(&self, rest: &[(&Test, Point)], round: &[(&Test, Point)], repetition: u32) -> Option<Point> {
+    fn next_of(
+        &self,
+        rest: &[(&Test, Point)],
+        round: &[(&Test, Point)],
+        repetition: u32,
+    ) -> Option<Point> {
         let in_round = rest.iter().map(|measured| (measured, repetition));
-        let in_next = round.iter().rev().map(|measured| (measured, repetition + 1));
-        let mut wanted = in_round.chain(in_next).filter(|((test, point), repetition)| {
-            *repetition <= test.repetitions.most() && self.is_wanted(test, point, *repetition)
-        });
+        let in_next = round
+            .iter()
+            .rev()
+            .map(|measured| (measured, repetition + 1));
+        let mut wanted = in_round
+            .chain(in_next)
+            .filter(|((test, point), repetition)| {
+                *repetition <= test.repetitions.most() && self.is_wanted(test, point, *repetition)
+            });
         wanted.next().map(|((_, point), _)| point.clone())
     }
 
@@ -186,7 +241,12 @@ impl Manager<'_> {
     ) -> Result<(), RunError> {
         let plan = self.request.plan;
         let mut resumed = replay::resume(plan, point, repetition, &self.request.records)?;
-        self.show(&Event::MeasurementStarted { point: point.clone(), repetition, of: test.repetitions.most(), next });
+        self.show(&Event::MeasurementStarted {
+            point: point.clone(),
+            repetition,
+            of: test.repetitions.most(),
+            next,
+        });
         if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
             while let Some(spec) = resumed.procedure.next_trial() {
@@ -201,11 +261,22 @@ impl Manager<'_> {
     }
 
     /// Returns the session of a test's device with the traffic of a point, bringing the device up when it is first needed.
-    fn ready<'s>(&mut self, sessions: &'s mut Sessions, test: &Test, point: &Point) -> Result<&'s mut Session, RunError> {
+    fn ready<'s>(
+        &mut self,
+        sessions: &'s mut Sessions,
+        test: &Test,
+        point: &Point,
+    ) -> Result<&'s mut Session, RunError> {
         let plan = self.request.plan;
         let library = self.request.library;
         let recipe = recipe_of(library, test)?;
-        let job = profile::job(recipe, test, point.frame_size, plan.seed, test.trial_settings(plan))?;
+        let job = profile::job(
+            recipe,
+            test,
+            point.frame_size,
+            plan.seed,
+            test.trial_settings(plan),
+        )?;
         let key = device_of(test);
         if !sessions.contains_key(&key) {
             self.check_stop()?;
@@ -216,7 +287,11 @@ impl Manager<'_> {
                 // There is only one pair of ports, so the session that holds them is closed first.
                 sessions.clear();
             }
-            let name = if plan.interleave { sessions.len().to_string() } else { String::new() };
+            let name = if plan.interleave {
+                sessions.len().to_string()
+            } else {
+                String::new()
+            };
             let request = session_request(plan, library, test, name)?;
             let mut opened = match Session::open(&self.request.site, &request, job.clone()) {
                 Ok(opened) => opened,
@@ -225,7 +300,11 @@ impl Manager<'_> {
             self.note(&opened, recipe)?;
             // Everything that the device will have to store, before hours of what it can.
             let mut of_device = plan.tests.iter().filter(|other| device_of(other) == key);
-            of_device.try_for_each(|other| opened.check_state(other, plan).and_then(|()| opened.check_clocks(other, plan)))?;
+            of_device.try_for_each(|other| {
+                opened
+                    .check_state(other, plan)
+                    .and_then(|()| opened.check_clocks(other, plan))
+            })?;
             sessions.insert(key.clone(), opened);
         }
         let session = sessions.get_mut(&key).expect("just opened");
@@ -237,15 +316,24 @@ impl Manager<'_> {
     /// Warns of other work on this machine while no device is up, because a device's processes would look like such work.
     fn look_at_load(&mut self, next: &str) -> Result<(), RunError> {
         match (self.request.look_at_load)(&allowed_cores()?) {
-            Some(load) => self.warn_first(Warning::BusyBeforeSetUp { dut: next.to_owned(), load }),
+            Some(load) => self.warn_first(Warning::BusyBeforeSetUp {
+                dut: next.to_owned(),
+                load,
+            }),
             None => Ok(()),
         }
     }
 
     /// Warns once for each device when other work has used its processors during a trial.
     fn look_for_disturbance(&mut self, record: &TrialRecord) -> Result<(), RunError> {
-        let dut = self.request.plan.test(&record.point.test).map_or("", |test| &test.dut);
-        let warning = Warning::DisturbedTrials { dut: dut.to_owned() };
+        let dut = self
+            .request
+            .plan
+            .test(&record.point.test)
+            .map_or("", |test| &test.dut);
+        let warning = Warning::DisturbedTrials {
+            dut: dut.to_owned(),
+        };
         let decides = !record.result.was_made_again();
         if decides && record.is_disturbed() && !self.facts.warnings.contains(&warning) {
             self.warn_first(warning)
@@ -256,12 +344,16 @@ impl Manager<'_> {
 
     /// Warns if the system's clock was set.
     fn look_at_clock(&mut self) -> Result<(), RunError> {
-        self.clock.step().map_or(Ok(()), |warning| self.warn_first(warning))
+        self.clock
+            .step()
+            .map_or(Ok(()), |warning| self.warn_first(warning))
     }
 
     /// Reports a warning and inserts it before all others, because it casts doubt on the results themselves.
     fn warn_first(&mut self, warning: Warning) -> Result<(), RunError> {
-        self.show(&Event::Warning { text: warning.to_string() });
+        self.show(&Event::Warning {
+            text: warning.to_string(),
+        });
         self.facts.warnings.insert(0, warning);
         Ok(self.store.write_facts(&self.facts)?)
     }
@@ -269,7 +361,12 @@ impl Manager<'_> {
     /// Records why the tests of a device are not run.
     fn set_up_failed(&mut self, device: &DeviceIdentity, error: RunError) -> RunError {
         if !matches!(error.root(), RunError::Interrupted) {
-            let of_device = self.request.plan.tests.iter().filter(|test| device_of(test) == *device);
+            let of_device = self
+                .request
+                .plan
+                .tests
+                .iter()
+                .filter(|test| device_of(test) == *device);
             origin::set_up_failed(&mut self.facts, of_device, &(self.request.in_words)(&error));
         }
         error
@@ -280,33 +377,58 @@ impl Manager<'_> {
         let plan = self.request.plan;
         let most = test.search_settings(plan).maximum.min(MOST_CERTIFIED);
         let duration_ns = plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
-        let Some(certificate) = session.certify(most, duration_ns)? else { return Ok(()) };
+        let Some(certificate) = session.certify(most, duration_ns)? else {
+            return Ok(());
+        };
         let dut = test.dut.clone();
-        self.show(&Event::SelfTested { dut, certificate: certificate.clone() });
-        self.facts.duts.entry(test.dut.clone()).or_default().certificates.push(certificate);
+        self.show(&Event::SelfTested {
+            dut,
+            certificate: certificate.clone(),
+        });
+        self.facts
+            .duts
+            .entry(test.dut.clone())
+            .or_default()
+            .certificates
+            .push(certificate);
         Ok(self.store.write_facts(&self.facts)?)
     }
 
     /// Writes the facts about a device to disk before its first trial.
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
-        self.facts.host.extend(session.host_facts(&self.request.site));
+        self.facts
+            .host
+            .extend(session.host_facts(&self.request.site));
         let mut dut = session.dut_facts(recipe);
         // Earlier self-tests apply to the earlier trials.
         let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
         let changes = changes_of_machine(&before, &dut);
         dut.certificates = before.certificates;
         dut.layout = before.layout;
-        let new = session.layout().iter().filter(|sentence| !dut.layout.contains(sentence)).cloned().collect::<Vec<_>>();
+        let new = session
+            .layout()
+            .iter()
+            .filter(|sentence| !dut.layout.contains(sentence))
+            .cloned()
+            .collect::<Vec<_>>();
         dut.layout.extend(new);
-        self.show(&Event::DutReady { dut: recipe.name.clone(), version: dut.version.clone() });
+        self.show(&Event::DutReady {
+            dut: recipe.name.clone(),
+            version: dut.version.clone(),
+        });
         self.facts.duts.insert(recipe.name.clone(), dut);
         if !changes.is_empty() {
-            self.warn_first(Warning::DutChanged { dut: recipe.name.clone(), changes })?;
+            self.warn_first(Warning::DutChanged {
+                dut: recipe.name.clone(),
+                changes,
+            })?;
         }
         for warning in session.warnings() {
             if !self.facts.warnings.contains(warning) {
                 self.facts.warnings.push(warning.clone());
-                self.show(&Event::Warning { text: warning.to_string() });
+                self.show(&Event::Warning {
+                    text: warning.to_string(),
+                });
             }
         }
         self.store.write_facts(&self.facts)?;
@@ -322,18 +444,39 @@ impl Manager<'_> {
         spec: &TrialSpec,
     ) -> Result<(), RunError> {
         self.check_stop()?;
-        self.show(&Event::TrialStarted { point: point.clone(), spec: *spec });
+        self.show(&Event::TrialStarted {
+            point: point.clone(),
+            spec: *spec,
+        });
         let started = self.clock.now().to_string();
         let trial = measurement.trials + 1;
-        let queries = self.request.queries.then(|| self.store.queries(point, repetition, trial)).transpose()?;
-        queries.iter().for_each(|(folder, name)| session.keep_queries(folder, name));
+        let queries = self
+            .request
+            .queries
+            .then(|| self.store.queries(point, repetition, trial))
+            .transpose()?;
+        queries
+            .iter()
+            .for_each(|(folder, name)| session.keep_queries(folder, name));
         let (result, watch) = session.measure(spec)?;
         self.look_at_clock()?;
         // A trial without queries has no such file.
-        queries.iter().filter_map(|(folder, name)| folder.read(name).ok()).try_for_each(owner::give)?;
+        queries
+            .iter()
+            .filter_map(|(folder, name)| folder.read(name).ok())
+            .try_for_each(owner::give)?;
         let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));
         let watch = Some(watch.into());
-        let mut record = TrialRecord { format: FORMAT, point, repetition, trial, load, started, result, watch };
+        let mut record = TrialRecord {
+            format: FORMAT,
+            point,
+            repetition,
+            trial,
+            load,
+            started,
+            result,
+            watch,
+        };
         let verdict = measurement.procedure.verdict(&record.result);
         let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
         self.store.append(&record)?;
@@ -348,7 +491,10 @@ impl Manager<'_> {
         lean::drop_unread(&mut kept);
         self.request.records.push(kept);
         let point = record.point.clone();
-        self.show(&Event::TrialEnded { record: Box::new(record), verdict });
+        self.show(&Event::TrialEnded {
+            record: Box::new(record),
+            verdict,
+        });
         if is_excused {
             self.wait_until_quiet(session, &point)?;
         }
@@ -356,20 +502,38 @@ impl Manager<'_> {
     }
 
     /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
-    fn excuse(&mut self, record: &mut TrialRecord, verdict: Verdict, purpose: TrialPurpose) -> bool {
+    fn excuse(
+        &mut self,
+        record: &mut TrialRecord,
+        verdict: Verdict,
+        purpose: TrialPurpose,
+    ) -> bool {
         let (plan, records) = (self.request.plan, &self.request.records);
-        let earlier = records.iter().filter(|earlier| earlier.point == record.point);
-        let patience = self.patience.entry(record.point.clone()).or_insert_with(|| Patience::new(plan, earlier));
+        let earlier = records
+            .iter()
+            .filter(|earlier| earlier.point == record.point);
+        let patience = self
+            .patience
+            .entry(record.point.clone())
+            .or_insert_with(|| Patience::new(plan, earlier));
         patience.excuse(record, verdict, purpose)
     }
 
     /// Waits until the cores of tester and device are free of other work, for as long as there is patience with the point. Reports the occupants
     /// and records them in the facts.
     fn wait_until_quiet(&mut self, session: &Session, point: &Point) -> Result<(), RunError> {
-        let Some(patience) = self.patience.get_mut(point) else { return Ok(()) };
+        let Some(patience) = self.patience.get_mut(point) else {
+            return Ok(());
+        };
         let listener = &mut self.listener;
         let tell = |text| listener(&Event::Waiting { text });
-        let found = wait_until_quiet(patience, &self.request.site.stop, || self.clock.now(), || session.occupant(), tell)?;
+        let found = wait_until_quiet(
+            patience,
+            &self.request.site.stop,
+            || self.clock.now(),
+            || session.occupant(),
+            tell,
+        )?;
         if !found.is_empty() {
             Disturber::add(&mut self.facts.disturbers, found);
             self.store.write_facts(&self.facts)?;
@@ -379,7 +543,10 @@ impl Manager<'_> {
 
     /// Waits until the device has come to rest (RFC 2544 section 23). Ends early if a stop is requested.
     fn rest(&self) -> Result<(), RunError> {
-        stop::rest(&self.request.site.stop, Duration::from_nanos(self.request.plan.trial.rest_ns))
+        stop::rest(
+            &self.request.site.stop,
+            Duration::from_nanos(self.request.plan.trial.rest_ns),
+        )
     }
 
     fn check_stop(&self) -> Result<(), RunError> {
@@ -388,20 +555,29 @@ impl Manager<'_> {
 
     fn outcome(&self, point: &Point, repetition: u32) -> Option<Outcome> {
         let all = replay::outcomes_of(self.request.plan, point, &self.request.records);
-        all.into_iter().find(|outcome| outcome.repetition == repetition)
+        all.into_iter()
+            .find(|outcome| outcome.repetition == repetition)
     }
 
     fn write(&mut self, interrupted: bool) -> Result<PathBuf, RunError> {
         let commands = self.commands();
         self.store.write("commands.sh", &commands)?;
         self.store.write_facts(&self.facts)?;
-        reporting::write(self.store.folder(), self.request.plan, &self.facts, &commands, interrupted)
+        reporting::write(
+            self.store.folder(),
+            self.request.plan,
+            &self.facts,
+            &commands,
+            interrupted,
+        )
     }
 
     fn commands(&self) -> String {
         let now = self.request.site.shell.transcript().text();
         match &self.request.earlier {
-            Some((_, before)) if !before.is_empty() => format!("{before}# the run was resumed\n{now}"),
+            Some((_, before)) if !before.is_empty() => {
+                format!("{before}# the run was resumed\n{now}")
+            }
             _ => format!("#!/bin/sh\n# Every command the testbed ran, in order.\nset -eu\n{now}"),
         }
     }
@@ -416,22 +592,47 @@ pub(crate) fn session_request<'a>(
     name: String,
 ) -> Result<SessionRequest<'a>, RunError> {
     let recipe = recipe_of(library, test)?;
-    let same = plan.tests.iter().filter(|other| device_of(other) == device_of(test));
-    let largest = same.flat_map(|test| test.frame_sizes.iter().copied()).max().expect("a test has frame sizes");
+    let same = plan
+        .tests
+        .iter()
+        .filter(|other| device_of(other) == device_of(test));
+    let largest = same
+        .flat_map(|test| test.frame_sizes.iter().copied())
+        .max()
+        .expect("a test has frame sizes");
     let subscribers = profile::subscribers::most(recipe, &plan.tests);
     let dns = server(library, test)?;
     let (cores, rss_hash) = (test.core_limits(), test.dut_rss_hash.clone());
-    Ok(SessionRequest { recipe, name, cores, table_size: table_size(test), rss_hash, dns, subscribers, largest })
+    Ok(SessionRequest {
+        recipe,
+        name,
+        cores,
+        table_size: table_size(test),
+        rss_hash,
+        dns,
+        subscribers,
+        largest,
+    })
 }
 
 fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanError> {
-    library.get(&test.dut).ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
+    library
+        .get(&test.dut)
+        .ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
 }
 
 /// Returns the setup of a DNS server: its zone, and the recipe of the real authority if there is one. Returns `None` for any other test.
-fn server<'a>(library: &'a Library, test: &Test) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
-    let Some(dns) = test.measure.dns() else { return Ok(None) };
-    Ok(Some((profile::dns::zone(dns, false)?, profile::dns::authority(library, test)?)))
+fn server<'a>(
+    library: &'a Library,
+    test: &Test,
+) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
+    let Some(dns) = test.measure.dns() else {
+        return Ok(None);
+    };
+    Ok(Some((
+        profile::dns::zone(dns, false)?,
+        profile::dns::authority(library, test)?,
+    )))
 }
 
 /// Returns whole seconds, rounded up.
@@ -478,5 +679,8 @@ fn groups(plan: &Plan) -> Vec<Vec<&Test>> {
     if plan.interleave {
         return vec![plan.tests.iter().collect()];
     }
-    by_key(plan.tests.iter().map(|test| (device_of(test), test))).into_iter().map(|(_, tests)| tests).collect()
+    by_key(plan.tests.iter().map(|test| (device_of(test), test)))
+        .into_iter()
+        .map(|(_, tests)| tests)
+        .collect()
 }

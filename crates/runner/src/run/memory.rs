@@ -29,26 +29,46 @@ pub(crate) fn check_limit() -> Result<(), RunError> {
 }
 
 fn check_limit_within(left: Option<u64>) -> Result<(), RunError> {
-    left.filter(|left| *left < BASE).map_or(Ok(()), |left| Err(RunError::MemoryLimit { left, needed: BASE }))
+    left.filter(|left| *left < BASE).map_or(Ok(()), |left| {
+        Err(RunError::MemoryLimit { left, needed: BASE })
+    })
 }
 
 /// Returns the octets that a trial may use: those of this machine, within the limit of this process.
 fn available_memory() -> Option<u64> {
     let within_limit = limit::address_space_left().map(|left| left.saturating_sub(BASE));
-    [facts::available_memory(), within_limit].into_iter().flatten().min()
+    [facts::available_memory(), within_limit]
+        .into_iter()
+        .flatten()
+        .min()
 }
 
-fn check_plan_within(plan: &Plan, library: &Library, available: Option<u64>) -> Result<(), RunError> {
+fn check_plan_within(
+    plan: &Plan,
+    library: &Library,
+    available: Option<u64>,
+) -> Result<(), RunError> {
     plan.tests.iter().try_for_each(|test| {
         check_test(plan, test, library, available).map_err(|short| {
             let advice = advice(plan, test, library, available);
-            RunError::from(Box::new(NotEnoughMemory { advice: Some(advice), ..short })).of_test(&test.name)
+            RunError::from(Box::new(NotEnoughMemory {
+                advice: Some(advice),
+                ..short
+            }))
+            .of_test(&test.name)
         })
     })
 }
 
-fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -> Result<(), NotEnoughMemory> {
-    check(plan, test, library, available, |traffic| neediest(largest(plan, test), traffic))
+fn check_test(
+    plan: &Plan,
+    test: &Test,
+    library: &Library,
+    available: Option<u64>,
+) -> Result<(), NotEnoughMemory> {
+    check(plan, test, library, available, |traffic| {
+        neediest(largest(plan, test), traffic)
+    })
 }
 
 /// Returns the largest trial that the test may have. Queries to a server with an authority behind it are not sent at more than the rate certified
@@ -56,7 +76,14 @@ fn check_test(plan: &Plan, test: &Test, library: &Library, available: Option<u64
 fn largest(plan: &Plan, test: &Test) -> TrialSpec {
     let spec = test.largest_trial(plan);
     let is_certified = test.measure.dns().is_some_and(|dns| dns.role.asks_tester());
-    if is_certified { TrialSpec { rate: spec.rate.min(MOST_CERTIFIED), ..spec } } else { spec }
+    if is_certified {
+        TrialSpec {
+            rate: spec.rate.min(MOST_CERTIFIED),
+            ..spec
+        }
+    } else {
+        spec
+    }
 }
 
 /// Returns advice on which settings to lower, and to what. Each suffices on its own.
@@ -67,10 +94,14 @@ fn advice(plan: &Plan, test: &Test, library: &Library, available: Option<u64>) -
         check_test(&changed, test, library, available).is_ok()
     };
     // The plan must be accepted with the advised value.
-    let maximum = most_that(plan.search.maximum.0, |most| fits(&|plan| plan.search.maximum = FrameRate(most)))
-        .filter(|&most| most > plan.search.minimum.0);
-    let duration = most_that(plan.trial.duration_ns, |most| fits(&|plan| plan.trial.duration_ns = most))
-        .filter(|&most| most >= TrialSettings::SHORTEST_NS);
+    let maximum = most_that(plan.search.maximum.0, |most| {
+        fits(&|plan| plan.search.maximum = FrameRate(most))
+    })
+    .filter(|&most| most > plan.search.minimum.0);
+    let duration = most_that(plan.trial.duration_ns, |most| {
+        fits(&|plan| plan.trial.duration_ns = most)
+    })
+    .filter(|&most| most >= TrialSettings::SHORTEST_NS);
     let of_search = maximum.map(|most| format!("`maximum` of [search] to {}", plain_rate(most)));
     let of_trial = duration.map(|most| format!("`duration` of [trial] to \"{}\"", show_ns(most)));
     let named: Vec<String> = of_search.into_iter().chain(of_trial).collect();
@@ -91,7 +122,11 @@ fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut fitting, mut beyond) = (0, value);
     while beyond - fitting > 1 {
         let middle = fitting.midpoint(beyond);
-        if fits(middle) { fitting = middle } else { beyond = middle }
+        if fits(middle) {
+            fitting = middle
+        } else {
+            beyond = middle
+        }
     }
     let unit = 10u64.pow(fitting.checked_ilog10()?.saturating_sub(1));
     Some(fitting / unit * unit).filter(|&rounded| rounded < value && fits(rounded))
@@ -109,7 +144,12 @@ fn plain_rate(rate: u64) -> String {
 ///
 /// # Errors
 /// The memory that the trial needs, which is more than is available.
-pub fn check_trial(plan: &Plan, test: &Test, library: &Library, spec: &TrialSpec) -> Result<(), NotEnoughMemory> {
+pub fn check_trial(
+    plan: &Plan,
+    test: &Test,
+    library: &Library,
+    spec: &TrialSpec,
+) -> Result<(), NotEnoughMemory> {
     check(plan, test, library, available_memory(), |_| *spec)
 }
 
@@ -121,14 +161,27 @@ fn check(
     available: Option<u64>,
     trial: impl Fn(&dyn Footprint) -> TrialSpec,
 ) -> Result<(), NotEnoughMemory> {
-    let (Some(available), Some(recipe), Some(size)) = (available, library.get(&test.dut), test.frame_sizes.first()) else {
+    let (Some(available), Some(recipe), Some(size)) =
+        (available, library.get(&test.dut), test.frame_sizes.first())
+    else {
         return Ok(());
     };
     // Mistakes in a job are reported earlier, with better messages.
-    let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else { return Ok(()) };
+    let Ok(job) = profile::job(recipe, test, *size, plan.seed, plan.trial) else {
+        return Ok(());
+    };
     let spec = trial(job.footprint());
     let needed = octets_needed(&spec, job.footprint());
-    if needed < available { Ok(()) } else { Err(NotEnoughMemory { spec: Box::new(spec), needed, available, advice: None }) }
+    if needed < available {
+        Ok(())
+    } else {
+        Err(NotEnoughMemory {
+            spec: Box::new(spec),
+            needed,
+            available,
+            advice: None,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -146,9 +199,13 @@ mod tests {
     #[test]
     fn a_limit_that_leaves_too_little_is_told_with_its_command() {
         assert!(check_limit_within(None).is_ok() && check_limit_within(Some(GIGAOCTETS)).is_ok());
-        let error = check_limit_within(Some(200 << 20)).expect_err("too little").to_string();
+        let error = check_limit_within(Some(200 << 20))
+            .expect_err("too little")
+            .to_string();
         assert!(
-            error.contains("only 200 MiB more") && error.contains("needs 512 MiB") && error.contains("ulimit -v"),
+            error.contains("only 200 MiB more")
+                && error.contains("needs 512 MiB")
+                && error.contains("ulimit -v"),
             "{error}"
         );
     }
@@ -168,14 +225,18 @@ mod tests {
     /// Returns the error for a plan on a machine with this amount of memory.
     fn said(plan: &Plan, available: u64) -> String {
         let library = library();
-        check_plan_within(plan, &library, Some(available)).map_or_else(|error| in_words(&error), |()| String::new())
+        check_plan_within(plan, &library, Some(available))
+            .map_or_else(|error| in_words(&error), |()| String::new())
     }
 
     #[test]
     fn a_plan_that_takes_more_than_there_is_says_how_much_and_which_setting_to_lower_to_what() {
         let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
         insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, but only 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
-        assert_eq!(check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)), Ok(()));
+        assert_eq!(
+            check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)),
+            Ok(())
+        );
         let library = library();
         assert!(
             check_plan_within(&kernel("1440min", "100M"), &library, None).is_ok(),
@@ -186,8 +247,15 @@ mod tests {
     #[test]
     fn a_plan_with_the_setting_that_was_named_is_taken() {
         for (duration, maximum) in [("1440min", "190k"), ("160s", "100M")] {
-            assert_eq!(said(&kernel("1440min", "100M"), 4 * GIGAOCTETS).contains(maximum), maximum != "100M");
-            assert_eq!(said(&kernel(duration, maximum), 4 * GIGAOCTETS), "", "{duration} {maximum}");
+            assert_eq!(
+                said(&kernel("1440min", "100M"), 4 * GIGAOCTETS).contains(maximum),
+                maximum != "100M"
+            );
+            assert_eq!(
+                said(&kernel(duration, maximum), 4 * GIGAOCTETS),
+                "",
+                "{duration} {maximum}"
+            );
         }
     }
 
@@ -200,11 +268,22 @@ mod tests {
             said(&plan, GIGAOCTETS / 4)
         };
         let minute = 60_000_000_000;
-        assert!(with(1_000, minute).contains("; lower `maximum` of [search] to \""), "{}", with(1_000, minute));
+        assert!(
+            with(1_000, minute).contains("; lower `maximum` of [search] to \""),
+            "{}",
+            with(1_000, minute)
+        );
         let below_its_minimum = with(19_999_999, minute);
-        assert!(below_its_minimum.contains("; lower `duration` of [trial] to \""), "{below_its_minimum}");
+        assert!(
+            below_its_minimum.contains("; lower `duration` of [trial] to \""),
+            "{below_its_minimum}"
+        );
         let shortest = said(&kernel("10ms", "20M"), 1);
-        assert!(shortest.ends_with("; lower the rate, the duration or the connections of the test itself"), "{shortest}");
+        assert!(
+            shortest
+                .ends_with("; lower the rate, the duration or the connections of the test itself"),
+            "{shortest}"
+        );
     }
 
     #[test]
@@ -224,17 +303,36 @@ mod tests {
 
     #[test]
     fn the_highest_maximum_of_all_is_taken_on_a_small_machine() {
-        assert_eq!(said(&kernel("60s", "1000M"), 2 * GIGAOCTETS), "", "15 GB at a rate that no sender reaches");
+        assert_eq!(
+            said(&kernel("60s", "1000M"), 2 * GIGAOCTETS),
+            "",
+            "15 GB at a rate that no sender reaches"
+        );
         assert_eq!(said(&kernel("10s", "1000M"), GIGAOCTETS / 2), "");
-        assert!(said(&kernel("60s", "1000M"), GIGAOCTETS).contains("`maximum` of [search] to"), "one that may be reached");
-        let queries = plan("60s", "1000M", "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\n");
-        assert_eq!(said(&queries, GIGAOCTETS / 2), "", "nothing is asked above the certified rate");
+        assert!(
+            said(&kernel("60s", "1000M"), GIGAOCTETS).contains("`maximum` of [search] to"),
+            "one that may be reached"
+        );
+        let queries = plan(
+            "60s",
+            "1000M",
+            "dut = \"unbound-dns64\"\nmeasure = \"dns64\"\n",
+        );
+        assert_eq!(
+            said(&queries, GIGAOCTETS / 2),
+            "",
+            "nothing is asked above the certified rate"
+        );
     }
 
     #[test]
     fn connections_that_do_not_fit_are_the_setting_that_is_named() {
         let capacity = plan("1s", "1M", "dut = \"jool-nat64\"\nconnections = \"400M\"\n");
-        assert!(said(&capacity, 4 * GIGAOCTETS).ends_with("lower `connections`"), "{}", said(&capacity, 4 * GIGAOCTETS));
+        assert!(
+            said(&capacity, 4 * GIGAOCTETS).ends_with("lower `connections`"),
+            "{}",
+            said(&capacity, 4 * GIGAOCTETS)
+        );
     }
 
     #[test]

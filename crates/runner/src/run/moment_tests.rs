@@ -35,28 +35,49 @@ const TRIES: u32 = 20;
 
 fn open() -> Session {
     let (shell, links) = (Shell::new(), Links::default());
-    let site = Site { shell, links: &links, stop: Arc::default(), isolation: Isolation::Unknown, pcap: None };
+    let site = Site {
+        shell,
+        links: &links,
+        stop: Arc::default(),
+        isolation: Isolation::Unknown,
+        pcap: None,
+    };
     let mut recipe = recipe("tayga-siit", &[]);
-    recipe.setup.push(RecipeCommand { run: QUEUE.to_owned() });
-    let settings = TrialSettings { stall_ns: 5_000_000_000, ..standard_trial(Profile::Smoke) };
+    recipe.setup.push(RecipeCommand {
+        run: QUEUE.to_owned(),
+    });
+    let settings = TrialSettings {
+        stall_ns: 5_000_000_000,
+        ..standard_trial(Profile::Smoke)
+    };
     let test = Test::of("t", &recipe.name);
     let job = profile::job(&recipe, &test, FrameSize::MINIMUM, 42, settings).expect("a job");
-    let session = Session::open(&site, &SessionRequest::alone(&recipe, FrameSize::MINIMUM), job)
-        .expect("a session (these tests need root)");
+    let session = Session::open(
+        &site,
+        &SessionRequest::alone(&recipe, FrameSize::MINIMUM),
+        job,
+    )
+    .expect("a session (these tests need root)");
     // Other work on this machine must not halt it.
-    processes().iter().for_each(|process| make_real_time(process, "10"));
+    processes()
+        .iter()
+        .for_each(|process| make_real_time(process, "10"));
     session
 }
 
 /// Returns the device's processes.
 fn processes() -> Vec<String> {
-    let listed = Shell::new().look(&["ip", "netns", "pids", &name("", "dut")]).expect("processes");
+    let listed = Shell::new()
+        .look(&["ip", "netns", "pids", &name("", "dut")])
+        .expect("processes");
     listed.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Gives a thread precedence over all ordinary ones and those with a lower real-time priority.
 fn make_real_time(thread: &str, priority: &str) {
-    Shell::new().look(&["chrt", "-f", "-p", priority, thread]).expect("a real-time class (needs root)");
+    Shell::new()
+        .look(&["chrt", "-f", "-p", priority, thread])
+        .expect("a real-time class (needs root)");
 }
 
 /// Performs a trial with an event in its middle.
@@ -70,9 +91,21 @@ fn trial(session: &mut Session, happens: &(impl Fn() + Sync)) -> TrialRecord {
         });
         session.measure(&spec).expect("a trial")
     });
-    let point = Point { test: "t".to_owned(), frame_size: FrameSize::MINIMUM };
+    let point = Point {
+        test: "t".to_owned(),
+        frame_size: FrameSize::MINIMUM,
+    };
     let started = String::new();
-    TrialRecord { format: FORMAT, point, repetition: 1, trial: 1, load: None, started, result, watch: Some(watch.into()) }
+    TrialRecord {
+        format: FORMAT,
+        point,
+        repetition: 1,
+        trial: 1,
+        load: None,
+        started,
+        result,
+        watch: Some(watch.into()),
+    }
 }
 
 /// Returns a trial that was sent completely and in which at least 20 frames of one direction were lost within `most_bins` bins of 100 ms.
@@ -81,16 +114,27 @@ fn halted(session: &mut Session, most_bins: usize, halt: impl Fn() + Sync) -> Tr
     let is_fit = |record: &TrialRecord| {
         let directions = &record.result.directions;
         let lossy = |bins: &[u64]| bins.iter().filter(|lost| **lost > 0).count();
-        directions.iter().all(|one| one.offered == one.intended && lossy(&one.lost_by_bin) <= most_bins)
-            && directions.iter().any(|one| one.lost_by_bin.iter().sum::<u64>() >= 20)
+        directions
+            .iter()
+            .all(|one| one.offered == one.intended && lossy(&one.lost_by_bin) <= most_bins)
+            && directions
+                .iter()
+                .any(|one| one.lost_by_bin.iter().sum::<u64>() >= 20)
     };
-    (0..TRIES).map(|_| trial(session, &halt)).find(is_fit).expect("a trial that lost frames in one moment alone")
+    (0..TRIES)
+        .map(|_| trial(session, &halt))
+        .find(is_fit)
+        .expect("a trial that lost frames in one moment alone")
 }
 
 /// Occupies every core of the device, above its processes.
 fn take_cores() {
     let cores = cores(&Links::default()).expect("cores").dut;
-    std::thread::scope(|scope| cores.iter().for_each(|core| drop(scope.spawn(move || burn(*core)))));
+    std::thread::scope(|scope| {
+        cores
+            .iter()
+            .for_each(|core| drop(scope.spawn(move || burn(*core))))
+    });
 }
 
 fn burn(core: u32) {
@@ -105,7 +149,10 @@ fn burn(core: u32) {
 /// Puts this thread and its children above the device's processes.
 fn make_own_thread_real_time() {
     let thread = std::fs::read_link("/proc/thread-self").expect("its number");
-    make_real_time(&thread.file_name().expect("a number").to_string_lossy(), "50");
+    make_real_time(
+        &thread.file_name().expect("a number").to_string_lossy(),
+        "50",
+    );
 }
 
 /// Halts the device's own processes, whose cores are idle meanwhile.
@@ -115,7 +162,15 @@ fn stop_device() {
     keep_to(&cores(&Links::default()).expect("cores").tester).expect("its cores");
     let processes = processes();
     let signal = |signal: &str| {
-        Shell::new().look(&[vec!["kill".to_owned(), signal.to_owned()], processes.clone()].concat()).expect("a signal")
+        Shell::new()
+            .look(
+                &[
+                    vec!["kill".to_owned(), signal.to_owned()],
+                    processes.clone(),
+                ]
+                .concat(),
+            )
+            .expect("a signal")
     };
     signal("-STOP");
     // The halt itself.
@@ -124,19 +179,35 @@ fn stop_device() {
 }
 
 fn limit_of(record: &TrialRecord) -> Limit {
-    let bracket = Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(1)), upper: Some(RATE), limit: Limit::Dut };
+    let bracket = Bracket {
+        goal: LossRatio::ZERO,
+        lower: Some(FrameRate(1)),
+        upper: Some(RATE),
+        limit: Limit::Dut,
+    };
     weighed(bracket, &[record]).limit
 }
 
 /// Returns when frames were lost, and when the device waited for a core.
 fn seen(record: &TrialRecord) -> String {
-    let lost: Vec<_> = record.result.directions.iter().map(|direction| &direction.lost_by_bin).collect();
-    format!("{lost:?} {:?}", record.watch.as_ref().map(|watch| &watch.waited_us))
+    let lost: Vec<_> = record
+        .result
+        .directions
+        .iter()
+        .map(|direction| &direction.lost_by_bin)
+        .collect();
+    format!(
+        "{lost:?} {:?}",
+        record.watch.as_ref().map(|watch| &watch.waited_us)
+    )
 }
 
 /// Returns the time for which, according to the watch, others had the device's cores while it lost frames.
 fn taken_where_lost(record: &TrialRecord) -> Option<u64> {
-    record.watch.as_ref().and_then(|watch| watch.taken_where_lost_ms(&record.result))
+    record
+        .watch
+        .as_ref()
+        .and_then(|watch| watch.taken_where_lost_ms(&record.result))
 }
 
 #[test]
@@ -144,9 +215,18 @@ fn loss_while_another_program_has_the_devices_core_is_not_the_devices() {
     let _guard = ONE_AT_A_TIME.lock();
     let record = halted(&mut open(), 3, take_cores);
     let taken = taken_where_lost(&record);
-    assert!(taken.is_some_and(|taken| (100..=400).contains(&taken)), "{taken:?} {}", seen(&record));
+    assert!(
+        taken.is_some_and(|taken| (100..=400).contains(&taken)),
+        "{taken:?} {}",
+        seen(&record)
+    );
     assert!(record.is_disturbed());
-    assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Invalid, "{:?}", record.result);
+    assert_eq!(
+        record.result.verdict(LossRatio::ZERO),
+        Verdict::Invalid,
+        "{:?}",
+        record.result
+    );
 }
 
 #[test]
@@ -155,14 +235,41 @@ fn a_device_that_stops_by_itself_has_lost_and_its_rate_is_a_lower_bound() {
     // The search for a cause considers two bins to be one moment.
     let record = halted(&mut open(), 2, stop_device);
     let taken = taken_where_lost(&record);
-    assert!(taken.unwrap_or(0) < 40, "nobody had its core for as long as it stood still: {taken:?} ms, {}", seen(&record));
+    assert!(
+        taken.unwrap_or(0) < 40,
+        "nobody had its core for as long as it stood still: {taken:?} ms, {}",
+        seen(&record)
+    );
     // Other events on this machine during the four seconds could excuse the trial, but not what was seen at the moment of the loss.
-    let faults = taken.map(|milliseconds| Fault::CpuTaken { milliseconds }).into_iter().collect();
-    let mut record = TrialRecord { result: TrialResult { faults, ..record.result.clone() }, ..record };
-    assert_eq!(record.result.verdict(LossRatio::ZERO), Verdict::Lost, "the loss is its own: {}", seen(&record));
+    let faults = taken
+        .map(|milliseconds| Fault::CpuTaken { milliseconds })
+        .into_iter()
+        .collect();
+    let mut record = TrialRecord {
+        result: TrialResult {
+            faults,
+            ..record.result.clone()
+        },
+        ..record
+    };
+    assert_eq!(
+        record.result.verdict(LossRatio::ZERO),
+        Verdict::Lost,
+        "the loss is its own: {}",
+        seen(&record)
+    );
     // Other work on the cores must not explain the loss either. On an undisturbed machine, they are idle.
     let cores = record.watch.iter_mut().flat_map(|watch| &mut watch.cores);
-    cores.flat_map(|core| &mut core.samples).for_each(|sample| *sample = CpuSample { idle: 1000, ..CpuSample::default() });
+    cores.flat_map(|core| &mut core.samples).for_each(|sample| {
+        *sample = CpuSample {
+            idle: 1000,
+            ..CpuSample::default()
+        }
+    });
     let cause = explain(&[&record], LossRatio::ZERO).map(|found| found.cause);
-    assert_eq!((cause, limit_of(&record)), (Some(Cause::Event), Limit::Disturbed), "and no limit of its speed");
+    assert_eq!(
+        (cause, limit_of(&record)),
+        (Some(Cause::Event), Limit::Disturbed),
+        "and no limit of its speed"
+    );
 }

@@ -32,21 +32,30 @@ pub fn wait_until_quiet(
         let took = begun.elapsed();
         patience.spend(took.as_nanos() as u64);
         stop::rest(stop, Duration::ZERO)?;
-        let Some(occupant) = occupant else { return Ok(found) };
+        let Some(occupant) = occupant else {
+            return Ok(found);
+        };
         Disturber::add(&mut found, vec![disturber(&occupant, now(), took)]);
         if patience.left_ns() == 0 {
             return Ok(found);
         }
-        let is_news = |(before, at): &(Occupant, Instant)| !before.is_still(&occupant) && at.elapsed() >= BETWEEN_SENTENCES;
+        let is_news = |(before, at): &(Occupant, Instant)| {
+            !before.is_still(&occupant) && at.elapsed() >= BETWEEN_SENTENCES
+        };
         if told.as_ref().is_none_or(is_news) {
-            tell(format!("disturbed: {occupant}; waiting for up to {} s", patience.left_ns().div_ceil(1_000_000_000)));
+            tell(format!(
+                "disturbed: {occupant}; waiting for up to {} s",
+                patience.left_ns().div_ceil(1_000_000_000)
+            ));
             told = Some((occupant, Instant::now()));
         }
     }
 }
 
 fn disturber(occupant: &Occupant, now: Timestamp, took: Duration) -> Disturber {
-    let now = now.round(Unit::Second).map_or_else(|_| String::new(), |now| now.to_string());
+    let now = now
+        .round(Unit::Second)
+        .map_or_else(|_| String::new(), |now| now.to_string());
     Disturber {
         who: occupant.who(),
         cores: vec![occupant.place()],
@@ -67,14 +76,28 @@ mod tests {
         let profile = Profile::Custom;
         let plan = Plan {
             patience_ns: 1_000_000_000,
-            ..Plan::new("quiet", profile, standard_trial(profile), standard_search(profile), Vec::new())
+            ..Plan::new(
+                "quiet",
+                profile,
+                standard_trial(profile),
+                standard_search(profile),
+                Vec::new(),
+            )
         };
         let occupant: Occupant =
-            serde_json::from_str(r#"{"core":1,"device":null,"percent":99,"by":"Host"}"#).expect("an occupant");
+            serde_json::from_str(r#"{"core":1,"device":null,"percent":99,"by":"Host"}"#)
+                .expect("an occupant");
         let time: Timestamp = "2001-02-03T04:05:06.7Z".parse().expect("a time");
         let (mut patience, mut looks) = (Patience::new(&plan, &[]), vec![None, Some(occupant)]);
         let look = || looks.pop().flatten();
-        let found = wait_until_quiet(&mut patience, &AtomicBool::new(false), || time, look, |_| {}).expect("no stop");
+        let found = wait_until_quiet(
+            &mut patience,
+            &AtomicBool::new(false),
+            || time,
+            look,
+            |_| {},
+        )
+        .expect("no stop");
         let times: Vec<_> = found.iter().map(|of| (&*of.first, &*of.last)).collect();
         assert_eq!(times, [("2001-02-03T04:05:07Z", "2001-02-03T04:05:07Z")]);
     }

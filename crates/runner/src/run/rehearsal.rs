@@ -9,7 +9,8 @@ use sixbench_method::plan::{DnsTest, Test};
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
-    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority, ServedZone, Shell, lab,
+    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority,
+    ServedZone, Shell, lab,
 };
 use std::collections::BTreeSet;
 
@@ -24,14 +25,27 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
     let mut seen = BTreeSet::new();
     for test in &plan.tests {
         let server = test.measure.dns().map(profile::dns::server_of);
-        let Some(recipe) = library.get(&test.dut).filter(|_| seen.insert((&test.dut, server))) else { continue };
+        let Some(recipe) = library
+            .get(&test.dut)
+            .filter(|_| seen.insert((&test.dut, server)))
+        else {
+            continue;
+        };
         if recipe.host == DeviceHost::Manual {
-            rehearsal.transcript().comment(&format!("{}: set up by hand, on a machine of its own", recipe.name));
+            rehearsal.transcript().comment(&format!(
+                "{}: set up by hand, on a machine of its own",
+                recipe.name
+            ));
             continue;
         }
-        let _authority =
-            loaded.links.authority.as_ref().map(|machine| behind(machine, recipe, test, &rehearsal)).transpose()?;
-        let subscribers = profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
+        let _authority = loaded
+            .links
+            .authority
+            .as_ref()
+            .map(|machine| behind(machine, recipe, test, &rehearsal))
+            .transpose()?;
+        let subscribers =
+            profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
         if !loaded.links.machines.is_empty() {
             let options = DutOptions {
                 cores: test.core_limits(),
@@ -39,24 +53,52 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
                 subscribers,
                 ..DutOptions::default()
             };
-            drop(Devices::bring_up_on(&loaded.links.machines, recipe, "", &rehearsal, &options)?);
+            drop(Devices::bring_up_on(
+                &loaded.links.machines,
+                recipe,
+                "",
+                &rehearsal,
+                &options,
+            )?);
             continue;
         }
         // How a machine boots is only known if its lab exists.
         if let Err(error) = lab::check_for(recipe) {
-            rehearsal.transcript().comment(&format!("{}: {error}", recipe.name));
+            rehearsal
+                .transcript()
+                .comment(&format!("{}: {error}", recipe.name));
             continue;
         }
         if recipe.host == DeviceHost::Memif {
-            let options = DutOptions { subscribers, ..DutOptions::default() };
-            drop(Devices::bring_up_in_memory(recipe, "", &cores, &rehearsal, &options)?);
+            let options = DutOptions {
+                subscribers,
+                ..DutOptions::default()
+            };
+            drop(Devices::bring_up_in_memory(
+                recipe, "", &cores, &rehearsal, &options,
+            )?);
             continue;
         }
         let carries_frames = test.measure.dns().is_none() && test.measure.tcp().is_none();
-        let links = LinkSettings { mtu: 1500, queues: queues(&loaded.links, carries_frames) };
+        let links = LinkSettings {
+            mtu: 1500,
+            queues: queues(&loaded.links, carries_frames),
+        };
         let topology = Devices::links(recipe, &rehearsal, "", &cores, links)?;
-        let zone = test.measure.dns().map(|dns| profile::dns::zone(dns, true)).transpose()?;
-        let dut = Devices::bring_up(recipe, &topology, &DutOptions { zone, subscribers, ..DutOptions::default() })?;
+        let zone = test
+            .measure
+            .dns()
+            .map(|dns| profile::dns::zone(dns, true))
+            .transpose()?;
+        let dut = Devices::bring_up(
+            recipe,
+            &topology,
+            &DutOptions {
+                zone,
+                subscribers,
+                ..DutOptions::default()
+            },
+        )?;
         if defers_interrupts(&loaded.links, carries_frames) {
             topology.defer_interrupts()?;
         }
@@ -66,11 +108,28 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
 }
 
 /// Rehearses the authority on its own machine.
-fn behind(machine: &AuthorityMachine, recipe: &Recipe, test: &Test, rehearsal: &Shell) -> Result<RemoteAuthority, RunError> {
+fn behind(
+    machine: &AuthorityMachine,
+    recipe: &Recipe,
+    test: &Test,
+    rehearsal: &Shell,
+) -> Result<RemoteAuthority, RunError> {
     let mut authority = RemoteAuthority::bring_up(machine, recipe, "", VERSION, rehearsal)?;
-    if let Some(DnsTest { domain, with_aaaa, ttl_s, .. }) = test.measure.dns() {
+    if let Some(DnsTest {
+        domain,
+        with_aaaa,
+        ttl_s,
+        ..
+    }) = test.measure.dns()
+    {
         let (domain, listen) = (domain.clone(), profile::dns::authority_address(recipe));
-        authority.serve(&ServedZone { domain, with_aaaa: *with_aaaa, ttl_s: *ttl_s, listen, is_isolated: false })?;
+        authority.serve(&ServedZone {
+            domain,
+            with_aaaa: *with_aaaa,
+            ttl_s: *ttl_s,
+            listen,
+            is_isolated: false,
+        })?;
     }
     Ok(authority)
 }

@@ -13,11 +13,27 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Sends requests through Linux forwarding for a second. Also returns the packet count of every nftables counter, in the order of the rules.
 fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
-    let measure = Measure::ResponseTime(ResponseTime { rate_per_client: RATE, duration_ns: SECOND, outstanding: None });
-    let traffic = TrafficSettings { payload, ..TrafficSettings::RFC_4814 };
-    let test = Test { measure, traffic, ..Test::of("asked", "linux-ipv6") };
+    let measure = Measure::ResponseTime(ResponseTime {
+        rate_per_client: RATE,
+        duration_ns: SECOND,
+        outstanding: None,
+    });
+    let traffic = TrafficSettings {
+        payload,
+        ..TrafficSettings::RFC_4814
+    };
+    let test = Test {
+        measure,
+        traffic,
+        ..Test::of("asked", "linux-ipv6")
+    };
     let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");
-    let (result, watch, listing) = perform(&recipe("linux-ipv6", rules), &test, &TrialSpec::response(RATE, SECOND), look);
+    let (result, watch, listing) = perform(
+        &recipe("linux-ipv6", rules),
+        &test,
+        &TrialSpec::response(RATE, SECOND),
+        look,
+    );
     (result, watch, counters(&listing))
 }
 
@@ -27,10 +43,21 @@ fn every_request_through_linux_has_its_reply() {
     for payload in [Payload::Udp, Payload::Echo] {
         let (result, watch, _) = asked(payload, &[]);
         let exchange = result.exchange().expect("an exchange");
-        assert_eq!((exchange.requested(), exchange.answered(), exchange.forwarded()), (1_000, 1_000, 2_000), "{result:?}");
+        assert_eq!(
+            (
+                exchange.requested(),
+                exchange.answered(),
+                exchange.forwarded()
+            ),
+            (1_000, 1_000, 2_000),
+            "{result:?}"
+        );
         let time = exchange.time().expect("response times");
         let way = result.directions[0].delay.as_ref().expect("delays");
-        assert!(time.min_ns > way.min_ns && time.mean_ns() > way.mean_ns(), "{time:?} {way:?}");
+        assert!(
+            time.min_ns > way.min_ns && time.mean_ns() > way.mean_ns(),
+            "{time:?} {way:?}"
+        );
         assert!(watch.dut_cores().next().is_some(), "{watch:?}");
     }
 }
@@ -46,8 +73,24 @@ fn requests_and_replies_that_rules_drop_are_told_apart_to_the_last_one() {
     ];
     let (result, _, dropped) = asked(Payload::Echo, &rules);
     assert_eq!(dropped, [10, 20]);
-    let [requests, replies] = &result.directions[..] else { panic!("two directions: {result:?}") };
-    assert_eq!((requests.offered, requests.received, requests.lost()), (1_000, 990, dropped[0]));
-    assert_eq!((replies.intended, replies.offered, replies.received, replies.lost()), (990, 990, 970, dropped[1]));
-    assert_eq!(result.exchange().expect("an exchange").unanswered(), dropped.iter().sum::<u64>());
+    let [requests, replies] = &result.directions[..] else {
+        panic!("two directions: {result:?}")
+    };
+    assert_eq!(
+        (requests.offered, requests.received, requests.lost()),
+        (1_000, 990, dropped[0])
+    );
+    assert_eq!(
+        (
+            replies.intended,
+            replies.offered,
+            replies.received,
+            replies.lost()
+        ),
+        (990, 990, 970, dropped[1])
+    );
+    assert_eq!(
+        result.exchange().expect("an exchange").unanswered(),
+        dropped.iter().sum::<u64>()
+    );
 }

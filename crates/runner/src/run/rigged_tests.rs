@@ -26,16 +26,34 @@ const RATE: FrameRate = FrameRate(1_000);
 const TRIES: u32 = 10;
 
 pub(crate) fn recipe(name: &str, rules: &[&str]) -> Recipe {
-    let mut recipe = Library::load::<&Path>(&[]).expect("recipes").get(name).expect("the recipe").clone();
+    let mut recipe = Library::load::<&Path>(&[])
+        .expect("recipes")
+        .get(name)
+        .expect("the recipe")
+        .clone();
     let mut lines = vec!["nft add table netdev rig".to_owned()];
     lines.extend(rules.iter().map(|rule| format!("nft {rule}")));
-    recipe.setup.extend(lines.into_iter().map(|run| sixbench_testbed::recipe::RecipeCommand { run }));
+    recipe.setup.extend(
+        lines
+            .into_iter()
+            .map(|run| sixbench_testbed::recipe::RecipeCommand { run }),
+    );
     recipe
 }
 
 /// Performs one trial of `test` through a recipe at `rate`. Also returns what `look` sees in the device's namespace afterwards.
-fn through<T>(recipe: &Recipe, test: &Test, rate: FrameRate, look: impl Fn(&Shell) -> T) -> (TrialResult, Watch, T) {
-    perform(recipe, test, &TrialSpec::constant(rate, 1_000_000_000), look)
+fn through<T>(
+    recipe: &Recipe,
+    test: &Test,
+    rate: FrameRate,
+    look: impl Fn(&Shell) -> T,
+) -> (TrialResult, Watch, T) {
+    perform(
+        recipe,
+        test,
+        &TrialSpec::constant(rate, 1_000_000_000),
+        look,
+    )
 }
 
 pub(crate) fn perform<T>(
@@ -46,11 +64,17 @@ pub(crate) fn perform<T>(
 ) -> (TrialResult, Watch, T) {
     let (shell, links) = (Shell::new(), Links::default());
     let stop = Arc::new(AtomicBool::new(false));
-    let site = Site { shell: shell.clone(), links: &links, stop, isolation: Isolation::Unknown, pcap: None };
+    let site = Site {
+        shell: shell.clone(),
+        links: &links,
+        stop,
+        isolation: Isolation::Unknown,
+        pcap: None,
+    };
     let size = test.frame_sizes[0];
     let job = profile::job(recipe, test, size, 42, standard_trial(Profile::Smoke)).expect("a job");
-    let mut session =
-        Session::open(&site, &SessionRequest::alone(recipe, size), job).expect("a session (these tests need root)");
+    let mut session = Session::open(&site, &SessionRequest::alone(recipe, size), job)
+        .expect("a session (these tests need root)");
     let (result, watch) = session.measure(spec).expect("a trial");
     let seen = look(&session.dut_shell().expect("a namespace"));
     (result, watch, seen)
@@ -58,18 +82,32 @@ pub(crate) fn perform<T>(
 
 /// Performs one trial through a recipe. Returns the result, and the packet count of every nftables counter in the order of the rules.
 fn trial(recipe: &Recipe, directions: Directions) -> (TrialResult, Vec<u64>) {
-    let test = Test { directions, ..Test::of("rigged", &recipe.name) };
-    let once = |_| through(recipe, &test, RATE, |dut| dut.line("nft list ruleset").expect("rules"));
+    let test = Test {
+        directions,
+        ..Test::of("rigged", &recipe.name)
+    };
+    let once = |_| {
+        through(recipe, &test, RATE, |dut| {
+            dut.line("nft list ruleset").expect("rules")
+        })
+    };
     // If the machine keeps the tester from receiving in time, the trial is invalid and says nothing about the rules.
     let is_whole = |(result, ..): &(TrialResult, Watch, String)| result.faults.is_empty();
-    let (result, _, listing) = (1..TRIES).map(once).find(is_whole).unwrap_or_else(|| once(TRIES));
+    let (result, _, listing) = (1..TRIES)
+        .map(once)
+        .find(is_whole)
+        .unwrap_or_else(|| once(TRIES));
     (result, counters(&listing))
 }
 
 /// Returns the packet count of every nftables counter, in the order of the rules.
 pub(crate) fn counters(listing: &str) -> Vec<u64> {
     let after = |text: &str| text.split_whitespace().next().and_then(|n| n.parse().ok());
-    listing.split("counter packets ").skip(1).filter_map(after).collect()
+    listing
+        .split("counter packets ")
+        .skip(1)
+        .filter_map(after)
+        .collect()
 }
 
 /// A chain for the frames received on the left: the forward direction.
@@ -83,7 +121,10 @@ fn frames_that_a_rule_drops_are_lost_to_the_last_one() {
     let forward = &result.directions[0];
     assert_eq!(forward.offered, 1_000);
     assert_eq!(counters, [10]);
-    assert_eq!((forward.lost(), forward.received, forward.mistranslated), (counters[0], 990, 0));
+    assert_eq!(
+        (forward.lost(), forward.received, forward.mistranslated),
+        (counters[0], 990, 0)
+    );
 }
 
 #[test]
@@ -91,55 +132,102 @@ fn frames_that_a_rule_doubles_are_duplicates_to_the_last_one() {
     let _guard = ONE_AT_A_TIME.lock();
     // Every hundredth frame is sent twice on the right. The copy passes through the rule again and is identified by its mark.
     let chain = "add chain netdev rig out { type filter hook egress device right priority 0 ; }";
-    let rule =
-        "add rule netdev rig out udp sport 1024-65535 meta mark 0 numgen inc mod 100 0 counter meta mark set 1 dup to right";
+    let rule = "add rule netdev rig out udp sport 1024-65535 meta mark 0 numgen inc mod 100 0 counter meta mark set 1 dup to right";
     let (result, counters) = trial(&recipe("linux-ipv4", &[chain, rule]), Directions::Forward);
     let forward = &result.directions[0];
     assert_eq!(counters, [10]);
-    assert_eq!((forward.duplicate, forward.received, forward.lost()), (counters[0], 1_000, 0));
+    assert_eq!(
+        (forward.duplicate, forward.received, forward.lost()),
+        (counters[0], 1_000, 0)
+    );
 }
 
 #[test]
 fn frames_whose_port_a_rule_rewrites_are_mistranslated_to_the_last_one() {
     let _guard = ONE_AT_A_TIME.lock();
-    let rule = "add rule netdev rig in udp sport 1024-65535 numgen inc mod 100 0 counter udp dport set 53";
+    let rule =
+        "add rule netdev rig in udp sport 1024-65535 numgen inc mod 100 0 counter udp dport set 53";
     let (result, counters) = trial(&recipe("linux-ipv6", &[CHAIN, rule]), Directions::Both);
     let forward = &result.directions[0];
     assert_eq!(counters, [10]);
-    assert_eq!((forward.mistranslated, forward.received, forward.lost()), (counters[0], 990, 0));
-    assert!(forward.examples[0].contains("destination port: expected ") && forward.examples[0].ends_with("got 53"));
-    assert_eq!(result.directions[1].received, 1_000, "the other direction is untouched");
+    assert_eq!(
+        (forward.mistranslated, forward.received, forward.lost()),
+        (counters[0], 990, 0)
+    );
+    assert!(
+        forward.examples[0].contains("destination port: expected ")
+            && forward.examples[0].ends_with("got 53")
+    );
+    assert_eq!(
+        result.directions[1].received, 1_000,
+        "the other direction is untouched"
+    );
 }
 
 #[test]
 fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
     let _guard = ONE_AT_A_TIME.lock();
-    let mixed = Share { foreground: 9, of: 10 };
-    let test = Test { foreground: mixed, frame_sizes: vec![FrameSize(512)], ..Test::of("mixed", "tayga-siit") };
+    let mixed = Share {
+        foreground: 9,
+        of: 10,
+    };
+    let test = Test {
+        foreground: mixed,
+        frame_sizes: vec![FrameSize(512)],
+        ..Test::of("mixed", "tayga-siit")
+    };
     let (result, watch, ()) = through(&recipe("tayga-siit", &[]), &test, FrameRate(1000), |_| ());
     for direction in &result.directions {
-        assert_eq!((direction.mistranslated, direction.corrupt), (0, 0), "{:?}", direction.examples);
+        assert_eq!(
+            (direction.mistranslated, direction.corrupt),
+            (0, 0),
+            "{:?}",
+            direction.examples
+        );
         // A stall of this machine may lose frames; a translation must not.
         assert!(direction.received > 500, "{direction:?}");
     }
     assert!(watch.dut_cores().next().is_some());
-    assert!(watch.memory.iter().any(|octets| *octets > 100_000), "TAYGA is a process: {watch:?}");
+    assert!(
+        watch.memory.iter().any(|octets| *octets > 100_000),
+        "TAYGA is a process: {watch:?}"
+    );
 }
 
 #[test]
 fn many_addresses_and_networks_pass_a_router_without_a_neighbour_entry_each() {
     let _guard = ONE_AT_A_TIME.lock();
     let part = |first, last| {
-        let range = ValueRange { first, last, order: ValueOrder::Pseudorandom };
-        Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 })
+        let range = ValueRange {
+            first,
+            last,
+            order: ValueOrder::Pseudorandom,
+        };
+        Some(AddressPart {
+            range,
+            ipv4_offset: 2,
+            ipv6_offset: 12,
+        })
     };
     let mut addresses = Test::of("addresses", "linux-ipv4");
-    (addresses.traffic.left_addresses, addresses.traffic.right_addresses) = (part(4, 65534), part(256, 1255));
+    (
+        addresses.traffic.left_addresses,
+        addresses.traffic.right_addresses,
+    ) = (part(4, 65534), part(256, 1255));
     let mut networks = Test::of("networks", "linux-ipv6");
-    (networks.traffic.left_networks, networks.traffic.right_networks) = (256, 256);
+    (
+        networks.traffic.left_networks,
+        networks.traffic.right_networks,
+    ) = (256, 256);
     for test in [addresses, networks] {
-        let neighbours = |dut: &Shell| dut.line("ip neigh show").expect("neighbours").lines().count();
-        let (result, _, entries) = through(&recipe(&test.dut, &[]), &test, FrameRate(2000), neighbours);
+        let neighbours = |dut: &Shell| {
+            dut.line("ip neigh show")
+                .expect("neighbours")
+                .lines()
+                .count()
+        };
+        let (result, _, entries) =
+            through(&recipe(&test.dut, &[]), &test, FrameRate(2000), neighbours);
         for direction in &result.directions {
             assert_eq!(direction.mistranslated, 0, "{:?}", direction.examples);
             // A stall of this machine may lose frames; a missing route would lose nearly all.
@@ -162,18 +250,46 @@ fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
         ],
     );
     // Like the two Responders in the recipes of 6to4 relays.
-    router.right.tester.push("2001:2:0:8000::3".parse().expect("an address"));
+    router
+        .right
+        .tester
+        .push("2001:2:0:8000::3".parse().expect("an address"));
     let run = "ip -6 route add 2001:2:0:8000:0:1::/96 via 2001:2:0:8000::3".to_owned();
-    router.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
-    let mut test = Test { directions: Directions::Forward, ..Test::of("destinations", "linux-ipv6") };
-    let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
-    test.traffic.right_addresses = Some(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 });
-    let (result, _, listing) = through(&router, &test, FrameRate(2000), |dut| dut.line("nft list ruleset").expect("rules"));
+    router
+        .setup
+        .push(sixbench_testbed::recipe::RecipeCommand { run });
+    let mut test = Test {
+        directions: Directions::Forward,
+        ..Test::of("destinations", "linux-ipv6")
+    };
+    let range = ValueRange {
+        first: 0,
+        last: 131_071,
+        order: ValueOrder::Pseudorandom,
+    };
+    test.traffic.right_addresses = Some(AddressPart {
+        range,
+        ipv4_offset: 2,
+        ipv6_offset: 12,
+    });
+    let (result, _, listing) = through(&router, &test, FrameRate(2000), |dut| {
+        dut.line("nft list ruleset").expect("rules")
+    });
     let forward = &result.directions[0];
-    assert_eq!((forward.offered, forward.mistranslated), (2000, 0), "{:?}", forward.examples);
+    assert_eq!(
+        (forward.offered, forward.mistranslated),
+        (2000, 0),
+        "{:?}",
+        forward.examples
+    );
     // A stall of this machine may lose frames; a next hop that does not answer would lose half of them.
-    let [first, second] = counters(&listing)[..] else { panic!("{listing}") };
-    assert!(first + second >= forward.received && first.min(second) > 600, "{first} {second} {forward:?}");
+    let [first, second] = counters(&listing)[..] else {
+        panic!("{listing}")
+    };
+    assert!(
+        first + second >= forward.received && first.min(second) > 600,
+        "{first} {second} {forward:?}"
+    );
     assert!(forward.received > 1500, "{forward:?}");
 }
 
@@ -183,12 +299,23 @@ fn frames_that_a_shaper_drops_are_lost() {
     // Traffic is shaped to 1 Mbit/s behind a queue of 2 frames, so most of 5000 frames/s of 80 octets must be dropped on the right.
     let mut shaped = recipe("linux-ipv4", &[]);
     let run = "tc qdisc add dev right root tbf rate 1mbit burst 1600 limit 1600".to_owned();
-    shaped.setup.push(sixbench_testbed::recipe::RecipeCommand { run });
-    let test = Test { directions: Directions::Forward, ..Test::of("shaped", "linux-ipv4") };
+    shaped
+        .setup
+        .push(sixbench_testbed::recipe::RecipeCommand { run });
+    let test = Test {
+        directions: Directions::Forward,
+        ..Test::of("shaped", "linux-ipv4")
+    };
     let counted = |dut: &Shell| dut.line("tc -s qdisc show dev right").expect("a queue");
     let (result, _, queue) = through(&shaped, &test, FrameRate(5000), counted);
-    let dropped = queue.split("dropped ").nth(1).and_then(|rest| rest.split(&[',', ' '][..]).next()?.parse::<u64>().ok());
+    let dropped = queue
+        .split("dropped ")
+        .nth(1)
+        .and_then(|rest| rest.split(&[',', ' '][..]).next()?.parse::<u64>().ok());
     let (dropped, lost) = (dropped.expect("a counter"), result.directions[0].lost());
     // The shaper also drops the kernel's own frames: one or two neighbour solicitations.
-    assert!((lost..lost + 10).contains(&dropped) && lost > 1000, "{lost}; {queue}");
+    assert!(
+        (lost..lost + 10).contains(&dropped) && lost > 1000,
+        "{lost}; {queue}"
+    );
 }

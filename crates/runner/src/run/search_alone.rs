@@ -36,7 +36,10 @@ pub fn search_alone<T, E>(
     mut after: impl FnMut(&mut T, &TrialResult, Verdict, &mut Patience) -> Result<(), E>,
 ) -> Result<SearchFound, E> {
     let test = &plan.tests[0];
-    let point = Point { test: test.name.clone(), frame_size: test.frame_sizes[0] };
+    let point = Point {
+        test: test.name.clone(),
+        frame_size: test.frame_sizes[0],
+    };
     let mut procedure = procedure(plan, test, point.frame_size, &[], None);
     let (mut records, mut patience) = (Vec::new(), Patience::new(plan, &[]));
     let clock = RunClock::start();
@@ -59,11 +62,21 @@ pub fn search_alone<T, E>(
         if !is_excused {
             procedure.learn(&record.result);
         }
-        after(tester, &record.result, procedure.verdict(&record.result), &mut patience)?;
+        after(
+            tester,
+            &record.result,
+            procedure.verdict(&record.result),
+            &mut patience,
+        )?;
         records.push(record);
     }
     let outcomes = replay::outcomes_of(plan, &point, &records);
-    let bracket = outcomes.first().and_then(|outcome| outcome.brackets.first().copied());
+    let bracket = outcomes
+        .first()
+        .and_then(|outcome| outcome.brackets.first().copied());
     let bracket = bracket.expect("the records of a search replay to its result");
-    Ok(SearchFound { bracket, results: records.into_iter().map(|record| record.result).collect() })
+    Ok(SearchFound {
+        bracket,
+        results: records.into_iter().map(|record| record.result).collect(),
+    })
 }

@@ -39,7 +39,10 @@ impl WatchedTester {
     /// # Errors
     /// The trial could not be performed, or a stop was requested.
     pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Option<Watch>), RunError> {
-        let monitor = self.cores.as_ref().map(|cores| Monitor::start(cores, monitor::Watched::default()));
+        let monitor = self
+            .cores
+            .as_ref()
+            .map(|cores| Monitor::start(cores, monitor::Watched::default()));
         let measured = self.tester.measure(spec);
         let watch = monitor.map(Monitor::stop);
         let mut result = measured?;
@@ -52,14 +55,20 @@ impl WatchedTester {
     /// Returns who else uses the cores of tester or server now, between two trials, or `None` if they are free or the server is on another machine.
     /// The server, which is idle then, is not distinguished from other work. Takes a fifth of a second.
     pub fn occupant(&self) -> Option<Occupant> {
-        self.cores.as_ref().and_then(|cores| monitor::occupant(cores, monitor::Watched::default()))
+        self.cores
+            .as_ref()
+            .and_then(|cores| monitor::occupant(cores, monitor::Watched::default()))
     }
 }
 
 /// Returns the links of such a tester for the locks on its cores: it has no ports, and a server on another machine uses no cores of this one.
 pub fn links_of_server(tester: &[u32], shared: Option<&Cores>) -> Links {
     let dut_cores = shared.map_or(tester, |shared| &shared.dut).to_vec();
-    Links { tester_cores: tester.to_vec(), dut_cores, ..Links::default() }
+    Links {
+        tester_cores: tester.to_vec(),
+        dut_cores,
+        ..Links::default()
+    }
 }
 
 /// Returns true if the address belongs to this machine, because only such an address can be bound.
@@ -70,6 +79,13 @@ pub fn is_local(server: IpAddr) -> bool {
 /// Returns the tester's cores and those of a server on this machine: all cores that are not the tester's, or every core if the tester has them all.
 fn shared_cores(tester: &[u32]) -> io::Result<Cores> {
     let allowed = allowed_cores()?;
-    let others: Vec<u32> = allowed.iter().copied().filter(|core| !tester.contains(core)).collect();
-    Ok(Cores { tester: tester.to_vec(), dut: if others.is_empty() { allowed } else { others } })
+    let others: Vec<u32> = allowed
+        .iter()
+        .copied()
+        .filter(|core| !tester.contains(core))
+        .collect();
+    Ok(Cores {
+        tester: tester.to_vec(),
+        dut: if others.is_empty() { allowed } else { others },
+    })
 }

@@ -49,7 +49,9 @@ impl Session {
     pub fn open(site: &Site<'_>, request: &SessionRequest<'_>, job: Job) -> Result<Self, RunError> {
         let carries_frames = matches!(job, Job::Frames(..));
         let mut testbed = BuiltTestbed::build(site, request, carries_frames)?;
-        let threads = Layout { cores: testbed.cores.tester.clone() };
+        let threads = Layout {
+            cores: testbed.cores.tester.clone(),
+        };
         let warnings = threads.warnings();
         let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
         let remote = std::mem::take(&mut testbed.remote);
@@ -61,8 +63,15 @@ impl Session {
         })?;
         testbed.layout.push(how);
         let warnings = [warnings, tester.warnings()].concat();
-        let mut session =
-            Self { tester, testbed, isolation: site.isolation, state, stop: site.stop.clone(), warnings, counters: None };
+        let mut session = Self {
+            tester,
+            testbed,
+            isolation: site.isolation,
+            state,
+            stop: site.stop.clone(),
+            warnings,
+            counters: None,
+        };
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
@@ -81,7 +90,11 @@ impl Session {
     ///
     /// # Errors
     /// The self-test could not be performed, or a stop was requested.
-    pub fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, RunError> {
+    pub fn certify(
+        &mut self,
+        most: FrameRate,
+        duration_ns: u64,
+    ) -> Result<Option<Certificate>, RunError> {
         Ok(self.tester.certify(most, duration_ns)?)
     }
 
@@ -90,7 +103,9 @@ impl Session {
     /// # Errors
     /// The test with the setting to change, or the device cannot be queried.
     pub fn check_state(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
-        self.state.as_ref().map_or(Ok(()), |state| state.check(test, plan))
+        self.state
+            .as_ref()
+            .map_or(Ok(()), |state| state.check(test, plan))
     }
 
     /// Refuses a test of one-way delays whose frames are sent and received by different clocks, if the accuracy of these is unknown.
@@ -98,7 +113,11 @@ impl Session {
     /// # Errors
     /// The test, and the reason.
     pub fn check_clocks(&mut self, test: &Test, plan: &Plan) -> Result<(), RunError> {
-        if test.needs_one_way_delays(plan) { self.tester.require_delays(&test.name) } else { Ok(()) }
+        if test.needs_one_way_delays(plan) {
+            self.tester.require_delays(&test.name)
+        } else {
+            Ok(())
+        }
     }
 
     /// Keeps the record of every query of the next trial in the file `name` of a folder, for a DNS server.
@@ -118,27 +137,42 @@ impl Session {
         let took = start.elapsed();
         self.explain_losses(counters, &result, &mut watch);
         if let Some(state) = &self.state {
-            on_cores(&self.testbed.cores.dut, || state.settle(&mut result, before, took))?;
+            on_cores(&self.testbed.cores.dut, || {
+                state.settle(&mut result, before, took)
+            })?;
         }
         Ok((result, watch))
     }
 
     /// Reads the counters of the devices' kernels; none for a device that the user set up.
     fn loss_counters(&self) -> Vec<LossCounters> {
-        let read = || self.testbed.dut.as_ref().map(Devices::loss_counters).unwrap_or_default();
+        let read = || {
+            self.testbed
+                .dut
+                .as_ref()
+                .map(Devices::loss_counters)
+                .unwrap_or_default()
+        };
         on_cores(&self.testbed.cores.dut, read)
     }
 
     /// Adds to the watch of a trial that lost much the counters that grew. The counters are read only after such a trial, and before the first trial
     /// after any loss: a trial that passes costs nothing.
-    fn explain_losses(&mut self, before: Vec<LossCounters>, result: &TrialResult, watch: &mut Watch) {
+    fn explain_losses(
+        &mut self,
+        before: Vec<LossCounters>,
+        result: &TrialResult,
+        watch: &mut Watch,
+    ) {
         let missing = result.not_received();
         if missing == 0 {
             self.counters = Some(before);
         } else if has_lost_much(result) {
             let after = self.loss_counters();
             let devices = self.testbed.dut.as_ref();
-            watch.losses = devices.map_or_else(Vec::new, |devices| devices.losses_between(&before, &after, missing));
+            watch.losses = devices.map_or_else(Vec::new, |devices| {
+                devices.losses_between(&before, &after, missing)
+            });
             self.counters = Some(after);
         }
     }
@@ -148,7 +182,9 @@ impl Session {
     fn begin_empty(&mut self, spec: &TrialSpec) -> Result<Option<u64>, RunError> {
         // The device's process ends with the thread that started it, so the device is restarted from this thread.
         let restarted = match &mut self.testbed.dut {
-            Some(dut) if self.tester.wants_new_server(spec) => dut.restart().map(|()| self.tester.has_new_server()),
+            Some(dut) if self.tester.wants_new_server(spec) => {
+                dut.restart().map(|()| self.tester.has_new_server())
+            }
             Some(dut) => dut.restart_for_trial(),
             None => Ok(()),
         };
@@ -162,12 +198,24 @@ impl Session {
     /// Returns who else uses the cores of tester or device now, between two trials, or `None` if they are free. Takes a fifth of a second on each
     /// of the tester's machines.
     pub fn occupant(&self) -> Option<Occupant> {
-        let here = occupant(&self.testbed.cores, self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default());
+        let here = occupant(
+            &self.testbed.cores,
+            self.testbed
+                .dut
+                .as_ref()
+                .map(Devices::watched)
+                .unwrap_or_default(),
+        );
         here.or_else(|| self.tester.occupant())
     }
 
     fn watched(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
-        let watched = self.testbed.dut.as_ref().map(Devices::watched).unwrap_or_default();
+        let watched = self
+            .testbed
+            .dut
+            .as_ref()
+            .map(Devices::watched)
+            .unwrap_or_default();
         let before_ns = self.round_trip_ns();
         let interval = interval_for(Duration::from_nanos(spec.duration_ns));
         let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);
@@ -190,12 +238,23 @@ impl Session {
     /// Returns the round-trip time between the tester's first core and the device's, if both are on this machine. A trial is not abandoned if this
     /// measurement fails.
     fn round_trip_ns(&self) -> Option<u64> {
-        let is_here = matches!(self.testbed.links, TesterLinks::Built(_) | TesterLinks::Started(_));
-        let cores = [*self.testbed.cores.tester.first()?, *self.testbed.cores.dut.first()?];
-        is_here.then(|| round_trip_ns(cores).ok().flatten()).flatten()
+        let is_here = matches!(
+            self.testbed.links,
+            TesterLinks::Built(_) | TesterLinks::Started(_)
+        );
+        let cores = [
+            *self.testbed.cores.tester.first()?,
+            *self.testbed.cores.dut.first()?,
+        ];
+        is_here
+            .then(|| round_trip_ns(cores).ok().flatten())
+            .flatten()
     }
 
-    fn send(&mut self, spec: &TrialSpec) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
+    fn send(
+        &mut self,
+        spec: &TrialSpec,
+    ) -> (Result<TrialResult, TrialError>, Result<(), TestbedError>) {
         let (TrialKind::Reset { at_ns }, Some(dut)) = (spec.kind, self.testbed.dut.as_mut()) else {
             return (self.tester.measure(spec), Ok(()));
         };
@@ -204,17 +263,34 @@ impl Session {
             let measuring = scope.spawn(move || tester.measure(spec));
             // The device is restarted from this thread, which outlives it, because its process ends with the thread that started it.
             let moment = Instant::now() + Duration::from_nanos(at_ns);
-            while Instant::now() < moment && !measuring.is_finished() && !stop.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())));
+            while Instant::now() < moment
+                && !measuring.is_finished()
+                && !stop.load(Ordering::Relaxed)
+            {
+                std::thread::sleep(
+                    Duration::from_millis(5).min(moment.saturating_duration_since(Instant::now())),
+                );
             }
             let is_due = Instant::now() >= moment && !stop.load(Ordering::Relaxed);
-            let reset = if is_due { on_cores(dut_cores, || dut.reset()) } else { Ok(()) };
-            (measuring.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), reset)
+            let reset = if is_due {
+                on_cores(dut_cores, || dut.reset())
+            } else {
+                Ok(())
+            };
+            (
+                measuring
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                reset,
+            )
         })
     }
 
     pub(crate) fn check_alive(&mut self) -> Result<(), RunError> {
-        Ok(self.testbed.check_alive().and_then(|()| self.tester.check_alive())?)
+        Ok(self
+            .testbed
+            .check_alive()
+            .and_then(|()| self.tester.check_alive())?)
     }
 
     /// Returns the facts about this machine by name, with the settings used while the device is measured.
@@ -235,9 +311,18 @@ impl Session {
             version: "set up by hand: version not known to sixbench".to_owned(),
             ..DutFacts::default()
         };
-        let facts = self.testbed.dut.as_ref().map_or_else(unknown, |dut| dut.facts().clone());
+        let facts = self
+            .testbed
+            .dut
+            .as_ref()
+            .map_or_else(unknown, |dut| dut.facts().clone());
         let links = self.testbed.links.kind();
-        DutFacts { path: recipe.path_facts(), authority: self.tester.authority_facts(), links, ..facts }
+        DutFacts {
+            path: recipe.path_facts(),
+            authority: self.tester.authority_facts(),
+            links,
+            ..facts
+        }
     }
 
     /// Returns a shell in the device's namespace, or `None` if the device does not run in a namespace of the testbed.
@@ -265,7 +350,10 @@ impl Session {
 
     /// Returns the sentence of the layout that tester and device share a core, if they do.
     pub fn shared_core(&self) -> Option<&str> {
-        self.layout().iter().map(String::as_str).find(|sentence| *sentence == SHARED_CORE)
+        self.layout()
+            .iter()
+            .map(String::as_str)
+            .find(|sentence| *sentence == SHARED_CORE)
     }
 
     /// Returns the warnings about the testbed.
@@ -276,7 +364,10 @@ impl Session {
 
 /// Returns whether a tenth of the frames of a direction is missing.
 fn has_lost_much(result: &TrialResult) -> bool {
-    result.directions.iter().any(|direction| direction.not_received() * 10 >= direction.offered.max(1))
+    result
+        .directions
+        .iter()
+        .any(|direction| direction.not_received() * 10 >= direction.offered.max(1))
 }
 
 /// Runs commands on the device's cores instead of the tester's, which may be in the middle of a trial. If the cores cannot be chosen, the worst
@@ -293,7 +384,9 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
 /// `dut_cores`.
 pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch, dut_cores: usize) {
     // Only phase 2 of a stateful trial is judged.
-    let before_ns = result.phase_one_result().map_or(0, |connections| connections.delay_ns);
+    let before_ns = result
+        .phase_one_result()
+        .map_or(0, |connections| connections.delay_ns);
     let milliseconds = watch.stolen_ms(before_ns);
     if milliseconds > 0 {
         result.faults.push(Fault::CpuStolen { milliseconds });
@@ -304,13 +397,21 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
 
 /// Returns a fault if other processes took more than a negligible time from the DUT's cores.
 fn taken(watch: &Watch, cores: usize) -> Option<Fault> {
-    let samples = watch.cores.iter().map(|core| core.samples.len() as u64).max().unwrap_or(0);
+    let samples = watch
+        .cores
+        .iter()
+        .map(|core| core.samples.len() as u64)
+        .max()
+        .unwrap_or(0);
     let lasted_ms = samples * watch.interval_ns / 1_000_000 * cores as u64;
     let milliseconds = watch.taken_ms()?;
-    (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000).then_some(Fault::CpuTaken { milliseconds })
+    (milliseconds > lasted_ms * Fault::UNNOTICED_PER_MILLE / 1000)
+        .then_some(Fault::CpuTaken { milliseconds })
 }
 
 /// Returns a fault if other processes took a core, for however short a time, while the device lost frames.
 fn taken_where_lost(watch: &Watch, result: &TrialResult) -> Option<Fault> {
-    watch.taken_where_lost_ms(result).map(|milliseconds| Fault::CpuTaken { milliseconds })
+    watch
+        .taken_where_lost_ms(result)
+        .map(|milliseconds| Fault::CpuTaken { milliseconds })
 }

@@ -17,13 +17,29 @@ pub(crate) struct TrackedConnections {
 }
 
 impl TrackedConnections {
-    pub(crate) fn of(request: &SessionRequest<'_>, dut: Option<&Devices>, here: &Shell) -> Result<Option<Self>, RunError> {
-        let Some(state) = request.recipe.state.as_ref() else { return Ok(None) };
+    pub(crate) fn of(
+        request: &SessionRequest<'_>,
+        dut: Option<&Devices>,
+        here: &Shell,
+    ) -> Result<Option<Self>, RunError> {
+        let Some(state) = request.recipe.state.as_ref() else {
+            return Ok(None);
+        };
         let of_dut = dut.and_then(Devices::connections);
-        let table = of_dut
-            .unwrap_or_else(|| ConnectionTable::of_a_manual_device(&request.recipe.name, state, here, request.table_size));
+        let table = of_dut.unwrap_or_else(|| {
+            ConnectionTable::of_a_manual_device(
+                &request.recipe.name,
+                state,
+                here,
+                request.table_size,
+            )
+        });
         let timeout = table.timeout()?;
-        Ok(Some(Self { table, recipe: request.recipe.name.clone(), timeout }))
+        Ok(Some(Self {
+            table,
+            recipe: request.recipe.name.clone(),
+            timeout,
+        }))
     }
 
     /// Returns a function with which the tester counts the connections during a trial.
@@ -39,20 +55,36 @@ impl TrackedConnections {
 
     /// Completes a trial: tears connections down, if that is measured, and adds faults if the trial took longer than the timeout or the DUT's count
     /// differs from the tester's.
-    pub(crate) fn settle(&self, result: &mut TrialResult, before: Option<u64>, took: Duration) -> Result<(), RunError> {
-        if let Some(timeout) = self.timeout.filter(|timeout| took > *timeout && result.phase_one_result().is_some()) {
+    pub(crate) fn settle(
+        &self,
+        result: &mut TrialResult,
+        before: Option<u64>,
+        took: Duration,
+    ) -> Result<(), RunError> {
+        if let Some(timeout) = self
+            .timeout
+            .filter(|timeout| took > *timeout && result.phase_one_result().is_some())
+        {
             let [took_ms, timeout_ms] = [took, timeout].map(|time| time.as_millis() as u64);
-            result.faults.push(Fault::LongerThanTimeout { took_ms, timeout_ms });
+            result.faults.push(Fault::LongerThanTimeout {
+                took_ms,
+                timeout_ms,
+            });
         }
         let is_tear_down = matches!(result.spec.kind, TrialKind::TearDown { .. });
         // If a connection is lost again, because a full table makes room for others, that is the DUT's loss, which validation detects.
-        let is_lost = result.spec.kind.connections().is_some() && result.directions.iter().any(|d| d.not_received() > 0);
+        let is_lost = result.spec.kind.connections().is_some()
+            && result.directions.iter().any(|d| d.not_received() > 0);
         if let Some(connections) = result.phase_one_result_mut() {
             connections.counted_before = before;
             if is_tear_down && connections.lost() == 0 {
                 connections.torn_down_ns = Some(self.table.tear_down()?.as_nanos() as u64);
             }
-            let differing = if is_lost { Vec::new() } else { connections.faults() };
+            let differing = if is_lost {
+                Vec::new()
+            } else {
+                connections.faults()
+            };
             result.faults.extend(differing);
         }
         Ok(())
@@ -60,7 +92,9 @@ impl TrackedConnections {
 
     /// Checks that table size and timeout are sufficient for the test, as far as they are known.
     pub(crate) fn check(&self, test: &Test, plan: &Plan) -> Result<(), RunError> {
-        let Some(stateful) = test.stateful else { return Ok(()) };
+        let Some(stateful) = test.stateful else {
+            return Ok(());
+        };
         let limit = self.table.limit()?;
         if let Some(limit) = limit.filter(|limit| *limit < stateful.connections) {
             return Err(RunError::Plan(PlanError(format!(
@@ -68,12 +102,23 @@ impl TrackedConnections {
                 test.name,
                 self.recipe,
                 stateful.connections,
-                if test.measure.is_capacity() { "start" } else { "connections" }
+                if test.measure.is_capacity() {
+                    "start"
+                } else {
+                    "connections"
+                }
             ))));
         }
         // A search for rates includes low ones, so each of its trials is judged instead.
-        let needed_ns = if test.measure.is_of_connections() { 0 } else { needed_ns(test, plan) };
-        match self.timeout.filter(|timeout| timeout.as_nanos() < u128::from(needed_ns)) {
+        let needed_ns = if test.measure.is_of_connections() {
+            0
+        } else {
+            needed_ns(test, plan)
+        };
+        match self
+            .timeout
+            .filter(|timeout| timeout.as_nanos() < u128::from(needed_ns))
+        {
             Some(timeout) => Err(RunError::Plan(PlanError(format!(
                 "test {}: {} keeps an idle connection for {} s, but phase 1, the delay and phase 2 take up to {:.1} s \
                  together, so connections would be opened again in phase 2; raise its timeout (in the setup of its recipe), or \
@@ -90,7 +135,9 @@ impl TrackedConnections {
 
 /// Returns the time in nanoseconds from the first frame of phase 1 to the last of phase 2, for the longest trial of the test.
 fn needed_ns(test: &Test, plan: &Plan) -> u64 {
-    let before_ns = test.stateful.map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
+    let before_ns = test
+        .stateful
+        .map_or(0, |stateful| stateful.delay_ns(stateful.phase_one()));
     before_ns + test.longest_trial_ns(plan) + plan.trial.residual_ns
 }
 
@@ -106,8 +153,16 @@ mod tests {
 
     /// Returns the seconds that a test of this measure needs. Trials of a search take 10 s, and the residual time is 2 s.
     fn needed_s(measure: Measure, stateful: Option<Stateful>) -> f64 {
-        let trial = TrialSettings { duration_ns: 10 * SECOND, residual_ns: 2 * SECOND, ..standard_trial(Profile::Smoke) };
-        let test = Test { measure, stateful, ..Test::of("t", "device") };
+        let trial = TrialSettings {
+            duration_ns: 10 * SECOND,
+            residual_ns: 2 * SECOND,
+            ..standard_trial(Profile::Smoke)
+        };
+        let test = Test {
+            measure,
+            stateful,
+            ..Test::of("t", "device")
+        };
         let plan = Plan {
             name: "plan".to_owned(),
             profile: Profile::Custom,
@@ -127,9 +182,18 @@ mod tests {
     fn a_connection_must_last_from_the_first_frame_of_phase_1_to_the_last_of_phase_2() {
         // Phase 1 sends for 5 s, followed by two timeouts T of 0.5 s each (RFC 9693).
         let stateful = Stateful::new(10_000, FrameRate(2_000), SECOND / 2);
-        assert_eq!(needed_s(Measure::Throughput, Some(stateful)), 6.0 + 10.0 + 2.0);
-        let settled = Stateful { delay_ns: Some(20 * SECOND), ..stateful };
-        assert_eq!(needed_s(Measure::Throughput, Some(settled)), 20.0 + 10.0 + 2.0);
+        assert_eq!(
+            needed_s(Measure::Throughput, Some(stateful)),
+            6.0 + 10.0 + 2.0
+        );
+        let settled = Stateful {
+            delay_ns: Some(20 * SECOND),
+            ..stateful
+        };
+        assert_eq!(
+            needed_s(Measure::Throughput, Some(settled)),
+            20.0 + 10.0 + 2.0
+        );
         assert_eq!(needed_s(Measure::Throughput, None), 10.0 + 2.0);
     }
 
@@ -138,8 +202,16 @@ mod tests {
         let load = Load::OfThroughput(0.5);
         let stream = |duration_ns| Measure::Pdv(PdvStream { load, duration_ns });
         assert_eq!(needed_s(stream(120 * SECOND), None), 120.0 + 2.0);
-        assert_eq!(needed_s(stream(4 * SECOND), None), 10.0 + 2.0, "the search for its load takes longer");
-        let reset = Measure::Reset(Reset { load, before_ns: 15 * SECOND, after_ns: 40 * SECOND });
+        assert_eq!(
+            needed_s(stream(4 * SECOND), None),
+            10.0 + 2.0,
+            "the search for its load takes longer"
+        );
+        let reset = Measure::Reset(Reset {
+            load,
+            before_ns: 15 * SECOND,
+            after_ns: 40 * SECOND,
+        });
         assert_eq!(needed_s(reset, None), 15.0 + 40.0 + 2.0);
     }
 }

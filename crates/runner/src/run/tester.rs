@@ -47,17 +47,29 @@ impl Tester {
         match job {
             Job::Frames(profile, settings) => {
                 if let Some(agent) = remote.agent {
-                    let (tester, how) = TesterApart::place(site, request, links, (agent, *profile, settings), threads)?;
+                    let (tester, how) = TesterApart::place(
+                        site,
+                        request,
+                        links,
+                        (agent, *profile, settings),
+                        threads,
+                    )?;
                     return Ok((Self::Apart(Box::new(tester)), how));
                 }
                 let (ports, how) = open_ports(site, request, links, &threads)?;
                 let profile = site.isolation.admit(*profile)?;
                 let tester = FrameTester::new(ports, profile, settings, threads, site.stop.clone());
-                let queues = tester.queues_in_words().map_or(String::new(), |words| format!("; {words}"));
-                Ok((Self::Frames(Box::new(tester)), format!("frames are sent and received by {how}{queues}")))
+                let queues = tester
+                    .queues_in_words()
+                    .map_or(String::new(), |words| format!("; {words}"));
+                Ok((
+                    Self::Frames(Box::new(tester)),
+                    format!("frames are sent and received by {how}{queues}"),
+                ))
             }
             Job::Dns(job) => {
-                let (tester, places, how) = dns::place(site, request, (links, remote.authority), *job, threads)?;
+                let (tester, places, how) =
+                    dns::place(site, request, (links, remote.authority), *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {
@@ -74,7 +86,11 @@ impl Tester {
     /// Returns who else uses the cores of the tester's end on another machine now, between two trials, or `None` if they are free or there is no
     /// such end.
     pub(crate) fn occupant(&self) -> Option<Occupant> {
-        if let Self::Apart(tester) = self { tester.occupant() } else { None }
+        if let Self::Apart(tester) = self {
+            tester.occupant()
+        } else {
+            None
+        }
     }
 
     /// Returns the namespaces of the left and the right end, if they are hosts.
@@ -91,22 +107,38 @@ impl Tester {
     /// # Errors
     /// The tester is on two machines, and the accuracy of their clocks is unknown.
     pub(crate) fn require_delays(&mut self, test: &str) -> Result<(), RunError> {
-        if let Self::Apart(tester) = self { Ok(tester.require_delays(test)?) } else { Ok(()) }
+        if let Self::Apart(tester) = self {
+            Ok(tester.require_delays(test)?)
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns the facts about an agent's machine by name.
     pub(crate) fn facts(&self) -> BTreeMap<String, String> {
-        if let Self::Apart(tester) = self { tester.facts().collect() } else { BTreeMap::new() }
+        if let Self::Apart(tester) = self {
+            tester.facts().collect()
+        } else {
+            BTreeMap::new()
+        }
     }
 
     /// Returns the warnings about an agent's machine.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        if let Self::Apart(tester) = self { tester.warnings().collect() } else { Vec::new() }
+        if let Self::Apart(tester) = self {
+            tester.warnings().collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns the facts about the authority's own machine by name, or none if it does not have one.
     pub(crate) fn authority_facts(&self) -> BTreeMap<String, String> {
-        if let Self::Dns(dns) = self { dns.1.authority_facts() } else { BTreeMap::new() }
+        if let Self::Dns(dns) = self {
+            dns.1.authority_facts()
+        } else {
+            BTreeMap::new()
+        }
     }
 
     pub(crate) fn set_counter(&mut self, counter: Option<ConnectionCounter>) {
@@ -117,8 +149,12 @@ impl Tester {
 
     pub(crate) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), RunError> {
         match (self, job) {
-            (Self::Frames(tester), Job::Frames(profile, settings)) => tester.set_profile(isolation.admit(*profile)?, settings),
-            (Self::Apart(tester), Job::Frames(profile, settings)) => tester.set_job(isolation, *profile, settings)?,
+            (Self::Frames(tester), Job::Frames(profile, settings)) => {
+                tester.set_profile(isolation.admit(*profile)?, settings)
+            }
+            (Self::Apart(tester), Job::Frames(profile, settings)) => {
+                tester.set_job(isolation, *profile, settings)?
+            }
             (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
                 let (tester, hosts) = &mut **tcp;
                 tester.set(isolation.admit(within(ends, hosts))?, settings)
@@ -134,8 +170,14 @@ impl Tester {
     }
 
     /// Performs the self-test of a DNS tester. Returns `None` if this is not a DNS tester or already has a valid certificate.
-    pub(crate) fn certify(&mut self, most: FrameRate, duration_ns: u64) -> Result<Option<Certificate>, TrialError> {
-        let Self::Dns(dns) = self else { return Ok(None) };
+    pub(crate) fn certify(
+        &mut self,
+        most: FrameRate,
+        duration_ns: u64,
+    ) -> Result<Option<Certificate>, TrialError> {
+        let Self::Dns(dns) = self else {
+            return Ok(None);
+        };
         let tester = &mut dns.0;
         if tester.certificate().is_some() {
             return Ok(None);
@@ -201,7 +243,11 @@ fn within(ends: TcpEnds, hosts: &Hosts) -> TcpEnds {
         Direction::Forward => (left, right),
         Direction::Reverse => (right, left),
     };
-    TcpEnds { client_namespace: Some(client), server_namespace: Some(server), ..ends }
+    TcpEnds {
+        client_namespace: Some(client),
+        server_namespace: Some(server),
+        ..ends
+    }
 }
 
 /// Opens both ports for threads on these cores, and returns a sentence about how and where.
@@ -212,22 +258,43 @@ fn open_ports(
     threads: &Layout,
 ) -> Result<((Port, Port), String), RunError> {
     let longest_frame = request.longest_datagram() + ETHERNET_HEADER_OCTETS;
-    let options = PortOptions { longest_frame, queues: site.links.queues, busy_poll: site.links.busy_poll };
+    let options = PortOptions {
+        longest_frame,
+        queues: site.links.queues,
+        busy_poll: site.links.busy_poll,
+    };
     let end = Instant::now() + links.opening_timeout();
     let open = |(namespace, port): (_, PortSpec)| loop {
         match ports::open((namespace, &port), site.links.io, options) {
-            Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => stop::rest(&site.stop, PAUSE)?,
+            Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => {
+                stop::rest(&site.stop, PAUSE)?
+            }
             outcome => return outcome.map_err(RunError::from),
         }
     };
-    let both: [_; 2] = links.ends().try_into().map_err(|_| RunError::NeedsInterfaces)?;
+    let both: [_; 2] = links
+        .ends()
+        .try_into()
+        .map_err(|_| RunError::NeedsInterfaces)?;
     let [left, right] = both;
     let (left, right) = (open(left)?, open(right)?);
-    let mut how = if left.how == right.how { left.how.clone() } else { format!("{} and {}", left.how, right.how) };
+    let mut how = if left.how == right.how {
+        left.how.clone()
+    } else {
+        format!("{} and {}", left.how, right.how)
+    };
     for port in [&left, &right] {
-        how += &port.node.as_ref().map_or(String::new(), |node| format!("; {}", node.beside(&port.name, &threads.cores)));
+        how += &port.node.as_ref().map_or(String::new(), |node| {
+            format!("; {}", node.beside(&port.name, &threads.cores))
+        });
     }
-    Ok(((captured(site, left, "left")?, captured(site, right, "right")?), how))
+    Ok((
+        (
+            captured(site, left, "left")?,
+            captured(site, right, "right")?,
+        ),
+        how,
+    ))
 }
 
 /// The pause before a port that was refused is opened again.

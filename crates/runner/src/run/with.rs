@@ -17,7 +17,10 @@ pub fn perform_with<M: Measurer>(
     measurer: &mut M,
     listener: &mut dyn FnMut(&Event),
 ) -> Result<Vec<TrialRecord>, M::Error> {
-    let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = plan.tests.iter().partition(|test| test.measure.is_at_throughput());
+    let (at_throughput, others): (Vec<&Test>, Vec<&Test>) = plan
+        .tests
+        .iter()
+        .partition(|test| test.measure.is_at_throughput());
     let (clock, mut records) = (RunClock::start(), Vec::new());
     for test in others.into_iter().chain(at_throughput) {
         for point in test.points() {
@@ -27,13 +30,31 @@ pub fn perform_with<M: Measurer>(
                     break;
                 }
                 let of = test.repetitions.most();
-                listener(&Event::MeasurementStarted { point: point.clone(), repetition, of, next: None });
-                measurement(plan, &point, repetition, measurer, &clock, &mut records, listener)?;
+                listener(&Event::MeasurementStarted {
+                    point: point.clone(),
+                    repetition,
+                    of,
+                    next: None,
+                });
+                measurement(
+                    plan,
+                    &point,
+                    repetition,
+                    measurer,
+                    &clock,
+                    &mut records,
+                    listener,
+                )?;
                 let measure = test.measure.name().to_owned();
-                let outcome = made(&records).into_iter().find(|outcome| outcome.repetition == repetition);
-                outcome
+                let outcome = made(&records)
                     .into_iter()
-                    .for_each(|outcome| listener(&Event::MeasurementEnded { measure: measure.clone(), outcome }));
+                    .find(|outcome| outcome.repetition == repetition);
+                outcome.into_iter().for_each(|outcome| {
+                    listener(&Event::MeasurementEnded {
+                        measure: measure.clone(),
+                        outcome,
+                    })
+                });
             }
         }
     }
@@ -49,19 +70,39 @@ fn measurement<M: Measurer>(
     records: &mut Vec<TrialRecord>,
     listener: &mut dyn FnMut(&Event),
 ) -> Result<(), M::Error> {
-    let resumed = replay::resume(plan, point, repetition, records).expect("the records are those of this plan");
-    let Resumed { mut procedure, mut trials, load } = resumed;
+    let resumed = replay::resume(plan, point, repetition, records)
+        .expect("the records are those of this plan");
+    let Resumed {
+        mut procedure,
+        mut trials,
+        load,
+    } = resumed;
     while let Some(spec) = procedure.next_trial() {
-        listener(&Event::TrialStarted { point: point.clone(), spec });
+        listener(&Event::TrialStarted {
+            point: point.clone(),
+            spec,
+        });
         let started = clock.now().to_string();
         let result = measurer.measure(&spec)?;
         trials += 1;
         let verdict = procedure.verdict(&result);
         procedure.learn(&result);
         let (point, load) = (point.clone(), load.clone().map(Box::new));
-        let record = TrialRecord { format: FORMAT, point, repetition, trial: trials, load, started, result, watch: None };
+        let record = TrialRecord {
+            format: FORMAT,
+            point,
+            repetition,
+            trial: trials,
+            load,
+            started,
+            result,
+            watch: None,
+        };
         records.push(record.clone());
-        listener(&Event::TrialEnded { record: Box::new(record), verdict });
+        listener(&Event::TrialEnded {
+            record: Box::new(record),
+            verdict,
+        });
     }
     Ok(())
 }

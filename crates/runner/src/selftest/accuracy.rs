@@ -56,8 +56,14 @@ impl fmt::Display for DelayRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let us = |ns: f64| format!("{:.1} us", ns / 1000.0);
         let (delay, made, quiet) = (us(self.delay_ns as f64), self.made, self.quiet);
-        let Some(best) = &self.result else { return write!(f, "delay {delay:>10}: no quiet trial of {made}") };
-        let (error, pdv, frames) = (us(best.median_error_ns as f64), us(best.pdv_ns as f64), best.frames);
+        let Some(best) = &self.result else {
+            return write!(f, "delay {delay:>10}: no quiet trial of {made}");
+        };
+        let (error, pdv, frames) = (
+            us(best.median_error_ns as f64),
+            us(best.pdv_ns as f64),
+            best.frames,
+        );
         let gap = us(best.worst_gap_ns as f64);
         write!(
             f,
@@ -71,13 +77,20 @@ impl fmt::Display for DelayRow {
 ///
 /// # Errors
 /// The links or a port cannot be set up, a trial cannot be performed, or `stop` was set.
-pub fn accuracy(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<DelayRow>, RunError> {
+pub fn accuracy(
+    backend: Backend,
+    frame_size: FrameSize,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<DelayRow>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let namespace = Namespace::new(&shell, &name("", "accuracy"))?;
     add_veth(&namespace, ["left", "line-left"], 1)?;
     add_veth(&namespace, ["right", "line-right"], 1)?;
-    DELAYS_NS.iter().map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop)).collect()
+    DELAYS_NS
+        .iter()
+        .map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop))
+        .collect()
 }
 
 fn of_delay(
@@ -86,16 +99,34 @@ fn of_delay(
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<DelayRow, RunError> {
-    let open =
-        |end: &str| open_port((Some(namespace.name()), &PortSpec::parse(end)), backend, PortOptions::of(frame_size.0.into()));
+    let open = |end: &str| {
+        open_port(
+            (Some(namespace.name()), &PortSpec::parse(end)),
+            backend,
+            PortOptions::of(frame_size.0.into()),
+        )
+    };
     let cores = allowed_cores()?;
     let (clock, over) = (Clock::new(), AtomicBool::new(false));
     let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
-    let profile = TrafficProfile { directions: Directions::Both, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
-    let layout = Layout { cores: cores[..1].to_vec() };
-    let settings = TrialSettings { residual_ns: 1_000_000_000, ..trial_settings() };
-    let mut tester =
-        FrameTester::new((open("left")?, open("right")?), Isolation::Unknown.admit(profile)?, settings, layout, stop.clone());
+    let profile = TrafficProfile {
+        directions: Directions::Both,
+        ..wire("198.18.0.2", "198.19.0.2", frame_size)
+    };
+    let layout = Layout {
+        cores: cores[..1].to_vec(),
+    };
+    let settings = TrialSettings {
+        residual_ns: 1_000_000_000,
+        ..trial_settings()
+    };
+    let mut tester = FrameTester::new(
+        (open("left")?, open("right")?),
+        Isolation::Unknown.admit(profile)?,
+        settings,
+        layout,
+        stop.clone(),
+    );
     let last = cores.last().copied();
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {
@@ -107,8 +138,12 @@ fn of_delay(
         let until_here = SetWhenDropped(&over);
         let row = trials(&mut tester, delay_ns);
         drop(until_here);
-        let ended = device.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        ended.map_err(|error| RunError::Port(OpenError::Port(error))).and(row)
+        let ended = device
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ended
+            .map_err(|error| RunError::Port(OpenError::Port(error)))
+            .and(row)
     })
 }
 
@@ -122,9 +157,20 @@ impl Drop for SetWhenDropped<'_> {
 }
 
 fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<DelayRow, RunError> {
-    let tagging = Some(Tagging { after_ns: DURATION_NS / 4, frames: 2_000 });
-    let spec = TrialSpec { tagging, ..TrialSpec::constant(RATE, DURATION_NS) };
-    let mut row = DelayRow { delay_ns, quiet: 0, made: 0, result: None };
+    let tagging = Some(Tagging {
+        after_ns: DURATION_NS / 4,
+        frames: 2_000,
+    });
+    let spec = TrialSpec {
+        tagging,
+        ..TrialSpec::constant(RATE, DURATION_NS)
+    };
+    let mut row = DelayRow {
+        delay_ns,
+        quiet: 0,
+        made: 0,
+        result: None,
+    };
     for _ in 0..TRIALS {
         let result = tester.measure(&spec)?;
         row.made += 1;
@@ -133,9 +179,15 @@ fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<DelayRow, RunError>
         }
         row.quiet += 1;
         for direction in &result.directions {
-            let (Some(tagged), Some(all)) = (&direction.tagged, &direction.delay) else { continue };
+            let (Some(tagged), Some(all)) = (&direction.tagged, &direction.delay) else {
+                continue;
+            };
             let worst_gap_ns = direction.receiving.worst_gap_ns;
-            if row.result.as_ref().is_none_or(|best| worst_gap_ns < best.worst_gap_ns) {
+            if row
+                .result
+                .as_ref()
+                .is_none_or(|best| worst_gap_ns < best.worst_gap_ns)
+            {
                 row.result = Some(quietest(tagged, all, delay_ns, worst_gap_ns));
             }
         }
@@ -145,5 +197,10 @@ fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<DelayRow, RunError>
 
 fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Quietest {
     let median_error_ns = tagged.median_ns as i64 - delay_ns as i64;
-    Quietest { worst_gap_ns, median_error_ns, pdv_ns: all.pdv_ns(), frames: all.count }
+    Quietest {
+        worst_gap_ns,
+        median_error_ns,
+        pdv_ns: all.pdv_ns(),
+        frames: all.count,
+    }
 }

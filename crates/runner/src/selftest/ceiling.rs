@@ -26,13 +26,30 @@ pub struct Ceiling {
 /// # Errors
 /// The frames cannot be built.
 pub fn ceiling() -> Result<Ceiling, RunError> {
-    let (clock, profile) = (Clock::new(), wire("198.18.0.2", "198.19.0.2", FrameSize(84)));
+    let (clock, profile) = (
+        Clock::new(),
+        wire("198.18.0.2", "198.19.0.2", FrameSize(84)),
+    );
     let (mut generation, mut reception) = (FrameRate(0), FrameRate(0));
     for _ in 0..LOOKS {
-        generation = generation.max(selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?);
-        reception = reception.max(selftest::receive(&profile, Direction::Forward, FRAMES, Verification::Usual, &clock)?);
+        generation = generation.max(selftest::generate(
+            &profile,
+            Direction::Forward,
+            FRAMES,
+            &clock,
+        )?);
+        reception = reception.max(selftest::receive(
+            &profile,
+            Direction::Forward,
+            FRAMES,
+            Verification::Usual,
+            &clock,
+        )?);
     }
-    Ok(Ceiling { generation, reception })
+    Ok(Ceiling {
+        generation,
+        reception,
+    })
 }
 
 /// The number of 64-octet frames that a 10 Gbit/s link carries per second.
@@ -61,8 +78,13 @@ mod tests {
 
     #[test]
     fn the_slower_end_is_the_limit() {
-        let told =
-            |generation, reception| Ceiling { generation: FrameRate(generation), reception: FrameRate(reception) }.to_string();
+        let told = |generation, reception| {
+            Ceiling {
+                generation: FrameRate(generation),
+                reception: FrameRate(reception),
+            }
+            .to_string()
+        };
         assert_eq!(
             told(40_000_000, 20_000_000),
             "in memory one core generates 40.0 and verifies 20.0 million frames/s of 64 octets: reception is the limit, 1.3 \
@@ -73,7 +95,10 @@ mod tests {
 
     #[test]
     fn both_ends_are_measured() {
-        let Ceiling { generation, reception } = ceiling().expect("frames");
+        let Ceiling {
+            generation,
+            reception,
+        } = ceiling().expect("frames");
         assert!(generation.0 > 1_000 && reception.0 > 1_000);
     }
 }

@@ -18,9 +18,18 @@ const CONNECTIONS: u64 = 4_000_000;
 type Ranges = [(u16, u16); 4];
 
 const CASES: [(&str, Ranges); 3] = [
-    ("ports 40,000 x 100", [(1, 40_000), (1, 100), (2, 2), (2, 2)]),
-    ("addresses 4,000 x 1,000", [(4_000, 4_000), (80, 80), (2, 4_001), (2, 1_001)]),
-    ("ports 400 x 100, addresses 10 x 10", [(1, 400), (1, 100), (2, 11), (2, 11)]),
+    (
+        "ports 40,000 x 100",
+        [(1, 40_000), (1, 100), (2, 2), (2, 2)],
+    ),
+    (
+        "addresses 4,000 x 1,000",
+        [(4_000, 4_000), (80, 80), (2, 4_001), (2, 1_001)],
+    ),
+    (
+        "ports 400 x 100, addresses 10 x 10",
+        [(1, 400), (1, 100), (2, 11), (2, 11)],
+    ),
 ];
 
 pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
@@ -28,16 +37,32 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     for (name, ranges) in CASES {
         let profile = profile(ranges);
         let rate = selftest::enumerate(&profile, 10 * CONNECTIONS, clock);
-        figures.push(figure(format!("four-tuples, pseudorandom: {name}"), rate, "tuples/s"));
+        figures.push(figure(
+            format!("four-tuples, pseudorandom: {name}"),
+            rate,
+            "tuples/s",
+        ));
     }
     for (name, ranges) in CASES {
         let opening = selftest::open(&profile(ranges), CONNECTIONS, clock)?;
-        figures.push(figure(format!("phase 1, IPv4, 64 octets: {name}"), opening, "frames/s"));
+        figures.push(figure(
+            format!("phase 1, IPv4, 64 octets: {name}"),
+            opening,
+            "frames/s",
+        ));
     }
     let responder = selftest::respond(&profile(CASES[0].1), CONNECTIONS, clock)?;
     let mib = responder.table_octets as f64 / (1 << 20) as f64;
-    figures.push(figure(format!("state table of 4,000,000 ({mib:.1} MiB), pseudorandom reads"), responder.reads, "reads/s"));
-    figures.push(figure("Responder, phase 2, IPv4, 64 octets, 4,000,000 connections".to_owned(), responder.frames, "frames/s"));
+    figures.push(figure(
+        format!("state table of 4,000,000 ({mib:.1} MiB), pseudorandom reads"),
+        responder.reads,
+        "reads/s",
+    ));
+    figures.push(figure(
+        "Responder, phase 2, IPv4, 64 octets, 4,000,000 connections".to_owned(),
+        responder.frames,
+        "frames/s",
+    ));
     Ok(figures)
 }
 
@@ -46,18 +71,36 @@ fn figure(what: String, rate: FrameRate, unit: &'static str) -> SelftestResult {
 }
 
 fn profile([source, destination, from, to]: Ranges) -> TrafficProfile {
-    let range = |(first, last)| ValueRange { first, last, order: ValueOrder::Pseudorandom };
+    let range = |(first, last)| ValueRange {
+        first,
+        last,
+        order: ValueOrder::Pseudorandom,
+    };
     let part = |(first, last): (u16, u16)| {
-        let range = ValueRange { first: first.into(), last: last.into(), order: ValueOrder::Pseudorandom };
-        AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 })
+        let range = ValueRange {
+            first: first.into(),
+            last: last.into(),
+            order: ValueOrder::Pseudorandom,
+        };
+        AddressVariation::Part(AddressPart {
+            range,
+            ipv4_offset: 2,
+            ipv6_offset: 14,
+        })
     };
     let gateway = StatefulGateway {
         opens: Direction::Forward,
         settings: Stateful::new(CONNECTIONS, FrameRate(1), 0),
-        pool: TranslationPool { parts: vec![(1, 1)], ports: (1, 65_535) },
+        pool: TranslationPool {
+            parts: vec![(1, 1)],
+            ports: (1, 65_535),
+        },
     };
     TrafficProfile {
-        forward_ports: Ports { source: range(source), destination: range(destination) },
+        forward_ports: Ports {
+            source: range(source),
+            destination: range(destination),
+        },
         left_variation: part(from),
         right_variation: part(to),
         gateway: Some(gateway),

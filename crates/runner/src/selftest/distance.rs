@@ -51,15 +51,22 @@ impl fmt::Display for CoreDistance {
 /// The cores cannot be read or used.
 pub fn core_distance() -> Result<Option<CoreDistance>, RunError> {
     let cores = of_machine()?;
-    let (Some(&tester), Some(&device)) = (cores.tester.first(), cores.dut.first()) else { return Ok(None) };
+    let (Some(&tester), Some(&device)) = (cores.tester.first(), cores.dut.first()) else {
+        return Ok(None);
+    };
     let mut range_ns = None;
     for _ in 0..LOOKS {
         std::thread::sleep(PAUSE);
-        let Some(ns) = round_trip_ns([tester, device])? else { continue };
+        let Some(ns) = round_trip_ns([tester, device])? else {
+            continue;
+        };
         let (shortest, longest) = range_ns.unwrap_or((ns, ns));
         range_ns = Some((ns.min(shortest), ns.max(longest)));
     }
-    Ok(range_ns.map(|range_ns| CoreDistance { cores: [tester, device], range_ns }))
+    Ok(range_ns.map(|range_ns| CoreDistance {
+        cores: [tester, device],
+        range_ns,
+    }))
 }
 
 #[cfg(test)]
@@ -68,9 +75,21 @@ mod tests {
 
     #[test]
     fn cores_that_are_moved_are_told_apart_from_those_that_stay() {
-        let told = |range_ns| CoreDistance { cores: [0, 1], range_ns }.to_string();
+        let told = |range_ns| {
+            CoreDistance {
+                cores: [0, 1],
+                range_ns,
+            }
+            .to_string()
+        };
         let steady = told((88, 140));
-        assert_eq!(steady, "a cache line takes 88 to 140 ns from core 0 (tester) to core 1 (device) and back");
-        assert!(told((88, 410)).ends_with("and rates change with it, those of links in shared memory by half"));
+        assert_eq!(
+            steady,
+            "a cache line takes 88 to 140 ns from core 0 (tester) to core 1 (device) and back"
+        );
+        assert!(
+            told((88, 410))
+                .ends_with("and rates change with it, those of links in shared memory by half")
+        );
     }
 }

@@ -30,14 +30,28 @@ const WIDTH: f64 = 0.01;
 pub(super) fn figures(stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
     let cores: Vec<u32> = allowed_cores()?;
     let layouts = [("one core for both", 1), ("a core each", 2)];
-    let possible = layouts.into_iter().filter(|(_, wanted)| *wanted <= cores.len());
-    possible.map(|(name, wanted)| figure(name, &cores[..wanted], stop)).collect()
+    let possible = layouts
+        .into_iter()
+        .filter(|(_, wanted)| *wanted <= cores.len());
+    possible
+        .map(|(name, wanted)| figure(name, &cores[..wanted], stop))
+        .collect()
 }
 
 fn figure(name: &str, cores: &[u32], stop: &Arc<AtomicBool>) -> Result<SelftestResult, RunError> {
     let what = format!("DNS over loopback, client and authority, {name}");
     let path = LoopPath::loopback(Ipv6Addr::LOCALHOST.into());
-    looped(what, &path, cores, &LoopedTrials { settings: settings(), duration_ns: DURATION_NS, times: NonZeroU32::MIN }, stop)
+    looped(
+        what,
+        &path,
+        cores,
+        &LoopedTrials {
+            settings: settings(),
+            duration_ns: DURATION_NS,
+            times: NonZeroU32::MIN,
+        },
+        stop,
+    )
 }
 
 /// The way from the client to the authority.
@@ -53,7 +67,11 @@ pub(super) struct LoopPath {
 impl LoopPath {
     /// Returns the path over the loopback interface to one of its addresses.
     pub(super) fn loopback(host: IpAddr) -> Self {
-        Self { namespaces: None, host, name: "loopback".to_owned() }
+        Self {
+            namespaces: None,
+            host,
+            name: "loopback".to_owned(),
+        }
     }
 
     /// Returns the socket address of the authority: in a namespace of its own at the port of DNS, elsewhere at a free one.
@@ -61,7 +79,8 @@ impl LoopPath {
         match self.namespaces {
             Some(_) => Ok(SocketAddr::new(self.host, DNS_PORT)),
             // The authority takes the port over immediately.
-            None => UdpSocket::bind(SocketAddr::new(self.host, 0)).and_then(|socket| socket.local_addr()),
+            None => UdpSocket::bind(SocketAddr::new(self.host, 0))
+                .and_then(|socket| socket.local_addr()),
         }
     }
 }
@@ -88,7 +107,9 @@ pub(super) fn looped(
         let mut tester = tester(path, cores, trials.settings.clone(), stop)?;
         found.push(unbounded(|most| {
             let certificate = tester.certify_within(most, trials.duration_ns, WIDTH)?;
-            Ok(FrameRate(certificate.map_or(0, |certificate| certificate.rate)))
+            Ok(FrameRate(
+                certificate.map_or(0, |certificate| certificate.rate),
+            ))
         })?);
     }
     Ok(SelftestResult::of_queries(what, &found))
@@ -96,14 +117,23 @@ pub(super) fn looped(
 
 /// Returns the highest rate that `certify` finds. The maximum of its search is doubled as long as the search ends there, so that the result is the
 /// tester's limit; a rate at the last maximum is a lower bound.
-fn unbounded(mut certify: impl FnMut(FrameRate) -> Result<FrameRate, RunError>) -> Result<LoopedRate, RunError> {
+fn unbounded(
+    mut certify: impl FnMut(FrameRate) -> Result<FrameRate, RunError>,
+) -> Result<LoopedRate, RunError> {
     let mut most = FIRST_MAXIMUM;
     loop {
         let rate = certify(FrameRate(most))?.0;
         let is_at_maximum = rate >= most;
         if !is_at_maximum || most >= LAST_MAXIMUM {
-            let per_second = if rate == 0 { 0 } else { Certificate::looped(rate) };
-            return Ok(LoopedRate { per_second, is_at_least: is_at_maximum });
+            let per_second = if rate == 0 {
+                0
+            } else {
+                Certificate::looped(rate)
+            };
+            return Ok(LoopedRate {
+                per_second,
+                is_at_least: is_at_maximum,
+            });
         }
         most *= 2;
     }
@@ -123,18 +153,41 @@ pub(super) fn tester(
         client_namespace,
         client: None,
         server: listen,
-        authority: Some(AuthorityEnd { namespace, listen, looped }),
+        authority: Some(AuthorityEnd {
+            namespace,
+            listen,
+            looped,
+        }),
         external: None,
     };
-    let layout = Layout { cores: cores.to_vec() };
-    Ok(DnsTester::new(Isolation::Unknown.admit(ends)?, settings, layout, stop.clone()))
+    let layout = Layout {
+        cores: cores.to_vec(),
+    };
+    Ok(DnsTester::new(
+        Isolation::Unknown.admit(ends)?,
+        settings,
+        layout,
+        stop.clone(),
+    ))
 }
 
 pub(super) fn settings() -> DnsSettings {
-    let DnsTest { timeout_ns, ttl_s, ports, cached_names, burst, .. } = DnsTest::required(DnsRole::Authority);
+    let DnsTest {
+        timeout_ns,
+        ttl_s,
+        ports,
+        cached_names,
+        burst,
+        ..
+    } = DnsTest::required(DnsRole::Authority);
     let population = NamePopulation { with_aaaa: 100 };
     DnsSettings {
-        expectation: ExpectedAnswers { role: DnsRole::Authority, prefix: None, population, most_ttl: ttl_s },
+        expectation: ExpectedAnswers {
+            role: DnsRole::Authority,
+            prefix: None,
+            population,
+            most_ttl: ttl_s,
+        },
         domain: Domain::new(DOMAIN).expect("a constant domain"),
         names: Names::ALL,
         cached: 0,
@@ -159,8 +212,16 @@ mod tests {
     #[test]
     fn the_ceiling_of_the_search_is_no_result() {
         let above = limit(3_300_000);
-        assert_eq!((above.per_second, above.is_at_least), (7_260_000, false), "2.2 times the capacity, not 2.2 M");
-        assert_eq!(limit(1_000_000).per_second, 2_200_000, "a tester whose limit is the first maximum");
+        assert_eq!(
+            (above.per_second, above.is_at_least),
+            (7_260_000, false),
+            "2.2 times the capacity, not 2.2 M"
+        );
+        assert_eq!(
+            limit(1_000_000).per_second,
+            2_200_000,
+            "a tester whose limit is the first maximum"
+        );
         assert!(!limit(1_000_000).is_at_least);
         assert_eq!(limit(0).per_second, 0);
     }
@@ -169,7 +230,12 @@ mod tests {
     fn a_rate_at_the_last_maximum_is_a_lower_bound() {
         let endless = limit(u64::MAX);
         assert!(endless.is_at_least);
-        let [line] = &super::super::table(&[SelftestResult::of_queries("looped".to_owned(), &[endless])])[..] else { panic!() };
+        let [line] = &super::super::table(&[SelftestResult::of_queries(
+            "looped".to_owned(),
+            &[endless],
+        )])[..] else {
+            panic!()
+        };
         assert!(line.contains(">= 140.800M"), "{line}");
     }
 }

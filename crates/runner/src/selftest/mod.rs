@@ -77,19 +77,35 @@ pub fn queries(of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<QueryFigures, R
 /// Measures how fast one core generates frames in memory, that is, the send path without a port.
 fn generation() -> Result<Vec<SelftestResult>, RunError> {
     let clock = Clock::new();
-    let ends = [("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"), ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2")];
+    let ends = [
+        ("IPv4, 64 octets", "198.18.0.2", "198.19.0.2"),
+        ("IPv6, 84 octets", "2001:2::2", "2001:2:0:8000::2"),
+    ];
     let kinds = [
         ("fixed ports", ValueOrder::Fixed, AddressVariation::None),
-        ("random ports", ValueOrder::Pseudorandom, AddressVariation::None),
+        (
+            "random ports",
+            ValueOrder::Pseudorandom,
+            AddressVariation::None,
+        ),
         ("random addresses", ValueOrder::Fixed, all_addresses()),
-        ("random ports and addresses", ValueOrder::Pseudorandom, all_addresses()),
+        (
+            "random ports and addresses",
+            ValueOrder::Pseudorandom,
+            all_addresses(),
+        ),
     ];
     let mut figures = Vec::new();
     for (name, source, destination) in ends {
         for (kind, order, variation) in kinds {
             let base = wire(source, destination, FrameSize(84));
             let forward_ports = Ports::of(order);
-            let profile = TrafficProfile { forward_ports, left_variation: variation, right_variation: variation, ..base };
+            let profile = TrafficProfile {
+                forward_ports,
+                left_variation: variation,
+                right_variation: variation,
+                ..base
+            };
             let rate = selftest::generate(&profile, Direction::Forward, FRAMES, &clock)?;
             let what = format!("generation, one core: {name}, {kind}");
             figures.push(SelftestResult::new(what, rate.0, "frames/s"));
@@ -100,16 +116,28 @@ fn generation() -> Result<Vec<SelftestResult>, RunError> {
 
 /// Returns a variation of 16 bits of both addresses over all values (draft-lencse-bmwg-multiple-ip-addresses).
 fn all_addresses() -> AddressVariation {
-    let range = ValueRange { first: 0, last: 65535, order: ValueOrder::Pseudorandom };
+    let range = ValueRange {
+        first: 0,
+        last: 65535,
+        order: ValueOrder::Pseudorandom,
+    };
     let (ipv4_offset, ipv6_offset) = (AddressPart::IPV4_OFFSET, AddressPart::IPV6_OFFSET);
-    AddressVariation::Part(AddressPart { range, ipv4_offset, ipv6_offset })
+    AddressVariation::Part(AddressPart {
+        range,
+        ipv4_offset,
+        ipv6_offset,
+    })
 }
 
 /// Measures the highest rate at which every frame of this size is received over a veth pair with nothing in between. Needs root.
 ///
 /// # Errors
 /// The pair or a port cannot be set up, a trial cannot be performed, or `stop` was set.
-pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
+pub fn over_veth(
+    backend: Backend,
+    frame_size: FrameSize,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<SelftestResult>, RunError> {
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let pair = veth(&shell, 1)?;
@@ -118,7 +146,13 @@ pub fn over_veth(backend: Backend, frame_size: FrameSize, stop: &Arc<AtomicBool>
     let cores: Vec<u32> = allowed_cores()?.into_iter().take(4).collect();
     let mut figures = Vec::new();
     for directions in [Directions::Forward, Directions::Both] {
-        figures.push(over_pair(&pair, (backend, settings), directions, &cores, stop)?);
+        figures.push(over_pair(
+            &pair,
+            (backend, settings),
+            directions,
+            &cores,
+            stop,
+        )?);
     }
     Ok(figures)
 }
@@ -136,13 +170,30 @@ pub fn over_queues(
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let mut figures = Vec::new();
-    let counts = (0..u32::BITS).map(|doublings| 1 << doublings).filter_map(NonZeroU32::new);
+    let counts = (0..u32::BITS)
+        .map(|doublings| 1 << doublings)
+        .filter_map(NonZeroU32::new);
     for queues in counts.take_while(|queues| *queues <= most) {
-        let cores: Vec<u32> = allowed_cores()?.into_iter().take(queues.get() as usize).collect();
+        let cores: Vec<u32> = allowed_cores()?
+            .into_iter()
+            .take(queues.get() as usize)
+            .collect();
         let pair = veth(&shell, queues.get())?;
-        let settings = PortOptions { queues: Some(queues), ..PortOptions::of(frame_size.0.into()) };
-        let figure = over_pair(&pair, (backend, settings), Directions::Forward, &cores, stop)?;
-        figures.push(SelftestResult { what: format!("{}; {} of the tester's cores", figure.what, cores.len()), ..figure });
+        let settings = PortOptions {
+            queues: Some(queues),
+            ..PortOptions::of(frame_size.0.into())
+        };
+        let figure = over_pair(
+            &pair,
+            (backend, settings),
+            Directions::Forward,
+            &cores,
+            stop,
+        )?;
+        figures.push(SelftestResult {
+            what: format!("{}; {} of the tester's cores", figure.what, cores.len()),
+            ..figure
+        });
     }
     Ok(figures)
 }
@@ -155,16 +206,40 @@ fn over_pair(
     cores: &[u32],
     stop: &Arc<AtomicBool>,
 ) -> Result<SelftestResult, RunError> {
-    let open = |end: &str| open_port((Some(pair.name()), &PortSpec::parse(end)), backend, settings);
+    let open = |end: &str| {
+        open_port(
+            (Some(pair.name()), &PortSpec::parse(end)),
+            backend,
+            settings,
+        )
+    };
     let (left, right) = (open("left")?, open("right")?);
-    let name = if directions == Directions::Both { "both directions" } else { "one direction" };
+    let name = if directions == Directions::Both {
+        "both directions"
+    } else {
+        "one direction"
+    };
     let what = format!("veth, no DUT, {name}, {}", left.how);
     let frame_size = FrameSize(settings.longest_frame as u16);
-    let profile = TrafficProfile { directions, ..wire("198.18.0.2", "198.19.0.2", frame_size) };
-    let layout = Layout { cores: cores.to_vec() };
-    let tester = FrameTester::new((left, right), Isolation::Unknown.admit(profile)?, trial_settings(), layout, stop.clone());
+    let profile = TrafficProfile {
+        directions,
+        ..wire("198.18.0.2", "198.19.0.2", frame_size)
+    };
+    let layout = Layout {
+        cores: cores.to_vec(),
+    };
+    let tester = FrameTester::new(
+        (left, right),
+        Isolation::Unknown.admit(profile)?,
+        trial_settings(),
+        layout,
+        stop.clone(),
+    );
     let (rate, error) = highest(tester)?;
-    Ok(SelftestResult { offered_load_error: error, ..SelftestResult::new(what, rate.0, "frames/s") })
+    Ok(SelftestResult {
+        offered_load_error: error,
+        ..SelftestResult::new(what, rate.0, "frames/s")
+    })
 }
 
 fn veth(shell: &Shell, queues: u32) -> Result<Namespace, TestbedError> {
@@ -183,7 +258,10 @@ impl Measurer for Remembering {
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
         let result = self.tester.measure(spec)?;
-        let is_higher = self.passed.as_ref().is_none_or(|best| best.spec.rate < result.spec.rate);
+        let is_higher = self
+            .passed
+            .as_ref()
+            .is_none_or(|best| best.spec.rate < result.spec.rate);
         if is_higher && result.verdict(LossRatio::ZERO) == Verdict::Passed {
             self.passed = Some(result.clone());
         }
@@ -192,11 +270,21 @@ impl Measurer for Remembering {
 }
 
 fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
-    let settings = SearchSettings { maximum: FrameRate(5_000_000), ..standard_search(Profile::Smoke) };
+    let settings = SearchSettings {
+        maximum: FrameRate(5_000_000),
+        ..standard_search(Profile::Smoke)
+    };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
-    let mut measurer = Remembering { tester, passed: None };
+    let mut measurer = Remembering {
+        tester,
+        passed: None,
+    };
     search::run(search.as_mut(), &mut measurer)?;
-    let found = search.brackets().first().and_then(|bracket| bracket.lower).unwrap_or(FrameRate(0));
+    let found = search
+        .brackets()
+        .first()
+        .and_then(|bracket| bracket.lower)
+        .unwrap_or(FrameRate(0));
     let error = measurer.passed.map(|result| {
         let errors = result.directions.iter().map(|d| {
             let (took, nominal) = (d.sending.took_ns as f64, d.sending.nominal_ns.max(1) as f64);

@@ -78,17 +78,30 @@ impl SendingAccuracy {
 
 impl fmt::Display for SendingAccuracy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rate, sent, average_ms, deviation_ms, minimum_ms, maximum_ms, real_frequency } = self;
+        let Self {
+            rate,
+            sent,
+            average_ms,
+            deviation_ms,
+            minimum_ms,
+            maximum_ms,
+            real_frequency,
+        } = self;
         write!(
             f,
             "{rate:>9} {average_ms:>10.2} {deviation_ms:>10.2} {minimum_ms:>10.2} {maximum_ms:>10.2} {real_frequency:>12.2}"
         )?;
-        if sent < rate { write!(f, "  gave up after {sent} queries") } else { Ok(()) }
+        if sent < rate {
+            write!(f, "  gave up after {sent} queries")
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// The column headings for [`SendingAccuracy`].
-pub const SENDING_COLUMNS: &str = "queries/s    average  deviation    minimum    maximum    frequency";
+pub const SENDING_COLUMNS: &str =
+    "queries/s    average  deviation    minimum    maximum    frequency";
 
 /// How queries are looped to the tester's own authority.
 #[derive(Clone, Debug)]
@@ -103,7 +116,11 @@ pub struct QueryLoop {
 
 impl Default for QueryLoop {
     fn default() -> Self {
-        Self { duration_ns: dns::DURATION_NS, times: NonZeroU32::MIN, between: None }
+        Self {
+            duration_ns: dns::DURATION_NS,
+            times: NonZeroU32::MIN,
+            between: None,
+        }
     }
 }
 
@@ -113,17 +130,34 @@ impl Default for QueryLoop {
 /// # Errors
 /// The tester or the interfaces cannot be set up, or `stop` was set.
 pub(super) fn figures(of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<QueryFigures, RunError> {
-    let sending = RATES.iter().map(|rate| accuracy(*rate, stop)).collect::<Result<_, _>>()?;
+    let sending = RATES
+        .iter()
+        .map(|rate| accuracy(*rate, stop))
+        .collect::<Result<_, _>>()?;
     let looped = match &of.between {
-        None => looped([Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()].map(LoopPath::loopback), of, stop)?,
+        None => looped(
+            [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()].map(LoopPath::loopback),
+            of,
+            stop,
+        )?,
         Some([left, right]) => {
             let shell = Shell::new().stopped_by(stop.clone());
             sweep(&shell)?;
-            let interfaces = Interfaces::take(&shell, "selftest", [left, right], &[], OwnAddresses::Refused)?;
+            let interfaces = Interfaces::take(
+                &shell,
+                "selftest",
+                [left, right],
+                &[],
+                OwnAddresses::Refused,
+            )?;
             let hosts = Hosts::settle_joined(&interfaces, &two_cores()?)?;
             interfaces.wait_for_carriers()?;
             let name = format!("{left} to {right}");
-            let path = |host| LoopPath { namespaces: Some(hosts.namespaces()), host, name: name.clone() };
+            let path = |host| LoopPath {
+                namespaces: Some(hosts.namespaces()),
+                host,
+                name: name.clone(),
+            };
             looped(Hosts::joined().map(path), of, stop)?
         }
     };
@@ -131,15 +165,30 @@ pub(super) fn figures(of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<QueryFig
 }
 
 /// Measures the highest rate over each path, for each timeout in the figure.
-fn looped(paths: [LoopPath; 2], of: &QueryLoop, stop: &Arc<AtomicBool>) -> Result<Vec<SelftestResult>, RunError> {
+fn looped(
+    paths: [LoopPath; 2],
+    of: &QueryLoop,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<SelftestResult>, RunError> {
     let mut results = Vec::new();
     for path in paths {
         let family = if path.host.is_ipv4() { "IPv4" } else { "IPv6" };
         for timeout_ms in TIMEOUTS_MS {
             let timeout_ns = QUARTERS * timeout_ms * 1_000_000;
-            let settings = DnsSettings { timeout_ns, window_ns: timeout_ns, ..dns::settings() };
-            let what = format!("DNS over {}, {family}, all answers within {timeout_ms} ms", path.name);
-            let trials = LoopedTrials { settings, duration_ns: of.duration_ns, times: of.times };
+            let settings = DnsSettings {
+                timeout_ns,
+                window_ns: timeout_ns,
+                ..dns::settings()
+            };
+            let what = format!(
+                "DNS over {}, {family}, all answers within {timeout_ms} ms",
+                path.name
+            );
+            let trials = LoopedTrials {
+                settings,
+                duration_ns: of.duration_ns,
+                times: of.times,
+            };
             results.push(dns::looped(what, &path, &two_cores()?, &trials, stop)?);
         }
     }
@@ -152,12 +201,23 @@ fn two_cores() -> Result<Vec<u32>, RunError> {
 
 /// Repeatedly sends the queries of one second.
 fn accuracy(rate: u64, stop: &Arc<AtomicBool>) -> Result<SendingAccuracy, RunError> {
-    let mut tester = dns::tester(&LoopPath::loopback(Ipv6Addr::LOCALHOST.into()), &two_cores()?, dns::settings(), stop)?;
-    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), SECOND_NS) };
+    let mut tester = dns::tester(
+        &LoopPath::loopback(Ipv6Addr::LOCALHOST.into()),
+        &two_cores()?,
+        dns::settings(),
+        stop,
+    )?;
+    let spec = TrialSpec {
+        kind: TrialKind::Queries,
+        ..TrialSpec::constant(FrameRate(rate), SECOND_NS)
+    };
     let mut trials = Vec::with_capacity(TRIALS);
     for _ in 0..TRIALS {
         let result = tester.measure(&spec)?;
-        let sent = result.directions.first().map_or((0, 0), |queries| (queries.offered, queries.sending.took_ns));
+        let sent = result
+            .directions
+            .first()
+            .map_or((0, 0), |queries| (queries.offered, queries.sending.took_ns));
         let interval_ns = SECOND_NS as f64 / rate as f64;
         trials.push((sent.0, (sent.1 as f64 + interval_ns) / 1e6));
     }
@@ -172,15 +232,27 @@ mod tests {
     fn a_tester_that_takes_longer_has_the_frequency_of_the_papers_table_4() {
         let trials = [(300_000, 1172.25), (300_000, 1176.69), (300_000, 1181.13)];
         let row = SendingAccuracy::of(300_000, &trials);
-        assert_eq!((row.minimum_ms, row.maximum_ms, row.sent), (1172.25, 1181.13, 300_000));
-        assert!((row.average_ms - 1176.69).abs() < 1e-6 && (row.deviation_ms - 4.44).abs() < 1e-6, "{row:?}");
+        assert_eq!(
+            (row.minimum_ms, row.maximum_ms, row.sent),
+            (1172.25, 1181.13, 300_000)
+        );
+        assert!(
+            (row.average_ms - 1176.69).abs() < 1e-6 && (row.deviation_ms - 4.44).abs() < 1e-6,
+            "{row:?}"
+        );
         assert!((row.real_frequency - 254_952.0).abs() < 1.0, "{row:?}");
-        assert_eq!(row.to_string().split_whitespace().count(), SENDING_COLUMNS.split_whitespace().count());
+        assert_eq!(
+            row.to_string().split_whitespace().count(),
+            SENDING_COLUMNS.split_whitespace().count()
+        );
     }
 
     #[test]
     fn a_tester_that_gave_up_says_after_how_many_queries() {
         let row = SendingAccuracy::of(1000, &[(600, 1100.0), (1000, 1000.0)]);
-        assert!(row.to_string().ends_with("gave up after 600 queries"), "{row}");
+        assert!(
+            row.to_string().ends_with("gave up after 600 queries"),
+            "{row}"
+        );
     }
 }

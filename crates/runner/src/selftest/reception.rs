@@ -13,18 +13,38 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
     for (name, profile) in plain() {
         let what = |how: &str| format!("{how}, one core: {name}, random ports");
-        let received = |verification| selftest::receive(&profile, Direction::Forward, FRAMES, verification, clock);
+        let received = |verification| {
+            selftest::receive(&profile, Direction::Forward, FRAMES, verification, clock)
+        };
         figures.push(of(what("reception"), received(Verification::Usual)?));
-        figures.push(of(what("reception, every field read"), received(Verification::FieldByField)?));
-        figures.push(of(what("generation and reception"), selftest::exchange(&profile, Direction::Forward, FRAMES, clock)?));
+        figures.push(of(
+            what("reception, every field read"),
+            received(Verification::FieldByField)?,
+        ));
+        figures.push(of(
+            what("generation and reception"),
+            selftest::exchange(&profile, Direction::Forward, FRAMES, clock)?,
+        ));
         let with_addresses = varied(&profile);
-        let rate = selftest::receive(&with_addresses, Direction::Forward, FRAMES, Verification::Usual, clock)?;
+        let rate = selftest::receive(
+            &with_addresses,
+            Direction::Forward,
+            FRAMES,
+            Verification::Usual,
+            clock,
+        )?;
         figures.push(of(what("reception") + " and addresses", rate));
     }
     for (name, frames, profile) in subscribers::cases() {
-        for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip([frames[1], frames[0]]) {
+        for (direction, frames) in [Direction::Forward, Direction::Reverse]
+            .into_iter()
+            .zip([frames[1], frames[0]])
+        {
             let rate = selftest::receive(&profile, direction, FRAMES, Verification::Usual, clock)?;
-            figures.push(of(format!("reception, one core: {name}, {direction}: {frames}"), rate));
+            figures.push(of(
+                format!("reception, one core: {name}, {direction}: {frames}"),
+                rate,
+            ));
         }
     }
     Ok(figures)
@@ -33,14 +53,24 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
 /// Returns the smallest frames of either IP version.
 fn plain() -> [(&'static str, TrafficProfile); 2] {
     [
-        ("IPv4, 64 octets", wire("198.18.0.2", "198.19.0.2", FrameSize(84))),
-        ("IPv6, 84 octets", wire("2001:2::2", "2001:2:0:8000::2", FrameSize(84))),
+        (
+            "IPv4, 64 octets",
+            wire("198.18.0.2", "198.19.0.2", FrameSize(84)),
+        ),
+        (
+            "IPv6, 84 octets",
+            wire("2001:2::2", "2001:2:0:8000::2", FrameSize(84)),
+        ),
     ]
 }
 
 fn varied(profile: &TrafficProfile) -> TrafficProfile {
     let variation: AddressVariation = all_addresses();
-    TrafficProfile { left_variation: variation, right_variation: variation, ..profile.clone() }
+    TrafficProfile {
+        left_variation: variation,
+        right_variation: variation,
+        ..profile.clone()
+    }
 }
 
 fn of(what: String, rate: FrameRate) -> SelftestResult {

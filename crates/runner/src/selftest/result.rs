@@ -49,7 +49,14 @@ pub(super) struct LoopedRate {
 impl SelftestResult {
     /// Returns the result of a measurement that sends no frames over links.
     pub(super) fn new(what: String, per_second: u64, unit: &'static str) -> Self {
-        Self { what, per_second, unit, offered_load_error: None, is_at_least: false, repeated: None }
+        Self {
+            what,
+            per_second,
+            unit,
+            offered_load_error: None,
+            is_at_least: false,
+            repeated: None,
+        }
     }
 }
 
@@ -59,32 +66,55 @@ impl SelftestResult {
         let rates: Vec<f64> = found.iter().map(|found| found.per_second as f64).collect();
         let summary = Summary::of(&rates);
         let per_second = summary.as_ref().map_or(0, |summary| summary.median as u64);
-        let repeated = summary.filter(|_| found.len() > 1).map(|summary| QueryRateSummary {
-            times: found.len(),
-            percentile_1: summary.p1 as u64,
-            percentile_99: summary.p99 as u64,
-        });
+        let repeated = summary
+            .filter(|_| found.len() > 1)
+            .map(|summary| QueryRateSummary {
+                times: found.len(),
+                percentile_1: summary.p1 as u64,
+                percentile_99: summary.p99 as u64,
+            });
         let is_at_least = found.iter().any(|found| found.is_at_least);
-        Self { is_at_least, repeated, ..Self::new(what, per_second, "queries/s") }
+        Self {
+            is_at_least,
+            repeated,
+            ..Self::new(what, per_second, "queries/s")
+        }
     }
 }
 
 impl fmt::Display for QueryRateSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [low, high] = [self.percentile_1, self.percentile_99].map(|rate| show_rate(FrameRate(rate)));
-        write!(f, "  (median of {}; 1st percentile {low}, 99th {high})", self.times)
+        let [low, high] =
+            [self.percentile_1, self.percentile_99].map(|rate| show_rate(FrameRate(rate)));
+        write!(
+            f,
+            "  (median of {}; 1st percentile {low}, 99th {high})",
+            self.times
+        )
     }
 }
 
 /// Returns the results as lines of a table.
 pub fn table(results: &[SelftestResult]) -> Vec<String> {
-    let width = results.iter().map(|result| result.what.len()).max().unwrap_or(0);
+    let width = results
+        .iter()
+        .map(|result| result.what.len())
+        .max()
+        .unwrap_or(0);
     let line = |result: &SelftestResult| {
-        let error = result.offered_load_error.map_or(String::new(), |e| format!("  (offered load off by {e:.1e})"));
+        let error = result.offered_load_error.map_or(String::new(), |e| {
+            format!("  (offered load off by {e:.1e})")
+        });
         let at_least = if result.is_at_least { ">= " } else { "" };
         let rate = format!("{at_least}{}", show_rate(FrameRate(result.per_second)));
-        let repeated = result.repeated.as_ref().map_or(String::new(), QueryRateSummary::to_string);
-        format!("{:<width$} {rate:>8} {}{error}{repeated}", result.what, result.unit)
+        let repeated = result
+            .repeated
+            .as_ref()
+            .map_or(String::new(), QueryRateSummary::to_string);
+        format!(
+            "{:<width$} {rate:>8} {}{error}{repeated}",
+            result.what, result.unit
+        )
     };
     results.iter().map(line).collect()
 }

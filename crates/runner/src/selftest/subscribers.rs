@@ -4,13 +4,16 @@ use super::result::SelftestResult;
 use super::wire::{FRAMES, wire};
 use crate::RunError;
 use sixbench_engine::frames::profile::{
-    AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile, Tunnel,
+    AddressPair, Appearance, Encapsulation, SubscriberGroup, SubscriberGroups, TrafficProfile,
+    Tunnel,
 };
 use sixbench_engine::frames::selftest;
 use sixbench_io::clock::Clock;
 use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::{Direction, FrameSize};
-use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires};
+use sixbench_wire::rules::{
+    AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires,
+};
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -18,10 +21,26 @@ use std::str::FromStr;
 /// Returns the name, the frames on the left and on the right, and the profile for each technology.
 pub(super) fn cases() -> [(&'static str, [&'static str; 2], TrafficProfile); 4] {
     [
-        ("MAP-T, 1,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(1_000)),
-        ("MAP-T, 100,000 CEs", ["IPv6, 84 octets", "IPv4, 64 octets"], map_t(100_000)),
-        ("lw4o6, 1,000 B4s", ["IPv4 in IPv6, 104 octets", "IPv4, 64 octets"], lw4o6()),
-        ("6to4, 1,000 sites", ["IPv6 in IPv4, 104 octets", "IPv6, 84 octets"], six_to_four()),
+        (
+            "MAP-T, 1,000 CEs",
+            ["IPv6, 84 octets", "IPv4, 64 octets"],
+            map_t(1_000),
+        ),
+        (
+            "MAP-T, 100,000 CEs",
+            ["IPv6, 84 octets", "IPv4, 64 octets"],
+            map_t(100_000),
+        ),
+        (
+            "lw4o6, 1,000 B4s",
+            ["IPv4 in IPv6, 104 octets", "IPv4, 64 octets"],
+            lw4o6(),
+        ),
+        (
+            "6to4, 1,000 sites",
+            ["IPv6 in IPv4, 104 octets", "IPv6, 84 octets"],
+            six_to_four(),
+        ),
     ]
 }
 
@@ -29,7 +48,10 @@ pub(super) fn cases() -> [(&'static str, [&'static str; 2], TrafficProfile); 4] 
 pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
     let mut figures = Vec::new();
     for (name, frames, profile) in cases() {
-        for (direction, frames) in [Direction::Forward, Direction::Reverse].into_iter().zip(frames) {
+        for (direction, frames) in [Direction::Forward, Direction::Reverse]
+            .into_iter()
+            .zip(frames)
+        {
             let rate = selftest::generate(&profile, direction, FRAMES, clock)?;
             let what = format!("generation, one core: {name}, {direction}: {frames}");
             figures.push(SelftestResult::new(what, rate.0, "frames/s"));
@@ -46,15 +68,31 @@ const IS_GOOD: &str = "a constant rule";
 
 /// Returns the profile of a BR with 32 CEs per address, for at most 131,072 CEs.
 fn map_t(count: u32) -> TrafficProfile {
-    let rule = MapRule::new(parsed("2001:db8:ce::/47"), parsed("198.18.0.0/20"), 17, 6).expect(IS_GOOD);
+    let rule =
+        MapRule::new(parsed("2001:db8:ce::/47"), parsed("198.18.0.0/20"), 17, 6).expect(IS_GOOD);
     let (left, right) = (seen(rule.ipv6(), None), seen(rule.ipv4(), None));
-    let base = between([rule.ipv6(), rule.ipv4()], ["2001:db8:64::c613:2", "198.19.0.2"]);
-    with(base, SubscriberGroup { count, left, right, ports: rule.ports() })
+    let base = between(
+        [rule.ipv6(), rule.ipv4()],
+        ["2001:db8:64::c613:2", "198.19.0.2"],
+    );
+    with(
+        base,
+        SubscriberGroup {
+            count,
+            left,
+            right,
+            ports: rule.ports(),
+        },
+    )
 }
 
 /// Returns the profile of a lightweight AFTR with 64 B4s per address.
 fn lw4o6() -> TrafficProfile {
-    let b4s = B4Addresses::new(parsed("2001:db8:b4::/48"), B4Layout::PerSubnet { interface: 1 }).expect(IS_GOOD);
+    let b4s = B4Addresses::new(
+        parsed("2001:db8:b4::/48"),
+        B4Layout::PerSubnet { interface: 1 },
+    )
+    .expect(IS_GOOD);
     let rule = Softwires::new(b4s, parsed("198.18.0.0/24"), 6, 0).expect(IS_GOOD);
     let base = between([rule.ipv4(), rule.ipv4()], ["198.19.0.2", "198.19.0.2"]);
     let group = SubscriberGroup {
@@ -67,8 +105,13 @@ fn lw4o6() -> TrafficProfile {
 }
 
 fn six_to_four() -> TrafficProfile {
-    let rule = SixRd::sixtofour(parsed("198.18.0.0/16")).numbered(1, None).expect(IS_GOOD);
-    let base = between([rule.ipv6(), rule.ipv6()], ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
+    let rule = SixRd::sixtofour(parsed("198.18.0.0/16"))
+        .numbered(1, None)
+        .expect(IS_GOOD);
+    let base = between(
+        [rule.ipv6(), rule.ipv6()],
+        ["2001:2:0:8000::2", "2001:2:0:8000::2"],
+    );
     let group = SubscriberGroup {
         count: 1_000,
         left: seen(rule.ipv6(), Some(rule.ipv4())),
@@ -79,32 +122,58 @@ fn six_to_four() -> TrafficProfile {
 }
 
 fn seen(inner: AddressRule, outer: Option<AddressRule>) -> Appearance {
-    Appearance { inner: Some(inner), outer }
+    Appearance {
+        inner: Some(inner),
+        outer,
+    }
 }
 
 /// Returns a profile of datagrams between the first subscriber, whose rules on the left and on the right are given, and a host with its addresses
 /// on either side.
 fn between([left, right]: [AddressRule; 2], hosts: [&str; 2]) -> TrafficProfile {
     let face = |rule: AddressRule, host: &str| {
-        Encapsulation::plain(AddressPair { source: rule.address(0), destination: parsed(host) })
+        Encapsulation::plain(AddressPair {
+            source: rule.address(0),
+            destination: parsed(host),
+        })
     };
     let mut profile = wire(hosts[0], hosts[0], FrameSize(84));
     let (left, right) = (face(left, hosts[0]), face(right, hosts[1]));
-    (profile.forward.foreground.sent, profile.forward.foreground.expected) = (left, right);
-    (profile.reverse.foreground.sent, profile.reverse.foreground.expected) = (right.swapped(), left.swapped());
+    (
+        profile.forward.foreground.sent,
+        profile.forward.foreground.expected,
+    ) = (left, right);
+    (
+        profile.reverse.foreground.sent,
+        profile.reverse.foreground.expected,
+    ) = (right.swapped(), left.swapped());
     profile
 }
 
 fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
     let (subscriber, device) = (rule.address(0), parsed::<IpAddr>(device));
-    let tunnel = |source, destination| Some(Tunnel { ends: AddressPair { source, destination }, hop_limit: 64 });
+    let tunnel = |source, destination| {
+        Some(Tunnel {
+            ends: AddressPair {
+                source,
+                destination,
+            },
+            hop_limit: 64,
+        })
+    };
     profile.forward.foreground.sent.tunnel = tunnel(subscriber, device);
     profile.reverse.foreground.expected.tunnel = tunnel(device, subscriber);
     profile
 }
 
 fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
-    TrafficProfile { subscribers: Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: vec![group] }), ..profile }
+    TrafficProfile {
+        subscribers: Some(SubscriberGroups {
+            order: ValueOrder::Pseudorandom,
+            groups: vec![group],
+        }),
+        ..profile
+    }
 }
 
 #[cfg(test)]
@@ -120,13 +189,14 @@ mod tests {
             let own = [group.left.inner, group.left.outer].into_iter().flatten();
             // Each address, or else the ports, must distinguish the last subscriber from the one before.
             for rule in own {
-                let is_told =
-                    rule.address(last) != rule.address(last - 1) || group.ports.psid(last) != group.ports.psid(last - 1);
+                let is_told = rule.address(last) != rule.address(last - 1)
+                    || group.ports.psid(last) != group.ports.psid(last - 1);
                 assert!(is_told, "{rule:?}");
             }
             for direction in [Direction::Forward, Direction::Reverse] {
                 selftest::generate(&profile, direction, 100, &Clock::new()).expect("frames");
-                selftest::receive(&profile, direction, 100, Verification::Usual, &Clock::new()).expect("frames");
+                selftest::receive(&profile, direction, 100, Verification::Usual, &Clock::new())
+                    .expect("frames");
             }
         }
     }

@@ -13,6 +13,10 @@ fn the_example_finds_the_throughput_of_its_simulated_device() {
 
 #[test]
 fn a_mistake_in_the_plan_is_shown_at_its_line() {
-    let error = run_plan::run("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv7\"\n").expect_err("a mistake");
-    assert!(error.to_string().contains("the example:4:7") && error.to_string().contains("linux-ipv4"), "{error}");
+    let error = run_plan::run("name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"linux-ipv7\"\n")
+        .expect_err("a mistake");
+    assert!(
+        error.to_string().contains("the example:4:7") && error.to_string().contains("linux-ipv4"),
+        "{error}"
+    );
 }

@@ -58,18 +58,27 @@ pub fn change_points(series: &[Vec<SeriesLevel>]) -> Vec<Vec<ChangePoint>> {
     let mut splitter = Splitter::default();
     let follows = splitter.followed(series);
     let fine = LEVEL / series.len().max(1) as f64;
-    let roots: Vec<Option<Split>> =
-        series.iter().zip(&follows).map(|(levels, follows)| splitter.best_split(levels, *follows, fine)).collect();
-    let p_values: Vec<f64> = roots.iter().map(|root| root.as_ref().map_or(1.0, |split| split.p)).collect();
+    let roots: Vec<Option<Split>> = series
+        .iter()
+        .zip(&follows)
+        .map(|(levels, follows)| splitter.best_split(levels, *follows, fine))
+        .collect();
+    let p_values: Vec<f64> = roots
+        .iter()
+        .map(|root| root.as_ref().map_or(1.0, |split| split.p))
+        .collect();
     let roots = roots.into_iter().zip(holm(&p_values));
     let each = series.iter().zip(follows).zip(roots);
-    each.map(|((levels, follows), root)| splitter.segmented(levels, follows, all as f64, root)).collect()
+    each.map(|((levels, follows), root)| splitter.segmented(levels, follows, all as f64, root))
+        .collect()
 }
 
 /// Returns the fewest values per series that can show a change, however large, when this many series are tested together.
 pub fn fewest_values(series: usize) -> usize {
     // Two non-overlapping halves, in two of all possible orders.
-    (2 * LEAST_SIDE..1000).find(|&n| is_significant(least_p(n / 2, n - n / 2) * series as f64)).unwrap_or(1000)
+    (2 * LEAST_SIDE..1000)
+        .find(|&n| is_significant(least_p(n / 2, n - n / 2) * series as f64))
+        .unwrap_or(1000)
 }
 
 /// The places at which a stretch is split.
@@ -84,7 +93,10 @@ struct Split {
 impl Split {
     /// Returns the resulting stretches of the stretch `from..to`, each as the index of its first value and one past its last.
     fn stretches(&self, from: usize, to: usize) -> Vec<(usize, usize)> {
-        let ends: Vec<usize> = std::iter::once(from).chain(self.at.iter().map(|at| from + at)).chain([to]).collect();
+        let ends: Vec<usize> = std::iter::once(from)
+            .chain(self.at.iter().map(|at| from + at))
+            .chain([to])
+            .collect();
         ends.windows(2).map(|ends| (ends[0], ends[1])).collect()
     }
 }
@@ -107,8 +119,13 @@ impl Splitter {
         let mut open = vec![(0, levels.len(), root, p)];
         let mut found = Vec::new();
         while let Some((from, to, split, p_value)) = open.pop() {
-            let Some(split) = split.filter(|_| is_significant(p_value)) else { continue };
-            found.extend(split.at.iter().map(|at| ChangePoint { at: from + at, p_value }));
+            let Some(split) = split.filter(|_| is_significant(p_value)) else {
+                continue;
+            };
+            found.extend(split.at.iter().map(|at| ChangePoint {
+                at: from + at,
+                p_value,
+            }));
             for (from, to) in split.stretches(from, to) {
                 let among = all / (to - from) as f64;
                 let split = self.best_split(&levels[from..to], follows, LEVEL / among);
@@ -127,7 +144,10 @@ impl Splitter {
         if levels.len() < 2 * LEAST_SIDE {
             return None;
         }
-        let tails = self.tails.entry(levels.len()).or_insert_with(|| SplitTails::of(levels.len()));
+        let tails = self
+            .tails
+            .entry(levels.len())
+            .or_insert_with(|| SplitTails::of(levels.len()));
         let scores = scores(levels);
         let part = tails.least_likely(&scores, PartOf::Anywhere)?;
         let at = refined(levels, tails.places(&scores, part));
@@ -136,24 +156,37 @@ impl Splitter {
         let mut exceeded = 0;
         for draw in 1..=draws {
             let random = tails.least_likely(orders.next(), PartOf::Anywhere);
-            exceeded += usize::from(random.is_some_and(|random| random.chance <= part.chance + 1e-9));
+            exceeded +=
+                usize::from(random.is_some_and(|random| random.chance <= part.chance + 1e-9));
             if exceeded == EXCEEDED {
-                return Some(Split { at, p: EXCEEDED as f64 / draw as f64 });
+                return Some(Split {
+                    at,
+                    p: EXCEEDED as f64 / draw as f64,
+                });
             }
         }
-        Some(Split { at, p: (exceeded + 1) as f64 / (draws + 1) as f64 })
+        Some(Split {
+            at,
+            p: (exceeded + 1) as f64 / (draws + 1) as f64,
+        })
     }
 
     /// Returns the autocorrelation of each series, 0..0.95, with its apparent changes removed: its own estimate, but no less than the estimate from
     /// all series together, which is more reliable.
     fn followed(&mut self, series: &[Vec<SeriesLevel>]) -> Vec<f64> {
-        let stretches: Vec<Vec<Vec<f64>>> = series.iter().map(|levels| self.seeming_stretches(levels)).collect();
+        let stretches: Vec<Vec<Vec<f64>>> = series
+            .iter()
+            .map(|levels| self.seeming_stretches(levels))
+            .collect();
         let of = |stretches: &mut dyn Iterator<Item = &Vec<f64>>| {
             let stretches: Vec<&[f64]> = stretches.map(Vec::as_slice).collect();
             autocorrelation(&stretches).map_or(0.0, |found| found.allowed)
         };
         let common = of(&mut stretches.iter().flatten());
-        stretches.iter().map(|own| of(&mut own.iter()).max(common)).collect()
+        stretches
+            .iter()
+            .map(|own| of(&mut own.iter()).max(common))
+            .collect()
     }
 
     /// Returns the stretches of a series between its apparent changes, treating its values as independent.
@@ -164,7 +197,10 @@ impl Splitter {
             let n = to - from;
             // A short stretch cannot have a smaller p-value than this, however much it changes.
             let seems = f64::max(1.0 / (n * n) as f64, SEEMS);
-            match self.best_split(&levels[from..to], 0.0, 1.0).filter(|split| split.p <= seems) {
+            match self
+                .best_split(&levels[from..to], 0.0, 1.0)
+                .filter(|split| split.p <= seems)
+            {
                 Some(split) => open.extend(split.stretches(from, to)),
                 None => found.push(levels[from..to].iter().map(|level| level.value).collect()),
             }
@@ -181,8 +217,11 @@ fn refined(levels: &[SeriesLevel], mut at: Vec<usize>) -> Vec<usize> {
         let from = index.checked_sub(1).map_or(0, |before| at[before]);
         let to = at.get(index + 1).copied().unwrap_or(levels.len());
         let left = |place: usize| deviations(&levels[from..place]) + deviations(&levels[place..to]);
-        let places = (from + LEAST_SIDE).max(at[index].saturating_sub(FEW))..=(to - LEAST_SIDE).min(at[index] + FEW);
-        at[index] = places.min_by(|a, b| left(*a).total_cmp(&left(*b))).unwrap_or(at[index]);
+        let places = (from + LEAST_SIDE).max(at[index].saturating_sub(FEW))
+            ..=(to - LEAST_SIDE).min(at[index] + FEW);
+        at[index] = places
+            .min_by(|a, b| left(*a).total_cmp(&left(*b)))
+            .unwrap_or(at[index]);
     }
     at
 }
@@ -190,15 +229,23 @@ fn refined(levels: &[SeriesLevel], mut at: Vec<usize>) -> Vec<usize> {
 /// Returns the sum of the absolute deviations from the median.
 fn deviations(levels: &[SeriesLevel]) -> f64 {
     let values: Vec<f64> = levels.iter().map(|level| level.value).collect();
-    median(&values).map_or(0.0, |median| values.iter().map(|value| (value - median).abs()).sum())
+    median(&values).map_or(0.0, |median| {
+        values.iter().map(|value| (value - median).abs()).sum()
+    })
 }
 
 /// Returns, for each value, the number of values known to be lower minus the number known to be higher. Without ties and bounds that is twice the
 /// rank minus (n + 1).
 fn scores(levels: &[SeriesLevel]) -> Vec<f64> {
-    let is_above = |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_at_least && !a.is_at_most;
+    let is_above =
+        |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_at_least && !a.is_at_most;
     let score = |level: &SeriesLevel| {
-        levels.iter().map(|other| f64::from(i8::from(is_above(level, other)) - i8::from(is_above(other, level)))).sum()
+        levels
+            .iter()
+            .map(|other| {
+                f64::from(i8::from(is_above(level, other)) - i8::from(is_above(other, level)))
+            })
+            .sum()
     };
     levels.iter().map(score).collect()
 }
@@ -218,7 +265,13 @@ impl RandomOrders {
     fn of(mut sorted: Vec<f64>, follows: f64) -> Self {
         sorted.sort_by(f64::total_cmp);
         let order = sorted.clone();
-        Self { random: SplitMix64::new(SEED), chain: Vec::with_capacity(sorted.len()), sorted, follows, order }
+        Self {
+            random: SplitMix64::new(SEED),
+            chain: Vec::with_capacity(sorted.len()),
+            sorted,
+            follows,
+            order,
+        }
     }
 
     fn next(&mut self) -> &[f64] {
@@ -240,7 +293,10 @@ impl RandomOrders {
 
     /// Arranges the scores in the order of a Gaussian chain in which each value keeps a share of the one before.
     fn following(&mut self) {
-        let (mut last, fresh) = (self.random.gaussian(), (1.0 - self.follows * self.follows).sqrt());
+        let (mut last, fresh) = (
+            self.random.gaussian(),
+            (1.0 - self.follows * self.follows).sqrt(),
+        );
         self.chain.clear();
         for index in 0..self.sorted.len() {
             self.chain.push((last, index));

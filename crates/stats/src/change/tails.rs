@@ -39,13 +39,24 @@ impl SplitTails {
     /// Makes the table for stretches of `n` values.
     pub(super) fn of(n: usize) -> Self {
         let lengths = if n <= EXACT { n + 1 } else { 0 };
-        Self { n, logarithms: (0..lengths).map(|part| tail(part, n - part)).collect() }
+        Self {
+            n,
+            logarithms: (0..lengths).map(|part| tail(part, n - part)).collect(),
+        }
     }
 
     /// Returns the least likely part, or `None` if all scores are equal or there are too few of them.
     pub(super) fn least_likely(&self, scores: &[f64], parts: PartOf) -> Option<SplitPart> {
-        let inner = if parts == PartOf::Start { 0..0 } else { LEAST_SIDE..(self.n + 1).saturating_sub(2 * LEAST_SIDE) };
-        let mut least = SplitPart { from: 0, to: 0, chance: 0.0 };
+        let inner = if parts == PartOf::Start {
+            0..0
+        } else {
+            LEAST_SIDE..(self.n + 1).saturating_sub(2 * LEAST_SIDE)
+        };
+        let mut least = SplitPart {
+            from: 0,
+            to: 0,
+            chance: 0.0,
+        };
         for from in std::iter::once(0).chain(inner) {
             let mut sum = 0.0;
             for (index, score) in scores[..self.n - LEAST_SIDE].iter().enumerate().skip(from) {
@@ -68,7 +79,9 @@ impl SplitTails {
     pub(super) fn places(&self, scores: &[f64], part: SplitPart) -> Vec<usize> {
         let more_ways = (self.n as f64 / 2.0).ln();
         match self.least_likely(scores, PartOf::Start) {
-            Some(single) if part.from == 0 || single.chance < part.chance + more_ways => vec![single.to],
+            Some(single) if part.from == 0 || single.chance < part.chance + more_ways => {
+                vec![single.to]
+            }
             _ => vec![part.from, part.to],
         }
     }
@@ -93,5 +106,9 @@ fn tail(part: usize, rest: usize) -> Vec<f64> {
         sum += share;
         f64::min(2.0 * sum, 1.0).ln()
     };
-    shares.iter().take(shares.len() / 2 + 1).map(&mut up_to).collect()
+    shares
+        .iter()
+        .take(shares.len() / 2 + 1)
+        .map(&mut up_to)
+        .collect()
 }

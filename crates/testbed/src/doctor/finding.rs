@@ -24,11 +24,23 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn good(what: impl Into<String>) -> Self {
-        Self { severity: Severity::Good, what: what.into(), cure: None }
+        Self {
+            severity: Severity::Good,
+            what: what.into(),
+            cure: None,
+        }
     }
 
-    pub(super) fn bad(severity: Severity, what: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { severity, what: what.into(), cure: Some(cure.into()) }
+    pub(super) fn bad(
+        severity: Severity,
+        what: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity,
+            what: what.into(),
+            cure: Some(cure.into()),
+        }
     }
 
     pub(super) fn warning(what: impl Into<String>, cure: impl Into<String>) -> Self {

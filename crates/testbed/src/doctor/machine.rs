@@ -40,12 +40,23 @@ fn clock(machine: &Machine) -> Option<Finding> {
 
 fn governor(machine: &Machine, used: &[u32]) -> Option<Finding> {
     let governors = machine.of_cores(used, "cpufreq/scaling_governor");
-    let (_, other) = *match governors.iter().find(|(_, governor)| *governor != "performance") {
+    let (_, other) = *match governors
+        .iter()
+        .find(|(_, governor)| *governor != "performance")
+    {
         None if governors.is_empty() => return None,
-        None => return Some(Finding::good("the frequency governor of the cores is performance")),
+        None => {
+            return Some(Finding::good(
+                "the frequency governor of the cores is performance",
+            ));
+        }
         Some(found) => found,
     };
-    let slow: Vec<u32> = governors.iter().filter(|(_, governor)| *governor == other).map(|(core, _)| *core).collect();
+    let slow: Vec<u32> = governors
+        .iter()
+        .filter(|(_, governor)| *governor == other)
+        .map(|(core, _)| *core)
+        .collect();
     Some(Finding::warning(
         format!(
             "the frequency governor of cores {} is {other}, not performance: their frequency follows the load, and rates follow it",
@@ -57,7 +68,9 @@ fn governor(machine: &Machine, used: &[u32]) -> Option<Finding> {
 
 fn turbo(machine: &Machine) -> Option<Finding> {
     if !machine.is_turbo_on()? {
-        return Some(Finding::good("turbo is off: the frequency does not depend on temperature and idle cores"));
+        return Some(Finding::good(
+            "turbo is off: the frequency does not depend on temperature and idle cores",
+        ));
     }
     let (value, file) = match machine.line(&format!("{CPU}/intel_pstate/no_turbo")) {
         Some(_) => ("1", "intel_pstate/no_turbo"),
@@ -71,54 +84,92 @@ fn turbo(machine: &Machine) -> Option<Finding> {
 
 /// Finds cores in use that are threads of the same physical core. Other work on an unused sibling shows up as load.
 fn siblings(machine: &Machine, used: &[u32]) -> Option<Finding> {
-    let pair = |core: u32| Some((core, machine.siblings(core)?.into_iter().find(|other| used.contains(other))?));
+    let pair = |core: u32| {
+        Some((
+            core,
+            machine
+                .siblings(core)?
+                .into_iter()
+                .find(|other| used.contains(other))?,
+        ))
+    };
     if let Some((core, sibling)) = used.iter().find_map(|core| pair(*core)) {
         return Some(Finding::warning(
-            format!("cores {core} and {sibling} are threads of one core, and tester and DUT use both: each slows the other"),
+            format!(
+                "cores {core} and {sibling} are threads of one core, and tester and DUT use both: each slows the other"
+            ),
             format!(
                 "echo off > {CPU}/smt/control; or name cores that are no siblings (`tester-cores`, `dut-cores` in [testbed])"
             ),
         ));
     }
-    let others: Vec<u32> = machine.with_siblings(used).into_iter().filter(|core| !used.contains(core)).collect();
+    let others: Vec<u32> = machine
+        .with_siblings(used)
+        .into_iter()
+        .filter(|core| !used.contains(core))
+        .collect();
     let known = used.iter().any(|core| machine.siblings(*core).is_some());
     known.then(|| match others.is_empty() {
         true => Finding::good("no core in use shares its arithmetic with another (SMT)"),
-        false => {
-            Finding::good(format!("the SMT siblings of the cores in use are {}: keep other work off them", ranges(&others)))
-        }
+        false => Finding::good(format!(
+            "the SMT siblings of the cores in use are {}: keep other work off them",
+            ranges(&others)
+        )),
     })
 }
 
 fn idle_states(machine: &Machine, used: &[u32]) -> Option<Finding> {
-    let states = used.iter().map(|core| (*core, machine.idle_states(*core))).find(|(_, states)| !states.is_empty());
+    let states = used
+        .iter()
+        .map(|core| (*core, machine.idle_states(*core)))
+        .find(|(_, states)| !states.is_empty());
     let deepest = used.iter().flat_map(|core| {
         let states = machine.idle_states(*core).into_iter().enumerate();
-        states.filter(|(_, state)| !state.is_disabled).map(|(number, state)| (state.latency_us, number, state.name, *core))
+        states
+            .filter(|(_, state)| !state.is_disabled)
+            .map(|(number, state)| (state.latency_us, number, state.name, *core))
     });
-    let deep: Vec<_> = deepest.filter(|(latency_us, ..)| *latency_us > DEEP_US).collect();
+    let deep: Vec<_> = deepest
+        .filter(|(latency_us, ..)| *latency_us > DEEP_US)
+        .collect();
     let Some((latency_us, _, name, core)) = deep.iter().max() else {
-        return states.map(|_| Finding::good(format!("cores leave every state in which they wait within {DEEP_US} us")));
+        return states.map(|_| {
+            Finding::good(format!(
+                "cores leave every state in which they wait within {DEEP_US} us"
+            ))
+        });
     };
-    let mut numbers: Vec<String> = deep.iter().map(|(_, number, ..)| number.to_string()).collect();
+    let mut numbers: Vec<String> = deep
+        .iter()
+        .map(|(_, number, ..)| number.to_string())
+        .collect();
     numbers.sort_unstable();
     numbers.dedup();
     Some(Finding::warning(
         format!(
             "core {core} may wait in the state {name}, which takes {latency_us} us to leave: delays at low rates include it"
         ),
-        format!("echo 1 | tee {CPU}/cpu*/cpuidle/state[{}]/disable", numbers.concat()),
+        format!(
+            "echo 1 | tee {CPU}/cpu*/cpuidle/state[{}]/disable",
+            numbers.concat()
+        ),
     ))
 }
 
 fn isolated(machine: &Machine, allowed: &[u32]) -> Option<Finding> {
     let isolated = machine.listed_cores("isolated")?;
-    let (inside, outside): (Vec<u32>, Vec<u32>) = isolated.iter().partition(|core| allowed.contains(core));
+    let (inside, outside): (Vec<u32>, Vec<u32>) =
+        isolated.iter().partition(|core| allowed.contains(core));
     if !outside.is_empty() {
         let all = ranges(&machine.online());
         return Some(Finding::warning(
-            format!("cores {} are kept from other work (isolcpus), but sixbench may not use them", ranges(&outside)),
-            format!("start it with `taskset -c {all}`, and name them in [testbed] (`tester-cores`, `dut-cores`)"),
+            format!(
+                "cores {} are kept from other work (isolcpus), but sixbench may not use them",
+                ranges(&outside)
+            ),
+            format!(
+                "start it with `taskset -c {all}`, and name them in [testbed] (`tester-cores`, `dut-cores`)"
+            ),
         ));
     }
     Some(match inside.is_empty() {
@@ -134,16 +185,25 @@ fn nodes(machine: &Machine, used: &[u32]) -> Option<Finding> {
     let nodes: Vec<u32> = machine.nodes_of(used).into_iter().collect();
     match (machine.nodes().len(), nodes.len()) {
         (0 | 1, _) | (_, 0) => None,
-        (_, 1) => Some(Finding::good(format!("the cores are all on NUMA node {}", nodes[0]))),
+        (_, 1) => Some(Finding::good(format!(
+            "the cores are all on NUMA node {}",
+            nodes[0]
+        ))),
         _ => Some(Finding::warning(
-            format!("the cores are on NUMA nodes {}: frames and memory cross between processors", ranges(&nodes)),
+            format!(
+                "the cores are on NUMA nodes {}: frames and memory cross between processors",
+                ranges(&nodes)
+            ),
             "name cores of one node in [testbed] (`tester-cores`, `dut-cores`), that of the NIC if there is one",
         )),
     }
 }
 
 fn host(machine: &Machine) -> Option<Finding> {
-    let name = machine.hypervisor().map(|name| format!(" ({name})")).unwrap_or_default();
+    let name = machine
+        .hypervisor()
+        .map(|name| format!(" ({name})"))
+        .unwrap_or_default();
     machine.is_virtual()?.then(|| {
         Finding::warning(
             format!("this is a virtual machine{name}: its host may take time from its cores (steal), and move them"),
@@ -155,7 +215,10 @@ fn host(machine: &Machine) -> Option<Finding> {
 /// The cost of the mitigations is part of a device's performance, so they are reported but not judged.
 fn mitigations(machine: &Machine) -> Option<Finding> {
     let facts = machine.facts(&[], &[]);
-    Some(Finding::good(format!("mitigations of the processor's vulnerabilities: {}", facts.get("mitigations")?)))
+    Some(Finding::good(format!(
+        "mitigations of the processor's vulnerabilities: {}",
+        facts.get("mitigations")?
+    )))
 }
 
 #[cfg(test)]
@@ -170,11 +233,18 @@ mod tests {
     fn found(fake: &FakeMachine, allowed: &[u32], words: &str) -> Finding {
         let all = findings(&fake.read(), allowed);
         let mut fitting = all.iter().filter(|finding| finding.what.contains(words));
-        fitting.next().unwrap_or_else(|| panic!("{words}: {all:#?}")).clone()
+        fitting
+            .next()
+            .unwrap_or_else(|| panic!("{words}: {all:#?}"))
+            .clone()
     }
 
     fn cured(fake: &FakeMachine, allowed: &[u32], words: &str) -> String {
-        let Finding { severity, cure, what } = found(fake, allowed, words);
+        let Finding {
+            severity,
+            cure,
+            what,
+        } = found(fake, allowed, words);
         assert_eq!(severity, Severity::Warning, "{what}");
         cure.expect("a cure")
     }
@@ -183,13 +253,22 @@ mod tests {
     fn a_server_as_it_comes_is_warned_of_with_what_cures_it() {
         let server = FakeMachine::new("doctor", &SERVER);
         let cures = [
-            ("clock is `hpet`", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            (
+                "clock is `hpet`",
+                "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+            ),
             (
                 "governor of cores 1-3 is powersave",
                 "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
             ),
-            ("turbo is on", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
-            ("cores 0 and 2 are threads of one core", "echo off > /sys/devices/system/cpu/smt/control; or name cores"),
+            (
+                "turbo is on",
+                "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+            ),
+            (
+                "cores 0 and 2 are threads of one core",
+                "echo off > /sys/devices/system/cpu/smt/control; or name cores",
+            ),
             (
                 "core 1 may wait in the state C6, which takes 133 us",
                 "echo 1 | tee /sys/devices/system/cpu/cpu*/cpuidle/state[1]/disable",
@@ -199,16 +278,26 @@ mod tests {
         for (words, cure) in cures {
             assert!(cured(&server, &ALL, words).starts_with(cure), "{words}");
         }
-        assert!(found(&server, &ALL, "mitigations").what.ends_with("meltdown: Mitigation: PTI"));
+        assert!(
+            found(&server, &ALL, "mitigations")
+                .what
+                .ends_with("meltdown: Mitigation: PTI")
+        );
         assert_eq!(found(&server, &ALL, "mitigations").severity, Severity::Good);
-        assert_eq!(found(&server, &ALL, "isolcpus").what, "cores 2-3 are kept from other work (isolcpus)");
+        assert_eq!(
+            found(&server, &ALL, "isolcpus").what,
+            "cores 2-3 are kept from other work (isolcpus)"
+        );
     }
 
     #[test]
     fn a_machine_that_was_cured_is_good() {
         let server = FakeMachine::new("cured", &SERVER);
         for (file, content) in [
-            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc"),
+            (
+                "sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "tsc",
+            ),
             ("sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
             ("sys/devices/system/cpu/cpu1/cpuidle/state1/disable", "1"),
             ("sys/devices/system/node/node0/cpulist", "0-3"),
@@ -217,7 +306,10 @@ mod tests {
             server.write(file, content);
         }
         for core in ALL {
-            server.write(&format!("sys/devices/system/cpu/cpu{core}/cpufreq/scaling_governor"), "performance");
+            server.write(
+                &format!("sys/devices/system/cpu/cpu{core}/cpufreq/scaling_governor"),
+                "performance",
+            );
             server.write(
                 &format!("sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"),
                 &format!("{core},{}", core + 4),
@@ -225,21 +317,44 @@ mod tests {
         }
         let findings = findings(&server.read(), &ALL);
         assert_eq!(findings.len(), 8, "{findings:#?}");
-        assert!(findings.iter().all(|finding| finding.severity == Severity::Good), "{findings:#?}");
-        assert!(found(&server, &ALL, "siblings").what.contains("are 4-7: keep other work off them"));
+        assert!(
+            findings
+                .iter()
+                .all(|finding| finding.severity == Severity::Good),
+            "{findings:#?}"
+        );
+        assert!(
+            found(&server, &ALL, "siblings")
+                .what
+                .contains("are 4-7: keep other work off them")
+        );
     }
 
     #[test]
     fn isolated_cores_that_may_not_be_used_are_told() {
-        let cure = cured(&FakeMachine::new("isolated", &SERVER), &[0, 1], "cores 2-3 are kept from other work (isolcpus), but");
+        let cure = cured(
+            &FakeMachine::new("isolated", &SERVER),
+            &[0, 1],
+            "cores 2-3 are kept from other work (isolcpus), but",
+        );
         assert!(cure.contains("taskset -c 0-3"), "{cure}");
     }
 
     #[test]
     fn a_host_that_may_take_time_is_named_and_of_what_is_unknown_nothing_is_said() {
-        let files = [("proc/cpuinfo", "flags\t\t: hypervisor"), ("sys/hypervisor/type", "xen")];
+        let files = [
+            ("proc/cpuinfo", "flags\t\t: hypervisor"),
+            ("sys/hypervisor/type", "xen"),
+        ];
         let guest = FakeMachine::new("doctor of a guest", &files);
-        assert!(cured(&guest, &ALL, "virtual machine (xen): its host may take time").contains("pin"));
+        assert!(
+            cured(
+                &guest,
+                &ALL,
+                "virtual machine (xen): its host may take time"
+            )
+            .contains("pin")
+        );
         assert_eq!(findings(&guest.read(), &ALL).len(), 1);
     }
 }

@@ -22,7 +22,10 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     let mut findings = vec![root()];
     findings.extend(programs());
     // Without a program nothing can be built, and its package was named.
-    if findings.iter().all(|finding| finding.severity != Severity::Blocker) {
+    if findings
+        .iter()
+        .all(|finding| finding.severity != Severity::Blocker)
+    {
         findings.extend(probe::findings(allowed_cores));
     }
     findings.push(cores(allowed_cores));
@@ -38,23 +41,44 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
 fn root() -> Finding {
     let confinement = confinement::Confinement::read();
     if is_root() && confinement.is_in_user_namespace {
-        return Finding::warning("running as root of a user namespace only, not as root of the machine", confinement.cure());
+        return Finding::warning(
+            "running as root of a user namespace only, not as root of the machine",
+            confinement.cure(),
+        );
     }
     if is_root() {
         return Finding::good("running as root");
     }
-    Finding::bad(Severity::Blocker, "not running as root, which namespaces and raw sockets need", "run it with sudo")
+    Finding::bad(
+        Severity::Blocker,
+        "not running as root, which namespaces and raw sockets need",
+        "run it with sudo",
+    )
 }
 
 fn programs() -> Vec<Finding> {
-    let wanted = [("ip", "iproute2"), ("ethtool", "ethtool"), ("setpriv", "util-linux"), ("taskset", "util-linux")];
-    let mut missing: Vec<_> = wanted.iter().filter(|(program, _)| !has_program(program)).collect();
+    let wanted = [
+        ("ip", "iproute2"),
+        ("ethtool", "ethtool"),
+        ("setpriv", "util-linux"),
+        ("taskset", "util-linux"),
+    ];
+    let mut missing: Vec<_> = wanted
+        .iter()
+        .filter(|(program, _)| !has_program(program))
+        .collect();
     missing.dedup_by_key(|(_, package)| *package);
     if missing.is_empty() {
-        return vec![Finding::good("ip, ethtool, setpriv and taskset are installed")];
+        return vec![Finding::good(
+            "ip, ethtool, setpriv and taskset are installed",
+        )];
     }
     let finding = |(program, package): &(&str, &str)| {
-        Finding::bad(Severity::Blocker, format!("{program} is not installed"), format!("apt-get install {package}"))
+        Finding::bad(
+            Severity::Blocker,
+            format!("{program} is not installed"),
+            format!("apt-get install {package}"),
+        )
     };
     missing.into_iter().map(finding).collect()
 }
@@ -88,12 +112,21 @@ fn load(allowed: &[u32]) -> Finding {
 fn kernel_lab() -> Finding {
     match KernelLab::find(&lab::cache(), &[]) {
         Ok(lab) => {
-            let Manifest { kernel, jool, modules } = lab.manifest();
-            Finding::good(format!("the kernel lab is ready: Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+            let Manifest {
+                kernel,
+                jool,
+                modules,
+            } = lab.manifest();
+            Finding::good(format!(
+                "the kernel lab is ready: Linux {kernel}, Jool {jool} ({})",
+                modules.join(", ")
+            ))
         }
         Err(_) => Finding {
             severity: Severity::Good,
-            what: "there is no kernel lab: only devices with `host = \"lab\"`, such as Jool, need one".to_owned(),
+            what:
+                "there is no kernel lab: only devices with `host = \"lab\"`, such as Jool, need one"
+                    .to_owned(),
             cure: Some("sixbench lab build".to_owned()),
         },
     }
@@ -121,7 +154,11 @@ fn leftovers() -> Finding {
     if stale.is_empty() {
         return Finding::good("earlier runs left nothing behind");
     }
-    Finding::bad(Severity::Warning, format!("left by a killed run: {}", stale.join(", ")), "sixbench sweep")
+    Finding::bad(
+        Severity::Warning,
+        format!("left by a killed run: {}", stale.join(", ")),
+        "sixbench sweep",
+    )
 }
 
 #[cfg(test)]
@@ -132,6 +169,10 @@ mod tests {
     fn everything_that_is_not_good_has_a_cure() {
         let findings = examine(&[0, 1]);
         assert!(findings.len() >= 7);
-        assert!(findings.iter().all(|f| f.severity == Severity::Good || f.cure.is_some()));
+        assert!(
+            findings
+                .iter()
+                .all(|f| f.severity == Severity::Good || f.cure.is_some())
+        );
     }
 }

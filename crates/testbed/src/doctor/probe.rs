@@ -20,12 +20,20 @@ pub(super) fn findings(allowed_cores: &[u32]) -> Vec<Finding> {
             let good = Finding::good(
                 "a testbed can be built: namespaces, links, addresses, sysctls and a device were set up and removed",
             );
-            let doubt = confinement.in_words().map(|words| Finding::warning(words, confinement.cure()));
+            let doubt = confinement
+                .in_words()
+                .map(|words| Finding::warning(words, confinement.cure()));
             std::iter::once(good).chain(doubt).collect()
         }
         Err(error) => {
-            let why = confinement.in_words().map_or_else(String::new, |words| format!(" ({words})"));
-            vec![Finding::bad(Severity::Blocker, format!("no testbed can be built: {error}{why}"), confinement.cure())]
+            let why = confinement
+                .in_words()
+                .map_or_else(String::new, |words| format!(" ({words})"));
+            vec![Finding::bad(
+                Severity::Blocker,
+                format!("no testbed can be built: {error}{why}"),
+                confinement.cure(),
+            )]
         }
     }
 }
@@ -33,7 +41,9 @@ pub(super) fn findings(allowed_cores: &[u32]) -> Vec<Finding> {
 /// Builds the testbed with a device, and removes everything.
 fn small_testbed(allowed_cores: &[u32]) -> Result<(), TestbedError> {
     let (shell, library) = (Shell::new(), Library::load::<&str>(&[])?);
-    let recipe = library.get(DEVICE).ok_or_else(|| TestbedError::Other(format!("there is no recipe {DEVICE}")))?;
+    let recipe = library
+        .get(DEVICE)
+        .ok_or_else(|| TestbedError::Other(format!("there is no recipe {DEVICE}")))?;
     let cores = Cores::divide(allowed_cores);
     let topology = Devices::links(recipe, &shell, RUN, &cores, LinkSettings::of_mtu(1500))?;
     let mut devices = Devices::bring_up(recipe, &topology, &DutOptions::default())?;

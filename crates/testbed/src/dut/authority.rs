@@ -32,21 +32,43 @@ impl RealAuthority {
     ///
     /// # Errors
     /// The recipe is not an authority's, a program is not installed, or the server does not come up.
-    pub fn bring_up(recipe: &Recipe, hosts: &Hosts, at: SocketAddr, zone: &Zone) -> Result<Self, TestbedError> {
+    pub fn bring_up(
+        recipe: &Recipe,
+        hosts: &Hosts,
+        at: SocketAddr,
+        zone: &Zone,
+    ) -> Result<Self, TestbedError> {
         if recipe.technology != Technology::DnsAuthority {
             let (name, what) = (&recipe.name, recipe.technology.title());
-            let text =
-                format!("{name} is not an authority, its technology is {what}: name a recipe of technology dns-authority");
+            let text = format!(
+                "{name} is not an authority, its technology is {what}: name a recipe of technology dns-authority"
+            );
             return Err(TestbedError::Other(text));
         }
         let (shell, name) = hosts.far();
-        let context = ExecContext { shell, name: name.to_owned(), cores: hosts.cores().to_vec(), undo: None };
+        let context = ExecContext {
+            shell,
+            name: name.to_owned(),
+            cores: hosts.cores().to_vec(),
+            undo: None,
+        };
         check_programs(recipe, &context.shell)?;
-        context.shell.transcript().comment(&format!("the authority: {}", recipe.title));
-        let server = ServerVars::of(recipe, zone).map(|server| ServerVars { listen: at, ..server });
-        let vars = TemplateVars { server, ..context.vars() };
+        context
+            .shell
+            .transcript()
+            .comment(&format!("the authority: {}", recipe.title));
+        let server = ServerVars::of(recipe, zone).map(|server| ServerVars {
+            listen: at,
+            ..server
+        });
+        let vars = TemplateVars {
+            server,
+            ..context.vars()
+        };
         let directory = Directory::make(&context)?;
-        Ok(Self { running: RunningRecipe::bring_up(recipe, context, directory, vars, zone)? })
+        Ok(Self {
+            running: RunningRecipe::bring_up(recipe, context, directory, vars, zone)?,
+        })
     }
 
     /// Returns the facts that the report states about the server: title, version and configuration files, but not the zone.

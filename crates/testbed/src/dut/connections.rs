@@ -23,8 +23,11 @@ struct Flushing {
     timeout: Duration,
 }
 
-const FLUSHING: Flushing =
-    Flushing { first_stall: Duration::from_secs(1), longest_stall: Duration::from_secs(60), timeout: TIMEOUT };
+const FLUSHING: Flushing = Flushing {
+    first_stall: Duration::from_secs(1),
+    longest_stall: Duration::from_secs(60),
+    timeout: TIMEOUT,
+};
 
 /// A handle to the connections of a device; clones see the same device.
 #[derive(Clone, Debug)]
@@ -44,19 +47,39 @@ enum Left {
 
 impl ConnectionTable {
     /// Returns the connections of a device that the user set up. The recipe's commands run on this machine.
-    pub fn of_a_manual_device(name: &str, state: &StateSection, shell: &Shell, table_size: Option<u64>) -> Self {
+    pub fn of_a_manual_device(
+        name: &str,
+        state: &StateSection,
+        shell: &Shell,
+        table_size: Option<u64>,
+    ) -> Self {
         let table_size = table_size.or(state.table_size);
-        Self::new(name, state, shell.clone(), TemplateVars { table_size, ..TemplateVars::default() })
+        Self::new(
+            name,
+            state,
+            shell.clone(),
+            TemplateVars {
+                table_size,
+                ..TemplateVars::default()
+            },
+        )
     }
 
     pub(crate) fn new(name: &str, state: &StateSection, shell: Shell, vars: TemplateVars) -> Self {
-        Self { name: name.to_owned(), state: state.clone(), shell: shell.with_timeout(TIMEOUT), vars }
+        Self {
+            name: name.to_owned(),
+            state: state.clone(),
+            shell: shell.with_timeout(TIMEOUT),
+            vars,
+        }
     }
 
     /// Returns the current number of connections of the device, or `None` if the recipe has no command that counts them.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
         // Rounded up, so that an entry that is not part of a complete connection is also counted.
-        Ok(self.entries()?.map(|entries| entries.div_ceil(self.state.entries.max(1))))
+        Ok(self
+            .entries()?
+            .map(|entries| entries.div_ceil(self.state.entries.max(1))))
     }
 
     fn entries(&self) -> Result<Option<u64>, TestbedError> {
@@ -71,7 +94,9 @@ impl ConnectionTable {
 
     /// Returns the minimum time for which an idle connection is kept, or `None` if the recipe has no command for it.
     pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
-        Ok(self.number(self.state.timeout.as_ref())?.map(Duration::from_secs))
+        Ok(self
+            .number(self.state.timeout.as_ref())?
+            .map(Duration::from_secs))
     }
 
     /// Deletes all connections, waits until the device has none, and returns its count then. After an overload, frames still queued in the device
@@ -87,15 +112,22 @@ impl ConnectionTable {
         let steps = &self.state.flush;
         self.run(steps)?;
         let (mut flushes, mut stall) = (1, flushing.first_stall);
-        let mut wait = self.shell.wait(flushing.timeout, PAUSE).backing_off(LONGEST_PAUSE);
+        let mut wait = self
+            .shell
+            .wait(flushing.timeout, PAUSE)
+            .backing_off(LONGEST_PAUSE);
         loop {
             match self.until_empty(&mut wait, stall)? {
                 Left::None(counted) => return Ok(counted),
-                Left::Entries(left) if wait.is_over() => return Err(self.not_empty(left, steps, flushes, &wait)),
+                Left::Entries(left) if wait.is_over() => {
+                    return Err(self.not_empty(left, steps, flushes, &wait));
+                }
                 // With no command to repeat, waiting is all that can be done.
                 Left::Entries(_) if steps.is_empty() => {}
                 Left::Entries(left) => {
-                    self.shell.transcript().comment(&format!("again: {left} entries are left"));
+                    self.shell
+                        .transcript()
+                        .comment(&format!("again: {left} entries are left"));
                     self.run(steps)?;
                     flushes += 1;
                     stall = (stall * 2).min(flushing.longest_stall);
@@ -108,8 +140,14 @@ impl ConnectionTable {
     /// repeated nor do the pauses grow, so that this is the time of a single tear-down. It starts after the residual time of a trial without loss,
     /// when no frames are queued any more.
     pub fn tear_down(&self) -> Result<Duration, TestbedError> {
-        let steps = if self.state.tear_down.is_empty() { &self.state.flush } else { &self.state.tear_down };
-        self.shell.transcript().comment("the tear-down that is measured");
+        let steps = if self.state.tear_down.is_empty() {
+            &self.state.flush
+        } else {
+            &self.state.tear_down
+        };
+        self.shell
+            .transcript()
+            .comment("the tear-down that is measured");
         let start = Instant::now();
         self.run(steps)?;
         let mut wait = self.shell.wait(TIMEOUT, PAUSE);
@@ -137,7 +175,13 @@ impl ConnectionTable {
         }
     }
 
-    fn not_empty(&self, left: u64, steps: &[RecipeCommand], flushes: u32, wait: &Wait<'_>) -> TestbedError {
+    fn not_empty(
+        &self,
+        left: u64,
+        steps: &[RecipeCommand],
+        flushes: u32,
+        wait: &Wait<'_>,
+    ) -> TestbedError {
         let commands: Vec<_> = steps.iter().map(|step| self.vars.fill(&step.run)).collect();
         let (commands, seconds) = (commands.join("; "), wait.elapsed().as_secs());
         let after = match flushes {
@@ -153,14 +197,22 @@ impl ConnectionTable {
     }
 
     fn run(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.shell.run_stoppably(&self.vars.words(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| {
+            self.shell
+                .run_stoppably(&self.vars.words(&step.run))
+                .map(drop)
+        })
     }
 
     /// Returns the first number in the output of a command, or `None` if there is no command or this is a rehearsal.
     fn number(&self, step: Option<&RecipeCommand>) -> Result<Option<u64>, TestbedError> {
-        let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else { return Ok(None) };
+        let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else {
+            return Ok(None);
+        };
         let printed = self.shell.look(&self.vars.words(&step.run))?;
-        let number = printed.split_whitespace().find_map(|word| word.parse().ok());
+        let number = printed
+            .split_whitespace()
+            .find_map(|word| word.parse().ok());
         let unread = || {
             TestbedError::Other(format!(
                 "`{}` should print a number, but printed: {}",
@@ -193,12 +245,21 @@ mod tests {
         /// Returns a device whose flush runs `script` in the directory.
         fn table(&self, script: &str, shell: &Shell) -> ConnectionTable {
             let directory = self.0.display();
-            std::fs::write(self.0.join("flush"), format!("cd {directory}\necho >> flushes\n{script}\n")).expect("a file");
+            std::fs::write(
+                self.0.join("flush"),
+                format!("cd {directory}\necho >> flushes\n{script}\n"),
+            )
+            .expect("a file");
             let text = format!(
                 "pool = [\"198.19.0.1\"]\ncount = {{ run = \"cat {directory}/count\" }}\n\
                  flush = [{{ run = \"sh {directory}/flush\" }}]\n"
             );
-            ConnectionTable::of_a_manual_device("rigged", &toml::from_str(&text).expect("a state"), shell, None)
+            ConnectionTable::of_a_manual_device(
+                "rigged",
+                &toml::from_str(&text).expect("a state"),
+                shell,
+                None,
+            )
         }
 
         fn flushes(&self) -> usize {
@@ -218,16 +279,32 @@ mod tests {
     fn a_table_that_late_frames_have_filled_again_is_flushed_again() {
         let rigged = Rigged::new("late");
         let shell = Shell::new();
-        assert_eq!(rigged.table(ONLY_THE_SECOND, &shell).empty().expect("empty"), Some(0));
+        assert_eq!(
+            rigged
+                .table(ONLY_THE_SECOND, &shell)
+                .empty()
+                .expect("empty"),
+            Some(0)
+        );
         assert_eq!(rigged.flushes(), 2);
-        assert!(shell.transcript().text().contains("# again: 5343 entries are left\nsh "), "{}", shell.transcript().text());
+        assert!(
+            shell
+                .transcript()
+                .text()
+                .contains("# again: 5343 entries are left\nsh "),
+            "{}",
+            shell.transcript().text()
+        );
     }
 
     #[test]
     fn a_table_that_becomes_smaller_by_itself_is_flushed_once() {
         let rigged = Rigged::new("slow");
         let slowly = "(for left in $(seq 15 -1 0); do sleep 0.1; echo $left > new; mv new count; done) > /dev/null 2>&1 &";
-        assert_eq!(rigged.table(slowly, &Shell::new()).empty().expect("empty"), Some(0));
+        assert_eq!(
+            rigged.table(slowly, &Shell::new()).empty().expect("empty"),
+            Some(0)
+        );
         assert_eq!(rigged.flushes(), 1);
     }
 
@@ -243,21 +320,43 @@ mod tests {
         let rigged = Rigged::new("timeouts");
         // The first flush starts 150 s of a real device, during which the count does not change.
         let much_later = "[ $(wc -l < flushes) -gt 1 ] || (sleep 3; echo 0 > new; mv new count) > /dev/null 2>&1 &";
-        assert_eq!(rigged.table(much_later, &Shell::new()).empty_by(FAST).expect("empty"), Some(0));
+        assert_eq!(
+            rigged
+                .table(much_later, &Shell::new())
+                .empty_by(FAST)
+                .expect("empty"),
+            Some(0)
+        );
         let flushes = rigged.flushes();
-        assert!((3..=10).contains(&flushes), "stalls of 20, 40, 80, 160, 320, 640 and 1200 ms and more: {flushes} flushes");
+        assert!(
+            (3..=10).contains(&flushes),
+            "stalls of 20, 40, 80, 160, 320, 640 and 1200 ms and more: {flushes} flushes"
+        );
     }
 
     #[test]
     fn a_table_that_never_gets_empty_is_told_with_its_last_count() {
         let rigged = Rigged::new("never");
         let start = Instant::now();
-        let short = Flushing { timeout: Duration::from_secs(2), ..FAST };
-        let error = rigged.table("true", &Shell::new()).empty_by(short).expect_err("never empty").to_string();
+        let short = Flushing {
+            timeout: Duration::from_secs(2),
+            ..FAST
+        };
+        let error = rigged
+            .table("true", &Shell::new())
+            .empty_by(short)
+            .expect_err("never empty")
+            .to_string();
         assert!(start.elapsed() >= short.timeout);
-        assert!(error.starts_with("the device rigged still has 5343 entries after `sh /"), "{error}");
         assert!(
-            error.contains(&format!("/flush` was run {} times in 2 s; no other host may use it", rigged.flushes())),
+            error.starts_with("the device rigged still has 5343 entries after `sh /"),
+            "{error}"
+        );
+        assert!(
+            error.contains(&format!(
+                "/flush` was run {} times in 2 s; no other host may use it",
+                rigged.flushes()
+            )),
             "{error}"
         );
     }
@@ -268,7 +367,10 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(false));
         let table = rigged.table("true", &Shell::new().stopped_by(stop.clone()));
         let start = Instant::now();
-        for wait in [|table: &ConnectionTable| table.empty().map(drop), |table: &ConnectionTable| table.tear_down().map(drop)] {
+        for wait in [
+            |table: &ConnectionTable| table.empty().map(drop),
+            |table: &ConnectionTable| table.tear_down().map(drop),
+        ] {
             stop.store(false, std::sync::atomic::Ordering::Relaxed);
             let before = rigged.flushes();
             std::thread::scope(|scope| {
@@ -288,7 +390,10 @@ mod tests {
     fn a_tear_down_is_made_once_since_it_is_measured() {
         let rigged = Rigged::new("tear-down");
         let late = "(sleep 1.5; echo 0 > new; mv new count) > /dev/null 2>&1 &";
-        let took = rigged.table(late, &Shell::new()).tear_down().expect("torn down");
+        let took = rigged
+            .table(late, &Shell::new())
+            .tear_down()
+            .expect("torn down");
         assert_eq!(rigged.flushes(), 1);
         assert!(took >= Duration::from_millis(1500), "{took:?}");
     }

@@ -44,26 +44,56 @@ impl Dut {
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         let (shell, name) = (namespace.shell(), namespace.name().to_owned());
-        let outside = ExecContext { shell, name, cores: cores.dut.clone(), undo: None };
+        let outside = ExecContext {
+            shell,
+            name,
+            cores: cores.dut.clone(),
+            undo: None,
+        };
         check_system(recipe)?;
         check_programs(recipe, &outside.shell)?;
-        outside.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        outside
+            .shell
+            .transcript()
+            .comment(&format!("the device: {}", recipe.title));
         let directory = Directory::make(&outside)?;
         let machine = (recipe.host == DeviceHost::Lab)
-            .then(|| VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path()))
+            .then(|| {
+                VirtualMachine::of_device(recipe, namespace, &outside.core_list(), directory.path())
+            })
             .transpose()?;
-        let shell = machine.as_ref().map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
+        let shell = machine
+            .as_ref()
+            .map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
         match recipe.owns_links {
             true => hand_over(&shell)?,
             false => add_addresses(recipe, &shell)?,
         }
-        let context = ExecContext { shell, name: outside.name.clone(), cores: outside.cores.clone(), undo: None };
+        let context = ExecContext {
+            shell,
+            name: outside.name.clone(),
+            cores: outside.cores.clone(),
+            undo: None,
+        };
         let state = recipe.state.as_ref();
         let vars = with_options(recipe, options, context.vars())?;
-        let host = state.map(|state| Sysctls::write(&vars.sysctls(state), &context.shell.outside())).transpose()?;
-        let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
+        let host = state
+            .map(|state| Sysctls::write(&vars.sysctls(state), &context.shell.outside()))
+            .transpose()?;
+        let running = RunningRecipe::bring_up(
+            recipe,
+            context,
+            directory,
+            vars,
+            &options.zone.clone().unwrap_or_default(),
+        )?;
         let holder = start_netns_holder(&outside, running.directory())?;
-        Ok(Self { machine, running, _host: host, holder })
+        Ok(Self {
+            machine,
+            running,
+            _host: host,
+            holder,
+        })
     }
 
     /// Brings up a process on this machine that serves two shared-memory links. It needs no namespace, hence no root. `run` distinguishes several
@@ -79,16 +109,41 @@ impl Dut {
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         let name = directory_name(run);
-        let context = ExecContext { shell: shell.outside(), name, cores: cores.dut.clone(), undo: None };
+        let context = ExecContext {
+            shell: shell.outside(),
+            name,
+            cores: cores.dut.clone(),
+            undo: None,
+        };
         check_programs(recipe, &context.shell)?;
-        context.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        context
+            .shell
+            .transcript()
+            .comment(&format!("the device: {}", recipe.title));
         let directory = Directory::make(&context)?;
         let sockets = sockets(directory.path());
-        let links = Some(sockets.each_ref().map(|socket| socket.display().to_string()));
-        let vars = with_options(recipe, options, TemplateVars { links, ..context.vars() })?;
-        let mut running = RunningRecipe::bring_up(recipe, context, directory, vars, &Zone::default())?;
+        let links = Some(
+            sockets
+                .each_ref()
+                .map(|socket| socket.display().to_string()),
+        );
+        let vars = with_options(
+            recipe,
+            options,
+            TemplateVars {
+                links,
+                ..context.vars()
+            },
+        )?;
+        let mut running =
+            RunningRecipe::bring_up(recipe, context, directory, vars, &Zone::default())?;
         running.wait_for_sockets(&sockets)?;
-        Ok(Self { machine: None, running, _host: None, holder: None })
+        Ok(Self {
+            machine: None,
+            running,
+            _host: None,
+            holder: None,
+        })
     }
 
     /// Brings the device up on a prepared machine of its own. Everything done there is undone in reverse order when this is dropped, and also when
@@ -102,12 +157,26 @@ impl Dut {
         vars: TemplateVars,
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
-        context.shell.transcript().comment(&format!("the device: {}", recipe.title));
+        context
+            .shell
+            .transcript()
+            .comment(&format!("the device: {}", recipe.title));
         let vars = with_options(recipe, options, vars)?;
         remote::write_sysctls(recipe, &context, &vars)?;
         let directory = Directory::make(&context)?;
-        let running = RunningRecipe::bring_up(recipe, context, directory, vars, &options.zone.clone().unwrap_or_default())?;
-        Ok(Self { machine: None, running, _host: None, holder: None })
+        let running = RunningRecipe::bring_up(
+            recipe,
+            context,
+            directory,
+            vars,
+            &options.zone.clone().unwrap_or_default(),
+        )?;
+        Ok(Self {
+            machine: None,
+            running,
+            _host: None,
+            holder: None,
+        })
     }
 
     pub(crate) fn facts(&self) -> &DutFacts {
@@ -116,7 +185,12 @@ impl Dut {
 
     /// Returns a description of the host on which the device runs, or `None` if that is just a namespace in which the kernel delivers frames to it.
     pub(crate) fn layout(&self) -> Option<String> {
-        let Recipe { name, host, owns_links, .. } = self.running.recipe();
+        let Recipe {
+            name,
+            host,
+            owns_links,
+            ..
+        } = self.running.recipe();
         if let Some(machine) = &self.machine {
             return Some(format!("the device {name} is {}", machine.description()));
         }
@@ -139,15 +213,25 @@ impl Dut {
 
     /// Returns an error if the device has ended or its machine no longer answers. Without this check, a hanging connection would go unnoticed.
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
-        self.machine.as_mut().map_or(Ok(()), VirtualMachine::check_alive)?;
+        self.machine
+            .as_mut()
+            .map_or(Ok(()), VirtualMachine::check_alive)?;
         self.running.context().shell.check_answers()?;
         self.running.check_alive()
     }
 
     pub(crate) fn connections(&self) -> Option<ConnectionTable> {
         let state = self.running.recipe().state.as_ref()?;
-        let (shell, vars) = (self.running.context().shell.clone(), self.running.vars().clone());
-        Some(ConnectionTable::new(&self.running.recipe().name, state, shell, vars))
+        let (shell, vars) = (
+            self.running.context().shell.clone(),
+            self.running.vars().clone(),
+        );
+        Some(ConnectionTable::new(
+            &self.running.recipe().name,
+            state,
+            shell,
+            vars,
+        ))
     }
 
     /// Returns the counters of the device's kernel; none of a device that has no network of its own.
@@ -157,7 +241,11 @@ impl Dut {
             return LossCounters::default();
         }
         let counters = LossCounters::read(&self.running.context().shell);
-        if self.machine.is_some() { counters.without_own_frames() } else { counters }
+        if self.machine.is_some() {
+            counters.without_own_frames()
+        } else {
+            counters
+        }
     }
 
     pub(crate) fn watched(&self) -> Watched {
@@ -171,8 +259,22 @@ impl Dut {
         Watched {
             polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
-            devices: self.source().map(|source| WatchedDevice { name, machine: remote, source }).into_iter().collect(),
-            holders: holder.map(|process| NetnsHolder { device: None, process }).into_iter().collect(),
+            devices: self
+                .source()
+                .map(|source| WatchedDevice {
+                    name,
+                    machine: remote,
+                    source,
+                })
+                .into_iter()
+                .collect(),
+            holders: holder
+                .map(|process| NetnsHolder {
+                    device: None,
+                    process,
+                })
+                .into_iter()
+                .collect(),
             // A virtual machine's connections are not in any file of this kernel.
             tracked: holder.filter(|_| self.running.recipe().state.is_some() && machine.is_none()),
         }
@@ -182,12 +284,17 @@ impl Dut {
     fn source(&self) -> Option<WatchSource> {
         let shell = &self.running.context().shell;
         match shell.target() {
-            ExecTarget::Ssh(remote) if self.running.recipe().system == System::Linux && !shell.is_rehearsal() => {
+            ExecTarget::Ssh(remote)
+                if self.running.recipe().system == System::Linux && !shell.is_rehearsal() =>
+            {
                 Some(WatchSource::OtherMachine(remote.clone()))
             }
             _ => {
                 let process = self.machine.as_ref().and_then(VirtualMachine::pid)?;
-                Some(WatchSource::VirtualMachine { process, cores: VIRTUAL_CORES })
+                Some(WatchSource::VirtualMachine {
+                    process,
+                    cores: VIRTUAL_CORES,
+                })
             }
         }
     }
@@ -204,7 +311,13 @@ impl Dut {
 
     /// Restarts the device's daemon and waits until it is ready, if its recipe requires that before every trial.
     pub(crate) fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
-        if !self.running.recipe().state.as_ref().is_some_and(|state| state.restart) {
+        if !self
+            .running
+            .recipe()
+            .state
+            .as_ref()
+            .is_some_and(|state| state.restart)
+        {
             return Ok(());
         }
         self.restart()
@@ -225,9 +338,15 @@ impl Dut {
 ///
 /// # Errors
 /// A program that the recipe needs has not been built.
-fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Result<TemplateVars, TestbedError> {
+fn with_options(
+    recipe: &Recipe,
+    options: &DutOptions,
+    vars: TemplateVars,
+) -> Result<TemplateVars, TestbedError> {
     let zone = options.zone.clone().unwrap_or_default();
-    let table_size = options.table_size.or(recipe.state.as_ref().and_then(|state| state.table_size));
+    let table_size = options
+        .table_size
+        .or(recipe.state.as_ref().and_then(|state| state.table_size));
     let vpp = match recipe.built.contains(&LabProgram::Vpp) {
         true => BuiltVpp::find(&cache())?.directory.display().to_string(),
         false => String::new(),
@@ -238,7 +357,11 @@ fn with_options(recipe: &Recipe, options: &DutOptions, vars: TemplateVars) -> Re
         vpp,
         server: ServerVars::of(recipe, &zone),
         rule: TemplateVars::rule_of(recipe),
-        subscribers: options.subscribers.get(&recipe.name).cloned().unwrap_or_default(),
+        subscribers: options
+            .subscribers
+            .get(&recipe.name)
+            .cloned()
+            .unwrap_or_default(),
         ..vars
     })
 }
@@ -249,7 +372,9 @@ fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
         return Ok(());
     }
     let (name, system) = (&recipe.name, recipe.system.title());
-    let text = format!("{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")");
+    let text = format!(
+        "{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")"
+    );
     Err(TestbedError::Other(text))
 }
 
@@ -258,8 +383,14 @@ fn sockets(directory: &Path) -> [PathBuf; 2] {
     LINKS.map(|link| directory.join(format!("{link}.sock")))
 }
 
-fn start_netns_holder(context: &ExecContext, directory: &Path) -> Result<Option<Daemon>, TestbedError> {
-    context.shell.transcript().comment("a process in the namespace, by which its drop counters are read");
+fn start_netns_holder(
+    context: &ExecContext,
+    directory: &Path,
+) -> Result<Option<Daemon>, TestbedError> {
+    context
+        .shell
+        .transcript()
+        .comment("a process in the namespace, by which its drop counters are read");
     let words = ["sleep", "infinity"].map(str::to_owned);
     context.start(&words, &directory.join("anchor.log"))
 }
@@ -267,11 +398,18 @@ fn start_netns_holder(context: &ExecContext, directory: &Path) -> Result<Option<
 fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     for (name, link) in LINKS.iter().zip([&recipe.left, &recipe.right]) {
         for address in &link.dut {
-            let no_dad = if address.addr().is_ipv6() { " nodad" } else { "" };
+            let no_dad = if address.addr().is_ipv6() {
+                " nodad"
+            } else {
+                ""
+            };
             shell.line(&format!("ip address add {address} dev {name}{no_dad}"))?;
         }
         for route in &link.routes {
-            let gateway = link.gateway_to(route).map(|gateway| gateway.to_string()).unwrap_or_default();
+            let gateway = link
+                .gateway_to(route)
+                .map(|gateway| gateway.to_string())
+                .unwrap_or_default();
             shell.line(&format!("ip route add {route} via {gateway} dev {name}"))?;
         }
     }

@@ -14,7 +14,8 @@ mod template_vars;
 pub use authority::RealAuthority;
 pub use connections::ConnectionTable;
 pub use remote::{
-    AuthorityMachine, LockAttempt, MachineLock, RemoteAuthority, RemoteMachine, ServedZone, check_machines, layout_of_machines,
+    AuthorityMachine, LockAttempt, MachineLock, RemoteAuthority, RemoteMachine, ServedZone,
+    check_machines, layout_of_machines,
 };
 pub use row::Devices;
 pub use subscriber::Subscriber;

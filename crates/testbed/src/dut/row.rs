@@ -53,17 +53,31 @@ impl Devices {
     }
 
     /// Brings up the device or devices of `recipe`, the rightmost first: a device may depend on the one behind it to become ready.
-    pub fn bring_up(recipe: &Recipe, topology: &Topology, options: &DutOptions) -> Result<Self, TestbedError> {
+    pub fn bring_up(
+        recipe: &Recipe,
+        topology: &Topology,
+        options: &DutOptions,
+    ) -> Result<Self, TestbedError> {
         let parts = recipe.devices();
         let cores = |index| topology.cores().of_device(index, parts.len());
         let places = parts.iter().zip(topology.duts()).enumerate();
-        let bring_up = |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), options);
+        let bring_up =
+            |(index, (part, namespace))| Dut::bring_up_in(part, namespace, &cores(index), options);
         let mut duts = places.rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
         let names = parts.iter().map(|part| part.name.clone()).collect();
         let has_own = parts.len() > 1 && topology.cores().are_enough_for(parts.len());
-        let own_cores = if has_own { (0..parts.len()).map(|index| cores(index).dut).collect() } else { vec![] };
-        Ok(Self { facts: facts(recipe, parts, &duts), names, own_cores, duts })
+        let own_cores = if has_own {
+            (0..parts.len()).map(|index| cores(index).dut).collect()
+        } else {
+            vec![]
+        };
+        Ok(Self {
+            facts: facts(recipe, parts, &duts),
+            names,
+            own_cores,
+            duts,
+        })
     }
 
     /// Brings up one device with two shared-memory links; see [`Dut::bring_up_in_memory`].
@@ -75,7 +89,12 @@ impl Devices {
         options: &DutOptions,
     ) -> Result<Self, TestbedError> {
         let dut = Dut::bring_up_in_memory(recipe, run, cores, shell, options)?;
-        Ok(Self { facts: dut.facts().clone(), names: vec![recipe.name.clone()], own_cores: vec![], duts: vec![dut] })
+        Ok(Self {
+            facts: dut.facts().clone(),
+            names: vec![recipe.name.clone()],
+            own_cores: vec![],
+            duts: vec![dut],
+        })
     }
 
     /// Brings up the devices of `recipe` on machines of their own, from left to right. `run` distinguishes several testbeds of one process.
@@ -97,11 +116,24 @@ impl Devices {
         let machine = machine_facts(machines, parts, &places);
         // The rightmost first, as in namespaces. Each place is undone with its device or, if a device fails, with the remaining places.
         let bring_up = |(part, (context, vars))| Dut::bring_up_on(part, context, vars, options);
-        let mut duts = parts.iter().zip(places).rev().map(bring_up).collect::<Result<Vec<_>, _>>()?;
+        let mut duts = parts
+            .iter()
+            .zip(places)
+            .rev()
+            .map(bring_up)
+            .collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
-        let facts = DutFacts { machine, ..facts(recipe, parts, &duts) };
+        let facts = DutFacts {
+            machine,
+            ..facts(recipe, parts, &duts)
+        };
         let names = parts.iter().map(|part| part.name.clone()).collect();
-        Ok(Self { facts, names, own_cores: vec![], duts })
+        Ok(Self {
+            facts,
+            names,
+            own_cores: vec![],
+            duts,
+        })
     }
 
     /// Returns the paths of the sockets that the device serves, left and right, or `None` if the devices have interfaces.
@@ -116,7 +148,10 @@ impl Devices {
 
     /// Returns the name of each device, with the means to run commands where it is.
     pub fn accesses(&self) -> impl Iterator<Item = (&str, ShellAccess)> {
-        self.names.iter().map(String::as_str).zip(self.duts.iter().map(Dut::access))
+        self.names
+            .iter()
+            .map(String::as_str)
+            .zip(self.duts.iter().map(Dut::access))
     }
 
     /// Returns one sentence about the host of each device that does not just run in a namespace.
@@ -136,7 +171,11 @@ impl Devices {
 
     /// Returns the processes and devices that a monitor can watch.
     pub fn watched(&self) -> Watched {
-        let watched = self.names.iter().zip(&self.duts).map(|(name, dut)| (name.as_str(), dut.watched()));
+        let watched = self
+            .names
+            .iter()
+            .zip(&self.duts)
+            .map(|(name, dut)| (name.as_str(), dut.watched()));
         let mut all = Watched::all(watched.collect());
         // A device in this kernel is watched through its cores, if it does not share them.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
@@ -157,7 +196,12 @@ impl Devices {
     }
 
     /// Returns the counters of all devices that grew between two readings, as far as they matter among `missing` frames, the largest first.
-    pub fn losses_between(&self, before: &[LossCounters], after: &[LossCounters], missing: u64) -> Vec<LossCounter> {
+    pub fn losses_between(
+        &self,
+        before: &[LossCounters],
+        after: &[LossCounters],
+        missing: u64,
+    ) -> Vec<LossCounter> {
         let readings = self.names.iter().zip(before.iter().zip(after));
         let is_one = self.duts.len() == 1;
         let of_device = |(name, (before, after)): (&String, (&LossCounters, &LossCounters))| {
@@ -185,14 +229,29 @@ impl Devices {
 }
 
 /// Returns the facts of all machines that run Linux. In a row, each fact is prefixed with the name of its machine.
-fn machine_facts(on: &[RemoteMachine], parts: &[Recipe], places: &[(ExecContext, TemplateVars)]) -> BTreeMap<String, String> {
+fn machine_facts(
+    on: &[RemoteMachine],
+    parts: &[Recipe],
+    places: &[(ExecContext, TemplateVars)],
+) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
-    let devices = parts.iter().zip(on).zip(places).filter(|((part, _), _)| part.system == System::Linux);
+    let devices = parts
+        .iter()
+        .zip(on)
+        .zip(places)
+        .filter(|((part, _), _)| part.system == System::Linux);
     for ((_, machine), (context, vars)) in devices {
         let links: Vec<&str> = vars.links.iter().flatten().map(String::as_str).collect();
-        let before = if on.len() == 1 { String::new() } else { format!("{}: ", machine.name()) };
+        let before = if on.len() == 1 {
+            String::new()
+        } else {
+            format!("{}: ", machine.name())
+        };
         let own = Machine::read(&context.shell, &links).facts(&[], &links);
-        facts.extend(own.into_iter().map(|(fact, value)| (format!("{before}{fact}"), value)));
+        facts.extend(
+            own.into_iter()
+                .map(|(fact, value)| (format!("{before}{fact}"), value)),
+        );
     }
     facts
 }
@@ -202,13 +261,25 @@ fn facts(recipe: &Recipe, parts: &[Recipe], duts: &[Dut]) -> DutFacts {
     if let [only] = duts {
         return only.facts().clone();
     }
-    let named = || parts.iter().map(|part| part.name.as_str()).zip(duts.iter().map(Dut::facts));
-    let files = named()
-        .flat_map(|(name, facts)| facts.files.iter().map(move |(path, content)| (format!("{name}/{path}"), content.clone())));
+    let named = || {
+        parts
+            .iter()
+            .map(|part| part.name.as_str())
+            .zip(duts.iter().map(Dut::facts))
+    };
+    let files = named().flat_map(|(name, facts)| {
+        facts
+            .files
+            .iter()
+            .map(move |(path, content)| (format!("{name}/{path}"), content.clone()))
+    });
     DutFacts {
         title: recipe.title.clone(),
         technology: recipe.technology.title().to_owned(),
-        version: named().map(|(name, facts)| format!("{name}: {}", facts.version)).collect::<Vec<_>>().join("; "),
+        version: named()
+            .map(|(name, facts)| format!("{name}: {}", facts.version))
+            .collect::<Vec<_>>()
+            .join("; "),
         files: files.collect(),
         ..DutFacts::default()
     }

@@ -2,7 +2,9 @@
 //! tester's ends.
 
 use crate::dut::template_vars::{TemplateVars, Zone};
-use crate::exec::{Daemon, LifeLock, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted};
+use crate::exec::{
+    Daemon, LifeLock, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted,
+};
 use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
 use sixbench_method::text::visible;
@@ -29,12 +31,21 @@ pub(crate) struct ExecContext {
 impl ExecContext {
     /// Returns the cores as a list for `taskset -c`.
     pub(crate) fn core_list(&self) -> String {
-        self.cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+        self.cores
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     pub(crate) fn vars(&self) -> TemplateVars {
         let directory = self.directory().display().to_string();
-        TemplateVars { directory, cores: self.core_list(), threads: self.cores.len().max(1), ..TemplateVars::default() }
+        TemplateVars {
+            directory,
+            cores: self.core_list(),
+            threads: self.cores.len().max(1),
+            ..TemplateVars::default()
+        }
     }
 
     fn directory(&self) -> PathBuf {
@@ -42,9 +53,15 @@ impl ExecContext {
     }
 
     /// Starts a daemon pinned to the cores of this place.
-    pub(crate) fn start(&self, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+    pub(crate) fn start(
+        &self,
+        words: &[String],
+        log: &Path,
+    ) -> Result<Option<Daemon>, TestbedError> {
         // If the connection hangs, the session does not end, so the undo record must end the process.
-        self.undo.as_ref().map_or(Ok(()), |undo| undo.by_line_once(ending_line(log)))?;
+        self.undo
+            .as_ref()
+            .map_or(Ok(()), |undo| undo.by_line_once(ending_line(log)))?;
         self.shell.start(&self.core_list(), words, log)
     }
 }
@@ -79,7 +96,15 @@ impl RunningRecipe {
             ..DutFacts::default()
         };
         let recipe = recipe.clone();
-        let mut running = Self { facts, recipe, context, vars, timeout: TIMEOUT, daemon: None, directory };
+        let mut running = Self {
+            facts,
+            recipe,
+            context,
+            vars,
+            timeout: TIMEOUT,
+            daemon: None,
+            directory,
+        };
         running.write_files()?;
         if running.recipe.technology == Technology::DnsAuthority {
             running.write_zone(zone)?;
@@ -121,9 +146,14 @@ impl RunningRecipe {
 
     pub(crate) fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.context.undo.as_ref().map_or(Ok(()), Undo::check)?;
-        let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else { return Ok(()) };
+        let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else {
+            return Ok(());
+        };
         let last = self.context.shell.last_lines(&self.log(), 5).join("; ");
-        Err(TestbedError::Other(format!("{} ended by itself ({status}): {last}", self.facts.title)))
+        Err(TestbedError::Other(format!(
+            "{} ended by itself ({status}): {last}",
+            self.facts.title
+        )))
     }
 
     /// Restarts the process without waiting until it is ready.
@@ -140,7 +170,12 @@ impl RunningRecipe {
     }
 
     pub(crate) fn run_all(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
-        steps.iter().try_for_each(|step| self.context.shell.run(&self.vars.words(&step.run)).map(drop))
+        steps.iter().try_for_each(|step| {
+            self.context
+                .shell
+                .run(&self.vars.words(&step.run))
+                .map(drop)
+        })
     }
 
     /// Runs the commands before the daemon. On a machine that outlives the run, the teardown is recorded once the first of them has succeeded: if
@@ -154,10 +189,14 @@ impl RunningRecipe {
     }
 
     fn note_teardown(&self) -> Result<(), TestbedError> {
-        let Some(undo) = &self.context.undo else { return Ok(()) };
+        let Some(undo) = &self.context.undo else {
+            return Ok(());
+        };
         // The undo commands run in reverse order.
         let steps = self.recipe.teardown.iter().rev();
-        steps.map(|step| self.vars.words(&step.run)).try_for_each(|words| undo.by(&words))
+        steps
+            .map(|step| self.vars.words(&step.run))
+            .try_for_each(|words| undo.by(&words))
     }
 
     fn log(&self) -> PathBuf {
@@ -167,7 +206,10 @@ impl RunningRecipe {
     fn end_daemon(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             // A daemon may consist of several processes, which share a group.
-            self.context.shell.transcript().line(&self.context.shell.target().kill_line(daemon.number()));
+            self.context
+                .shell
+                .transcript()
+                .line(&self.context.shell.target().kill_line(daemon.number()));
             daemon.end();
         }
     }
@@ -175,7 +217,9 @@ impl RunningRecipe {
     fn write_files(&mut self) -> Result<(), TestbedError> {
         for file in &self.recipe.files {
             let content = self.vars.fill_file(&file.content);
-            self.context.shell.write(&self.directory().join(&file.path), &content)?;
+            self.context
+                .shell
+                .write(&self.directory().join(&file.path), &content)?;
             self.facts.files.insert(file.path.clone(), content);
         }
         Ok(())
@@ -186,15 +230,21 @@ impl RunningRecipe {
         let text = zone.file();
         let octets = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.timeout = TIMEOUT + PER_OCTET * octets;
-        self.context.shell.write_large(Path::new(&self.vars.zone_path()), &text)
+        self.context
+            .shell
+            .write_large(Path::new(&self.vars.zone_path()), &text)
     }
 
     fn start(&mut self) -> Result<(), TestbedError> {
-        let Some(daemon) = &self.recipe.daemon else { return Ok(()) };
+        let Some(daemon) = &self.recipe.daemon else {
+            return Ok(());
+        };
         let words = self.vars.words(&daemon.run);
         if !self.context.shell.is_rehearsal() {
             // Checked here, because setpriv would report a missing program only in the log.
-            words.first().map_or(Ok(()), |program| self.context.shell.require(program))?;
+            words
+                .first()
+                .map_or(Ok(()), |program| self.context.shell.require(program))?;
         }
         self.daemon = self.context.start(&words, &self.log())?;
         Ok(())
@@ -209,7 +259,9 @@ impl RunningRecipe {
     /// Some implementations, such as Knot DNS, pin their threads to the machine's cores by number, which could be the tester's cores here. A
     /// polling one is given its cores and pins one thread to each.
     fn keep_to_cores(&self) -> Result<(), TestbedError> {
-        let Some(daemon) = self.process() else { return Ok(()) };
+        let Some(daemon) = self.process() else {
+            return Ok(());
+        };
         let own = &self.context.cores;
         let is_kept = |cores: &Vec<u32>| match self.recipe.polling {
             true => cores.iter().all(|core| own.contains(core)),
@@ -217,7 +269,10 @@ impl RunningRecipe {
         };
         let is_astray = |process: &u32| !allowed_cores(*process).iter().all(is_kept);
         for process in family(daemon).into_iter().filter(is_astray) {
-            self.context.shell.line(&format!("taskset -a -c -p {} {process}", self.context.core_list()))?;
+            self.context.shell.line(&format!(
+                "taskset -a -c -p {} {process}",
+                self.context.core_list()
+            ))?;
         }
         Ok(())
     }
@@ -226,7 +281,9 @@ impl RunningRecipe {
         if self.context.shell.is_rehearsal() {
             return Ok(());
         }
-        let Some(ready) = &self.recipe.ready else { return Ok(()) };
+        let Some(ready) = &self.recipe.ready else {
+            return Ok(());
+        };
         let words = self.vars.words(&ready.run);
         let shell = self.context.shell.clone();
         let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
@@ -236,9 +293,12 @@ impl RunningRecipe {
                 Ok(_) => return Ok(()),
                 Err(error) if wait.is_over() => {
                     let waited = self.timeout.as_secs();
-                    return Err(
-                        error.explained(|error| format!("{} is not ready after {waited} s: {error}", self.recipe.title))
-                    );
+                    return Err(error.explained(|error| {
+                        format!(
+                            "{} is not ready after {waited} s: {error}",
+                            self.recipe.title
+                        )
+                    }));
                 }
                 Err(_) => wait.rest(|| format!("{} to be ready", self.recipe.title))?,
             }
@@ -260,7 +320,10 @@ impl RunningRecipe {
             if wait.is_over() {
                 let (title, waited) = (&self.recipe.title, self.timeout.as_secs());
                 let last = shell.last_lines(&self.log(), 5).join("; ");
-                let text = format!("{title} does not serve {} after {waited} s: {last}", missing.display());
+                let text = format!(
+                    "{title} does not serve {} after {waited} s: {last}",
+                    missing.display()
+                );
                 return Err(TestbedError::Other(text));
             }
             wait.rest(|| format!("{} to be ready", self.recipe.title))?;
@@ -271,9 +334,16 @@ impl RunningRecipe {
     /// Returns the version that the implementation prints: its first line that is not empty, with words separated by one space (dpkg-query prints a
     /// tab).
     fn version(&self) -> Result<String, TestbedError> {
-        let printed = self.context.shell.look(&self.vars.words(&self.recipe.version.run))?;
+        let printed = self
+            .context
+            .shell
+            .look(&self.vars.words(&self.recipe.version.run))?;
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        let first = printed.lines().map(words).find(|line| !line.is_empty()).unwrap_or_default();
+        let first = printed
+            .lines()
+            .map(words)
+            .find(|line| !line.is_empty())
+            .unwrap_or_default();
         Ok(visible(&first).into_owned())
     }
 }
@@ -281,7 +351,10 @@ impl RunningRecipe {
 /// Checks that the programs a recipe needs are installed, except in a rehearsal, which runs nothing.
 pub(crate) fn check_programs(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     match recipe.missing().first().filter(|_| !shell.is_rehearsal()) {
-        Some(need) => Err(TestbedError::Missing { program: need.program.clone(), cure: Some(need.cure()) }),
+        Some(need) => Err(TestbedError::Missing {
+            program: need.program.clone(),
+            cure: Some(need.cure()),
+        }),
         None => Ok(()),
     }
 }
@@ -305,8 +378,16 @@ impl Directory {
         let alive = (!context.shell.is_rehearsal()).then(LifeLock::take);
         context.shell.run(&["mkdir", "-m", "700", &name])?;
         let words = ["rm", "-rf", &name].map(str::to_owned);
-        context.undo.as_ref().map_or(Ok(()), |undo| undo.by(&words))?;
-        Ok(Self { path, shell: context.shell.clone(), is_undone_there: context.undo.is_some(), _alive: alive })
+        context
+            .undo
+            .as_ref()
+            .map_or(Ok(()), |undo| undo.by(&words))?;
+        Ok(Self {
+            path,
+            shell: context.shell.clone(),
+            is_undone_there: context.undo.is_some(),
+            _alive: alive,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -317,7 +398,10 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         if !self.is_undone_there {
-            self.shell.transcript().line(&format!("rm -r {}", quoted(&[self.path.display().to_string()])));
+            self.shell.transcript().line(&format!(
+                "rm -r {}",
+                quoted(&[self.path.display().to_string()])
+            ));
         }
         self.shell.target().remove(&self.path);
     }

@@ -23,7 +23,10 @@ const MARK: &str = "{subscriber";
 
 impl Subscriber {
     fn fill(&self, line: &str) -> String {
-        let ipv4 = self.ipv4.map(|address| address.to_string()).unwrap_or_default();
+        let ipv4 = self
+            .ipv4
+            .map(|address| address.to_string())
+            .unwrap_or_default();
         [
             ("{subscriber}", self.number.to_string()),
             ("{subscriber-ipv6}", self.ipv6.to_string()),
@@ -33,7 +36,9 @@ impl Subscriber {
             ("{subscriber-last-port}", self.ports.1.to_string()),
         ]
         .iter()
-        .fold(line.to_owned(), |line, (word, value)| line.replace(word, value))
+        .fold(line.to_owned(), |line, (word, value)| {
+            line.replace(word, value)
+        })
     }
 }
 
@@ -61,7 +66,8 @@ mod tests {
         );
         assert_eq!(
             filled,
-            "a\nadd 0: 2001:db8::0 192.0.2.1 0 1024\nadd 1: 2001:db8::1 192.0.2.1 1 1024\nb".replace("8::0", "8::")
+            "a\nadd 0: 2001:db8::0 192.0.2.1 0 1024\nadd 1: 2001:db8::1 192.0.2.1 1 1024\nb"
+                .replace("8::0", "8::")
         );
     }
 }

@@ -39,14 +39,22 @@ pub struct Zone {
 
 impl Default for Zone {
     fn default() -> Self {
-        Self { domain: "dns64perf.test".to_owned(), text: None, authority_port: 53 }
+        Self {
+            domain: "dns64perf.test".to_owned(),
+            text: None,
+            authority_port: 53,
+        }
     }
 }
 
 impl Zone {
     pub(crate) fn file(&self) -> Arc<str> {
-        let apex =
-            || format!("$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n", self.domain);
+        let apex = || {
+            format!(
+                "$ORIGIN {}.\n$TTL 3600\n@ SOA ns root 1 3600 600 86400 3600\n@ NS ns\nns A 192.0.2.1\n",
+                self.domain
+            )
+        };
         self.text.clone().unwrap_or_else(|| apex().into())
     }
 }
@@ -98,12 +106,18 @@ impl ServerVars {
 impl TemplateVars {
     /// Replaces the placeholders by their values, which have no braces themselves.
     pub(crate) fn fill(&self, text: &str) -> String {
-        self.values().iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{word}}}"), value))
+        self.values()
+            .iter()
+            .fold(text.to_owned(), |text, (word, value)| {
+                text.replace(&format!("{{{word}}}"), value)
+            })
     }
 
     /// Returns the words of a command line. A value never splits a word, whatever it contains.
     pub(crate) fn words(&self, line: &str) -> Vec<String> {
-        line.split_whitespace().map(|word| self.fill(word)).collect()
+        line.split_whitespace()
+            .map(|word| self.fill(word))
+            .collect()
     }
 
     /// Refuses values that a shell or a configuration file could interpret as more than a value.
@@ -114,10 +128,14 @@ impl TemplateVars {
                 "vpp" => "; set SIXBENCH_LAB to another directory",
                 _ => "",
             };
-            TestbedError::Other(format!("the value of {{{word}}}, which is put into commands and files: {wrong}{advice}"))
+            TestbedError::Other(format!(
+                "the value of {{{word}}}, which is put into commands and files: {wrong}{advice}"
+            ))
         };
         let values = self.values();
-        let wrong = values.iter().find_map(|(word, value)| Some((word, check_value(value).err()?)));
+        let wrong = values
+            .iter()
+            .find_map(|(word, value)| Some((word, check_value(value).err()?)));
         wrong.map_or(Ok(()), |wrong| Err(refused(wrong)))
     }
 
@@ -125,32 +143,53 @@ impl TemplateVars {
         let [left, right] = self.links.clone().unwrap_or(LINKS.map(str::to_owned));
         let own = [
             ("dir", self.directory.clone()),
-            ("table-size", self.table_size.map(|size| size.to_string()).unwrap_or_default()),
+            (
+                "table-size",
+                self.table_size
+                    .map(|size| size.to_string())
+                    .unwrap_or_default(),
+            ),
             ("left", left),
             ("right", right),
             ("threads", self.threads.to_string()),
             ("cores", self.cores.clone()),
             ("vpp", self.vpp.clone()),
         ];
-        let of_server = self.server.iter().flat_map(|server| server.values(self.zone_path()));
-        let named = own.into_iter().chain(of_server).map(|(word, value)| (word.to_owned(), value));
+        let of_server = self
+            .server
+            .iter()
+            .flat_map(|server| server.values(self.zone_path()));
+        let named = own
+            .into_iter()
+            .chain(of_server)
+            .map(|(word, value)| (word.to_owned(), value));
         named.chain(self.rule.iter().cloned()).collect()
     }
 
     /// Returns the placeholders of the rule that defines a recipe's subscribers, with their values.
     pub(crate) fn rule_of(recipe: &Recipe) -> Vec<(String, String)> {
-        recipe.subscribers.as_ref().map(recipe::Subscribers::words).unwrap_or_default()
+        recipe
+            .subscribers
+            .as_ref()
+            .map(recipe::Subscribers::words)
+            .unwrap_or_default()
     }
 
     /// Returns the paths of the sysctls that a stateful device needs on its machine, each with its value.
     pub(crate) fn sysctls(&self, state: &StateSection) -> Vec<(String, String)> {
-        state.host.iter().map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value))).collect()
+        state
+            .host
+            .iter()
+            .map(|sysctl| (sysctl.file.clone(), self.fill(&sysctl.value)))
+            .collect()
     }
 
     /// Fills in a configuration file. Its lines about a subscriber, an address or a route are repeated for each.
     pub(crate) fn fill_file(&self, text: &str) -> String {
         let text = subscriber::fill(&self.fill(text), &self.subscribers);
-        self.recipe_links.as_ref().map_or(text.clone(), |links| lines::of_links(&text, links))
+        self.recipe_links
+            .as_ref()
+            .map_or(text.clone(), |links| lines::of_links(&text, links))
     }
 
     pub(crate) fn zone_path(&self) -> String {
@@ -183,10 +222,24 @@ mod tests {
             authority_port: 5300,
             domain: Zone::default().domain,
         };
-        let vars = TemplateVars { directory: "/d".to_owned(), threads: 2, server: Some(server), ..TemplateVars::default() };
-        let filled = vars.fill("{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}");
-        assert_eq!(filled, "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left");
-        let other = TemplateVars { directory: "/d".to_owned(), threads: 1, ..TemplateVars::default() };
+        let vars = TemplateVars {
+            directory: "/d".to_owned(),
+            threads: 2,
+            server: Some(server),
+            ..TemplateVars::default()
+        };
+        let filled = vars.fill(
+            "{threads} { {listen}@{port}; } {domain} {zone} {authority}@{authority-port} {left}",
+        );
+        assert_eq!(
+            filled,
+            "2 { 2001:2::1@53; } dns64perf.test /d/zone 198.18.0.2@5300 left"
+        );
+        let other = TemplateVars {
+            directory: "/d".to_owned(),
+            threads: 1,
+            ..TemplateVars::default()
+        };
         assert_eq!(other.fill("{dir} {threads} {port}"), "/d 1 {port}");
     }
 
@@ -199,23 +252,53 @@ mod tests {
                 authority_port: 53,
                 domain: domain.to_owned(),
             };
-            TemplateVars { directory: directory.to_owned(), server: Some(server), ..TemplateVars::default() }
+            TemplateVars {
+                directory: directory.to_owned(),
+                server: Some(server),
+                ..TemplateVars::default()
+            }
         };
         assert!(vars("/tmp/sb-1-dut", "example.test").check().is_ok());
-        assert_eq!(vars("/a b", "x").words("sh {dir}/x  {domain}"), ["sh", "/a b/x", "x"]);
-        for hostile in
-            ["a b", "a; touch /x", "$(touch x)", "`x`", "it's", "a\"", "a\nb", "a{left}", "a\u{1b}[2J", "a\\b", "a#b", "a|b"]
-        {
+        assert_eq!(
+            vars("/a b", "x").words("sh {dir}/x  {domain}"),
+            ["sh", "/a b/x", "x"]
+        );
+        for hostile in [
+            "a b",
+            "a; touch /x",
+            "$(touch x)",
+            "`x`",
+            "it's",
+            "a\"",
+            "a\nb",
+            "a{left}",
+            "a\u{1b}[2J",
+            "a\\b",
+            "a#b",
+            "a|b",
+        ] {
             for vars in [vars(hostile, "x"), vars("/d", hostile)] {
                 let error = vars.check().expect_err(hostile).to_string();
-                assert!(error.contains("put into commands and files") && !error.contains('\u{1b}'), "{error}");
+                assert!(
+                    error.contains("put into commands and files") && !error.contains('\u{1b}'),
+                    "{error}"
+                );
             }
         }
     }
 
     #[test]
     fn a_zone_without_a_text_has_an_apex() {
-        let file = Zone { domain: "example.test".to_owned(), ..Zone::default() }.file();
-        assert!(file.starts_with("$ORIGIN example.test.\n") && file.contains("@ SOA") && file.contains("@ NS"), "{file}");
+        let file = Zone {
+            domain: "example.test".to_owned(),
+            ..Zone::default()
+        }
+        .file();
+        assert!(
+            file.starts_with("$ORIGIN example.test.\n")
+                && file.contains("@ SOA")
+                && file.contains("@ NS"),
+            "{file}"
+        );
     }
 }

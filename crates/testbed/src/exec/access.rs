@@ -24,7 +24,11 @@ impl ShellAccess {
     }
 
     fn words(&self, command: &[String]) -> Vec<String> {
-        let command = if self.takes_line { vec![quoted(command)] } else { command.to_vec() };
+        let command = if self.takes_line {
+            vec![quoted(command)]
+        } else {
+            command.to_vec()
+        };
         [self.prefix.clone(), command].concat()
     }
 }
@@ -44,7 +48,11 @@ impl Shell {
                 (format!("{}, over ssh", remote.destination()), true)
             }
         };
-        ShellAccess { location, prefix, takes_line }
+        ShellAccess {
+            location,
+            prefix,
+            takes_line,
+        }
     }
 }
 
@@ -61,7 +69,10 @@ mod tests {
     fn a_command_reaches_each_place_with_its_words_unchanged() {
         let shell = Shell::new();
         assert_eq!(words(&shell), ["echo", "it's"]);
-        assert_eq!(words(&shell.within("sb-x")), ["ip", "netns", "exec", "sb-x", "echo", "it's"]);
+        assert_eq!(
+            words(&shell.within("sb-x")),
+            ["ip", "netns", "exec", "sb-x", "echo", "it's"]
+        );
         let remote = shell.at(ExecTarget::Ssh(Remote::new("dut", None)));
         assert_eq!(words(&remote), ["ssh", "dut", "echo 'it'\\''s'"]);
         let lab = shell.at(ExecTarget::Lab("/d/inside".into()));

@@ -8,7 +8,9 @@ use std::path::Path;
 
 /// Connects to a machine and does nothing there, so that ssh asks or tells whatever it has to.
 pub(super) fn ssh_true(destination: &Destination) -> ProgramCommand {
-    of_ssh("ssh", destination).word(&destination.name).words("true")
+    of_ssh("ssh", destination)
+        .word(&destination.name)
+        .words("true")
 }
 
 /// Has a machine accept the user's key.
@@ -34,7 +36,10 @@ fn of_ssh(program: &str, destination: &Destination) -> ProgramCommand {
 
 /// Changes an interface of this machine: `change` has plain words only.
 pub(crate) fn ip_link_set(interface: impl AsRef<OsStr>, change: &str) -> ProgramCommand {
-    ProgramCommand::of("ip").words("link set").word(interface).words(change)
+    ProgramCommand::of("ip")
+        .words("link set")
+        .word(interface)
+        .words(change)
 }
 
 /// Removes an interface of this machine.
@@ -61,16 +66,29 @@ mod tests {
             let expected: [(ProgramCommand, Vec<&str>); 8] = [
                 (ssh_true(&usual), vec!["ssh", name, "true"]),
                 (ssh_copy_id(&usual), vec!["ssh-copy-id", name]),
-                (scp(file.as_ref(), &usual, &target), vec!["scp", &file, &colon]),
+                (
+                    scp(file.as_ref(), &usual, &target),
+                    vec!["scp", &file, &colon],
+                ),
                 (ssh_true(&own), vec!["ssh", "-F", config, name, "true"]),
                 (ssh_copy_id(&own), vec!["ssh-copy-id", "-F", config, name]),
-                (scp(file.as_ref(), &own, &target), vec!["scp", "-F", config, &file, &colon]),
-                (ip_link_set(name, "mtu 9000"), vec!["ip", "link", "set", name, "mtu", "9000"]),
+                (
+                    scp(file.as_ref(), &own, &target),
+                    vec!["scp", "-F", config, &file, &colon],
+                ),
+                (
+                    ip_link_set(name, "mtu 9000"),
+                    vec!["ip", "link", "set", name, "mtu", "9000"],
+                ),
                 (ip_link_del(name), vec!["ip", "link", "del", name]),
             ];
             for (command, words) in expected {
                 let words: String = words.iter().map(|word| format!("{word}\0")).collect();
-                assert_eq!(String::from_utf8_lossy(&read_by_a_shell(&command.to_string())), words, "{command}");
+                assert_eq!(
+                    String::from_utf8_lossy(&read_by_a_shell(&command.to_string())),
+                    words,
+                    "{command}"
+                );
             }
         }
     }

@@ -15,12 +15,20 @@ pub struct Daemon {
 impl Daemon {
     /// Returns a process of this machine, in its own group.
     pub(crate) fn here(child: Child) -> Self {
-        Self { child, remote: None, is_over: false }
+        Self {
+            child,
+            remote: None,
+            is_over: false,
+        }
     }
 
     /// Returns a process on another machine, which ends when the input of `ssh` is closed.
     pub(crate) fn remote(ssh: Child, remote: RemoteProcess) -> Self {
-        Self { child: ssh, remote: Some(remote), is_over: false }
+        Self {
+            child: ssh,
+            remote: Some(remote),
+            is_over: false,
+        }
     }
 
     /// Returns its process ID on this machine, for the monitor, or `None` if it runs on another.
@@ -30,7 +38,9 @@ impl Daemon {
 
     /// Returns its process ID on the machine where it runs.
     pub(crate) fn number(&self) -> u32 {
-        self.remote.as_ref().map_or_else(|| self.child.id(), RemoteProcess::group)
+        self.remote
+            .as_ref()
+            .map_or_else(|| self.child.id(), RemoteProcess::group)
     }
 
     /// Returns the exit status of the process, or `None` while it runs.

@@ -14,7 +14,10 @@ pub(crate) fn unguessable(name: &str) -> String {
     static NUMBER: OnceLock<u64> = OnceLock::new();
     // The hash keys are random numbers of the kernel.
     let number = NUMBER.get_or_init(|| RandomState::new().hash_one(std::process::id()));
-    match name.strip_prefix("sb-").and_then(|rest| rest.split_once('-')) {
+    match name
+        .strip_prefix("sb-")
+        .and_then(|rest| rest.split_once('-'))
+    {
         Some((process, role)) => format!("sb-{process}.{number}-{role}"),
         None => name.to_owned(),
     }
@@ -22,9 +25,14 @@ pub(crate) fn unguessable(name: &str) -> String {
 
 /// Returns the name from which [`own_directory`] made the name of a directory.
 pub(crate) fn guessable(directory: &str) -> String {
-    let parts = directory.split_once('-').and_then(|(sb, rest)| Some((sb, rest.split_once('-')?)));
+    let parts = directory
+        .split_once('-')
+        .and_then(|(sb, rest)| Some((sb, rest.split_once('-')?)));
     parts.map_or(directory.to_owned(), |(sb, (process, role))| {
-        format!("{sb}-{}-{role}", process.split('.').next().unwrap_or_default())
+        format!(
+            "{sb}-{}-{role}",
+            process.split('.').next().unwrap_or_default()
+        )
     })
 }
 
@@ -37,8 +45,15 @@ mod tests {
         for name in ["sb-7-dut", "sb-7-t1-memif", "sb-7-ssh-0"] {
             let own = unguessable(name);
             assert_eq!(guessable(&own), name);
-            let number = own.strip_prefix("sb-7.").and_then(|rest| rest.split_once('-')).expect("a number").0;
-            assert!(number.parse::<u64>().is_ok_and(|number| number > 1 << 32), "{own}");
+            let number = own
+                .strip_prefix("sb-7.")
+                .and_then(|rest| rest.split_once('-'))
+                .expect("a number")
+                .0;
+            assert!(
+                number.parse::<u64>().is_ok_and(|number| number > 1 << 32),
+                "{own}"
+            );
         }
         assert_eq!([guessable("other"), guessable("sb-x")], ["other", "sb-x"]);
     }

@@ -50,10 +50,19 @@ impl LifeLock {
 fn lock(path: &Path) -> Option<LockedFile> {
     let new = path.with_file_name(format!("sb-{}.new{SUFFIX}", std::process::id()));
     let _ = fs::remove_file(&new);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&new).ok()?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&new)
+        .ok()?;
     file.lock().ok()?;
     fs::rename(&new, path).ok()?;
-    Some(LockedFile { path: path.to_owned(), _file: file })
+    Some(LockedFile {
+        path: path.to_owned(),
+        _file: file,
+    })
 }
 
 /// Returns true if the process with this ID that left something behind is still running.
@@ -62,7 +71,9 @@ pub(crate) fn is_alive(process: u32) -> bool {
 }
 
 fn is_alive_by(places: &[PathBuf], process: u32) -> bool {
-    let held = places.iter().find_map(|place| is_held(&file_of(place, process)));
+    let held = places
+        .iter()
+        .find_map(|place| is_held(&file_of(place, process)));
     // A process of an earlier version has no lock.
     held.unwrap_or_else(|| is_running(process))
 }
@@ -73,13 +84,23 @@ fn is_held(path: &Path) -> Option<bool> {
     if !found.is_file() || Some(found.uid()) != own_user() {
         return None;
     }
-    Some(matches!(File::open(path).ok()?.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    Some(matches!(
+        File::open(path).ok()?.try_lock_shared(),
+        Err(TryLockError::WouldBlock)
+    ))
 }
 
 /// Removes the files of this user's processes that have ended.
 pub(crate) fn sweep_locks() {
-    let entries = places().into_iter().filter_map(|place| fs::read_dir(place).ok()).flatten().filter_map(Result::ok);
-    for path in entries.map(|entry| entry.path()).filter(|path| owner(path).is_some() && is_held(path) == Some(false)) {
+    let entries = places()
+        .into_iter()
+        .filter_map(|place| fs::read_dir(place).ok())
+        .flatten()
+        .filter_map(Result::ok);
+    for path in entries
+        .map(|entry| entry.path())
+        .filter(|path| owner(path).is_some() && is_held(path) == Some(false))
+    {
         let _ = fs::remove_file(path);
     }
 }
@@ -90,7 +111,11 @@ fn places() -> [PathBuf; 2] {
 
 fn place_of_own() -> PathBuf {
     let [root, temporary] = places();
-    if own_user() == Some(0) { root } else { temporary }
+    if own_user() == Some(0) {
+        root
+    } else {
+        temporary
+    }
 }
 
 fn own_user() -> Option<u32> {
@@ -102,7 +127,14 @@ fn file_of(place: &Path, process: u32) -> PathBuf {
 }
 
 fn owner(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix(SUFFIX)?.split('.').next()?.parse().ok()
+    path.file_name()?
+        .to_str()?
+        .strip_prefix("sb-")?
+        .strip_suffix(SUFFIX)?
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -114,7 +146,12 @@ mod tests {
     fn a_lock_lasts_as_long_as_its_last_holder() {
         let first = LifeLock::take();
         let second = LifeLock::take();
-        let path = second._file.as_ref().expect("a file (these tests need root)").path.clone();
+        let path = second
+            ._file
+            .as_ref()
+            .expect("a file (these tests need root)")
+            .path
+            .clone();
         drop(first);
         assert_eq!(is_held(&path), Some(true));
         assert!(is_alive(std::process::id()));
@@ -125,7 +162,10 @@ mod tests {
         let place = std::env::temp_dir().join(format!("sixbench-life-{}", std::process::id()));
         fs::create_dir_all(&place).expect("a directory");
         let (places, own) = ([place.clone()], std::process::id());
-        assert!(is_alive_by(&places, own), "without a file, its state counts");
+        assert!(
+            is_alive_by(&places, own),
+            "without a file, its state counts"
+        );
         // The kernel released the lock of the process that made the file.
         fs::write(file_of(&place, own), "").expect("a file");
         assert!(!is_alive_by(&places, own));
@@ -138,10 +178,17 @@ mod tests {
 
     #[test]
     fn a_zombie_is_dead() {
-        let mut child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("sleep");
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("sleep");
         assert!(is_alive(child.id()));
         child.kill().expect("killed");
-        let is_zombie = || fs::read_to_string(format!("/proc/{}/stat", child.id())).is_ok_and(|stat| stat.contains(") Z"));
+        let is_zombie = || {
+            fs::read_to_string(format!("/proc/{}/stat", child.id()))
+                .is_ok_and(|stat| stat.contains(") Z"))
+        };
         while !is_zombie() {
             std::thread::yield_now();
         }

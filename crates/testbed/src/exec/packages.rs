@@ -21,7 +21,10 @@ pub(crate) fn require(program: &str) -> Result<(), TestbedError> {
 fn not_installed(program: &str) -> TestbedError {
     let package = package_of(program).filter(|package| !ESSENTIAL.contains(package));
     let cure = package.map(|package| format!("apt-get install {package}"));
-    TestbedError::Missing { program: program.to_owned(), cure }
+    TestbedError::Missing {
+        program: program.to_owned(),
+        cure,
+    }
 }
 
 /// Packages that every Debian system has: if one of their programs is not found, the PATH is wrong.
@@ -36,8 +39,8 @@ const PACKAGES: [(&str, &[&str]); 24] = [
     (
         "coreutils",
         &[
-            "cat", "chmod", "cp", "cut", "echo", "env", "head", "id", "ls", "mkdir", "mv", "nproc", "rm", "sleep", "sort",
-            "stat", "tail", "tee", "touch", "true", "tr", "uname", "wc",
+            "cat", "chmod", "cp", "cut", "echo", "env", "head", "id", "ls", "mkdir", "mv", "nproc",
+            "rm", "sleep", "sort", "stat", "tail", "tee", "touch", "true", "tr", "uname", "wc",
         ],
     ),
     ("dash", &["sh"]),
@@ -58,18 +61,26 @@ const PACKAGES: [(&str, &[&str]); 24] = [
     ("procps", &["pgrep", "sysctl"]),
     ("sed", &["sed"]),
     ("tar", &["tar"]),
-    ("util-linux", &["lscpu", "nsenter", "setpriv", "taskset", "unshare"]),
+    (
+        "util-linux",
+        &["lscpu", "nsenter", "setpriv", "taskset", "unshare"],
+    ),
 ];
 
 fn package_of(program: &str) -> Option<&'static str> {
-    PACKAGES.iter().find(|(_, programs)| programs.contains(&program)).map(|(package, _)| *package)
+    PACKAGES
+        .iter()
+        .find(|(_, programs)| programs.contains(&program))
+        .map(|(package, _)| *package)
 }
 
 pub(crate) fn has_program(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
     }
-    search_path().split(':').any(|directory| Path::new(directory).join(program).is_file())
+    search_path()
+        .split(':')
+        .any(|directory| Path::new(directory).join(program).is_file())
 }
 
 #[cfg(test)]
@@ -80,22 +91,41 @@ mod tests {
     #[test]
     fn a_missing_program_names_its_package_where_it_has_one() {
         let told = |program| not_installed(program).to_string();
-        assert_eq!(told("conntrack"), "cannot run conntrack: not installed (apt-get install conntrack)");
-        assert_eq!(told("mkdir"), "cannot run mkdir: it is not on the PATH", "no Debian system lacks it");
+        assert_eq!(
+            told("conntrack"),
+            "cannot run conntrack: not installed (apt-get install conntrack)"
+        );
+        assert_eq!(
+            told("mkdir"),
+            "cannot run mkdir: it is not on the PATH",
+            "no Debian system lacks it"
+        );
         assert_eq!(told("sh"), "cannot run sh: it is not on the PATH");
         let error = Shell::new().line("sb-no-such-program -x").unwrap_err();
-        assert_eq!(error.to_string(), "cannot run sb-no-such-program: it is not on the PATH");
+        assert_eq!(
+            error.to_string(),
+            "cannot run sb-no-such-program: it is not on the PATH"
+        );
     }
 
     #[test]
     fn every_program_is_in_the_package_that_is_named() {
-        let owner = |program: &str| Shell::new().look(&["dpkg-query", "-S", &format!("*bin/{program}")]).unwrap_or_default();
+        let owner = |program: &str| {
+            Shell::new()
+                .look(&["dpkg-query", "-S", &format!("*bin/{program}")])
+                .unwrap_or_default()
+        };
         for (package, programs) in PACKAGES {
             for program in programs {
                 // dpkg only knows installed packages, and no package owns an alternative.
                 let owners = owner(program);
                 let is_whole = |line: &&str| line.ends_with(&format!("bin/{program}"));
-                let named = || owners.lines().filter(is_whole).map(|line| line.split(':').next().unwrap_or_default());
+                let named = || {
+                    owners
+                        .lines()
+                        .filter(is_whole)
+                        .map(|line| line.split(':').next().unwrap_or_default())
+                };
                 let diverted = |owner: &str| owner.starts_with("diversion by");
                 assert!(
                     named().next().is_none() || named().any(|owner| owner.split(", ").any(|o| o == package) || diverted(owner)),

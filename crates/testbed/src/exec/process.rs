@@ -10,14 +10,18 @@ use std::time::{Duration, Instant};
 pub(crate) fn command(words: &[String]) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
+    command
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .process_group(0);
     command.env("PATH", search_path()).env("LC_ALL", "C");
     command
 }
 
 /// Returns the directories of programs. An ordinary user's PATH lacks those of the system's tools, and an empty environment has no PATH.
 pub(crate) fn search_path() -> String {
-    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()) + ":/usr/sbin:/sbin"
+    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned())
+        + ":/usr/sbin:/sbin"
 }
 
 /// A command that is running when a stop is requested gets this long to finish. One that is killed may leave its work half done.
@@ -39,7 +43,9 @@ pub(crate) fn wait(
         Ok(Some(status)) => status,
         other => {
             kill_group(&mut child);
-            let late = || TestbedError::Other(format!("it did not end within {} s", timeout.as_secs_f32()));
+            let late = || {
+                TestbedError::Other(format!("it did not end within {} s", timeout.as_secs_f32()))
+            };
             return Err(other.err().unwrap_or_else(late));
         }
     };
@@ -48,11 +54,19 @@ pub(crate) fn wait(
     let held = |_| TestbedError::Other(held.to_owned());
     let stdout = wait.receive(&out, what)?.map_err(held)?;
     let stderr = wait.receive(&err, what)?.map_err(held)?;
-    Ok(Output { status, stdout, stderr })
+    Ok(Output {
+        status,
+        stdout,
+        stderr,
+    })
 }
 
 /// Waits for the end of a process. Returns `None` if it does not end in time.
-fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -> Result<Option<ExitStatus>, TestbedError> {
+fn ended_in(
+    wait: &mut Wait<'_>,
+    child: &mut Child,
+    what: &dyn Fn() -> String,
+) -> Result<Option<ExitStatus>, TestbedError> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(Some(status)),
@@ -60,7 +74,9 @@ fn ended_in(wait: &mut Wait<'_>, child: &mut Child, what: &dyn Fn() -> String) -
             Ok(None) | Err(_) => return Ok(None),
         }
         if let Err(interrupted) = wait.rest(what) {
-            return ended(child, Instant::now() + GRACE).map(Some).ok_or(interrupted);
+            return ended(child, Instant::now() + GRACE)
+                .map(Some)
+                .ok_or(interrupted);
         }
     }
 }
@@ -104,7 +120,9 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 /// Writes `input` to a process's standard input in a separate thread and closes it. Does nothing if the input is not piped.
 pub(crate) fn feed(child: &mut Child, input: &str) {
-    let Some(mut stdin) = child.stdin.take() else { return };
+    let Some(mut stdin) = child.stdin.take() else {
+        return;
+    };
     let input = input.to_owned();
     // A process that ended before it had read everything reports that itself.
     std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
@@ -136,10 +154,20 @@ pub(crate) fn family(process: u32) -> Vec<u32> {
 
 /// Returns the cores on which each thread of a process may run, in ascending order.
 pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
-    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
-    let states = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    let threads = std::fs::read_dir(format!("/proc/{process}/task"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let states =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
     states
-        .filter_map(|state| Some(core_list(state.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)))
+        .filter_map(|state| {
+            Some(core_list(
+                state
+                    .lines()
+                    .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?,
+            ))
+        })
         .collect()
 }
 
@@ -153,28 +181,47 @@ pub(crate) fn core_list(text: &str) -> Vec<u32> {
 }
 
 fn children(parent: u32) -> Vec<u32> {
-    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().filter_map(Result::ok);
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let lists =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Returns the command line of a process; empty if there is none.
 pub fn command_of(process: u32) -> String {
     let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&words).replace('\0', " ");
-    words.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().to_owned()
+    words
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 /// Returns true if the process is running, that is, if it exists and is not a zombie.
 pub(super) fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 /// Returns true if this process may create namespaces and open raw sockets.
 pub fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let uids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    let uids = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Uid:"))
+        .unwrap_or_default();
     uids.split_whitespace().nth(1) == Some("0")
 }
 
@@ -182,8 +229,12 @@ pub fn is_root() -> bool {
 pub(crate) fn kill(signal: &str, pids: &[String]) {
     let script = "signal=$1; shift; kill -s \"$signal\" -- \"$@\"";
     // Some processes may have ended meanwhile.
-    let _ =
-        Command::new("sh").args(["-c", script, "kill", signal]).args(pids).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let _ = Command::new("sh")
+        .args(["-c", script, "kill", signal])
+        .args(pids)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
 }
 
 #[cfg(test)]
@@ -199,9 +250,17 @@ mod tests {
         assert!(!allowed_cores(std::process::id())[0].is_empty());
     }
 
-    fn run_in(context: &WaitContext, script: &str, timeout: Duration) -> Result<Output, TestbedError> {
+    fn run_in(
+        context: &WaitContext,
+        script: &str,
+        timeout: Duration,
+    ) -> Result<Output, TestbedError> {
         let words = ["sh", "-c", script].map(str::to_owned);
-        let child = command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
+        let child = command(&words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sh");
         wait(child, timeout, context, &|| "a script".to_owned())
     }
 
@@ -219,7 +278,10 @@ mod tests {
         for script in ["sleep 61 & wait", "sleep 61 & exit 0"] {
             let start = Instant::now();
             let error = run_in(&stopped(), script, timeout).expect_err("interrupted");
-            assert!(matches!(error, TestbedError::Interrupted), "{script}: {error}");
+            assert!(
+                matches!(error, TestbedError::Interrupted),
+                "{script}: {error}"
+            );
             assert!(start.elapsed() < Duration::from_secs(30), "{script}");
         }
     }
@@ -227,8 +289,10 @@ mod tests {
     #[test]
     fn a_command_that_ends_within_a_moment_of_the_request_to_stop_is_not_cut_short() {
         // Repeated, because a busy machine may need more than the grace period.
-        let is_whole =
-            |_| run_in(&stopped(), "echo done", Duration::from_secs(600)).is_ok_and(|output| output.stdout == b"done\n");
+        let is_whole = |_| {
+            run_in(&stopped(), "echo done", Duration::from_secs(600))
+                .is_ok_and(|output| output.stdout == b"done\n")
+        };
         assert!((0..20).any(is_whole));
     }
 
@@ -237,7 +301,10 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sb-{}-hangs", std::process::id()));
         let script = format!("sleep 61 & echo $! > {}; wait", file.display());
         // Long enough for the shell to start on a busy machine.
-        assert_eq!(run(&script, Duration::from_millis(2500)).unwrap_err(), "it did not end within 2.5 s");
+        assert_eq!(
+            run(&script, Duration::from_millis(2500)).unwrap_err(),
+            "it did not end within 2.5 s"
+        );
         let pid = std::fs::read_to_string(&file).expect("a pid");
         std::fs::remove_file(&file).expect("removed");
         assert!(!is_running(pid.trim().parse().expect("a number")));

@@ -7,7 +7,11 @@ use std::path::Path;
 
 /// Returns the words as a line that a shell parses into the same words.
 pub fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| quoted_word(OsStr::new(word))).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| quoted_word(OsStr::new(word)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns a word as a shell reads it. A word with octets that a terminal does not show, such as a line end or what is not UTF-8, is written by
@@ -16,7 +20,9 @@ pub fn quoted_word(word: &OsStr) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     match word.to_str() {
         Some(text) if !text.is_empty() && text.chars().all(is_plain) => text.to_owned(),
-        Some(text) if !text.chars().any(sixbench_method::text::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        Some(text) if !text.chars().any(sixbench_method::text::is_control) => {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
         _ => printed_by_printf(word.as_bytes()),
     }
 }
@@ -31,10 +37,18 @@ pub fn quoted_path(path: &Path) -> String {
 
 /// Returns a word whose octets `printf` writes. A command substitution drops line ends at the end of what it reads, so these are quoted after it.
 fn printed_by_printf(octets: &[u8]) -> String {
-    let ends = octets.iter().rev().take_while(|octet| **octet == b'\n').count();
+    let ends = octets
+        .iter()
+        .rev()
+        .take_while(|octet| **octet == b'\n')
+        .count();
     let (body, ends) = octets.split_at(octets.len() - ends);
     let escaped: String = body.iter().map(|&octet| escaped(octet)).collect();
-    let ends = if ends.is_empty() { String::new() } else { format!("'{}'", "\n".repeat(ends.len())) };
+    let ends = if ends.is_empty() {
+        String::new()
+    } else {
+        format!("'{}'", "\n".repeat(ends.len()))
+    };
     format!("\"$(printf '{escaped}')\"{ends}")
 }
 
@@ -61,7 +75,11 @@ pub struct ProgramCommand(String);
 impl ProgramCommand {
     /// Returns the command without arguments, by the name that this process was called by: a path if it was not looked up in PATH.
     pub fn called() -> Self {
-        Self::of(std::env::args_os().next().unwrap_or_else(|| OsString::from("sixbench")))
+        Self::of(
+            std::env::args_os()
+                .next()
+                .unwrap_or_else(|| OsString::from("sixbench")),
+        )
     }
 
     /// Returns the command without arguments of a program of this name.
@@ -102,7 +120,11 @@ pub(super) mod tests {
     /// Returns the words that a shell makes of a line.
     pub(in crate::exec) fn read_by_a_shell(line: &str) -> Vec<u8> {
         let script = format!("for word in {line}; do printf '%s\\0' \"$word\"; done");
-        Command::new("sh").args(["-c", &script]).output().expect("a shell").stdout
+        Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .expect("a shell")
+            .stdout
     }
 
     #[test]

@@ -44,10 +44,21 @@ impl RemoteProcess {
         let what = || format!("a session on {}", remote.destination());
         let group = first_answer(&mut ssh, context, &what, |line| line.trim().parse().ok());
         match group.inspect_err(|_| kill_group(&mut ssh))? {
-            Some(group) => Ok((ssh, Self { remote: remote.clone(), group })),
+            Some(group) => Ok((
+                ssh,
+                Self {
+                    remote: remote.clone(),
+                    group,
+                },
+            )),
             None => {
                 drop(ssh.stdin.take());
-                let output = wait(ssh, Duration::from_secs(1), &WaitContext::default(), &String::new);
+                let output = wait(
+                    ssh,
+                    Duration::from_secs(1),
+                    &WaitContext::default(),
+                    &String::new,
+                );
                 let said = match output {
                     Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
                     Err(why) => why.to_string(),
@@ -64,11 +75,15 @@ impl RemoteProcess {
     /// Ends the group and waits until all of its members are gone.
     pub(crate) fn end(&self, ssh: &mut Child) {
         end_by_input(ssh, TIMEOUT);
-        let gone =
-            format!("n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done", self.group);
+        let gone = format!(
+            "n=0; while kill -s 0 -- -{} 2>/dev/null && [ $n -lt 50 ]; do sleep 0.01; n=$((n+1)); done",
+            self.group
+        );
         let words = ["sh", "-c", &gone].map(str::to_owned);
         // If the connection is lost, the next command over it reports that.
-        let _ = self.remote.capture(&words, None, TIMEOUT, &WaitContext::default());
+        let _ = self
+            .remote
+            .capture(&words, None, TIMEOUT, &WaitContext::default());
     }
 }
 
@@ -82,12 +97,21 @@ pub(crate) fn first_answer<T: Send + 'static>(
     what: &dyn Fn() -> String,
     read: impl Fn(&str) -> Option<T> + Send + 'static,
 ) -> Result<Option<T>, TestbedError> {
-    let Some(stdout) = process.stdout.take() else { return Ok(None) };
+    let Some(stdout) = process.stdout.take() else {
+        return Ok(None);
+    };
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
-        let answer = BufReader::new(stdout).lines().map_while(Result::ok).find_map(|line| read(&line));
+        let answer = BufReader::new(stdout)
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| read(&line));
         // The receiver is gone after a timeout.
         let _ = send.send(answer);
     });
-    Ok(context.wait(TIMEOUT, Duration::ZERO).receive(&receive, what)?.ok().flatten())
+    Ok(context
+        .wait(TIMEOUT, Duration::ZERO)
+        .receive(&receive, what)?
+        .ok()
+        .flatten())
 }

@@ -1,6 +1,8 @@
 //! Runs the system's tools in one place and records the commands.
 
-use super::{Daemon, ExecTarget, TestbedError, Transcript, Wait, WaitContext, here_document, quoted};
+use super::{
+    Daemon, ExecTarget, TestbedError, Transcript, Wait, WaitContext, here_document, quoted,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +38,10 @@ impl Shell {
 
     /// Returns a shell that only writes the transcript.
     pub fn rehearsal() -> Self {
-        Self { is_rehearsal: true, ..Self::new() }
+        Self {
+            is_rehearsal: true,
+            ..Self::new()
+        }
     }
 
     /// Returns a shell in a namespace, with the same transcript.
@@ -45,7 +50,10 @@ impl Shell {
     }
 
     pub(crate) fn at(&self, target: ExecTarget) -> Self {
-        Self { target, ..self.clone() }
+        Self {
+            target,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn target(&self) -> &ExecTarget {
@@ -89,7 +97,10 @@ impl Shell {
     }
 
     fn with_context(self, change: impl FnOnce(WaitContext) -> WaitContext) -> Self {
-        Self { context: Arc::new(change(WaitContext::clone(&self.context))), ..self }
+        Self {
+            context: Arc::new(change(WaitContext::clone(&self.context))),
+            ..self
+        }
     }
 
     pub(crate) fn context(&self) -> &WaitContext {
@@ -125,16 +136,28 @@ impl Shell {
         self.run_heeding(&self.context, words)
     }
 
-    fn run_heeding<S: AsRef<str>>(&self, context: &WaitContext, words: &[S]) -> Result<String, TestbedError> {
+    fn run_heeding<S: AsRef<str>>(
+        &self,
+        context: &WaitContext,
+        words: &[S],
+    ) -> Result<String, TestbedError> {
         self.context.check()?;
         self.transcript.line(&quoted(&self.target.words(words)));
-        if self.is_rehearsal { Ok(String::new()) } else { self.target.capture(words, self.timeout, context) }
+        if self.is_rehearsal {
+            Ok(String::new())
+        } else {
+            self.target.capture(words, self.timeout, context)
+        }
     }
 
     /// Returns the context for waiting until a change is complete. On another machine, this ignores stop requests.
     fn context_of_changes(&self) -> WaitContext {
         let context = WaitContext::clone(&self.context);
-        if self.target.commands_outlive_us() { context.unstoppable() } else { context }
+        if self.target.commands_outlive_us() {
+            context.unstoppable()
+        } else {
+            context
+        }
     }
 
     /// Like [`Shell::run`], for a command that changes nothing: neither transcript nor rehearsal includes it.
@@ -165,7 +188,8 @@ impl Shell {
     /// Writes a small file such as a sysctl under /proc/sys or /sys, in this shell's namespace.
     pub fn set(&self, path: &str, value: &str) -> Result<(), TestbedError> {
         let [value, path] = [value, path].map(|word| quoted(&[word.to_owned()]));
-        self.run(&["sh", "-c", &format!("echo {value} > {path}")]).map(drop)
+        self.run(&["sh", "-c", &format!("echo {value} > {path}")])
+            .map(drop)
     }
 
     /// Writes a configuration file.
@@ -175,8 +199,16 @@ impl Shell {
 
     fn write_shown(&self, path: &Path, content: &str, shown: &str) -> Result<(), TestbedError> {
         self.context.check()?;
-        self.transcript.line(&format!("{} {}", self.target.write_line(path), here_document(shown.trim_end())));
-        if self.is_rehearsal { Ok(()) } else { self.target.write(path, content, &self.context_of_changes()) }
+        self.transcript.line(&format!(
+            "{} {}",
+            self.target.write_line(path),
+            here_document(shown.trim_end())
+        ));
+        if self.is_rehearsal {
+            Ok(())
+        } else {
+            self.target.write(path, content, &self.context_of_changes())
+        }
     }
 
     /// Writes a file that may be too large for the transcript, which then has its first lines only.
@@ -185,8 +217,15 @@ impl Shell {
         if content.lines().nth(LINES).is_none() {
             return self.write(path, content);
         }
-        let head: String = content.lines().take(LINES).map(|line| format!("{line}\n")).collect();
-        self.transcript.comment(&format!("the first {LINES} lines of {} octets", content.len()));
+        let head: String = content
+            .lines()
+            .take(LINES)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        self.transcript.comment(&format!(
+            "the first {LINES} lines of {} octets",
+            content.len()
+        ));
         self.write_shown(path, content, &head)
     }
 
@@ -197,21 +236,46 @@ impl Shell {
     pub(crate) fn copy_this_program(&self, to: &Path) -> Result<(), TestbedError> {
         self.context.check()?;
         let ExecTarget::Ssh(remote) = &self.target else {
-            return Err(TestbedError::Other("this program is copied to other machines only".to_owned()));
+            return Err(TestbedError::Other(
+                "this program is copied to other machines only".to_owned(),
+            ));
         };
         let shown = std::env::current_exe().unwrap_or_else(|_| Path::new(THIS_PROGRAM).to_owned());
-        let line = format!("umask 077; cat > {0} && chmod 700 {0}", quoted(&[to.display().to_string()]));
-        self.transcript.line(&format!("{} < {}", quoted(&remote.shown(line)), quoted(&[shown.display().to_string()])));
+        let line = format!(
+            "umask 077; cat > {0} && chmod 700 {0}",
+            quoted(&[to.display().to_string()])
+        );
+        self.transcript.line(&format!(
+            "{} < {}",
+            quoted(&remote.shown(line)),
+            quoted(&[shown.display().to_string()])
+        ));
         // This path works even if the program was replaced meanwhile.
-        if self.is_rehearsal { Ok(()) } else { remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes()) }
+        if self.is_rehearsal {
+            Ok(())
+        } else {
+            remote.copy_program(Path::new(THIS_PROGRAM), to, &self.context_of_changes())
+        }
     }
 
     /// Starts a daemon whose output goes to `log`. It dies with the thread that started it, even after kill -9; on another machine, with this
     /// process. Only in its first milliseconds, before setpriv has requested that, could it outlive us. The next sweep finds such a process.
-    pub fn start(&self, cores: &str, words: &[String], log: &Path) -> Result<Option<Daemon>, TestbedError> {
+    pub fn start(
+        &self,
+        cores: &str,
+        words: &[String],
+        log: &Path,
+    ) -> Result<Option<Daemon>, TestbedError> {
         self.context.check()?;
-        self.transcript.line(&self.target.daemon_line(cores, words, log));
-        if self.is_rehearsal { Ok(None) } else { self.target.spawn(cores, words, log, &self.context).map(Some) }
+        self.transcript
+            .line(&self.target.daemon_line(cores, words, log));
+        if self.is_rehearsal {
+            Ok(None)
+        } else {
+            self.target
+                .spawn(cores, words, log, &self.context)
+                .map(Some)
+        }
     }
 
     /// Returns an error that names the package if a program is not installed in this shell's place.
@@ -239,8 +303,13 @@ mod tests {
         let path = std::env::temp_dir().join(format!("sb-{}-set it's", std::process::id()));
         let touched = std::env::temp_dir().join(format!("sb-{}-touched", std::process::id()));
         let value = format!("1; touch {}", touched.display());
-        Shell::new().set(&path.display().to_string(), &value).expect("written");
-        assert_eq!(std::fs::read_to_string(&path).expect("a file"), format!("{value}\n"));
+        Shell::new()
+            .set(&path.display().to_string(), &value)
+            .expect("written");
+        assert_eq!(
+            std::fs::read_to_string(&path).expect("a file"),
+            format!("{value}\n")
+        );
         assert!(!touched.exists());
         std::fs::remove_file(&path).expect("removed");
     }
@@ -249,42 +318,69 @@ mod tests {
     fn neither_a_comment_nor_a_file_ends_early_in_the_transcript() {
         let shell = Shell::rehearsal();
         shell.transcript().comment("a title\nrm -rf x");
-        shell.write(Path::new("/x y"), "one\nEND\nrm -rf x\n").expect("rehearsed");
-        assert_eq!(shell.transcript().text(), "# a title\n# rm -rf x\ncat > '/x y' <<'END_'\none\nEND\nrm -rf x\nEND_\n");
+        shell
+            .write(Path::new("/x y"), "one\nEND\nrm -rf x\n")
+            .expect("rehearsed");
+        assert_eq!(
+            shell.transcript().text(),
+            "# a title\n# rm -rf x\ncat > '/x y' <<'END_'\none\nEND\nrm -rf x\nEND_\n"
+        );
     }
 
     #[test]
     fn a_program_missing_in_a_namespace_names_its_package_too() {
-        let error = Shell::new().within("sb-none").line("sb-no-such-program -x").unwrap_err();
+        let error = Shell::new()
+            .within("sb-none")
+            .line("sb-no-such-program -x")
+            .unwrap_err();
         assert!(matches!(error, TestbedError::Missing { .. }), "{error}");
     }
 
     #[test]
     fn a_failure_tells_the_command_and_what_it_printed() {
-        let error = Shell::new().run(&["sh", "-c", "echo cannot >&2; exit 3"]).unwrap_err().to_string();
-        assert_eq!(error, "`sh -c 'echo cannot >&2; exit 3'` failed (exit status: 3): cannot");
+        let error = Shell::new()
+            .run(&["sh", "-c", "echo cannot >&2; exit 3"])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "`sh -c 'echo cannot >&2; exit 3'` failed (exit status: 3): cannot"
+        );
     }
 
     #[test]
     fn the_transcript_can_be_run_again() {
         let shell = Shell::rehearsal();
-        shell.within("sb-x").run(&["echo", "it's", "a b"]).expect("rehearsed");
-        assert_eq!(shell.transcript().text(), "ip netns exec sb-x echo 'it'\\''s' 'a b'\n");
+        shell
+            .within("sb-x")
+            .run(&["echo", "it's", "a b"])
+            .expect("rehearsed");
+        assert_eq!(
+            shell.transcript().text(),
+            "ip netns exec sb-x echo 'it'\\''s' 'a b'\n"
+        );
     }
 
     #[test]
     fn of_a_large_file_the_transcript_has_the_first_lines() {
         let shell = Shell::rehearsal();
         let content: String = (0..100).map(|line| format!("line {line}\n")).collect();
-        shell.write_large(Path::new("/x"), &content).expect("rehearsed");
+        shell
+            .write_large(Path::new("/x"), &content)
+            .expect("rehearsed");
         let text = shell.transcript().text();
-        assert!(text.starts_with("# the first 20 lines of 790 octets\ncat > /x <<'END'\nline 0\n"), "{text}");
+        assert!(
+            text.starts_with("# the first 20 lines of 790 octets\ncat > /x <<'END'\nline 0\n"),
+            "{text}"
+        );
         assert!(text.ends_with("line 19\nEND\n"), "{text}");
     }
 
     #[test]
     fn much_output_does_not_block_a_command() {
-        let printed = Shell::new().run(&["sh", "-c", "yes | head -c 1000000"]).expect("output");
+        let printed = Shell::new()
+            .run(&["sh", "-c", "yes | head -c 1000000"])
+            .expect("output");
         assert_eq!(printed.len(), 1_000_000);
     }
 }

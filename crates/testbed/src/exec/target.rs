@@ -2,8 +2,8 @@
 //! Everything that differs between them is in this module.
 
 use super::{
-    Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed, given_up, missing, own_directory,
-    quoted, require, unguessable, wait,
+    Daemon, Remote, RemoteProcess, TestbedError, WaitContext, command, command_line, failed,
+    given_up, missing, own_directory, quoted, require, unguessable, wait,
 };
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -35,7 +35,10 @@ impl ExecTarget {
             Self::Lab(inside) => vec!["sh".to_owned(), inside.display().to_string()],
             Self::Ssh(remote) => return remote.words(&owned(words)),
         };
-        prefix.into_iter().chain(words.iter().map(|word| word.as_ref().to_owned())).collect()
+        prefix
+            .into_iter()
+            .chain(words.iter().map(|word| word.as_ref().to_owned()))
+            .collect()
     }
 
     /// Runs a command to its end, and returns its standard output.
@@ -57,16 +60,29 @@ impl ExecTarget {
 
     /// Returns an error that names the package if a program is not installed there.
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
-        if let Self::Ssh(remote) = self { remote.require(program, context) } else { require(program) }
+        if let Self::Ssh(remote) = self {
+            remote.require(program, context)
+        } else {
+            require(program)
+        }
     }
 
     /// Returns the line, for the transcript, that writes its input to a file.
     pub(crate) fn write_line(&self, path: &Path) -> String {
         let line = format!("cat > {}", quoted(&[path.display().to_string()]));
-        if let Self::Ssh(remote) = self { quoted(&remote.shown(line)) } else { line }
+        if let Self::Ssh(remote) = self {
+            quoted(&remote.shown(line))
+        } else {
+            line
+        }
     }
 
-    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
+    pub(crate) fn write(
+        &self,
+        path: &Path,
+        content: &str,
+        context: &WaitContext,
+    ) -> Result<(), TestbedError> {
         if let Self::Ssh(remote) = self {
             return remote.write(path, content, context);
         }
@@ -88,12 +104,25 @@ impl ExecTarget {
         }
     }
 
-    pub(crate) fn last_lines(&self, log: &Path, count: usize, context: &WaitContext) -> Vec<String> {
+    pub(crate) fn last_lines(
+        &self,
+        log: &Path,
+        count: usize,
+        context: &WaitContext,
+    ) -> Vec<String> {
         let text = match self {
-            Self::Here | Self::Namespace(_) | Self::Lab(_) => std::fs::read_to_string(log).unwrap_or_default(),
+            Self::Here | Self::Namespace(_) | Self::Lab(_) => {
+                std::fs::read_to_string(log).unwrap_or_default()
+            }
             Self::Ssh(remote) => {
-                let words = ["tail".to_owned(), format!("-{count}"), log.display().to_string()];
-                remote.capture(&words, None, Duration::from_secs(10), context).unwrap_or_default()
+                let words = [
+                    "tail".to_owned(),
+                    format!("-{count}"),
+                    log.display().to_string(),
+                ];
+                remote
+                    .capture(&words, None, Duration::from_secs(10), context)
+                    .unwrap_or_default()
             }
         };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -105,15 +134,22 @@ impl ExecTarget {
         let log = quoted(&[log.display().to_string()]);
         match self {
             Self::Here | Self::Namespace(_) | Self::Lab(_) => {
-                format!("{} > {log} 2>&1 &", quoted(&self.daemon_words(cores, words)))
+                format!(
+                    "{} > {log} 2>&1 &",
+                    quoted(&self.daemon_words(cores, words))
+                )
             }
-            Self::Ssh(remote) => quoted(&remote.shown(format!("{} </dev/null > {log} 2>&1 &", quoted(words)))),
+            Self::Ssh(remote) => {
+                quoted(&remote.shown(format!("{} </dev/null > {log} 2>&1 &", quoted(words))))
+            }
         }
     }
 
     /// Returns the line that ends a daemon, for the transcript.
     pub(crate) fn kill_line(&self, number: u32) -> String {
-        let Self::Ssh(remote) = self else { return format!("kill -KILL {number}") };
+        let Self::Ssh(remote) = self else {
+            return format!("kill -KILL {number}");
+        };
         quoted(&remote.shown(format!("kill -KILL -- -{number}")))
     }
 
@@ -126,21 +162,32 @@ impl ExecTarget {
         context: &WaitContext,
     ) -> Result<Daemon, TestbedError> {
         if let Self::Ssh(remote) = self {
-            return RemoteProcess::start(remote, words, log, context).map(|(ssh, process)| Daemon::remote(ssh, process));
+            return RemoteProcess::start(remote, words, log, context)
+                .map(|(ssh, process)| Daemon::remote(ssh, process));
         }
         let full = self.daemon_words(cores, words);
         let file = TestbedError::file("write", log);
         let out = std::fs::File::create(log).map_err(&file)?;
-        let err = std::fs::File::options().append(true).open(log).map_err(file)?;
+        let err = std::fs::File::options()
+            .append(true)
+            .open(log)
+            .map_err(file)?;
         let mut command = command(&full);
         command.stdout(out).stderr(err);
-        command.spawn().map(Daemon::here).map_err(|error| missing(&full[0], &error))
+        command
+            .spawn()
+            .map(Daemon::here)
+            .map_err(|error| missing(&full[0], &error))
     }
 
     fn daemon_words(&self, cores: &str, words: &[String]) -> Vec<String> {
         // `taskset` comes first: in the middle of a trial, not even the programs that lead to the daemon may run on the tester's core.
         let prefix = ["taskset", "-c", cores, "setpriv", "--pdeathsig", "KILL"];
-        prefix.into_iter().map(str::to_owned).chain(self.words(words)).collect()
+        prefix
+            .into_iter()
+            .map(str::to_owned)
+            .chain(self.words(words))
+            .collect()
     }
 }
 
@@ -148,14 +195,25 @@ fn owned<S: AsRef<str>>(words: &[S]) -> Vec<String> {
     words.iter().map(|word| word.as_ref().to_owned()).collect()
 }
 
-fn capture(words: &[String], timeout: Duration, context: &WaitContext) -> Result<String, TestbedError> {
+fn capture(
+    words: &[String],
+    timeout: Duration,
+    context: &WaitContext,
+) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().map_err(|error| missing(&words[0], &error))?;
-    let output = wait(child, timeout, context, &|| command_line(words)).map_err(|why| given_up(words, why))?;
+    let child = command
+        .spawn()
+        .map_err(|error| missing(&words[0], &error))?;
+    let output = wait(child, timeout, context, &|| command_line(words))
+        .map_err(|why| given_up(words, why))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let printed = [output.stderr, output.stdout].concat();
-    Err(failed(words, &output.status.to_string(), &String::from_utf8_lossy(&printed)))
+    Err(failed(
+        words,
+        &output.status.to_string(),
+        &String::from_utf8_lossy(&printed),
+    ))
 }

@@ -9,13 +9,17 @@ pub struct Transcript(Arc<Mutex<String>>);
 impl Transcript {
     /// Returns the script so far.
     pub fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Adds a comment.
     pub fn comment(&self, text: &str) {
         // Without its own `#`, a second line would be a command.
-        text.lines().for_each(|line| self.line(&format!("# {line}")));
+        text.lines()
+            .for_each(|line| self.line(&format!("# {line}")));
     }
 
     pub(crate) fn line(&self, text: &str) {

@@ -69,10 +69,21 @@ impl Undo {
     /// Starts to record undo commands at `remote`. `shell` is any shell with the same transcript.
     pub(crate) fn open(remote: &Remote, shell: &Shell) -> Result<Self, TestbedError> {
         let arguments = [BEAT.as_secs().to_string(), NAPS.to_string()];
-        let process = (!shell.is_rehearsal()).then(|| remote.start(UNDO_SCRIPT, &arguments, Stdio::piped())).transpose()?;
-        let undoing = Arc::new(Mutex::new(UndoShell { process, lines: Vec::new() }));
+        let process = (!shell.is_rehearsal())
+            .then(|| remote.start(UNDO_SCRIPT, &arguments, Stdio::piped()))
+            .transpose()?;
+        let undoing = Arc::new(Mutex::new(UndoShell {
+            process,
+            lines: Vec::new(),
+        }));
         let beats = (!shell.is_rehearsal()).then(|| give_signs_of_life(undoing.clone()));
-        Ok(Self { shell: shell.clone(), remote: remote.clone(), undoing, beats, is_settled: AtomicBool::new(false) })
+        Ok(Self {
+            shell: shell.clone(),
+            remote: remote.clone(),
+            undoing,
+            beats,
+            is_settled: AtomicBool::new(false),
+        })
     }
 
     /// Adds the words of the command that undoes the step that comes next.
@@ -87,14 +98,18 @@ impl Undo {
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
         // The shell on the other machine would treat the second line as another command.
         if line.contains('\n') {
-            return Err(TestbedError::Other(format!("cannot undo with `{line}`: it has more than one line")));
+            return Err(TestbedError::Other(format!(
+                "cannot undo with `{line}`: it has more than one line"
+            )));
         }
         let mut undoing = self.undoing();
         let sent = undoing
             .process
             .as_mut()
             .and_then(|process| process.stdin.as_mut())
-            .map_or(Ok(()), |stdin| writeln!(stdin, "{line}").and_then(|()| stdin.flush()));
+            .map_or(Ok(()), |stdin| {
+                writeln!(stdin, "{line}").and_then(|()| stdin.flush())
+            });
         sent.map_err(|error| refusal::lost(self.remote.destination(), &error.to_string()))?;
         undoing.lines.push(line);
         Ok(())
@@ -114,8 +129,15 @@ impl Undo {
     /// Returns an error if the connection is lost. Everything then has been or will soon be undone.
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
         let mut undoing = self.undoing();
-        match undoing.process.as_mut().and_then(|process| process.try_wait().ok().flatten()) {
-            Some(status) => Err(refusal::lost(self.remote.destination(), &format!("ssh ended ({status})"))),
+        match undoing
+            .process
+            .as_mut()
+            .and_then(|process| process.try_wait().ok().flatten())
+        {
+            Some(status) => Err(refusal::lost(
+                self.remote.destination(),
+                &format!("ssh ended ({status})"),
+            )),
             None => Ok(()),
         }
     }
@@ -147,7 +169,11 @@ fn give_signs_of_life(undoing: Arc<Mutex<UndoShell>>) -> Sender<()> {
     std::thread::spawn(move || {
         while receive.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
             let mut undoing = lock(&undoing);
-            if let Some(stdin) = undoing.process.as_mut().and_then(|process| process.stdin.as_mut()) {
+            if let Some(stdin) = undoing
+                .process
+                .as_mut()
+                .and_then(|process| process.stdin.as_mut())
+            {
                 // If the connection is lost, the next command that uses it reports that.
                 let _ = stdin.write_all(b"\n").and_then(|()| stdin.flush());
             }
@@ -164,7 +190,9 @@ impl Drop for Undo {
             (undoing.process.take(), std::mem::take(&mut undoing.lines))
         };
         for line in lines.into_iter().rev() {
-            self.shell.transcript().line(&quoted(&self.remote.shown(line)));
+            self.shell
+                .transcript()
+                .line(&quoted(&self.remote.shown(line)));
         }
         let what = format!("not everything was undone on {}", self.remote.destination());
         match process.map(|process| self.run(process)) {
@@ -188,9 +216,18 @@ mod tests {
     fn undoing(name: &str) -> (Child, PathBuf) {
         let undone = std::env::temp_dir().join(format!("sb-{}-undone-{name}", std::process::id()));
         let words = ["sh", "-c", UNDO_SCRIPT, "sixbench", "0.2", "5"].map(str::to_owned);
-        let mut child =
-            command(&words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh");
-        writeln!(child.stdin.as_mut().expect("piped"), "touch {}", undone.display()).expect("written");
+        let mut child = command(&words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sh");
+        writeln!(
+            child.stdin.as_mut().expect("piped"),
+            "touch {}",
+            undone.display()
+        )
+        .expect("written");
         (child, undone)
     }
 
@@ -206,9 +243,16 @@ mod tests {
     #[test]
     fn everything_is_undone_when_the_input_ends_and_what_fails_is_told() {
         let (mut child, undone) = undoing("ends");
-        writeln!(child.stdin.as_mut().expect("piped"), "echo it is gone; false").expect("written");
+        writeln!(
+            child.stdin.as_mut().expect("piped"),
+            "echo it is gone; false"
+        )
+        .expect("written");
         let output = child.wait_with_output().expect("ended");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "echo it is gone; false: it is gone\n");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "echo it is gone; false: it is gone\n"
+        );
         assert!(output.status.success());
         wait_for(&undone);
     }
@@ -219,7 +263,12 @@ mod tests {
         for _ in 0..15 {
             std::thread::sleep(Duration::from_millis(100));
             assert!(!undone.exists(), "signs of life came");
-            child.stdin.as_mut().expect("piped").write_all(b"\n").expect("written");
+            child
+                .stdin
+                .as_mut()
+                .expect("piped")
+                .write_all(b"\n")
+                .expect("written");
         }
         wait_for(&undone);
         assert!(child.wait().expect("ended").success());

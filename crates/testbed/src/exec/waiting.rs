@@ -29,35 +29,55 @@ pub(crate) struct WaitContext {
 
 impl Default for WaitContext {
     fn default() -> Self {
-        Self { stop: None, listener: None, purpose: None, worth_telling: WORTH_TELLING, waits_for_other_runs: false }
+        Self {
+            stop: None,
+            listener: None,
+            purpose: None,
+            worth_telling: WORTH_TELLING,
+            waits_for_other_runs: false,
+        }
     }
 }
 
 impl fmt::Debug for WaitContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitContext").field("stop", &self.stop).finish_non_exhaustive()
+        f.debug_struct("WaitContext")
+            .field("stop", &self.stop)
+            .finish_non_exhaustive()
     }
 }
 
 impl WaitContext {
     /// Returns the same context with a flag that is set to request a stop.
     pub(crate) fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
-        Self { stop: Some(stop), ..self }
+        Self {
+            stop: Some(stop),
+            ..self
+        }
     }
 
     /// Returns the same context with a listener that gets a sentence about each long wait.
     pub(crate) fn told_to(self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { listener: Some(Arc::new(listener)), ..self }
+        Self {
+            listener: Some(Arc::new(listener)),
+            ..self
+        }
     }
 
     /// Returns the same context, whose waits are reported as waits for `purpose`.
     pub(crate) fn for_purpose(self, purpose: &str) -> Self {
-        Self { purpose: Some(purpose.into()), ..self }
+        Self {
+            purpose: Some(purpose.into()),
+            ..self
+        }
     }
 
     /// Returns the same context for a run that waits, or does not wait, until other runs release what it needs.
     pub(crate) fn waiting_for_other_runs(self, waits: bool) -> Self {
-        Self { waits_for_other_runs: waits, ..self }
+        Self {
+            waits_for_other_runs: waits,
+            ..self
+        }
     }
 
     pub(crate) fn waits_for_other_runs(&self) -> bool {
@@ -69,7 +89,11 @@ impl WaitContext {
     }
 
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
-        match self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        match self
+            .stop
+            .as_ref()
+            .is_some_and(|stop| stop.load(Ordering::Relaxed))
+        {
             true => Err(TestbedError::Interrupted),
             false => Ok(()),
         }
@@ -77,7 +101,14 @@ impl WaitContext {
 
     /// Starts a wait that is over after `timeout` and sleeps for `pause` between two polls.
     pub(crate) fn wait(&self, timeout: Duration, pause: Duration) -> Wait<'_> {
-        Wait { context: self, start: Instant::now(), timeout, pause, longest: pause, is_told: false }
+        Wait {
+            context: self,
+            start: Instant::now(),
+            timeout,
+            pause,
+            longest: pause,
+            is_told: false,
+        }
     }
 }
 
@@ -142,7 +173,11 @@ impl Wait<'_> {
         }
         self.is_told = true;
         if let Some(listener) = &self.context.listener {
-            let what = self.context.purpose.as_ref().map_or_else(what, |purpose| purpose.to_string());
+            let what = self
+                .context
+                .purpose
+                .as_ref()
+                .map_or_else(what, |purpose| purpose.to_string());
             listener(&format!("waiting for {what}"));
         }
     }
@@ -164,9 +199,15 @@ mod tests {
     fn a_request_to_stop_ends_every_kind_of_wait() {
         let context = stopped();
         let mut wait = context.wait(LONG, LONG);
-        assert!(matches!(wait.rest(String::new), Err(TestbedError::Interrupted)));
+        assert!(matches!(
+            wait.rest(String::new),
+            Err(TestbedError::Interrupted)
+        ));
         let (_send, receive) = mpsc::channel::<()>();
-        assert!(matches!(wait.receive(&receive, &String::new), Err(TestbedError::Interrupted)));
+        assert!(matches!(
+            wait.receive(&receive, &String::new),
+            Err(TestbedError::Interrupted)
+        ));
         assert!(wait.elapsed() < LONG / 10);
         assert!(context.unstoppable().check().is_ok());
     }
@@ -176,15 +217,24 @@ mod tests {
         let context = stopped();
         let (send, receive) = mpsc::channel();
         send.send(7).expect("sent");
-        assert_eq!(context.wait(LONG, LONG).receive(&receive, &String::new).expect("no stop"), Ok(7));
+        assert_eq!(
+            context
+                .wait(LONG, LONG)
+                .receive(&receive, &String::new)
+                .expect("no stop"),
+            Ok(7)
+        );
     }
 
     #[test]
     fn a_wait_that_lasts_is_told_of_once() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let listener = told.clone();
-        let context = WaitContext { worth_telling: Duration::from_millis(5), ..WaitContext::default() }
-            .told_to(move |text| listener.lock().expect("no panic").push(text.to_owned()));
+        let context = WaitContext {
+            worth_telling: Duration::from_millis(5),
+            ..WaitContext::default()
+        }
+        .told_to(move |text| listener.lock().expect("no panic").push(text.to_owned()));
         let mut short = context.wait(LONG, Duration::ZERO);
         short.start += LONG;
         short.rest(|| "nothing".to_owned()).expect("no stop");
@@ -196,7 +246,9 @@ mod tests {
     #[test]
     fn rests_double_up_to_the_longest() {
         let context = WaitContext::default();
-        let mut wait = context.wait(LONG, Duration::from_millis(1)).backing_off(Duration::from_millis(5));
+        let mut wait = context
+            .wait(LONG, Duration::from_millis(1))
+            .backing_off(Duration::from_millis(5));
         let mut pauses = Vec::new();
         for _ in 0..5 {
             pauses.push(wait.pause.as_millis());

@@ -40,14 +40,25 @@ impl ClockAccuracy {
         let fields: Vec<&str> = printed.trim().split(',').collect();
         let unreadable = || format!("chronyc prints what is not understood: {}", printed.trim());
         let field = |place: usize| fields.get(place).copied().ok_or_else(unreadable);
-        let seconds = |place| field(place)?.parse::<f64>().ok().filter(|time| time.is_finite()).ok_or_else(unreadable);
+        let seconds = |place| {
+            field(place)?
+                .parse::<f64>()
+                .ok()
+                .filter(|time| time.is_finite())
+                .ok_or_else(unreadable)
+        };
         // chronyc prints whole nanoseconds.
         let nanoseconds = |place| seconds(place).map(|time| (time.abs() * 1e9).round() as u64);
         if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
             return Err("chronyd has not synchronised the clock yet (chronyc waitsync)".to_owned());
         }
-        let bound_ns = nanoseconds(SYSTEM_TIME)? + nanoseconds(ROOT_DISPERSION)? + nanoseconds(ROOT_DELAY)?.div_ceil(2);
-        Ok(Self { bound_ns, source: field(SOURCE)?.to_owned() })
+        let bound_ns = nanoseconds(SYSTEM_TIME)?
+            + nanoseconds(ROOT_DISPERSION)?
+            + nanoseconds(ROOT_DELAY)?.div_ceil(2);
+        Ok(Self {
+            bound_ns,
+            source: field(SOURCE)?.to_owned(),
+        })
     }
 }
 
@@ -59,17 +70,33 @@ mod tests {
     fn the_bound_is_that_of_the_manual_of_chronyc() {
         let printed = "C0A80101,ntp1.example,2,1795451234.123,-0.000020000,0.000001,0.000030,12.5,0.01,0.2,0.000300000,0.000050000,64.2,Normal\n";
         // 20 us + 50 us + 300 us / 2.
-        assert_eq!(ClockAccuracy::parse(printed), Ok(ClockAccuracy { bound_ns: 220_000, source: "ntp1.example".to_owned() }));
+        assert_eq!(
+            ClockAccuracy::parse(printed),
+            Ok(ClockAccuracy {
+                bound_ns: 220_000,
+                source: "ntp1.example".to_owned()
+            })
+        );
         let of_ptp = "50484330,PHC0,1,1795451234.1,0.000000100,0.0,0.0,1.0,0.0,0.0,0.000000002,0.000000400,1.0,Normal";
-        assert_eq!(ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)), Ok((501, "PHC0".to_owned())));
+        assert_eq!(
+            ClockAccuracy::parse(of_ptp).map(|of| (of.bound_ns, of.source)),
+            Ok((501, "PHC0".to_owned()))
+        );
     }
 
     #[test]
     fn a_clock_that_is_not_synchronised_has_no_bound() {
         let printed = "7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised\n";
         assert!(ClockAccuracy::parse(printed).is_err_and(|why| why.contains("not synchronised")));
-        for strange in ["", "506 Cannot talk to daemon", "a,b,2,0,x,0,0,0,0,0,0,0,0,Normal"] {
-            assert!(ClockAccuracy::parse(strange).is_err_and(|why| why.contains("not understood")), "{strange}");
+        for strange in [
+            "",
+            "506 Cannot talk to daemon",
+            "a,b,2,0,x,0,0,0,0,0,0,0,0,Normal",
+        ] {
+            assert!(
+                ClockAccuracy::parse(strange).is_err_and(|why| why.contains("not understood")),
+                "{strange}"
+            );
         }
     }
 }

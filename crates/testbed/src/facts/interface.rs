@@ -30,30 +30,49 @@ impl Machine {
         let file = |file: &str| format!("/sys/class/net/{interface}/{file}");
         let has_hardware = self.line(&file("device/driver")).is_some();
         let hardware = HARDWARE.iter().map(|(name, path)| {
-            let known = self.line(&file(path)).filter(|value| has_hardware && *value != "-1");
+            let known = self
+                .line(&file(path))
+                .filter(|value| has_hardware && *value != "-1");
             ((*name).to_owned(), known.map(str::to_owned))
         });
         let interrupts = self.lines(&file("interrupts"));
         let interrupts = (!interrupts.is_empty()).then(|| interrupts.join("; "));
-        let hashes = ["udp4", "udp6"].map(|flow| (format!("RSS hash fields of {flow}"), self.hash_fields(interface, flow)));
+        let hashes = ["udp4", "udp6"].map(|flow| {
+            (
+                format!("RSS hash fields of {flow}"),
+                self.hash_fields(interface, flow),
+            )
+        });
         let of_kernel = [
             ("cores of its interrupts".to_owned(), interrupts),
             ("ring sizes".to_owned(), self.ring_sizes(interface)),
             ("offloads".to_owned(), self.offloads_on(interface)),
         ];
         let all = hardware.chain(of_kernel).chain(hashes);
-        all.filter_map(|(name, fact)| Some((format!("{interface}: {name}"), fact?))).collect()
+        all.filter_map(|(name, fact)| Some((format!("{interface}: {name}"), fact?)))
+            .collect()
     }
 
     fn ring_sizes(&self, interface: &str) -> Option<String> {
-        let sizes = self.rings(interface).into_iter().map(|Ring { name, now, most }| format!("{name} {now} of {most}"));
+        let sizes = self
+            .rings(interface)
+            .into_iter()
+            .map(|Ring { name, now, most }| format!("{name} {now} of {most}"));
         Some(sizes.collect::<Vec<_>>().join(", ")).filter(|sizes| !sizes.is_empty())
     }
 
     fn offloads_on(&self, interface: &str) -> Option<String> {
         let all = self.offloads(interface);
-        let on: Vec<&str> = all.iter().filter(|offload| offload.is_on).map(|offload| offload.name.as_str()).collect();
-        let text = if on.is_empty() { "none".to_owned() } else { on.join(", ") };
+        let on: Vec<&str> = all
+            .iter()
+            .filter(|offload| offload.is_on)
+            .map(|offload| offload.name.as_str())
+            .collect();
+        let text = if on.is_empty() {
+            "none".to_owned()
+        } else {
+            on.join(", ")
+        };
         (!all.is_empty()).then_some(text)
     }
 
@@ -76,7 +95,13 @@ impl Machine {
     pub(crate) fn rings(&self, interface: &str) -> Vec<Ring> {
         let printed = self.lines(&format!("ethtool -g {interface}"));
         let ring = |name: &'static str| {
-            let mut sizes = printed.iter().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok());
+            let mut sizes = printed.iter().filter_map(|line| {
+                line.strip_prefix(name)?
+                    .strip_prefix(':')?
+                    .trim()
+                    .parse()
+                    .ok()
+            });
             let (most, now) = (sizes.next()?, sizes.next()?);
             Some(Ring { name, now, most })
         };
@@ -86,9 +111,16 @@ impl Machine {
     /// Returns the offloads from `ethtool -k`, without those that summarise the indented ones below them.
     pub(crate) fn offloads(&self, interface: &str) -> Vec<Offload> {
         let printed = self.lines(&format!("ethtool -k {interface}"));
-        let is_sum =
-            |line: usize| printed.get(line + 1).is_some_and(|next| next.starts_with('\t')) && !printed[line].starts_with('\t');
-        let lines = printed.iter().enumerate().filter(|(number, _)| !is_sum(*number));
+        let is_sum = |line: usize| {
+            printed
+                .get(line + 1)
+                .is_some_and(|next| next.starts_with('\t'))
+                && !printed[line].starts_with('\t')
+        };
+        let lines = printed
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !is_sum(*number));
         let parted = lines.filter_map(|(_, line)| line.trim().split_once(": "));
         let offload = |(name, state): (&str, &str)| Offload {
             name: name.to_owned(),

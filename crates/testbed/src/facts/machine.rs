@@ -24,7 +24,13 @@ pub(crate) struct IdleState {
 
 impl fmt::Display for IdleState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} us{}", self.name, self.latency_us, if self.is_disabled { " (disabled)" } else { "" })
+        write!(
+            f,
+            "{} {} us{}",
+            self.name,
+            self.latency_us,
+            if self.is_disabled { " (disabled)" } else { "" }
+        )
     }
 }
 
@@ -36,8 +42,13 @@ impl Machine {
 
     /// Reads a file tree at `root`.
     pub(crate) fn read_below(root: &str, shell: &Shell, interfaces: &[&str]) -> Self {
-        let words = ["sh", "-c", SCRIPT, "sh", root].into_iter().chain(interfaces.iter().copied());
-        Self::parse(root, &shell.look(&words.collect::<Vec<_>>()).unwrap_or_default())
+        let words = ["sh", "-c", SCRIPT, "sh", root]
+            .into_iter()
+            .chain(interfaces.iter().copied());
+        Self::parse(
+            root,
+            &shell.look(&words.collect::<Vec<_>>()).unwrap_or_default(),
+        )
     }
 
     /// Parses the output of the script.
@@ -45,7 +56,10 @@ impl Machine {
         let mut lines = BTreeMap::<String, Vec<String>>::new();
         for (name, line) in printed.lines().filter_map(|line| line.split_once(':')) {
             // Tabs are kept, because ethtool separates its columns with them.
-            lines.entry(name.strip_prefix(root).unwrap_or(name).to_owned()).or_default().push(visible_lines(line).into_owned());
+            lines
+                .entry(name.strip_prefix(root).unwrap_or(name).to_owned())
+                .or_default()
+                .push(visible_lines(line).into_owned());
         }
         Self(lines)
     }
@@ -57,27 +71,40 @@ impl Machine {
 
     /// Returns the first line of a file, or `None` if there is none or it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<&str> {
-        self.lines(path).first().map(|line| line.trim()).filter(|line| !line.is_empty())
+        self.lines(path)
+            .first()
+            .map(|line| line.trim())
+            .filter(|line| !line.is_empty())
     }
 
     /// Returns the rest of the first line in a file that begins with `prefix`.
     pub(super) fn field(&self, path: &str, prefix: &str) -> Option<&str> {
-        self.lines(path).iter().find_map(|line| line.strip_prefix(prefix)).map(str::trim)
+        self.lines(path)
+            .iter()
+            .find_map(|line| line.strip_prefix(prefix))
+            .map(str::trim)
     }
 
     /// Returns the first line of each file whose path begins with `directory`, by the rest of the path.
     pub(super) fn below(&self, directory: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().filter_map(move |(path, lines)| Some((path.strip_prefix(directory)?, lines.first()?.trim())))
+        self.0.iter().filter_map(move |(path, lines)| {
+            Some((path.strip_prefix(directory)?, lines.first()?.trim()))
+        })
     }
 
     /// Returns the cores that are online, in ascending order.
     pub fn online(&self) -> Vec<u32> {
-        self.line(&format!("{CPU}/online")).map(core_list).unwrap_or_default()
+        self.line(&format!("{CPU}/online"))
+            .map(core_list)
+            .unwrap_or_default()
     }
 
     /// Returns the first line of a per-core file for each of `cores` that has it.
     pub(crate) fn of_cores<'m>(&'m self, cores: &[u32], file: &str) -> Vec<(u32, &'m str)> {
-        cores.iter().filter_map(|core| Some((*core, self.line(&format!("{CPU}/cpu{core}/{file}"))?))).collect()
+        cores
+            .iter()
+            .filter_map(|core| Some((*core, self.line(&format!("{CPU}/cpu{core}/{file}"))?)))
+            .collect()
     }
 
     /// Returns the other hardware threads of a core's physical core, each of which the kernel counts as a core.
@@ -88,13 +115,20 @@ impl Machine {
 
     /// Returns these cores and the siblings of each, in ascending order.
     pub(crate) fn with_siblings(&self, cores: &[u32]) -> Vec<u32> {
-        let siblings = cores.iter().flat_map(|core| self.siblings(*core).unwrap_or_default());
-        siblings.chain(cores.iter().copied()).collect::<BTreeSet<u32>>().into_iter().collect()
+        let siblings = cores
+            .iter()
+            .flat_map(|core| self.siblings(*core).unwrap_or_default());
+        siblings
+            .chain(cores.iter().copied())
+            .collect::<BTreeSet<u32>>()
+            .into_iter()
+            .collect()
     }
 
     /// Returns true if the processor may exceed its nominal frequency, or `None` if the kernel does not report it.
     pub(crate) fn is_turbo_on(&self) -> Option<bool> {
-        let is = |file: &str, on: &str| self.line(&format!("{CPU}/{file}")).map(|value| value == on);
+        let is =
+            |file: &str, on: &str| self.line(&format!("{CPU}/{file}")).map(|value| value == on);
         is("intel_pstate/no_turbo", "0").or_else(|| is("cpufreq/boost", "1"))
     }
 
@@ -103,7 +137,11 @@ impl Machine {
         let state = |number: usize| {
             let file = |name| self.line(&format!("{CPU}/cpu{core}/cpuidle/state{number}/{name}"));
             let latency_us = file("latency")?.parse().ok()?;
-            Some(IdleState { name: file("name")?.to_owned(), latency_us, is_disabled: file("disable") == Some("1") })
+            Some(IdleState {
+                name: file("name")?.to_owned(),
+                latency_us,
+                is_disabled: file("disable") == Some("1"),
+            })
         };
         (0..).map_while(state).collect()
     }
@@ -116,13 +154,24 @@ impl Machine {
     /// Returns the cores of each NUMA node, by its number.
     pub(crate) fn nodes(&self) -> BTreeMap<u32, Vec<u32>> {
         let nodes = self.below("/sys/devices/system/node/node");
-        nodes.filter_map(|(rest, cores)| Some((rest.strip_suffix("/cpulist")?.parse().ok()?, core_list(cores)))).collect()
+        nodes
+            .filter_map(|(rest, cores)| {
+                Some((
+                    rest.strip_suffix("/cpulist")?.parse().ok()?,
+                    core_list(cores),
+                ))
+            })
+            .collect()
     }
 
     /// Returns the numbers of the NUMA nodes that these cores are on.
     pub(crate) fn nodes_of(&self, cores: &[u32]) -> BTreeSet<u32> {
         let nodes = self.nodes();
-        nodes.iter().filter(|(_, own)| own.iter().any(|core| cores.contains(core))).map(|(number, _)| *number).collect()
+        nodes
+            .iter()
+            .filter(|(_, own)| own.iter().any(|core| cores.contains(core)))
+            .map(|(number, _)| *number)
+            .collect()
     }
 
     /// Returns true if the machine is virtual, so that a host may take time from it, or `None` if its processor does not report it.
@@ -134,10 +183,17 @@ impl Machine {
     /// Returns the name by which the host of a virtual machine identifies itself.
     pub(crate) fn hypervisor(&self) -> Option<String> {
         let vendor = || {
-            let names = ["sys_vendor", "product_name"].map(|file| self.line(&format!("/sys/class/dmi/id/{file}")));
+            let names = ["sys_vendor", "product_name"]
+                .map(|file| self.line(&format!("/sys/class/dmi/id/{file}")));
             let names: Vec<&str> = names.into_iter().flatten().collect();
             (!names.is_empty()).then(|| names.join(" "))
         };
-        self.is_virtual()?.then(|| self.line("/sys/hypervisor/type").map(str::to_owned).or_else(vendor)).flatten()
+        self.is_virtual()?
+            .then(|| {
+                self.line("/sys/hypervisor/type")
+                    .map(str::to_owned)
+                    .or_else(vendor)
+            })
+            .flatten()
     }
 }

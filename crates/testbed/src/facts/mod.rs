@@ -12,7 +12,13 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 
-const SYSCTLS: [&str; 5] = ["netdev_max_backlog", "netdev_budget", "dev_weight", "rmem_max", "rps_sock_flow_entries"];
+const SYSCTLS: [&str; 5] = [
+    "netdev_max_backlog",
+    "netdev_budget",
+    "dev_weight",
+    "rmem_max",
+    "rps_sock_flow_entries",
+];
 
 const VIRTUAL: &str = "yes: its host may take processor time away";
 
@@ -21,11 +27,26 @@ const LINES: [(&str, &str); 8] = [
     ("host name", "/proc/sys/kernel/hostname"),
     ("kernel", "/proc/sys/kernel/osrelease"),
     ("kernel command line", "/proc/cmdline"),
-    ("clock source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-    ("simultaneous multithreading", "/sys/devices/system/cpu/smt/control"),
-    ("frequency driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
-    ("cpuidle driver", "/sys/devices/system/cpu/cpuidle/current_driver"),
-    ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor_ro"),
+    (
+        "clock source",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    (
+        "simultaneous multithreading",
+        "/sys/devices/system/cpu/smt/control",
+    ),
+    (
+        "frequency driver",
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver",
+    ),
+    (
+        "cpuidle driver",
+        "/sys/devices/system/cpu/cpuidle/current_driver",
+    ),
+    (
+        "cpuidle governor",
+        "/sys/devices/system/cpu/cpuidle/current_governor_ro",
+    ),
 ];
 
 /// Facts that are the rest of a line in a file: name, path and prefix of the line.
@@ -42,8 +63,12 @@ impl Machine {
     pub fn facts(&self, used: &[u32], interfaces: &[&str]) -> BTreeMap<String, String> {
         let online = self.online();
         let used = if used.is_empty() { &online } else { used };
-        let lines = LINES.iter().map(|(name, path)| (*name, self.line(path).map(str::to_owned)));
-        let fields = FIELDS.iter().map(|(name, path, prefix)| (*name, self.field(path, prefix).map(unquoted)));
+        let lines = LINES
+            .iter()
+            .map(|(name, path)| (*name, self.line(path).map(str::to_owned)));
+        let fields = FIELDS
+            .iter()
+            .map(|(name, path, prefix)| (*name, self.field(path, prefix).map(unquoted)));
         let mut facts: BTreeMap<String, String> = lines
             .chain(fields)
             .chain(self.of_processor(used))
@@ -53,7 +78,11 @@ impl Machine {
             let value = self.line(&format!("/proc/sys/net/core/{sysctl}"))?;
             Some((format!("net.core.{sysctl}"), value.to_owned()))
         }));
-        facts.extend(interfaces.iter().flat_map(|interface| self.interface_facts(interface)));
+        facts.extend(
+            interfaces
+                .iter()
+                .flat_map(|interface| self.interface_facts(interface)),
+        );
         facts.retain(|_, fact| !fact.is_empty());
         facts
     }
@@ -62,36 +91,79 @@ impl Machine {
     fn of_processor(&self, used: &[u32]) -> [(&'static str, Option<String>); 12] {
         let listed = |list| Some(ranges(&self.listed_cores(list)?));
         let governors = self.of_cores(used, "cpufreq/scaling_governor");
-        let idle = used.iter().map(|core| (*core, self.idle_states(*core))).filter(|(_, states)| !states.is_empty());
-        let idle: Vec<(u32, String)> = idle.map(|(core, states)| (core, joined(&states, ", "))).collect();
+        let idle = used
+            .iter()
+            .map(|core| (*core, self.idle_states(*core)))
+            .filter(|(_, states)| !states.is_empty());
+        let idle: Vec<(u32, String)> = idle
+            .map(|(core, states)| (core, joined(&states, ", ")))
+            .collect();
         [
-            ("cores", Some(self.online().len().to_string()).filter(|count| count != "0")),
+            (
+                "cores",
+                Some(self.online().len().to_string()).filter(|count| count != "0"),
+            ),
             ("mitigations", self.mitigations()),
-            ("virtual machine", self.is_virtual().map(|is_virtual| if is_virtual { VIRTUAL } else { "no" }.to_owned())),
+            (
+                "virtual machine",
+                self.is_virtual()
+                    .map(|is_virtual| if is_virtual { VIRTUAL } else { "no" }.to_owned()),
+            ),
             ("hypervisor", self.hypervisor()),
             ("frequency governor", grouped(&governors)),
-            ("turbo", self.is_turbo_on().map(|is_on| if is_on { "on" } else { "off" }.to_owned())),
+            (
+                "turbo",
+                self.is_turbo_on()
+                    .map(|is_on| if is_on { "on" } else { "off" }.to_owned()),
+            ),
             ("C-states", grouped(&idle)),
-            ("SMT siblings of the cores in use", self.sibling_groups(used)),
+            (
+                "SMT siblings of the cores in use",
+                self.sibling_groups(used),
+            ),
             ("isolated cores", listed("isolated")),
             ("nohz_full cores", listed("nohz_full")),
-            ("NUMA nodes", Some(self.nodes()).filter(|nodes| !nodes.is_empty()).map(|nodes| nodes.len().to_string())),
-            ("NUMA nodes of the cores in use", Some(joined(self.nodes_of(used), ", "))),
+            (
+                "NUMA nodes",
+                Some(self.nodes())
+                    .filter(|nodes| !nodes.is_empty())
+                    .map(|nodes| nodes.len().to_string()),
+            ),
+            (
+                "NUMA nodes of the cores in use",
+                Some(joined(self.nodes_of(used), ", ")),
+            ),
         ]
     }
 
     fn sibling_groups(&self, used: &[u32]) -> Option<String> {
-        let siblings: Option<Vec<(u32, Vec<u32>)>> = used.iter().map(|core| Some((*core, self.siblings(*core)?))).collect();
-        let with = siblings?.into_iter().filter(|(_, others)| !others.is_empty());
-        let groups: Vec<String> = with.map(|(core, others)| format!("{core} with {}", ranges(&others))).collect();
-        Some(if groups.is_empty() { "none".to_owned() } else { groups.join("; ") })
+        let siblings: Option<Vec<(u32, Vec<u32>)>> = used
+            .iter()
+            .map(|core| Some((*core, self.siblings(*core)?)))
+            .collect();
+        let with = siblings?
+            .into_iter()
+            .filter(|(_, others)| !others.is_empty());
+        let groups: Vec<String> = with
+            .map(|(core, others)| format!("{core} with {}", ranges(&others)))
+            .collect();
+        Some(if groups.is_empty() {
+            "none".to_owned()
+        } else {
+            groups.join("; ")
+        })
     }
 
     /// Returns `meltdown: Mitigation: PTI; ...`, sorted by name, without the vulnerabilities that do not affect the processor.
     fn mitigations(&self) -> Option<String> {
-        let all: Vec<_> = self.below("/sys/devices/system/cpu/vulnerabilities/").collect();
-        let affected: Vec<String> =
-            all.iter().filter(|(_, state)| *state != "Not affected").map(|(name, state)| format!("{name}: {state}")).collect();
+        let all: Vec<_> = self
+            .below("/sys/devices/system/cpu/vulnerabilities/")
+            .collect();
+        let affected: Vec<String> = all
+            .iter()
+            .filter(|(_, state)| *state != "Not affected")
+            .map(|(name, state)| format!("{name}: {state}"))
+            .collect();
         match (all.is_empty(), affected.is_empty()) {
             (true, _) => None,
             (false, true) => Some("none needed".to_owned()),
@@ -103,10 +175,18 @@ impl Machine {
 /// Returns the value that all cores have in common, or each value with its cores.
 fn grouped(of_cores: &[(u32, impl Display)]) -> Option<String> {
     let mut groups = BTreeMap::<String, Vec<u32>>::new();
-    of_cores.iter().for_each(|(core, value)| groups.entry(value.to_string()).or_default().push(*core));
+    of_cores
+        .iter()
+        .for_each(|(core, value)| groups.entry(value.to_string()).or_default().push(*core));
     match groups.len() {
         0 | 1 => groups.into_keys().next(),
-        _ => Some(groups.iter().map(|(value, cores)| format!("{value} on {}", ranges(cores))).collect::<Vec<_>>().join("; ")),
+        _ => Some(
+            groups
+                .iter()
+                .map(|(value, cores)| format!("{value} on {}", ranges(cores)))
+                .collect::<Vec<_>>()
+                .join("; "),
+        ),
     }
 }
 
@@ -117,11 +197,19 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
         _ => run[0].to_string(),
     });
     let text = starts.collect::<Vec<_>>().join(",");
-    if text.is_empty() { "none".to_owned() } else { text }
+    if text.is_empty() {
+        "none".to_owned()
+    } else {
+        text
+    }
 }
 
 fn joined(items: impl IntoIterator<Item = impl Display>, separator: &str) -> String {
-    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
+    items
+        .into_iter()
+        .map(|item| item.to_string())
+        .collect::<Vec<_>>()
+        .join(separator)
 }
 
 fn unquoted(text: &str) -> String {
@@ -130,13 +218,18 @@ fn unquoted(text: &str) -> String {
 
 /// Returns the name of this host.
 pub fn host_name() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned()
+    fs::read_to_string("/proc/sys/kernel/hostname")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// Returns the memory available without swapping, in octets.
 pub fn available_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let field = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let field = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(field.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 

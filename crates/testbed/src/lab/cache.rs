@@ -22,7 +22,11 @@ pub(super) const UNFINISHED: &str = ".unfinished";
 
 /// Returns the directory of the labs, absolute because commands run in other directories.
 pub fn cache() -> PathBuf {
-    cache_named(std::env::var_os("SIXBENCH_LAB").filter(|path| !path.is_empty()).map(PathBuf::from))
+    cache_named(
+        std::env::var_os("SIXBENCH_LAB")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from),
+    )
 }
 
 fn cache_named(named: Option<PathBuf>) -> PathBuf {
@@ -72,10 +76,16 @@ impl KernelLab {
     pub fn find(cache: &Path, modules: &[String]) -> Result<Self, TestbedError> {
         let labs = Self::of_this_machine(cache);
         let has_all = |lab: &&Self| modules.iter().all(|module| lab.has(module));
-        if let Some(lab) = labs.iter().filter(has_all).max_by_key(|lab| (numbers(&lab.manifest.jool), lab.built())) {
+        if let Some(lab) = labs
+            .iter()
+            .filter(has_all)
+            .max_by_key(|lab| (numbers(&lab.manifest.jool), lab.built()))
+        {
             return Ok(lab.clone());
         }
-        let missing = modules.iter().find(|module| !labs.iter().any(|lab| lab.has(module)));
+        let missing = modules
+            .iter()
+            .find(|module| !labs.iter().any(|lab| lab.has(module)));
         let text = match missing.filter(|_| !labs.is_empty()) {
             Some(module) => format!(
                 "the kernel lab in {} has no module {module}: build it with a version of Jool that has it (sixbench lab build --jool DIR|ARCHIVE)",
@@ -90,8 +100,12 @@ impl KernelLab {
     }
 
     fn of_this_machine(cache: &Path) -> Vec<Self> {
-        let Ok(inputs) = Inputs::of_this_machine() else { return Vec::new() };
-        let labs = entries(cache).into_iter().filter_map(|path| Self::open(&path));
+        let Ok(inputs) = Inputs::of_this_machine() else {
+            return Vec::new();
+        };
+        let labs = entries(cache)
+            .into_iter()
+            .filter_map(|path| Self::open(&path));
         labs.filter(|lab| inputs.made(lab.directory())).collect()
     }
 
@@ -102,8 +116,13 @@ impl KernelLab {
     /// Opens a lab. Returns `None` if the directory is not a complete lab.
     pub(super) fn open(directory: &Path) -> Option<Self> {
         let is_unfinished = directory.to_string_lossy().ends_with(UNFINISHED);
-        let text = std::fs::read_to_string(directory.join(MANIFEST)).ok().filter(|_| !is_unfinished)?;
-        Some(Self { directory: directory.to_owned(), manifest: toml::from_str(&text).ok()? })
+        let text = std::fs::read_to_string(directory.join(MANIFEST))
+            .ok()
+            .filter(|_| !is_unfinished)?;
+        Some(Self {
+            directory: directory.to_owned(),
+            manifest: toml::from_str(&text).ok()?,
+        })
     }
 
     /// Returns the directory of the lab.
@@ -120,9 +139,16 @@ impl KernelLab {
         if self.manifest.modules.iter().any(|built| built == module) {
             return true;
         }
-        let order = std::fs::read_to_string(module_tree(&self.directory, &self.manifest.kernel).join("modules.dep"));
+        let order = std::fs::read_to_string(
+            module_tree(&self.directory, &self.manifest.kernel).join("modules.dep"),
+        );
         let file = format!("/{module}.ko");
-        order.is_ok_and(|text| text.lines().any(|line| line.split_once(':').is_some_and(|(path, _)| path.ends_with(&file))))
+        order.is_ok_and(|text| {
+            text.lines().any(|line| {
+                line.split_once(':')
+                    .is_some_and(|(path, _)| path.ends_with(&file))
+            })
+        })
     }
 
     /// Returns the directory of the programs that take precedence over the system's own in a virtual machine.
@@ -138,13 +164,20 @@ impl KernelLab {
 
 /// Returns the modification time of a file: the time of a build if it completes one.
 pub(super) fn built_at(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+    std::fs::metadata(file)
+        .and_then(|metadata| metadata.modified())
+        .ok()
 }
 
 /// Returns the numbers of an upstream version, without Debian's revision: 4, 1 and 9 for `4.1.9-1`.
 fn numbers(version: &str) -> Vec<u32> {
-    let upstream = version.split_once('-').map_or(version, |(upstream, _)| upstream);
-    upstream.split('.').map_while(|number| number.parse().ok()).collect()
+    let upstream = version
+        .split_once('-')
+        .map_or(version, |(upstream, _)| upstream);
+    upstream
+        .split('.')
+        .map_while(|number| number.parse().ok())
+        .collect()
 }
 
 pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
@@ -171,8 +204,15 @@ fn contents_of(directory: &Path) -> Option<String> {
             .filter(|_| is_whole)
             .map(|text| text.trim().to_owned());
     }
-    let Manifest { kernel, jool, modules } = KernelLab::open(directory)?.manifest;
-    Some(format!("Linux {kernel}, Jool {jool} ({})", modules.join(", ")))
+    let Manifest {
+        kernel,
+        jool,
+        modules,
+    } = KernelLab::open(directory)?.manifest;
+    Some(format!(
+        "Linux {kernel}, Jool {jool} ({})",
+        modules.join(", ")
+    ))
 }
 
 fn is_vpp(path: &Path) -> bool {
@@ -204,7 +244,11 @@ pub(super) fn lock(cache: &Path, waits: &mut dyn FnMut()) -> Result<File, Testbe
     let path = cache.join("lock");
     make_directories(cache)?;
     // A file of the user's that has this name is left as it is.
-    let opened = File::options().write(true).create(true).truncate(false).open(&path);
+    let opened = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path);
     let file = opened.map_err(TestbedError::file("write", &path))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
@@ -221,7 +265,10 @@ pub(super) fn make_directories(path: &Path) -> Result<(), TestbedError> {
 
 /// Returns the directories with the names of labs or of programs built next to them, sorted by name.
 pub(super) fn entries(cache: &Path) -> Vec<PathBuf> {
-    let all = std::fs::read_dir(cache).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let all = std::fs::read_dir(cache)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()));
     let mut labs: Vec<PathBuf> = all.filter(|path| path.is_dir() && is_ours(path)).collect();
     labs.sort();
     labs
@@ -232,11 +279,16 @@ fn is_ours(path: &Path) -> bool {
 }
 
 fn has_prefix(path: &Path, prefix: &str) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.starts_with(prefix))
 }
 
 fn size_of(path: &Path) -> u64 {
-    let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let entries = std::fs::read_dir(path)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
         Ok(metadata) => metadata.len(),
@@ -254,7 +306,8 @@ mod tests {
 
     impl Scratch {
         fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("sixbench-lab-{name}-{}", std::process::id()));
+            let path =
+                std::env::temp_dir().join(format!("sixbench-lab-{name}-{}", std::process::id()));
             std::fs::create_dir_all(&path).expect("a directory");
             Self(path)
         }
@@ -286,8 +339,18 @@ mod tests {
         assert_eq!(KernelLab::open(&half), None);
         let vpp = cache.add("vpp-1", None);
         std::fs::write(vpp.join(VPP_VERSION), "VPP v1\n").expect("a file");
-        let contents: Vec<Option<String>> = list(&cache.0).into_iter().map(|entry| entry.contents).collect();
-        assert_eq!(contents, [Some("Linux 6.1.176, Jool 4.1.9 (jool_siit)".to_owned()), None, Some("VPP v1".to_owned())]);
+        let contents: Vec<Option<String>> = list(&cache.0)
+            .into_iter()
+            .map(|entry| entry.contents)
+            .collect();
+        assert_eq!(
+            contents,
+            [
+                Some("Linux 6.1.176, Jool 4.1.9 (jool_siit)".to_owned()),
+                None,
+                Some("VPP v1".to_owned())
+            ]
+        );
     }
 
     #[test]
@@ -304,7 +367,9 @@ mod tests {
     #[test]
     fn versions_are_compared_as_numbers() {
         assert_eq!(numbers("4.1.9-1"), [4, 1, 9]);
-        assert!(numbers("4.1.15-1") > numbers("4.1.9-1") && numbers("4.1.255.5") > numbers("4.1.15-1"));
+        assert!(
+            numbers("4.1.15-1") > numbers("4.1.9-1") && numbers("4.1.255.5") > numbers("4.1.15-1")
+        );
         assert!(numbers("4.2.0") > numbers("4.1.255.5") && numbers("10.0") > numbers("9.9.9"));
     }
 
@@ -312,8 +377,14 @@ mod tests {
     fn of_several_labs_the_newest_jool_is_taken_and_of_one_jool_the_last_build() {
         let cache = Scratch::new("newest");
         let base = Inputs::of_this_machine().expect("packages").name(None);
-        let add = |name: &str, jool: &str| cache.add(&format!("{base}{name}"), Some(&GOOD.replace("4.1.9", jool)));
-        let found = || KernelLab::find(&cache.0, &["jool_siit".to_owned()]).expect("a lab").directory;
+        let add = |name: &str, jool: &str| {
+            cache.add(&format!("{base}{name}"), Some(&GOOD.replace("4.1.9", jool)))
+        };
+        let found = || {
+            KernelLab::find(&cache.0, &["jool_siit".to_owned()])
+                .expect("a lab")
+                .directory
+        };
         let debian = add("", "4.1.9-1");
         add("-own-jool-4.1.8.0-1", "4.1.8.0");
         assert_eq!(found(), debian);
@@ -339,7 +410,9 @@ mod tests {
     #[test]
     fn a_missing_lab_says_how_to_build_it() {
         let cache = Scratch::new("missing");
-        let error = KernelLab::find(&cache.0, &[]).expect_err("none").to_string();
+        let error = KernelLab::find(&cache.0, &[])
+            .expect_err("none")
+            .to_string();
         assert!(error.contains("run `sixbench lab build` once"), "{error}");
     }
 
@@ -349,7 +422,11 @@ mod tests {
         let path = cache.add("linux-1", Some(GOOD));
         let tree = module_tree(&path, "6.1.176");
         std::fs::create_dir_all(&tree).expect("a directory");
-        std::fs::write(tree.join("modules.dep"), "kernel/net/ipv6/sit.ko: kernel/net/ipv6/ipv6.ko\n").expect("a file");
+        std::fs::write(
+            tree.join("modules.dep"),
+            "kernel/net/ipv6/sit.ko: kernel/net/ipv6/ipv6.ko\n",
+        )
+        .expect("a file");
         let lab = KernelLab::open(&path).expect("a lab");
         assert!(lab.has("sit") && !lab.has("ipv6") && !lab.has("it"));
     }

@@ -28,8 +28,11 @@ impl VirtualMachine {
         let shell = namespace.shell();
         let lab = KernelLab::find(&cache(), &recipe.modules)?;
         hand_over(&shell)?;
-        let link =
-            |(name, mac): (&str, &str)| GuestLink { name: name.to_owned(), mac: mac.to_owned(), local: link_local(name) };
+        let link = |(name, mac): (&str, &str)| GuestLink {
+            name: name.to_owned(),
+            mac: mac.to_owned(),
+            local: link_local(name),
+        };
         let wanted = MachineSpec {
             directory: directory.to_owned(),
             links: LINKS.into_iter().zip(MACS).map(link).collect(),
@@ -72,12 +75,18 @@ fn lacking_for_one(device: &Recipe) -> Option<(LabPart, TestbedError)> {
     {
         return Some((LabPart::Kernel, error));
     }
-    let vpp = if device.built.contains(&LabProgram::Vpp) { BuiltVpp::find(&cache()).err() } else { None };
+    let vpp = if device.built.contains(&LabProgram::Vpp) {
+        BuiltVpp::find(&cache()).err()
+    } else {
+        None
+    };
     vpp.map(|error| (LabPart::Vpp, error))
 }
 
 fn mtu_of(shell: &Shell) -> u32 {
-    let printed = shell.look(&["cat", &format!("/sys/class/net/{}/mtu", LINKS[0])]).unwrap_or_default();
+    let printed = shell
+        .look(&["cat", &format!("/sys/class/net/{}/mtu", LINKS[0])])
+        .unwrap_or_default();
     printed.trim().parse().unwrap_or(ORDINARY_MTU)
 }
 
@@ -89,8 +98,14 @@ mod tests {
     fn a_module_that_no_lab_has_is_told_before_anything_is_touched() {
         let text = include_str!("../../../../recipes/linux-ipv4.toml");
         assert!(check_for(&toml::from_str(text).expect("a recipe")).is_ok());
-        let nowhere = text.replacen("technology", "host = \"lab\"\nmodules = [\"no_such_module\"]\ntechnology", 1);
-        let error = check_for(&toml::from_str(&nowhere).expect("a recipe")).expect_err("none").to_string();
+        let nowhere = text.replacen(
+            "technology",
+            "host = \"lab\"\nmodules = [\"no_such_module\"]\ntechnology",
+            1,
+        );
+        let error = check_for(&toml::from_str(&nowhere).expect("a recipe"))
+            .expect_err("none")
+            .to_string();
         assert!(error.contains("sixbench lab build"), "{error}");
     }
 }

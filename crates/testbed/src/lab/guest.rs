@@ -84,10 +84,27 @@ impl Files {
 /// Returns the script that starts the machine in the network namespace of its interfaces.
 pub(super) fn boot(lab: &KernelLab, wanted: &MachineSpec, files: &Files) -> String {
     // The machine gets a PID namespace, so that all its processes end with its first one.
-    let before = ["exec", "unshare", "--pid", "--fork", "--kill-child=KILL", "env"].map(str::to_owned);
+    let before = [
+        "exec",
+        "unshare",
+        "--pid",
+        "--fork",
+        "--kill-child=KILL",
+        "env",
+    ]
+    .map(str::to_owned);
     let shim = format!("LD_PRELOAD={}", lab.shim().display());
-    let words: Vec<String> = before.into_iter().chain([shim, "linux.uml".to_owned()]).chain(kernel(wanted, files)).collect();
-    format!("echo $$ > {}\n{} <> {}\n", word(&files.pid()), quoted(&words), word(&files.console()))
+    let words: Vec<String> = before
+        .into_iter()
+        .chain([shim, "linux.uml".to_owned()])
+        .chain(kernel(wanted, files))
+        .collect();
+    format!(
+        "echo $$ > {}\n{} <> {}\n",
+        word(&files.pid()),
+        quoted(&words),
+        word(&files.console())
+    )
 }
 
 fn word(path: &Path) -> String {
@@ -95,12 +112,27 @@ fn word(path: &Path) -> String {
 }
 
 fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
-    let mut words = vec![format!("mem={}M", wanted.memory_mib), format!("uml_dir={}/uml", files.directory().display())];
-    words.extend(["rootfstype=hostfs", "ro", "quiet", "con=null", "con0=fd:0,fd:1", "con1=null"].map(str::to_owned));
+    let mut words = vec![
+        format!("mem={}M", wanted.memory_mib),
+        format!("uml_dir={}/uml", files.directory().display()),
+    ];
+    words.extend(
+        [
+            "rootfstype=hostfs",
+            "ro",
+            "quiet",
+            "con=null",
+            "con0=fd:0,fd:1",
+            "con1=null",
+        ]
+        .map(str::to_owned),
+    );
     words.push(format!("init={}", files.init().display()));
     for (number, link) in wanted.links.iter().enumerate() {
         let (name, mac, mtu) = (&link.name, &link.mac, wanted.mtu);
-        words.push(format!("vec{number}:transport=raw,depth=128,ifname={name},mac={mac},mtu={mtu}"));
+        words.push(format!(
+            "vec{number}:transport=raw,depth=128,ifname={name},mac={mac},mtu={mtu}"
+        ));
     }
     words
 }
@@ -108,13 +140,23 @@ fn kernel(wanted: &MachineSpec, files: &Files) -> Vec<String> {
 /// Returns the script of the first process: a router with its links up, then commands read from the console.
 pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
     let programs = word(&lab.programs());
-    let mut script = format!("#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n");
+    let mut script = format!(
+        "#!/bin/sh\nset -e\nhere=${{0%/*}}\nexport PATH={programs}:/usr/sbin:/usr/bin:/sbin:/bin\n"
+    );
     script += "export LC_ALL=C HOME=/run TMPDIR=/run\n";
     script += "mount -t proc proc /proc\nmount -t sysfs sysfs /sys\nmount -t tmpfs tmpfs /run\n";
     script += "# The only place of its host that it may write to.\nmount -t hostfs -o \"$here/out\" none \"$here/out\"\n";
-    script += &format!("echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n", quoted(&wanted.modules));
-    ROUTER_SYSCTLS.iter().for_each(|(sysctl, value)| script += &format!("echo {value} > /proc/sys/net/{sysctl}\n"));
-    script += &format!("ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n", links(wanted));
+    script += &format!(
+        "echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n",
+        quoted(&wanted.modules)
+    );
+    ROUTER_SYSCTLS
+        .iter()
+        .for_each(|(sysctl, value)| script += &format!("echo {value} > /proc/sys/net/{sysctl}\n"));
+    script += &format!(
+        "ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n",
+        links(wanted)
+    );
     script += "echo ready > \"$here/out/ready\"\nset +e\n";
     script + SERVE
 }
@@ -154,8 +196,15 @@ mod tests {
     const LAB: &str = "/cache of mine/linux-1";
 
     fn scripts() -> [String; 2] {
-        let manifest = Manifest { kernel: "6.1.176".to_owned(), jool: "4.1.9".to_owned(), modules: vec![] };
-        let lab = KernelLab { directory: LAB.into(), manifest };
+        let manifest = Manifest {
+            kernel: "6.1.176".to_owned(),
+            jool: "4.1.9".to_owned(),
+            modules: vec![],
+        };
+        let lab = KernelLab {
+            directory: LAB.into(),
+            manifest,
+        };
         let wanted = MachineSpec {
             directory: DIRECTORY.into(),
             links: vec![],
@@ -170,46 +219,107 @@ mod tests {
 
     /// Returns the words of a line as a shell parses them.
     fn read_by_a_shell(line: &str) -> Vec<String> {
-        let output = Command::new("sh").args(["-c", &format!("printf '%s\\n' {line}")]).output().expect("sh");
-        String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+        let output = Command::new("sh")
+            .args(["-c", &format!("printf '%s\\n' {line}")])
+            .output()
+            .expect("sh");
+        String::from_utf8(output.stdout)
+            .expect("text")
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
     fn paths_in_the_scripts_stay_whole_whatever_their_names_are() {
         let [boot, init] = scripts();
-        let number = boot.lines().next().and_then(|line| line.strip_prefix("echo $$ > ")).expect("the number's file");
-        assert_eq!(read_by_a_shell(number), [format!("{DIRECTORY}/machine/pid")]);
-        let started = boot.lines().nth(1).and_then(|line| line.strip_prefix("exec ")).expect("the kernel");
+        let number = boot
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("echo $$ > "))
+            .expect("the number's file");
+        assert_eq!(
+            read_by_a_shell(number),
+            [format!("{DIRECTORY}/machine/pid")]
+        );
+        let started = boot
+            .lines()
+            .nth(1)
+            .and_then(|line| line.strip_prefix("exec "))
+            .expect("the kernel");
         let (words, console) = started.split_once(" <> ").expect("its console");
-        assert_eq!(read_by_a_shell(console), [format!("{DIRECTORY}/machine/console")]);
-        assert!(read_by_a_shell(words).contains(&format!("init={DIRECTORY}/machine/init")), "{words}");
-        assert!(read_by_a_shell(words).contains(&format!("LD_PRELOAD={LAB}/shim.so")), "{words}");
-        let path = init.lines().find_map(|line| line.strip_prefix("export ")).expect("a search path");
-        assert_eq!(read_by_a_shell(path), [format!("PATH={LAB}/bin:/usr/sbin:/usr/bin:/sbin:/bin")]);
+        assert_eq!(
+            read_by_a_shell(console),
+            [format!("{DIRECTORY}/machine/console")]
+        );
+        assert!(
+            read_by_a_shell(words).contains(&format!("init={DIRECTORY}/machine/init")),
+            "{words}"
+        );
+        assert!(
+            read_by_a_shell(words).contains(&format!("LD_PRELOAD={LAB}/shim.so")),
+            "{words}"
+        );
+        let path = init
+            .lines()
+            .find_map(|line| line.strip_prefix("export "))
+            .expect("a search path");
+        assert_eq!(
+            read_by_a_shell(path),
+            [format!("PATH={LAB}/bin:/usr/sbin:/usr/bin:/sbin:/bin")]
+        );
     }
     /// Emulates a machine that did not read its console for minutes: it reads each line only when the next one arrives.
     const LATE: &str = "while read -r line; do printf '%s\\n' \"$held\"; held=$line; done <> \"$here/console\" | (\n";
 
     #[test]
     fn a_machine_that_missed_its_console_is_woken() {
-        let directory = std::env::temp_dir().join(format!("sb-{}-late machine", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sb-{}-late machine", std::process::id()));
         let files = Files::of(&directory);
-        files.folders().iter().for_each(|folder| std::fs::create_dir_all(folder).expect("a folder"));
-        assert!(Command::new("mkfifo").arg(files.console()).status().expect("mkfifo").success());
+        files
+            .folders()
+            .iter()
+            .for_each(|folder| std::fs::create_dir_all(folder).expect("a folder"));
+        assert!(
+            Command::new("mkfifo")
+                .arg(files.console())
+                .status()
+                .expect("mkfifo")
+                .success()
+        );
         std::fs::write(files.inside(), INSIDE).expect("a script");
         let ready = files.directory().join("out/ready");
         std::fs::write(ready, "ready").expect("a file");
         let here = format!("here={}\n", word(files.directory()));
-        let mut machine =
-            Command::new("sh").args(["-c", &format!("{here}{LATE}{SERVE})")]).process_group(0).spawn().expect("a machine");
+        let mut machine = Command::new("sh")
+            .args(["-c", &format!("{here}{LATE}{SERVE})")])
+            .process_group(0)
+            .spawn()
+            .expect("a machine");
         std::fs::write(files.pid(), format!("{}\n", machine.id())).expect("a file");
         // Without `timeout`, a failure would make the test hang.
         let inside = files.inside();
-        let asked = Command::new("timeout").args(["60", "sh"]).arg(inside).args(["echo", "it's awake"]).output().expect("sh");
+        let asked = Command::new("timeout")
+            .args(["60", "sh"])
+            .arg(inside)
+            .args(["echo", "it's awake"])
+            .output()
+            .expect("sh");
         let group = format!("-{}", machine.id());
-        assert!(Command::new("kill").args(["-KILL", "--", &group]).status().expect("kill").success());
+        assert!(
+            Command::new("kill")
+                .args(["-KILL", "--", &group])
+                .status()
+                .expect("kill")
+                .success()
+        );
         machine.wait().expect("its end");
         std::fs::remove_dir_all(&directory).expect("no directory");
-        assert_eq!(String::from_utf8_lossy(&asked.stdout), "it's awake\n", "{asked:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&asked.stdout),
+            "it's awake\n",
+            "{asked:?}"
+        );
     }
 }

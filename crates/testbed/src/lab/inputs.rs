@@ -24,7 +24,9 @@ impl Inputs {
     pub(super) fn of_this_machine() -> Result<Self, TestbedError> {
         let built_using = query("user-mode-linux", "${Built-Using}")?;
         let unread = || {
-            TestbedError::Other(format!("the package user-mode-linux does not say which kernel it contains: `{built_using}`"))
+            TestbedError::Other(format!(
+                "the package user-mode-linux does not say which kernel it contains: `{built_using}`"
+            ))
         };
         Ok(Self {
             kernel_package: kernel_version(&built_using).ok_or_else(unread)?.to_owned(),
@@ -34,7 +36,9 @@ impl Inputs {
 
     /// Returns the release of the kernel, such as `6.1.176`.
     pub(super) fn kernel(&self) -> &str {
-        self.kernel_package.rsplit_once('-').map_or(&self.kernel_package, |(upstream, _)| upstream)
+        self.kernel_package
+            .rsplit_once('-')
+            .map_or(&self.kernel_package, |(upstream, _)| upstream)
     }
 
     /// Returns the binary package with the source: `linux-source-6.1`.
@@ -53,13 +57,22 @@ impl Inputs {
 
     fn base(&self) -> String {
         let shim = fnv(SHIM.as_bytes()) ^ FORM;
-        format!("{PREFIX}{}-jool-{}-{shim:016x}", self.kernel_package, self.jool_package)
+        format!(
+            "{PREFIX}{}-jool-{}-{shim:016x}",
+            self.kernel_package, self.jool_package
+        )
     }
 
     pub(super) fn made(&self, lab: &Path) -> bool {
-        let name = lab.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = lab
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         let base = self.base();
-        name == base || name.strip_prefix(&base).is_some_and(|rest| rest.starts_with("-own-jool-"))
+        name == base
+            || name
+                .strip_prefix(&base)
+                .is_some_and(|rest| rest.starts_with("-own-jool-"))
     }
 
     pub(super) fn kernel_modules(&self) -> PathBuf {
@@ -70,14 +83,19 @@ impl Inputs {
 /// Returns the version in `linux (= 6.1.176-1)`, the form in which a package names the sources it was built from.
 fn kernel_version(built_using: &str) -> Option<&str> {
     let sources = built_using.split(',').map(str::trim);
-    sources.into_iter().find_map(|source| source.strip_prefix("linux (= ")?.strip_suffix(')'))
+    sources
+        .into_iter()
+        .find_map(|source| source.strip_prefix("linux (= ")?.strip_suffix(')'))
 }
 
 fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     let printed = Shell::new().look(&["dpkg-query", "-W", "-f", field, package]);
     match printed.map(|text| text.trim().to_owned()) {
         Ok(text) if !text.is_empty() => Ok(text),
-        _ => Err(TestbedError::Missing { program: package.to_owned(), cure: Some("sixbench lab build".to_owned()) }),
+        _ => Err(TestbedError::Missing {
+            program: package.to_owned(),
+            cure: Some("sixbench lab build".to_owned()),
+        }),
     }
 }
 
@@ -90,7 +108,9 @@ fn fnv(octets: &[u8]) -> u64 {
 
 /// Returns the hash of some data with the hash `before`, followed by `octets`.
 pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
-    octets.iter().fold(before, |hash, octet| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3))
+    octets.iter().fold(before, |hash, octet| {
+        (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -98,22 +118,36 @@ mod tests {
     use super::*;
 
     fn inputs() -> Inputs {
-        Inputs { kernel_package: "6.1.176-1".to_owned(), jool_package: "4.1.9-1".to_owned() }
+        Inputs {
+            kernel_package: "6.1.176-1".to_owned(),
+            jool_package: "4.1.9-1".to_owned(),
+        }
     }
 
     #[test]
     fn the_kernel_is_the_one_that_the_package_was_built_of() {
-        assert_eq!(kernel_version("gcc-12 (= 12.2.0-14), linux (= 6.1.176-1)"), Some("6.1.176-1"));
+        assert_eq!(
+            kernel_version("gcc-12 (= 12.2.0-14), linux (= 6.1.176-1)"),
+            Some("6.1.176-1")
+        );
         assert_eq!(kernel_version(""), None);
-        assert_eq!((inputs().kernel(), inputs().source_package().as_str()), ("6.1.176", "linux-source-6.1"));
+        assert_eq!(
+            (inputs().kernel(), inputs().source_package().as_str()),
+            ("6.1.176", "linux-source-6.1")
+        );
     }
 
     #[test]
     fn another_version_makes_another_lab() {
-        let other = Inputs { jool_package: "4.1.15-1".to_owned(), ..inputs() };
+        let other = Inputs {
+            jool_package: "4.1.15-1".to_owned(),
+            ..inputs()
+        };
         let (name, own) = (inputs().name(None), inputs().name(Some("4.2.0")));
         assert!(name.starts_with("linux-6.1.176-1-jool-4.1.9-1-"), "{name}");
-        assert!(inputs().made(Path::new("/c").join(&name).as_path()) && inputs().made(Path::new(&own)));
+        assert!(
+            inputs().made(Path::new("/c").join(&name).as_path()) && inputs().made(Path::new(&own))
+        );
         assert!(!other.made(Path::new(&name)));
         assert!(!inputs().made(Path::new(&format!("{name}.unfinished"))));
     }

@@ -30,7 +30,11 @@ impl VirtualMachine {
     ///
     /// # Errors
     /// A file cannot be written, or the machine does not come up within 20 seconds. The error contains the last lines of its console.
-    pub fn boot(lab: &KernelLab, wanted: &MachineSpec, namespace: &Shell) -> Result<Self, TestbedError> {
+    pub fn boot(
+        lab: &KernelLab,
+        wanted: &MachineSpec,
+        namespace: &Shell,
+    ) -> Result<Self, TestbedError> {
         let files = Files::of(&wanted.directory);
         let names: Vec<&str> = wanted.links.iter().map(|link| link.name.as_str()).collect();
         namespace.transcript().comment(&format!(
@@ -42,13 +46,23 @@ impl VirtualMachine {
         let words = ["sh".to_owned(), files.boot().display().to_string()];
         let child = namespace.start(&wanted.cores, &words, &files.console_log())?;
         let kernel = lab.manifest().kernel.clone();
-        let mut machine = Self { kernel, files, namespace: namespace.clone(), child };
+        let mut machine = Self {
+            kernel,
+            files,
+            namespace: namespace.clone(),
+            child,
+        };
         machine.wait_until_ready()?;
         Ok(machine)
     }
 
     fn wait_until_ready(&mut self) -> Result<(), TestbedError> {
-        match self.shell().with_timeout(TIMEOUT).for_purpose("a virtual machine to boot").run(&["true"]) {
+        match self
+            .shell()
+            .with_timeout(TIMEOUT)
+            .for_purpose("a virtual machine to boot")
+            .run(&["true"])
+        {
             Ok(_) => Ok(()),
             Err(TestbedError::Interrupted) => Err(TestbedError::Interrupted),
             Err(error) => {
@@ -73,8 +87,13 @@ impl VirtualMachine {
 
     /// Returns an error if the machine has ended, with the last lines of its console.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
-        let Some(status) = self.child.as_mut().and_then(Daemon::ended) else { return Ok(()) };
-        Err(TestbedError::Other(format!("the virtual machine has ended ({status}); its console says: {}", self.last_words())))
+        let Some(status) = self.child.as_mut().and_then(Daemon::ended) else {
+            return Ok(());
+        };
+        Err(TestbedError::Other(format!(
+            "the virtual machine has ended ({status}); its console says: {}",
+            self.last_words()
+        )))
     }
 
     /// Returns a description of the machine.
@@ -94,16 +113,27 @@ impl VirtualMachine {
 
 /// Returns the last lines of a console, or the last ones up to a kernel panic.
 fn last_words(console: &str) -> String {
-    let lines: Vec<&str> = console.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let end = lines.iter().position(|line| line.contains("Kernel panic")).map_or(lines.len(), |panic| panic + 1);
+    let lines: Vec<&str> = console
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let end = lines
+        .iter()
+        .position(|line| line.contains("Kernel panic"))
+        .map_or(lines.len(), |panic| panic + 1);
     lines[end.saturating_sub(LAST)..end].join("; ")
 }
 
 impl Drop for VirtualMachine {
     fn drop(&mut self) {
         let pid = quoted(&[self.files.pid().display().to_string()]);
-        self.namespace.transcript().line(&format!("kill -KILL $(cat {pid})"));
-        let Some(mut child) = self.child.take() else { return };
+        self.namespace
+            .transcript()
+            .line(&format!("kill -KILL $(cat {pid})"));
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
         end(&mut child);
         let number = child.number();
         if Path::new("/proc").join(number.to_string()).exists() {
@@ -115,7 +145,11 @@ impl Drop for VirtualMachine {
 
 /// Kills the machine's kernel and with it all of its processes, then the process that waits for it.
 fn end(child: &mut Daemon) {
-    let kernels: Vec<String> = family(child.number()).iter().skip(1).map(u32::to_string).collect();
+    let kernels: Vec<String> = family(child.number())
+        .iter()
+        .skip(1)
+        .map(u32::to_string)
+        .collect();
     if !kernels.is_empty() {
         kill("KILL", &kernels);
     }
@@ -126,16 +160,25 @@ fn end(child: &mut Daemon) {
     child.end();
 }
 
-fn write_files(lab: &KernelLab, wanted: &MachineSpec, files: &Files, namespace: &Shell) -> Result<(), TestbedError> {
+fn write_files(
+    lab: &KernelLab,
+    wanted: &MachineSpec,
+    files: &Files,
+    namespace: &Shell,
+) -> Result<(), TestbedError> {
     let here = namespace.outside();
     let folders = files.folders().map(|folder| folder.display().to_string());
-    let words: Vec<&str> = ["mkdir", "-p"].into_iter().chain(folders.iter().map(String::as_str)).collect();
+    let words: Vec<&str> = ["mkdir", "-p"]
+        .into_iter()
+        .chain(folders.iter().map(String::as_str))
+        .collect();
     here.run(&words)?;
     here.run(&["mkfifo", &files.console().display().to_string()])?;
     here.write(&files.inside(), guest::INSIDE)?;
     here.write(&files.init(), &guest::init(lab, wanted))?;
     here.write(&files.boot(), &guest::boot(lab, wanted, files))?;
-    here.run(&["chmod", "755", &files.init().display().to_string()]).map(drop)
+    here.run(&["chmod", "755", &files.init().display().to_string()])
+        .map(drop)
 }
 
 #[cfg(test)]
@@ -144,8 +187,12 @@ mod tests {
 
     #[test]
     fn of_a_panic_the_lines_that_led_to_it_are_told() {
-        let console = "booting\r\nno such link\r\nKernel panic - not syncing: no init\r\nCPU: 0\r\n";
-        assert_eq!(last_words(console), "booting; no such link; Kernel panic - not syncing: no init");
+        let console =
+            "booting\r\nno such link\r\nKernel panic - not syncing: no init\r\nCPU: 0\r\n";
+        assert_eq!(
+            last_words(console),
+            "booting; no such link; Kernel panic - not syncing: no init"
+        );
         assert_eq!(last_words("a\n\nb\n"), "a; b");
     }
 }

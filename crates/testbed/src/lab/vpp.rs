@@ -19,7 +19,9 @@ impl BuiltVpp {
     /// # Errors
     /// There is no build. The error names the command for it.
     pub fn find(cache: &Path) -> Result<Self, TestbedError> {
-        let all = entries(cache).into_iter().filter_map(|path| Self::open(&path));
+        let all = entries(cache)
+            .into_iter()
+            .filter_map(|path| Self::open(&path));
         all.max_by_key(|vpp| built_at(&vpp.directory.join(VPP_VERSION))).ok_or_else(|| {
             TestbedError::Other(format!(
                 "there is no VPP in {}, and no Debian package has it: build it from its source (sixbench lab build --vpp DIR|ARCHIVE)",
@@ -32,8 +34,13 @@ impl BuiltVpp {
     pub(super) fn open(directory: &Path) -> Option<Self> {
         let name = directory.file_name()?.to_str()?;
         let is_whole = name.starts_with(VPP_PREFIX) && !name.ends_with(UNFINISHED);
-        let version = std::fs::read_to_string(directory.join(VPP_VERSION)).ok().filter(|_| is_whole)?;
-        Some(Self { directory: directory.to_owned(), version: version.trim().to_owned() })
+        let version = std::fs::read_to_string(directory.join(VPP_VERSION))
+            .ok()
+            .filter(|_| is_whole)?;
+        Some(Self {
+            directory: directory.to_owned(),
+            version: version.trim().to_owned(),
+        })
     }
 }
 
@@ -43,9 +50,12 @@ mod tests {
 
     #[test]
     fn where_none_was_built_the_command_is_named() {
-        let error = BuiltVpp::find(Path::new("/nosuch")).expect_err("none").to_string();
+        let error = BuiltVpp::find(Path::new("/nosuch"))
+            .expect_err("none")
+            .to_string();
         assert!(
-            error.starts_with("there is no VPP in /nosuch") && error.ends_with("(sixbench lab build --vpp DIR|ARCHIVE)"),
+            error.starts_with("there is no VPP in /nosuch")
+                && error.ends_with("(sixbench lab build --vpp DIR|ARCHIVE)"),
             "{error}"
         );
     }
@@ -64,7 +74,10 @@ mod tests {
         assert!(BuiltVpp::find(&cache).is_err());
         add("vpp-9", 0);
         add("vpp-10", 60);
-        assert_eq!(BuiltVpp::find(&cache).expect("one").directory, cache.join("vpp-10"));
+        assert_eq!(
+            BuiltVpp::find(&cache).expect("one").directory,
+            cache.join("vpp-10")
+        );
         std::fs::remove_dir_all(&cache).expect("removed");
     }
 }

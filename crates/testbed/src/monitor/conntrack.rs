@@ -15,16 +15,25 @@ pub(super) struct ConntrackCounters {
 
 /// Returns the current state of the table in the network namespace of the process `holder`.
 pub(super) fn snapshot(holder: u32) -> ConntrackCounters {
-    parse(&std::fs::read_to_string(format!("/proc/{holder}/net/stat/nf_conntrack")).unwrap_or_default())
+    parse(
+        &std::fs::read_to_string(format!("/proc/{holder}/net/stat/nf_conntrack"))
+            .unwrap_or_default(),
+    )
 }
 
 /// Parses a line of names, then one of hexadecimal numbers for each core. `entries` covers the whole table and is the same in every line.
 fn parse(text: &str) -> ConntrackCounters {
     let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let names: Vec<&str> = lines
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
     let mut snapshot = ConntrackCounters::default();
     for line in lines {
-        let numbers = line.split_whitespace().map(|number| u64::from_str_radix(number, 16).unwrap_or(0));
+        let numbers = line
+            .split_whitespace()
+            .map(|number| u64::from_str_radix(number, 16).unwrap_or(0));
         for (name, number) in names.iter().zip(numbers) {
             if *name == "entries" {
                 snapshot.entries = number;
@@ -48,7 +57,10 @@ pub(super) struct ConntrackLimit {
 impl ConntrackLimit {
     /// Parses `/proc/net/stat/nf_conntrack` and `nf_conntrack_max`.
     pub(super) fn parse(counters: &str, most: &str) -> Self {
-        Self { counters: parse(counters), most: most.trim().parse().unwrap_or(0) }
+        Self {
+            counters: parse(counters),
+            most: most.trim().parse().unwrap_or(0),
+        }
     }
 
     /// Returns the frames that were dropped since `before`, and whether it was for want of room. `drop` alone does not say it: the kernel also counts there
@@ -62,7 +74,11 @@ impl ConntrackLimit {
         let is_nearly_full = 10 * self.counters.entries >= 9 * self.most;
         let was_full = self.most > 0 && (is_nearly_full || grown("early_drop") > Some(0));
         Some(if was_full {
-            (LossSource::ConntrackFull, format!("nf_conntrack_max = {}", self.most), frames)
+            (
+                LossSource::ConntrackFull,
+                format!("nf_conntrack_max = {}", self.most),
+                frames,
+            )
         } else {
             (LossSource::Conntrack, "drop".to_owned(), frames)
         })
@@ -72,16 +88,25 @@ impl ConntrackLimit {
 /// Returns the entries at each sample, if there ever were any.
 pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
     let entries: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.entries).collect();
-    if entries.iter().all(|entries| *entries == 0) { Vec::new() } else { entries }
+    if entries.iter().all(|entries| *entries == 0) {
+        Vec::new()
+    } else {
+        entries
+    }
 }
 
 /// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
     let series = |(at, name): (usize, &&str)| {
-        let moved = |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
+        let moved =
+            |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
         let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
         let is_moving = samples.iter().any(|count| *count > 0);
-        is_moving.then(|| Drops { place: DropPlace::Conntrack, way: (*name).to_owned(), samples })
+        is_moving.then(|| Drops {
+            place: DropPlace::Conntrack,
+            way: (*name).to_owned(),
+            samples,
+        })
     };
     LOSSES.iter().enumerate().filter_map(series).collect()
 }
@@ -108,7 +133,10 @@ mod tests {
         let snapshots = [parse(""), parse(TWO_CORES), parse(TWO_CORES)];
         let drops = watched(&snapshots);
         assert_eq!(drops.len(), 4);
-        assert_eq!((drops[3].way.as_str(), &drops[3].samples[..]), ("early_drop", &[10_005, 0][..]));
+        assert_eq!(
+            (drops[3].way.as_str(), &drops[3].samples[..]),
+            ("early_drop", &[10_005, 0][..])
+        );
         assert_eq!(entries(&snapshots), [0, 9_996, 9_996]);
         assert!(entries(&[parse("")]).is_empty());
     }

@@ -26,11 +26,17 @@ impl Watcher {
     /// Starts to watch. Returns `None` if nothing can be watched, which does not prevent a measurement.
     pub(super) fn begin(device: &WatchedDevice) -> Option<Self> {
         let probe = match &device.source {
-            WatchSource::VirtualMachine { process, cores } => Probe::VirtualMachine(VmProbe::new(*process, *cores)),
+            WatchSource::VirtualMachine { process, cores } => {
+                Probe::VirtualMachine(VmProbe::new(*process, *cores))
+            }
             WatchSource::HostCores(cores) => Probe::HostCores(cores.clone(), vec![]),
             WatchSource::OtherMachine(remote) => Probe::OtherMachine(RemoteProbe::open(remote)?),
         };
-        Some(Self { name: device.name.clone(), machine: device.machine.clone(), probe })
+        Some(Self {
+            name: device.name.clone(),
+            machine: device.machine.clone(),
+            probe,
+        })
     }
 
     /// Takes a sample without blocking.
@@ -49,11 +55,25 @@ impl Watcher {
             Probe::OtherMachine(probe) => probe.close(moments),
             Probe::HostCores(own, snapshots) => Some((of_host(own, &snapshots), vec![])),
         }?;
-        Some(DeviceWatch { device: self.name, machine: self.machine, cores, memory })
+        Some(DeviceWatch {
+            device: self.name,
+            machine: self.machine,
+            cores,
+            memory,
+        })
     }
 }
 
 fn of_host(own: Vec<u32>, snapshots: &[CoreTicks]) -> Vec<CoreWatch> {
-    let cores = processor::watched(snapshots, &Cores { tester: vec![], dut: own });
-    cores.into_iter().filter(|core| core.role == CoreRole::Dut).collect()
+    let cores = processor::watched(
+        snapshots,
+        &Cores {
+            tester: vec![],
+            dut: own,
+        },
+    );
+    cores
+        .into_iter()
+        .filter(|core| core.role == CoreRole::Dut)
+        .collect()
 }

@@ -17,26 +17,57 @@ pub(super) fn snapshot(holders: &[NetnsHolder]) -> DropCounters {
 }
 
 fn of_namespace(holder: &NetnsHolder) -> DropCounters {
-    let interfaces = std::fs::read_to_string(format!("/proc/{}/net/dev", holder.process)).unwrap_or_default();
-    parse_interfaces(&interfaces, &holder.device.iter().map(|device| format!("{device}: ")).collect::<String>())
+    let interfaces =
+        std::fs::read_to_string(format!("/proc/{}/net/dev", holder.process)).unwrap_or_default();
+    parse_interfaces(
+        &interfaces,
+        &holder
+            .device
+            .iter()
+            .map(|device| format!("{device}: "))
+            .collect::<String>(),
+    )
 }
 
 /// Parses lines `name: bytes packets errs drop fifo frame compressed multicast | bytes packets errs drop fifo colls carrier compressed`. Names are
 /// prefixed with that of the device if there are several.
 fn parse_interfaces(text: &str, device: &str) -> DropCounters {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
-    lines.flat_map(|(name, counters)| parse_interface(device.to_owned() + name.trim(), counters)).collect()
+    lines
+        .flat_map(|(name, counters)| parse_interface(device.to_owned() + name.trim(), counters))
+        .collect()
 }
 
 fn parse_interface(name: String, counters: &str) -> Vec<((DropPlace, &'static str), u64)> {
-    let fields: Vec<u64> = counters.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [_, _, receive_errors, receive_drops, receive_fifo, _, _, _, _, _, send_errors, send_drops, send_fifo, ..] = fields[..]
+    let fields: Vec<u64> = counters
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let [
+        _,
+        _,
+        receive_errors,
+        receive_drops,
+        receive_fifo,
+        _,
+        _,
+        _,
+        _,
+        _,
+        send_errors,
+        send_drops,
+        send_fifo,
+        ..,
+    ] = fields[..]
     else {
         return Vec::new();
     };
     let place = DropPlace::Interface(name);
     vec![
-        ((place.clone(), "received"), receive_errors + receive_drops + receive_fifo),
+        (
+            (place.clone(), "received"),
+            receive_errors + receive_drops + receive_fifo,
+        ),
         ((place, "sent"), send_errors + send_drops + send_fifo),
     ]
 }
@@ -49,12 +80,21 @@ fn parse_queues(text: &str) -> u64 {
 
 /// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
-    let Some(last) = snapshots.last() else { return Vec::new() };
+    let Some(last) = snapshots.last() else {
+        return Vec::new();
+    };
     let series = |(key, _): (&(DropPlace, &'static str), &u64)| {
         let at = |snapshot: &DropCounters| snapshot.get(key).copied().unwrap_or(0);
-        let samples: Vec<u64> = snapshots.windows(2).map(|pair| at(&pair[1]).saturating_sub(at(&pair[0]))).collect();
+        let samples: Vec<u64> = snapshots
+            .windows(2)
+            .map(|pair| at(&pair[1]).saturating_sub(at(&pair[0])))
+            .collect();
         let (place, way) = (key.0.clone(), key.1.to_owned());
-        samples.iter().any(|frames| *frames > 0).then_some(Drops { place, way, samples })
+        samples.iter().any(|frames| *frames > 0).then_some(Drops {
+            place,
+            way,
+            samples,
+        })
     };
     last.iter().filter_map(series).collect()
 }
@@ -68,24 +108,40 @@ mod tests {
     #[test]
     fn only_counters_that_moved_are_kept() {
         let after = BEFORE.replace("90 5 0 2", "99 6 0 9");
-        let drops = watched(&[parse_interfaces(BEFORE, ""), parse_interfaces(&after, ""), parse_interfaces(&after, "")]);
+        let drops = watched(&[
+            parse_interfaces(BEFORE, ""),
+            parse_interfaces(&after, ""),
+            parse_interfaces(&after, ""),
+        ]);
         assert_eq!(
             drops,
-            [Drops { place: DropPlace::Interface("left".to_owned()), way: "received".to_owned(), samples: vec![7, 0] }]
+            [Drops {
+                place: DropPlace::Interface("left".to_owned()),
+                way: "received".to_owned(),
+                samples: vec![7, 0]
+            }]
         );
     }
 
     #[test]
     fn full_queues_of_all_cores_are_one_counter() {
-        assert_eq!(parse_queues("0000ffff 00000010 0 0\n00000001 00000001 0 0\n"), 17);
+        assert_eq!(
+            parse_queues("0000ffff 00000010 0 0\n00000001 00000001 0 0\n"),
+            17
+        );
     }
 
     #[test]
     fn this_machine_has_interfaces() {
-        let holder = |device| NetnsHolder { device, process: std::process::id() };
+        let holder = |device| NetnsHolder {
+            device,
+            process: std::process::id(),
+        };
         let counters = snapshot(&[holder(None), holder(Some("other".to_owned()))]);
         assert!(
-            ["lo", "other: lo"].iter().all(|name| counters.keys().any(|(place, _)| place.to_string() == *name)),
+            ["lo", "other: lo"]
+                .iter()
+                .all(|name| counters.keys().any(|(place, _)| place.to_string() == *name)),
             "{counters:?}"
         );
     }

@@ -29,14 +29,19 @@ pub struct LossCounters {
 impl LossCounters {
     /// Returns the present counters at the place of `shell`. They are empty if they cannot be read, which does not end a run.
     pub(crate) fn read(shell: &Shell) -> Self {
-        shell.look(&["sh", "-c", SCRIPT]).map(|text| Self::parse(&text)).unwrap_or_default()
+        shell
+            .look(&["sh", "-c", SCRIPT])
+            .map(|text| Self::parse(&text))
+            .unwrap_or_default()
     }
 
     /// Returns the counters without the frames that each interface sent and received again. The interfaces of a virtual machine of the lab are raw
     /// sockets of this machine, to which the kernel hands every frame of the link, also their own.
     #[must_use]
     pub(crate) fn without_own_frames(mut self) -> Self {
-        self.interfaces.values_mut().for_each(|(received, sent)| *received = received.saturating_sub(*sent));
+        self.interfaces
+            .values_mut()
+            .for_each(|(received, sent)| *received = received.saturating_sub(*sent));
         self
     }
 
@@ -47,12 +52,22 @@ impl LossCounters {
         ip.extend(of_lines(part()));
         let (interfaces, ruleset) = (of_interfaces(part()), Ruleset::parse(part()));
         let conntrack = ConntrackLimit::parse(part(), part());
-        Self { ip, interfaces, ruleset, conntrack }
+        Self {
+            ip,
+            interfaces,
+            ruleset,
+            conntrack,
+        }
     }
 
     /// Returns the counters that grew since `before`, as far as they matter among `missing` frames, the largest first. `device` is its name if there are
     /// several.
-    pub(crate) fn since(&self, before: &Self, missing: u64, device: Option<&str>) -> Vec<LossCounter> {
+    pub(crate) fn since(
+        &self,
+        before: &Self,
+        missing: u64,
+        device: Option<&str>,
+    ) -> Vec<LossCounter> {
         let mut grown = self.rules(before);
         grown.extend(self.conntrack.dropped(&before.conntrack));
         // Connection tracking is a part of netfilter, too.
@@ -61,11 +76,20 @@ impl LossCounters {
         grown.extend(self.policies(before, by_rules));
         if grown.iter().all(|(.., frames)| 2 * frames < missing) {
             // What is more than the missing frames is not of them: a counter of an interface counts something else as well.
-            grown.extend(self.passage(before).into_iter().filter(|(.., frames)| *frames <= missing));
+            grown.extend(
+                self.passage(before)
+                    .into_iter()
+                    .filter(|(.., frames)| *frames <= missing),
+            );
         }
         grown.retain(|(.., frames)| frames * SMALLEST_SHARE >= missing && *frames > 0);
         grown.sort_by_key(|(.., frames)| std::cmp::Reverse(*frames));
-        let counter = |(source, name, frames)| LossCounter { device: device.map(str::to_owned), source, name, frames };
+        let counter = |(source, name, frames)| LossCounter {
+            device: device.map(str::to_owned),
+            source,
+            name,
+            frames,
+        };
         grown.into_iter().map(counter).collect()
     }
 
@@ -73,14 +97,23 @@ impl LossCounters {
         let RuleCounters(old) = before.ruleset.counters();
         let RuleCounters(new) = self.ruleset.counters();
         let grown = |(rule, count): (&String, &u64)| {
-            (LossSource::NftRule, rule.clone(), count.saturating_sub(old.get(rule).copied().unwrap_or(0)))
+            (
+                LossSource::NftRule,
+                rule.clone(),
+                count.saturating_sub(old.get(rule).copied().unwrap_or(0)),
+            )
         };
         new.iter().map(grown).collect()
     }
 
     fn of_ip(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
-        let names = self.ip.keys().filter(|name| LossCounter::meaning_of(name).is_some());
-        names.map(|name| (LossSource::Ip, name.clone(), self.grown(before, name))).collect()
+        let names = self
+            .ip
+            .keys()
+            .filter(|name| LossCounter::meaning_of(name).is_some());
+        names
+            .map(|name| (LossSource::Ip, name.clone(), self.grown(before, name)))
+            .collect()
     }
 
     fn grown(&self, before: &Self, name: &str) -> u64 {
@@ -118,17 +151,32 @@ impl LossCounters {
         ];
         let unaccounted = |received: &str, accounted: &[&str], forwarded: u64| {
             let known: u64 = accounted.iter().map(|name| self.grown(before, name)).sum();
-            self.grown(before, received).saturating_sub(known + forwarded)
+            self.grown(before, received)
+                .saturating_sub(known + forwarded)
         };
-        let ipv4 = self.sent_on(before, ["IpForwDatagrams", "IpOutTransmits", "IpOutRequests"]);
-        let ipv6 = self.sent_on(before, ["Ip6OutForwDatagrams", "Ip6OutTransmits", "Ip6OutRequests"]);
-        let families = [("ip", unaccounted("IpInReceives", &IPV4, ipv4)), ("ip6", unaccounted("Ip6InReceives", &IPV6, ipv6))];
+        let ipv4 = self.sent_on(
+            before,
+            ["IpForwDatagrams", "IpOutTransmits", "IpOutRequests"],
+        );
+        let ipv6 = self.sent_on(
+            before,
+            ["Ip6OutForwDatagrams", "Ip6OutTransmits", "Ip6OutRequests"],
+        );
+        let families = [
+            ("ip", unaccounted("IpInReceives", &IPV4, ipv4)),
+            ("ip6", unaccounted("Ip6InReceives", &IPV6, ipv6)),
+        ];
         let both: u64 = families.iter().map(|(_, frames)| frames).sum();
         let rest = both.saturating_sub(by_rules);
         let told = |(family, frames): &(&str, u64)| {
-            let frames = if both == 0 { 0 } else { (u128::from(*frames) * u128::from(rest) / u128::from(both)) as u64 };
+            let frames = if both == 0 {
+                0
+            } else {
+                (u128::from(*frames) * u128::from(rest) / u128::from(both)) as u64
+            };
             let chains = self.ruleset.silent_droppers(family);
-            (!chains.is_empty() && frames > 0).then(|| (LossSource::NftPolicy, chains.join(" or "), frames))
+            (!chains.is_empty() && frames > 0)
+                .then(|| (LossSource::NftPolicy, chains.join(" or "), frames))
         };
         let mut told: Vec<_> = families.iter().filter_map(told).collect();
         // A chain of the family inet has dropped frames of both.
@@ -145,7 +193,10 @@ impl LossCounters {
     fn sent_on(&self, before: &Self, [forwarded, transmitted, own]: [&str; 3]) -> u64 {
         let forwarded = self.grown(before, forwarded);
         match self.ip.contains_key(transmitted) {
-            true => forwarded.min(self.grown(before, transmitted).saturating_sub(self.grown(before, own))),
+            true => forwarded.min(
+                self.grown(before, transmitted)
+                    .saturating_sub(self.grown(before, own)),
+            ),
             false => forwarded,
         }
     }
@@ -155,22 +206,43 @@ impl LossCounters {
         let grown = |name: &String| {
             let (received, sent) = self.interfaces.get(name).copied().unwrap_or_default();
             let (old_received, old_sent) = before.interfaces.get(name).copied().unwrap_or_default();
-            (received.saturating_sub(old_received), sent.saturating_sub(old_sent))
+            (
+                received.saturating_sub(old_received),
+                sent.saturating_sub(old_sent),
+            )
         };
         let of = |name: &String| {
-            let others: u64 = self.interfaces.keys().filter(|other| *other != name).map(|other| grown(other).1).sum();
-            (LossSource::Passage, name.clone(), grown(name).0.saturating_sub(others))
+            let others: u64 = self
+                .interfaces
+                .keys()
+                .filter(|other| *other != name)
+                .map(|other| grown(other).1)
+                .sum();
+            (
+                LossSource::Passage,
+                name.clone(),
+                grown(name).0.saturating_sub(others),
+            )
         };
-        self.interfaces.keys().filter(|name| *name != "lo").map(of).collect()
+        self.interfaces
+            .keys()
+            .filter(|name| *name != "lo")
+            .map(of)
+            .collect()
     }
 }
 
 /// Parses pairs of lines `Ip: NAME NAME ...` and `Ip: NUMBER NUMBER ...`. A line without its other half is left out, and shifts no other.
 fn of_pairs(text: &str) -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
-    let mut lines = text.lines().filter_map(|line| line.split_once(':')).peekable();
+    let mut lines = text
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .peekable();
     while let Some((table, names)) = lines.next() {
-        let Some((_, numbers)) = lines.next_if(|(next, _)| *next == table) else { continue };
+        let Some((_, numbers)) = lines.next_if(|(next, _)| *next == table) else {
+            continue;
+        };
         for (name, number) in names.split_whitespace().zip(numbers.split_whitespace()) {
             if let Ok(number) = number.parse() {
                 counters.insert(format!("{table}{name}"), number);
@@ -193,7 +265,10 @@ fn of_lines(text: &str) -> BTreeMap<String, u64> {
 fn of_interfaces(text: &str) -> BTreeMap<String, (u64, u64)> {
     let line = |line: &str| {
         let (name, counters) = line.split_once(':')?;
-        let fields: Vec<u64> = counters.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let fields: Vec<u64> = counters
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
         Some((name.trim().to_owned(), (*fields.get(1)?, *fields.get(9)?)))
     };
     text.lines().filter_map(line).collect()
@@ -207,7 +282,10 @@ mod tests {
                          \t\tudp dport 9 counter packets RULE bytes 900 drop\n\t}\n}\n";
 
     /// Returns the counters of a device that received so many datagrams, and what became of them.
-    fn counters([received, forwarded, no_route, by_rule]: [u64; 4], (left, right): (u64, u64)) -> LossCounters {
+    fn counters(
+        [received, forwarded, no_route, by_rule]: [u64; 4],
+        (left, right): (u64, u64),
+    ) -> LossCounters {
         LossCounters::parse(&format!(
             "Ip: InReceives ForwDatagrams InDelivers\nIp: {received} {forwarded} 0\nIpExt: InNoRoutes\nIpExt: {no_route}\n---\n\
              Ip6InReceives 7\nIp6InNoRoutes                   \t0\n---\n head\n  left: 9 {left} 0 0 0 0 0 0 9 0 0 0\n right: 0 0 0 0 0 0 0 0 9 {right} 0 0\n---\n{}",
@@ -217,12 +295,19 @@ mod tests {
 
     fn told(after: &LossCounters) -> Vec<String> {
         let before = counters([5, 5, 0, 3], (5, 5));
-        after.since(&before, 400, None).iter().map(ToString::to_string).collect()
+        after
+            .since(&before, 400, None)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
     fn what_ip_received_and_did_not_account_for_was_dropped_by_the_chain_with_a_policy() {
-        assert_eq!(told(&counters([405, 5, 0, 3], (405, 5))), ["400 dropped by nft chain inet filter forward (policy drop)"]);
+        assert_eq!(
+            told(&counters([405, 5, 0, 3], (405, 5))),
+            ["400 dropped by nft chain inet filter forward (policy drop)"]
+        );
     }
 
     #[test]
@@ -235,33 +320,57 @@ mod tests {
             ))
         };
         let policy = "dropped by nft chain inet filter forward (policy drop)";
-        let told = |left| at(405, left).since(&at(5, 5), 400, None).iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!((told(5), told(405)), (vec![format!("400 {policy}")], vec![]));
+        let told = |left| {
+            at(405, left)
+                .since(&at(5, 5), 400, None)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (told(5), told(405)),
+            (vec![format!("400 {policy}")], vec![])
+        );
     }
 
     #[test]
     fn what_connection_tracking_dropped_is_told_once_and_is_not_the_policys() {
         let at = |received: u64, entries: &str, dropped: &str| {
-            let of_ip =
-                format!("Ip: InReceives ForwDatagrams\nIp: {received} 5\n---\n---\n---\n{}", RULES.replace("RULE", "0"));
-            let table = format!("entries insert_failed drop early_drop\n{entries} 7 {dropped} 0\n{entries} 0 0 0\n");
+            let of_ip = format!(
+                "Ip: InReceives ForwDatagrams\nIp: {received} 5\n---\n---\n---\n{}",
+                RULES.replace("RULE", "0")
+            );
+            let table = format!(
+                "entries insert_failed drop early_drop\n{entries} 7 {dropped} 0\n{entries} 0 0 0\n"
+            );
             LossCounters::parse(&format!("{of_ip}---\n{table}---\n1000\n"))
         };
         let told = |entries| {
-            let grown = at(405, entries, "0000012c").since(&at(5, "00000000", "00000000"), 400, None);
+            let grown =
+                at(405, entries, "0000012c").since(&at(5, "00000000", "00000000"), 400, None);
             grown.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let policy = "100 dropped by nft chain inet filter forward (policy drop)";
-        let full = "300 dropped because the connection tracking table was full (nf_conntrack_max = 1000)";
+        let full =
+            "300 dropped because the connection tracking table was full (nf_conntrack_max = 1000)";
         assert_eq!(told("000003e8"), [full, policy]);
-        assert_eq!(told("00000010"), ["300 dropped by connection tracking (drop), although its table was not full", policy]);
+        assert_eq!(
+            told("00000010"),
+            [
+                "300 dropped by connection tracking (drop), although its table was not full",
+                policy
+            ]
+        );
     }
 
     #[test]
     fn a_rule_with_a_counter_is_told_with_its_text_and_the_rest_is_the_policys() {
         let rule = "dropped by nft chain inet filter forward (udp dport 9 drop)";
         let policy = "dropped by nft chain inet filter forward (policy drop)";
-        assert_eq!(told(&counters([405, 5, 0, 303], (405, 5))), [format!("300 {rule}"), format!("100 {policy}")]);
+        assert_eq!(
+            told(&counters([405, 5, 0, 303], (405, 5))),
+            [format!("300 {rule}"), format!("100 {policy}")]
+        );
     }
 
     #[test]
@@ -285,23 +394,47 @@ mod tests {
         // Of 1,000 frames each way 900 left; each interface also received the 900 that it sent. As read in a virtual machine of the lab.
         let at = |received: u64, sent: u64| {
             let line = format!("9 {received} 0 0 0 0 0 0 9 {sent} 0 0 0");
-            LossCounters::parse(&format!("---\n---\n head\n left: {line}\n right: {line}\n---\n"))
+            LossCounters::parse(&format!(
+                "---\n---\n head\n left: {line}\n right: {line}\n---\n"
+            ))
         };
         let told = |before: &LossCounters, after: &LossCounters| {
-            after.since(before, 200, None).iter().map(ToString::to_string).collect::<Vec<_>>()
+            after
+                .since(before, 200, None)
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
         };
-        let each =
-            ["left", "right"].map(|name| format!("100 arrived at the device's interface {name}, and left it by no other"));
-        assert_eq!(told(&at(6, 6).without_own_frames(), &at(1906, 906).without_own_frames()), each);
-        assert_eq!(told(&at(6, 6), &at(1906, 906)), [""; 0], "more than are missing");
+        let each = ["left", "right"].map(|name| {
+            format!("100 arrived at the device's interface {name}, and left it by no other")
+        });
+        assert_eq!(
+            told(
+                &at(6, 6).without_own_frames(),
+                &at(1906, 906).without_own_frames()
+            ),
+            each
+        );
+        assert_eq!(
+            told(&at(6, 6), &at(1906, 906)),
+            [""; 0],
+            "more than are missing"
+        );
     }
 
     #[test]
     fn a_line_without_its_numbers_shifts_no_other() {
         let text = "Ip: InReceives\nIpExt: InNoRoutes\nIpExt: 7\nno table\nUdp: NoPorts InErrors\nUdp: 8 9\n";
         let counters: Vec<(String, u64)> = of_pairs(text).into_iter().collect();
-        let expected = [("IpExtInNoRoutes", 7), ("UdpInErrors", 9), ("UdpNoPorts", 8)];
-        assert_eq!(counters, expected.map(|(name, number)| (name.to_owned(), number)));
+        let expected = [
+            ("IpExtInNoRoutes", 7),
+            ("UdpInErrors", 9),
+            ("UdpNoPorts", 8),
+        ];
+        assert_eq!(
+            counters,
+            expected.map(|(name, number)| (name.to_owned(), number))
+        );
     }
 
     #[test]

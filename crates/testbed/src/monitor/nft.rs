@@ -35,7 +35,11 @@ impl Ruleset {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words[..] {
                 ["table", family, table, "{"] => {
-                    at = Position { family: family.to_owned(), table: table.to_owned(), ..Position::default() }
+                    at = Position {
+                        family: family.to_owned(),
+                        table: table.to_owned(),
+                        ..Position::default()
+                    }
                 }
                 ["chain", chain, "{"] => at.chain = Some(chain.to_owned()),
                 ["}"] => at.chain = None,
@@ -49,16 +53,21 @@ impl Ruleset {
     fn note_hook(&mut self, at: &mut Position, hook: &str, line: &str) {
         at.is_called = matches!(hook, "prerouting" | "forward" | "input" | "ingress");
         if at.is_called && line.contains("policy drop") {
-            self.silent.push((at.family.clone(), format!("{} (policy drop)", at.name())));
+            self.silent
+                .push((at.family.clone(), format!("{} (policy drop)", at.name())));
         }
     }
 
     fn note_rule(&mut self, at: &Position, line: &str, named: &BTreeMap<(String, String), u64>) {
-        let is_dropping = line.split_whitespace().any(|word| matches!(word, "drop" | "reject"));
+        let is_dropping = line
+            .split_whitespace()
+            .any(|word| matches!(word, "drop" | "reject"));
         if at.chain.is_none() || !is_dropping {
             return;
         }
-        let (text, count) = without_counter(line, |name| named.get(&(at.table.clone(), name.to_owned())).copied());
+        let (text, count) = without_counter(line, |name| {
+            named.get(&(at.table.clone(), name.to_owned())).copied()
+        });
         let rule = format!("{} ({text})", at.name());
         match count {
             Some(count) => *self.counted.entry(rule).or_default() += count,
@@ -74,13 +83,22 @@ impl Ruleset {
     /// Returns the chains and rules that may have dropped datagrams of this family, `ip` or `ip6`, without counting them.
     pub(super) fn silent_droppers(&self, family: &str) -> Vec<String> {
         let fits = |of: &str| of == family || matches!(of, "inet" | "netdev" | "bridge");
-        self.silent.iter().filter(|(of, _)| fits(of)).map(|(_, name)| name.clone()).collect()
+        self.silent
+            .iter()
+            .filter(|(of, _)| fits(of))
+            .map(|(_, name)| name.clone())
+            .collect()
     }
 }
 
 impl Position {
     fn name(&self) -> String {
-        format!("{} {} {}", self.family, self.table, self.chain.as_deref().unwrap_or_default())
+        format!(
+            "{} {} {}",
+            self.family,
+            self.table,
+            self.chain.as_deref().unwrap_or_default()
+        )
     }
 }
 
@@ -90,7 +108,12 @@ fn named_counters(text: &str) -> BTreeMap<(String, String), u64> {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
-            ["table", _, table, "{"] => at = Position { table: table.to_owned(), ..Position::default() },
+            ["table", _, table, "{"] => {
+                at = Position {
+                    table: table.to_owned(),
+                    ..Position::default()
+                }
+            }
             ["counter", name, "{"] => at.counter = Some(name.to_owned()),
             ["packets", packets, "bytes", _] => {
                 if let (Some(name), Ok(packets)) = (at.counter.take(), packets.parse()) {
@@ -106,13 +129,20 @@ fn named_counters(text: &str) -> BTreeMap<(String, String), u64> {
 /// Returns a rule without the numbers of its counter, and the packets that it counted; `None` for the packets without a counter.
 fn without_counter(line: &str, named: impl Fn(&str) -> Option<u64>) -> (String, Option<u64>) {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let Some(at) = words.iter().position(|word| *word == "counter") else { return (line.to_owned(), None) };
+    let Some(at) = words.iter().position(|word| *word == "counter") else {
+        return (line.to_owned(), None);
+    };
     let (count, length) = match words[at + 1..] {
         ["packets", packets, "bytes", _, ..] => (packets.parse().ok(), 5),
         ["name", name, ..] => (named(name.trim_matches('"')), 3),
         _ => (None, 1),
     };
-    ([&words[..at], &words[(at + length).min(words.len())..]].concat().join(" "), count)
+    (
+        [&words[..at], &words[(at + length).min(words.len())..]]
+            .concat()
+            .join(" "),
+        count,
+    )
 }
 
 #[cfg(test)]
@@ -148,23 +178,37 @@ table ip other {
     fn rules_that_drop_are_told_with_their_counts_and_those_that_accept_are_not() {
         let rules = Ruleset::parse(TEXT);
         let RuleCounters(counted) = rules.counters();
-        let counted: Vec<_> = counted.iter().map(|(rule, frames)| (rule.as_str(), *frames)).collect();
-        let expected = [("inet filter forward (udp dport 10 reject)", 12), ("inet filter forward (udp dport 9 drop)", 400)];
+        let counted: Vec<_> = counted
+            .iter()
+            .map(|(rule, frames)| (rule.as_str(), *frames))
+            .collect();
+        let expected = [
+            ("inet filter forward (udp dport 10 reject)", 12),
+            ("inet filter forward (udp dport 9 drop)", 400),
+        ];
         assert_eq!(counted, expected);
     }
 
     #[test]
     fn what_may_drop_without_counting_is_known_by_family_and_hook() {
         let rules = Ruleset::parse(TEXT);
-        let silent =
-            ["inet filter forward (policy drop)", "inet filter forward (udp dport 11 limit rate over 100/second drop)"];
+        let silent = [
+            "inet filter forward (policy drop)",
+            "inet filter forward (udp dport 11 limit rate over 100/second drop)",
+        ];
         assert_eq!(rules.silent_droppers("ip6"), silent);
         assert_eq!(rules.silent_droppers("ip"), silent);
-        assert_eq!(Ruleset::parse(&TEXT.replace("inet filter", "ip6 filter")).silent_droppers("ip"), [""; 0]);
+        assert_eq!(
+            Ruleset::parse(&TEXT.replace("inet filter", "ip6 filter")).silent_droppers("ip"),
+            [""; 0]
+        );
     }
 
     #[test]
     fn text_that_is_no_ruleset_has_no_rules() {
-        assert_eq!(Ruleset::parse("drop\n{ chain\ntable\n}\n}\n"), Ruleset::default());
+        assert_eq!(
+            Ruleset::parse("drop\n{ chain\ntable\n}\n}\n"),
+            Ruleset::default()
+        );
     }
 }

@@ -35,7 +35,11 @@ impl RemoteProbe {
         sampler.ask();
         let (at, text) = sampler.answer(TIMEOUT)?;
         let seen = vec![parse(at, &text)?];
-        Some(Self { sampler, seen, is_asked: false })
+        Some(Self {
+            sampler,
+            seen,
+            is_asked: false,
+        })
     }
 
     pub(super) fn look(&mut self) {
@@ -62,7 +66,11 @@ impl RemoteProbe {
 
 fn parse(at: Instant, text: &str) -> Option<RemoteSample> {
     let processors = processor::parse(text);
-    (!processors.is_empty()).then(|| RemoteSample { at, processors, memory: memory_in_use(text) })
+    (!processors.is_empty()).then(|| RemoteSample {
+        at,
+        processors,
+        memory: memory_in_use(text),
+    })
 }
 
 /// Returns the memory in use in octets, from the lines `MemTotal: 4028440 kB` and `MemAvailable: ...` of /proc/meminfo.
@@ -76,10 +84,15 @@ fn memory_in_use(text: &str) -> Option<u64> {
 
 /// Returns the shares of processor time in each interval between two moments, computed from the two answers around its middle.
 fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
-    let Some(first) = seen.first() else { return Vec::new() };
+    let Some(first) = seen.first() else {
+        return Vec::new();
+    };
     let pair = |interval: &[Instant]| {
         let next = since(seen, interval[0] + (interval[1] - interval[0]) / 2);
-        Some((&seen[next.checked_sub(1)?].processors, &seen.get(next)?.processors))
+        Some((
+            &seen[next.checked_sub(1)?].processors,
+            &seen.get(next)?.processors,
+        ))
     };
     let pairs: Vec<_> = moments.windows(2).filter_map(pair).collect();
     over(&first.processors, &pairs, |_| CoreRole::Dut)
@@ -87,8 +100,15 @@ fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
 
 /// Returns the memory in octets at each moment, taken from the first answer after it.
 fn memory(seen: &[RemoteSample], moments: &[Instant]) -> Vec<u64> {
-    let at = |moment: &Instant| seen.get(since(seen, *moment)).map(|snapshot| snapshot.memory);
-    moments.iter().filter_map(at).collect::<Option<Vec<u64>>>().unwrap_or_default()
+    let at = |moment: &Instant| {
+        seen.get(since(seen, *moment))
+            .map(|snapshot| snapshot.memory)
+    };
+    moments
+        .iter()
+        .filter_map(at)
+        .collect::<Option<Vec<u64>>>()
+        .unwrap_or_default()
 }
 
 fn since(seen: &[RemoteSample], moment: Instant) -> usize {
@@ -100,7 +120,8 @@ mod tests {
     use super::*;
     use sixbench_method::record::CpuSample;
 
-    const MEMORY: &str = "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    1000 kB\n";
+    const MEMORY: &str =
+        "MemTotal:        4000 kB\nMemFree:          100 kB\nMemAvailable:    1000 kB\n";
 
     /// Returns the answer of a machine whose core 1 is offline, with this many ticks of work and idleness so far.
     fn answered(at: Instant, busy: u64, idle: u64) -> RemoteSample {
@@ -110,16 +131,26 @@ mod tests {
     }
 
     fn after(begin: Instant, milliseconds: &[u64]) -> Vec<Instant> {
-        milliseconds.iter().map(|after| begin + Duration::from_millis(*after)).collect()
+        milliseconds
+            .iter()
+            .map(|after| begin + Duration::from_millis(*after))
+            .collect()
     }
 
     #[test]
     fn cores_have_the_devices_own_numbers_and_those_offline_are_absent() {
         let at = after(Instant::now(), &[0, 3, 103, 203]);
-        let seen: Vec<_> = at.iter().zip([0, 0, 3, 13]).map(|(at, busy)| answered(*at, busy, 20 - busy)).collect();
+        let seen: Vec<_> = at
+            .iter()
+            .zip([0, 0, 3, 13])
+            .map(|(at, busy)| answered(*at, busy, 20 - busy))
+            .collect();
         let cores = cores(&seen, &after(at[0], &[1, 101, 201]));
         assert_eq!(
-            cores.iter().map(|core| (core.core, core.role)).collect::<Vec<_>>(),
+            cores
+                .iter()
+                .map(|core| (core.core, core.role))
+                .collect::<Vec<_>>(),
             [(0, CoreRole::Dut), (2, CoreRole::Dut)]
         );
         assert_eq!(cores[1].samples.len(), 2);
@@ -129,9 +160,17 @@ mod tests {
     fn a_late_answer_stands_for_all_intervals_it_covers_and_later_ones_for_their_own() {
         let at = after(Instant::now(), &[0, 2, 412, 503]);
         let seen = [(0, 0), (0, 1), (30, 11), (30, 20)];
-        let seen: Vec<_> = at.iter().zip(seen).map(|(at, (busy, idle))| answered(*at, busy, idle)).collect();
+        let seen: Vec<_> = at
+            .iter()
+            .zip(seen)
+            .map(|(at, (busy, idle))| answered(*at, busy, idle))
+            .collect();
         let cores = cores(&seen, &after(at[0], &[1, 101, 201, 301, 401, 501]));
-        let system: Vec<u16> = cores[0].samples.iter().map(|sample: &CpuSample| sample.system).collect();
+        let system: Vec<u16> = cores[0]
+            .samples
+            .iter()
+            .map(|sample: &CpuSample| sample.system)
+            .collect();
         assert_eq!(system, [750, 750, 750, 750, 0]);
     }
 
@@ -148,6 +187,9 @@ mod tests {
     fn memory_in_use_is_what_is_not_available_and_unknown_where_the_kernel_does_not_say() {
         assert_eq!(memory_in_use(MEMORY), Some(3000 * 1024));
         assert_eq!(memory_in_use("MemTotal: 4000 kB\nMemFree: 100 kB\n"), None);
-        assert!(parse(Instant::now(), MEMORY).is_none(), "of a machine without /proc/stat");
+        assert!(
+            parse(Instant::now(), MEMORY).is_none(),
+            "of a machine without /proc/stat"
+        );
     }
 }

@@ -18,7 +18,9 @@ pub(super) struct Ticks {
 }
 
 pub(super) fn snapshot() -> CoreTicks {
-    std::fs::read_to_string("/proc/stat").map(|text| parse(&text)).unwrap_or_default()
+    std::fs::read_to_string("/proc/stat")
+        .map(|text| parse(&text))
+        .unwrap_or_default()
 }
 
 /// Parses the lines `cpuN user nice system idle iowait irq softirq steal ...` of /proc/stat.
@@ -28,22 +30,55 @@ pub(super) fn parse(text: &str) -> CoreTicks {
 
 fn parse_line(line: &str) -> Option<Ticks> {
     // The line `cpu ` with a blank is the sum of all cores.
-    let numbered = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?;
+    let numbered = line
+        .strip_prefix("cpu")
+        .filter(|rest| !rest.starts_with(' '))?;
     let mut words = numbered.split_whitespace();
     let core = words.next()?.parse().ok()?;
     let fields: Vec<u64> = words.filter_map(|w| w.parse().ok()).collect();
-    let [user, nice, system, idle, waiting, interrupt, softirq, steal, ..] = fields[..] else { return None };
-    Some(Ticks { core, user: user + nice, system, softirq: interrupt + softirq, idle: idle + waiting, steal })
+    let [
+        user,
+        nice,
+        system,
+        idle,
+        waiting,
+        interrupt,
+        softirq,
+        steal,
+        ..,
+    ] = fields[..]
+    else {
+        return None;
+    };
+    Some(Ticks {
+        core,
+        user: user + nice,
+        system,
+        softirq: interrupt + softirq,
+        idle: idle + waiting,
+        steal,
+    })
 }
 
 pub(super) fn watched(snapshots: &[CoreTicks], cores: &Cores) -> Vec<CoreWatch> {
-    let pairs: Vec<_> = snapshots.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
-    snapshots.first().map(|first| over(first, &pairs, |core| role(core, cores))).unwrap_or_default()
+    let pairs: Vec<_> = snapshots
+        .windows(2)
+        .map(|pair| (&pair[0], &pair[1]))
+        .collect();
+    snapshots
+        .first()
+        .map(|first| over(first, &pairs, |core| role(core, cores)))
+        .unwrap_or_default()
 }
 
 /// Returns the shares between each pair of snapshots, for the cores in `first`.
-pub(super) fn over(first: &[Ticks], pairs: &[(&CoreTicks, &CoreTicks)], role: impl Fn(u32) -> CoreRole) -> Vec<CoreWatch> {
-    let of = |core: u32, snapshot: &CoreTicks| snapshot.iter().find(|ticks| ticks.core == core).copied();
+pub(super) fn over(
+    first: &[Ticks],
+    pairs: &[(&CoreTicks, &CoreTicks)],
+    role: impl Fn(u32) -> CoreRole,
+) -> Vec<CoreWatch> {
+    let of =
+        |core: u32, snapshot: &CoreTicks| snapshot.iter().find(|ticks| ticks.core == core).copied();
     let watch = |ticks: &Ticks| CoreWatch {
         core: ticks.core,
         role: role(ticks.core),
@@ -68,7 +103,9 @@ pub(super) fn time_of(process: u32) -> Option<u64> {
 
 pub(super) fn resident_octets(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
@@ -79,15 +116,34 @@ pub(super) fn kernel_octets() -> u64 {
 
 /// Sums the unreclaimable part of the slab allocator (connections, sessions), vmalloc (hash tables) and per-CPU memory from /proc/meminfo.
 fn unreclaimable(meminfo: &str) -> u64 {
-    let of =
-        |name: &str| meminfo.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
-    ["SUnreclaim:", "VmallocUsed:", "Percpu:"].into_iter().filter_map(of).sum::<u64>() * 1024
+    let of = |name: &str| {
+        meminfo.lines().find_map(|line| {
+            line.strip_prefix(name)?
+                .split_whitespace()
+                .next()?
+                .parse::<u64>()
+                .ok()
+        })
+    };
+    ["SUnreclaim:", "VmallocUsed:", "Percpu:"]
+        .into_iter()
+        .filter_map(of)
+        .sum::<u64>()
+        * 1024
 }
 
 /// Returns the scheduler's statistics summed over all threads of these processes, or zeroes if the kernel does not keep them.
 pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
-    let threads = |process: &u32| std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let counted = processes.iter().flat_map(threads).filter_map(|thread| scheduled(&thread.path()));
+    let threads = |process: &u32| {
+        std::fs::read_dir(format!("/proc/{process}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+    };
+    let counted = processes
+        .iter()
+        .flat_map(threads)
+        .filter_map(|thread| scheduled(&thread.path()));
     counted.fold(Scheduled::default(), |sum, one| Scheduled {
         ran_ns: sum.ran_ns + one.ran_ns,
         waited_ns: sum.waited_ns + one.waited_ns,
@@ -96,11 +152,16 @@ pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
 
 /// Returns the kernel threads that process frames on these cores when interrupts cannot keep up.
 pub(super) fn softirq_threads(cores: &[u32]) -> Vec<u32> {
-    let names: Vec<String> = cores.iter().map(|core| format!("ksoftirqd/{core}\n")).collect();
+    let names: Vec<String> = cores
+        .iter()
+        .map(|core| format!("ksoftirqd/{core}\n"))
+        .collect();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    let is_one =
-        |process: &u32| std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| names.contains(&name));
+    let is_one = |process: &u32| {
+        std::fs::read_to_string(format!("/proc/{process}/comm"))
+            .is_ok_and(|name| names.contains(&name))
+    };
     processes.filter_map(number).filter(is_one).collect()
 }
 
@@ -121,7 +182,10 @@ pub(super) fn scheduled(thread: &Path) -> Option<Scheduled> {
 /// Parses a schedstat file: run time, wait time, and time slices.
 fn parse_schedstat(text: &str) -> Option<Scheduled> {
     let mut numbers = text.split_whitespace().map(str::parse);
-    Some(Scheduled { ran_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })
+    Some(Scheduled {
+        ran_ns: numbers.next()?.ok()?,
+        waited_ns: numbers.next()?.ok()?,
+    })
 }
 
 /// Returns the fields of a stat file starting with the third: the second, a name in parentheses, may contain blanks.
@@ -174,31 +238,69 @@ mod tests {
 
     #[test]
     fn shares_are_of_the_time_between_two_snapshots() {
-        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let cores = Cores {
+            tester: vec![0],
+            dut: vec![1],
+        };
         let watched = watched(&[parse(BEFORE), parse(AFTER)], &cores);
         assert_eq!(watched[0].role, CoreRole::Tester);
-        assert_eq!(watched[0].samples, [CpuSample { user: 200, system: 200, softirq: 200, idle: 400, steal: 0 }]);
+        assert_eq!(
+            watched[0].samples,
+            [CpuSample {
+                user: 200,
+                system: 200,
+                softirq: 200,
+                idle: 400,
+                steal: 0
+            }]
+        );
         assert_eq!(watched[1].role, CoreRole::Dut);
-        assert_eq!(watched[1].samples, [CpuSample { user: 0, system: 0, softirq: 900, idle: 0, steal: 100 }]);
+        assert_eq!(
+            watched[1].samples,
+            [CpuSample {
+                user: 0,
+                system: 0,
+                softirq: 900,
+                idle: 0,
+                steal: 100
+            }]
+        );
     }
 
     #[test]
     fn a_sample_without_a_tick_keeps_its_place() {
-        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let cores = Cores {
+            tester: vec![0],
+            dut: vec![1],
+        };
         let watched = watched(&[parse(BEFORE), parse(AFTER), parse(AFTER)], &cores);
-        assert!(watched.iter().all(|core| core.samples.len() == 2 && core.samples[0] == core.samples[1]), "{watched:?}");
+        assert!(
+            watched
+                .iter()
+                .all(|core| core.samples.len() == 2 && core.samples[0] == core.samples[1]),
+            "{watched:?}"
+        );
     }
 
     #[test]
     fn a_counter_that_steps_back_counts_as_standing_still() {
-        let cores = Cores { tester: vec![0], dut: vec![1] };
+        let cores = Cores {
+            tester: vec![0],
+            dut: vec![1],
+        };
         let watched = watched(&[parse(AFTER), parse(BEFORE)], &cores);
         assert!(watched.iter().all(|core| core.samples.is_empty()));
     }
 
     #[test]
     fn the_wait_for_a_core_is_the_second_number_of_schedstat() {
-        assert_eq!(parse_schedstat("1234567 31000000 42\n"), Some(Scheduled { ran_ns: 1_234_567, waited_ns: 31_000_000 }));
+        assert_eq!(
+            parse_schedstat("1234567 31000000 42\n"),
+            Some(Scheduled {
+                ran_ns: 1_234_567,
+                waited_ns: 31_000_000
+            })
+        );
         assert_eq!(parse_schedstat(""), None);
         assert_eq!(scheduled_of(&[u32::MAX]), Scheduled::default());
     }
@@ -213,8 +315,7 @@ mod tests {
 
     #[test]
     fn the_kernels_own_memory_is_what_it_cannot_reclaim() {
-        let text =
-            "MemTotal: 99 kB\nSlab:  900 kB\nSReclaimable: 500 kB\nSUnreclaim:  400 kB\nVmallocUsed: 30 kB\nPercpu:  2 kB\n";
+        let text = "MemTotal: 99 kB\nSlab:  900 kB\nSReclaimable: 500 kB\nSUnreclaim:  400 kB\nVmallocUsed: 30 kB\nPercpu:  2 kB\n";
         assert_eq!(unreclaimable(text), 432 * 1024);
         assert_eq!(unreclaimable(""), 0);
     }

@@ -57,10 +57,17 @@ fn read(stdout: Option<ChildStdout>) -> Receiver<(Instant, String)> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut answer = String::new();
-        for line in stdout.map(BufReader::new).into_iter().flat_map(|lines| lines.lines().map_while(Result::ok)) {
+        for line in stdout
+            .map(BufReader::new)
+            .into_iter()
+            .flat_map(|lines| lines.lines().map_while(Result::ok))
+        {
             if !line.is_empty() {
                 answer.extend([line.as_str(), "\n"]);
-            } else if send.send((Instant::now(), std::mem::take(&mut answer))).is_err() {
+            } else if send
+                .send((Instant::now(), std::mem::take(&mut answer)))
+                .is_err()
+            {
                 return;
             }
         }

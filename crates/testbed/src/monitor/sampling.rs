@@ -18,7 +18,9 @@ const MOST_SAMPLES: u32 = 6000;
 
 /// Returns the time between samples for a trial that sends for `duration`: [`INTERVAL`], or a multiple of it for a long trial.
 pub fn interval_for(duration: Duration) -> Duration {
-    let times = (duration / MOST_SAMPLES).as_nanos().div_ceil(INTERVAL.as_nanos()) as u32;
+    let times = (duration / MOST_SAMPLES)
+        .as_nanos()
+        .div_ceil(INTERVAL.as_nanos()) as u32;
     INTERVAL * times.max(1)
 }
 
@@ -55,16 +57,33 @@ struct MonitorSample {
 impl MonitorSample {
     fn now(watched: &Watched, softirqs: &[u32]) -> Self {
         // Some servers consist of several processes. If the others counted as foreign processes on the DUT's cores, their trials would be invalid.
-        let processes: Vec<u32> = watched.processes.iter().flat_map(|process| family(*process)).collect();
+        let processes: Vec<u32> = watched
+            .processes
+            .iter()
+            .flat_map(|process| family(*process))
+            .collect();
         Self {
             at: Instant::now(),
             processors: processor::snapshot(),
             drops: drops::snapshot(&watched.holders),
-            memory: processes.iter().filter_map(|process| processor::resident_octets(*process)).sum(),
-            kernel_memory: if watched.is_here() { processor::kernel_octets() } else { 0 },
-            process_ms: processes.iter().filter_map(|process| processor::time_of(*process)).sum(),
+            memory: processes
+                .iter()
+                .filter_map(|process| processor::resident_octets(*process))
+                .sum(),
+            kernel_memory: if watched.is_here() {
+                processor::kernel_octets()
+            } else {
+                0
+            },
+            process_ms: processes
+                .iter()
+                .filter_map(|process| processor::time_of(*process))
+                .sum(),
             own: processor::scheduled_of(&processes),
-            softirqs_waited_ns: softirqs.iter().map(|thread| processor::scheduled_of(&[*thread]).waited_ns).collect(),
+            softirqs_waited_ns: softirqs
+                .iter()
+                .map(|thread| processor::scheduled_of(&[*thread]).waited_ns)
+                .collect(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
         }
     }
@@ -79,9 +98,14 @@ impl Monitor {
     /// Starts to sample in a separate thread, after waiting for devices on other machines to answer. One that does not answer is not watched.
     pub fn start_every(interval: Duration, cores: &Cores, watched: Watched) -> Self {
         let (stop, stopped) = mpsc::channel();
-        let mut watchers: Vec<Watcher> = watched.devices.iter().filter_map(Watcher::begin).collect();
+        let mut watchers: Vec<Watcher> =
+            watched.devices.iter().filter_map(Watcher::begin).collect();
         let whom = watched.clone();
-        let softirqs = if whom.processes.is_empty() { Vec::new() } else { processor::softirq_threads(&cores.dut) };
+        let softirqs = if whom.processes.is_empty() {
+            Vec::new()
+        } else {
+            processor::softirq_threads(&cores.dut)
+        };
         let thread = std::thread::spawn(move || {
             let mut snapshots = Vec::new();
             // Each sample is due at a multiple of the interval, because sampling itself takes time, on a busy machine a lot. If that time were
@@ -98,7 +122,14 @@ impl Monitor {
             }
         });
         let began = (!watched.processes.is_empty()).then(RunTimes::now);
-        Self { stop, thread, cores: cores.clone(), watched, interval, began }
+        Self {
+            stop,
+            thread,
+            cores: cores.clone(),
+            watched,
+            interval,
+            began,
+        }
     }
 
     /// Stops the monitor and returns its samples.
@@ -109,19 +140,34 @@ impl Monitor {
     /// Like [`Monitor::stop`]. `began` is the time at which the first frame of the trial was due, if known.
     pub fn stop_after(self, began: Option<Instant>) -> Watch {
         drop(self.stop);
-        let (mut processors, mut drops, mut memory, mut conntrack) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut processors, mut drops, mut memory, mut conntrack) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut moments, mut kernel_memory) = (Vec::new(), Vec::new());
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
         let others_ms = self.began.as_ref().map(|began| {
-            let own: Vec<u32> =
-                self.watched.processes.iter().flat_map(|process| family(*process)).chain([std::process::id()]).collect();
-            RunTimes::now().since(began, &own, &self.cores.dut).values().sum::<u64>() / 1_000_000
+            let own: Vec<u32> = self
+                .watched
+                .processes
+                .iter()
+                .flat_map(|process| family(*process))
+                .chain([std::process::id()])
+                .collect();
+            RunTimes::now()
+                .since(began, &own, &self.cores.dut)
+                .values()
+                .sum::<u64>()
+                / 1_000_000
         });
         // The processor time of a process that was restarted during the trial starts at zero.
-        let used = snapshots.windows(2).map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms)).sum();
+        let used = snapshots
+            .windows(2)
+            .map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms))
+            .sum();
         let waited_us = waited_us(&snapshots, self.interval);
         let first = snapshots.first().map(|snapshot| snapshot.at);
-        let lead = began.zip(first).map(|(began, first)| began.saturating_duration_since(first));
+        let lead = began
+            .zip(first)
+            .map(|(began, first)| began.saturating_duration_since(first));
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
@@ -139,13 +185,19 @@ impl Monitor {
             interval_ns: self.interval.as_nanos() as u64,
             lead_ns: lead.map(|lead| lead.as_nanos() as u64),
             cores: processor::watched(&processors, &self.cores),
-            devices: watchers.into_iter().filter_map(|watcher| watcher.end(&moments)).collect(),
+            devices: watchers
+                .into_iter()
+                .filter_map(|watcher| watcher.end(&moments))
+                .collect(),
             memory,
             kernel_memory,
             // A device that runs elsewhere has neither a namespace nor a process here, so it is unknown what ran on its cores.
             process_ms: self.watched.is_here().then_some(used),
             polling: self.watched.polling,
-            drops: drops::watched(&drops).into_iter().chain(conntrack::watched(&conntrack)).collect(),
+            drops: drops::watched(&drops)
+                .into_iter()
+                .chain(conntrack::watched(&conntrack))
+                .collect(),
             losses: Vec::new(),
             connections: conntrack::entries(&conntrack),
             waited_us,
@@ -161,7 +213,10 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
         return Vec::new();
     }
     let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
-    let waited: Vec<u64> = snapshots.windows(2).map(|pair| waited_ns(&pair[0], &pair[1]) / 1000).collect();
+    let waited: Vec<u64> = snapshots
+        .windows(2)
+        .map(|pair| waited_ns(&pair[0], &pair[1]) / 1000)
+        .collect();
     by_interval(&moments, &waited, interval)
 }
 
@@ -172,15 +227,25 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
 fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
     let processes = after.own.waited_ns.saturating_sub(before.own.waited_ns);
     let ran = after.own.ran_ns.saturating_sub(before.own.ran_ns);
-    let threads = after.softirqs_waited_ns.iter().zip(&before.softirqs_waited_ns);
-    let longest = threads.map(|(after, before)| after.saturating_sub(*before)).max().unwrap_or(0);
+    let threads = after
+        .softirqs_waited_ns
+        .iter()
+        .zip(&before.softirqs_waited_ns);
+    let longest = threads
+        .map(|(after, before)| after.saturating_sub(*before))
+        .max()
+        .unwrap_or(0);
     processes.max(longest.saturating_sub(ran))
 }
 
 /// Distributes the counts between successive moments over the intervals. If a snapshot is late, because the DUT's core and the monitor were held up
 /// by the same cause, its count also covers the following intervals.
 fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<u64> {
-    let (Some(begin), Some(end), Some(last)) = (moments.first(), moments.last(), counted.len().checked_sub(1)) else {
+    let (Some(begin), Some(end), Some(last)) = (
+        moments.first(),
+        moments.last(),
+        counted.len().checked_sub(1),
+    ) else {
         return Vec::new();
     };
     let interval = interval.as_nanos() as u64;
@@ -191,10 +256,13 @@ fn by_interval(moments: &[Instant], counted: &[u64], interval: Duration) -> Vec<
     for (pair, total) in moments.windows(2).zip(counted) {
         let (from, to) = (since(&pair[0]), since(&pair[1]));
         let length = u128::from(to - from).max(1);
-        let until = |edge: u64| (u128::from(*total) * u128::from(edge.clamp(from, to) - from) / length) as u64;
+        let until = |edge: u64| {
+            (u128::from(*total) * u128::from(edge.clamp(from, to) - from) / length) as u64
+        };
         for index in from / interval..=to / interval {
             // Counts after the last interval are assigned to it.
-            spread[(index as usize).min(last)] += until((index + 1) * interval) - until(index * interval);
+            spread[(index as usize).min(last)] +=
+                until((index + 1) * interval) - until(index * interval);
         }
     }
     spread
@@ -207,22 +275,38 @@ mod tests {
 
     fn moments(milliseconds: &[u64]) -> Vec<Instant> {
         let begin = Instant::now();
-        milliseconds.iter().map(|ms| begin + Duration::from_millis(*ms)).collect()
+        milliseconds
+            .iter()
+            .map(|ms| begin + Duration::from_millis(*ms))
+            .collect()
     }
 
     #[test]
     fn what_a_late_snapshot_counted_is_spread_over_the_intervals_it_covers() {
         let late = moments(&[0, 100, 360, 361, 400, 500]);
-        assert_eq!(by_interval(&late, &[7, 260, 0, 0, 9], INTERVAL), [7, 100, 100, 60, 9]);
-        assert_eq!(by_interval(&moments(&[0, 100, 200]), &[5, 6], INTERVAL), [5, 6], "in time");
-        assert_eq!(by_interval(&moments(&[0, 101, 199]), &[0, 98], INTERVAL), [0, 98]);
+        assert_eq!(
+            by_interval(&late, &[7, 260, 0, 0, 9], INTERVAL),
+            [7, 100, 100, 60, 9]
+        );
+        assert_eq!(
+            by_interval(&moments(&[0, 100, 200]), &[5, 6], INTERVAL),
+            [5, 6],
+            "in time"
+        );
+        assert_eq!(
+            by_interval(&moments(&[0, 101, 199]), &[0, 98], INTERVAL),
+            [0, 98]
+        );
         assert_eq!(by_interval(&[], &[], INTERVAL), [0; 0]);
     }
 
     #[test]
     fn a_monitor_that_was_away_for_long_leaves_what_it_counted_in_its_own_moments() {
         let away = moments(&[0, 100, 790]);
-        assert_eq!(by_interval(&away, &[5, 690], INTERVAL), [5, 100, 100, 100, 100, 100, 100, 90]);
+        assert_eq!(
+            by_interval(&away, &[5, 690], INTERVAL),
+            [5, 100, 100, 100, 100, 100, 100, 90]
+        );
     }
 
     #[test]
@@ -233,14 +317,27 @@ mod tests {
             ..MonitorSample::now(&Watched::default(), &[])
         };
         let before = sample(1_000, 500, &[70, 100]);
-        assert_eq!(waited_ns(&before, &sample(1_200, 560, &[70, 100])), 60, "its own wait");
-        assert_eq!(waited_ns(&before, &sample(1_200, 560, &[90, 9_100])), 8_800, "the thread of one core");
-        assert_eq!(waited_ns(&before, &sample(9_900, 560, &[90, 9_100])), 100, "it had the core itself for the rest");
+        assert_eq!(
+            waited_ns(&before, &sample(1_200, 560, &[70, 100])),
+            60,
+            "its own wait"
+        );
+        assert_eq!(
+            waited_ns(&before, &sample(1_200, 560, &[90, 9_100])),
+            8_800,
+            "the thread of one core"
+        );
+        assert_eq!(
+            waited_ns(&before, &sample(9_900, 560, &[90, 9_100])),
+            100,
+            "it had the core itself for the rest"
+        );
     }
 
     #[test]
     fn long_trials_are_sampled_less_often_so_that_their_records_stay_small() {
-        let seconds = [1, 600, 601, 3600, 4 * 3600].map(|s| interval_for(Duration::from_secs(s)).as_millis());
+        let seconds =
+            [1, 600, 601, 3600, 4 * 3600].map(|s| interval_for(Duration::from_secs(s)).as_millis());
         assert_eq!(seconds, [100, 100, 200, 600, 2400]);
     }
 
@@ -251,19 +348,44 @@ mod tests {
             std::thread::sleep(INTERVAL * (1 << doublings));
             monitor.stop()
         };
-        (1..10).map(watch).find(is_enough).expect("enough within two minutes")
+        (1..10)
+            .map(watch)
+            .find(is_enough)
+            .expect("enough within two minutes")
     }
 
     #[test]
     fn a_running_monitor_sees_this_machine_and_this_process() {
         let process = std::process::id();
-        let holders = vec![NetnsHolder { device: None, process }];
-        let watched = Watched { processes: vec![process], holders, ..Watched::default() };
+        let holders = vec![NetnsHolder {
+            device: None,
+            process,
+        }];
+        let watched = Watched {
+            processes: vec![process],
+            holders,
+            ..Watched::default()
+        };
         let has_a_sample = |watch: &Watch| watch.cores.iter().any(|core| !core.samples.is_empty());
-        let watch = seen(&Cores { tester: vec![], dut: vec![0] }, &watched, has_a_sample);
-        assert!(watch.memory.iter().all(|octets| *octets > 100_000), "{:?}", watch.memory);
+        let watch = seen(
+            &Cores {
+                tester: vec![],
+                dut: vec![0],
+            },
+            &watched,
+            has_a_sample,
+        );
+        assert!(
+            watch.memory.iter().all(|octets| *octets > 100_000),
+            "{:?}",
+            watch.memory
+        );
         assert_eq!(watch.kernel_memory.len(), watch.memory.len());
-        assert!(watch.kernel_memory.iter().all(|octets| *octets > 1_000_000), "{:?}", watch.kernel_memory);
+        assert!(
+            watch.kernel_memory.iter().all(|octets| *octets > 1_000_000),
+            "{:?}",
+            watch.kernel_memory
+        );
     }
 
     #[test]
@@ -274,11 +396,35 @@ mod tests {
             source: WatchSource::HostCores(vec![core]),
         };
         let devices = vec![device("first", 0), device("second", 1)];
-        let cores = Cores { tester: vec![], dut: vec![0, 1] };
-        let watch = seen(&cores, &Watched { devices, ..Watched::default() }, |watch| watch.cores[0].samples.len() > 1);
-        let seen: Vec<_> = watch.devices.iter().map(|d| (d.device.as_str(), d.cores[0].core, d.cores.len())).collect();
-        assert_eq!(seen, [("first", 0, 1), ("second", 1, 1)], "this machine has two cores at least");
+        let cores = Cores {
+            tester: vec![],
+            dut: vec![0, 1],
+        };
+        let watch = seen(
+            &cores,
+            &Watched {
+                devices,
+                ..Watched::default()
+            },
+            |watch| watch.cores[0].samples.len() > 1,
+        );
+        let seen: Vec<_> = watch
+            .devices
+            .iter()
+            .map(|d| (d.device.as_str(), d.cores[0].core, d.cores.len()))
+            .collect();
+        assert_eq!(
+            seen,
+            [("first", 0, 1), ("second", 1, 1)],
+            "this machine has two cores at least"
+        );
         let whole = watch.cores[0].samples.len();
-        assert!(watch.devices.iter().all(|d| d.cores[0].samples.len() == whole), "as many samples as the host's own cores");
+        assert!(
+            watch
+                .devices
+                .iter()
+                .all(|d| d.cores[0].samples.len() == whole),
+            "as many samples as the host's own cores"
+        );
     }
 }

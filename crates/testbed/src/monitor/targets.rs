@@ -42,7 +42,11 @@ impl Watched {
             all.devices.extend(watched.devices);
             all.tracked = all.tracked.or(watched.tracked);
             let device = (!is_one).then(|| name.to_owned());
-            all.holders.extend(watched.holders.into_iter().map(|holder| NetnsHolder { device: device.clone(), ..holder }));
+            all.holders
+                .extend(watched.holders.into_iter().map(|holder| NetnsHolder {
+                    device: device.clone(),
+                    ..holder
+                }));
         }
         all
     }

@@ -17,27 +17,47 @@ struct VmSample {
 fn snapshot(process: u32) -> VmSample {
     let family = family(process);
     VmSample {
-        threads: family.iter().flat_map(|process| threads(*process)).collect(),
-        memory: family.iter().filter_map(|process| resident_octets(*process)).sum(),
+        threads: family
+            .iter()
+            .flat_map(|process| threads(*process))
+            .collect(),
+        memory: family
+            .iter()
+            .filter_map(|process| resident_octets(*process))
+            .sum(),
     }
 }
 
 fn threads(process: u32) -> Vec<(u32, u64)> {
-    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().filter_map(Result::ok);
+    let entries = std::fs::read_dir(format!("/proc/{process}/task"))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(|thread| Some((thread, time_of(process, thread)?))).collect()
+    numbers
+        .filter_map(|thread| Some((thread, time_of(process, thread)?)))
+        .collect()
 }
 
 /// Uses the scheduler's own statistics or, if the kernel keeps none, ticks of 10 ms.
 fn time_of(process: u32, thread: u32) -> Option<u64> {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).ok();
-    read("schedstat").and_then(|text| on_processor_ns(&text)).or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
+    let read =
+        |file: &str| std::fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).ok();
+    read("schedstat")
+        .and_then(|text| on_processor_ns(&text))
+        .or_else(|| Some(ticks(&read("stat")?)? * 10_000_000))
 }
 
 /// Returns the first field of schedstat, the time on a processor in nanoseconds. A kernel that does not count has zeros in all three.
 fn on_processor_ns(schedstat: &str) -> Option<u64> {
-    let fields: Vec<u64> = schedstat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
-    fields.first().copied().filter(|_| fields.iter().any(|field| *field > 0))
+    let fields: Vec<u64> = schedstat
+        .split_whitespace()
+        .filter_map(|field| field.parse().ok())
+        .collect();
+    fields
+        .first()
+        .copied()
+        .filter(|_| fields.iter().any(|field| *field > 0))
 }
 
 #[derive(Debug)]
@@ -49,7 +69,11 @@ pub(super) struct VmProbe {
 
 impl VmProbe {
     pub(super) fn new(process: u32, cores: usize) -> Self {
-        Self { process, cores, seen: Vec::new() }
+        Self {
+            process,
+            cores,
+            seen: Vec::new(),
+        }
     }
 
     pub(super) fn look(&mut self) {
@@ -59,17 +83,40 @@ impl VmProbe {
     /// Stops watching, and returns the cores' shares and the memory. The work of each virtual core cannot be seen from outside, so core 0
     /// represents all of them with the mean of their shares. Returns `None` for a machine that never ran.
     pub(super) fn close(self) -> Option<(Vec<CoreWatch>, Vec<u64>)> {
-        let is_known = self.seen.iter().any(|(_, machine)| !machine.threads.is_empty());
-        let share = |pair: &[(Instant, VmSample)]| share(used_ns(&pair[0].1, &pair[1].1), pair[1].0 - pair[0].0, self.cores);
+        let is_known = self
+            .seen
+            .iter()
+            .any(|(_, machine)| !machine.threads.is_empty());
+        let share = |pair: &[(Instant, VmSample)]| {
+            share(
+                used_ns(&pair[0].1, &pair[1].1),
+                pair[1].0 - pair[0].0,
+                self.cores,
+            )
+        };
         let samples = self.seen.windows(2).map(share).collect();
-        let cores = vec![CoreWatch { core: 0, role: CoreRole::Dut, samples }];
-        is_known.then(|| (cores, self.seen.iter().map(|(_, machine)| machine.memory).collect()))
+        let cores = vec![CoreWatch {
+            core: 0,
+            role: CoreRole::Dut,
+            samples,
+        }];
+        is_known.then(|| {
+            (
+                cores,
+                self.seen
+                    .iter()
+                    .map(|(_, machine)| machine.memory)
+                    .collect(),
+            )
+        })
     }
 }
 
 /// Returns the processor time between two snapshots. The small amount used by a thread that ended in between is unknown.
 fn used_ns(before: &VmSample, after: &VmSample) -> u64 {
-    let used = |(thread, ns): (&u32, &u64)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0));
+    let used = |(thread, ns): (&u32, &u64)| {
+        ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0))
+    };
     after.threads.iter().map(used).sum()
 }
 
@@ -77,7 +124,11 @@ fn used_ns(before: &VmSample, after: &VmSample) -> u64 {
 fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
     let all = (time.as_nanos() as u64).max(1) * cores.max(1) as u64;
     let used = (used_ns * 1000 / all).min(1000) as u16;
-    CpuSample { system: used, idle: 1000 - used, ..CpuSample::default() }
+    CpuSample {
+        system: used,
+        idle: 1000 - used,
+        ..CpuSample::default()
+    }
 }
 
 #[cfg(test)]
@@ -90,28 +141,63 @@ mod tests {
 
     fn idle_percent(watch: &DeviceWatch) -> u64 {
         let samples = &watch.cores[0].samples;
-        samples.iter().map(|sample| u64::from(sample.idle)).sum::<u64>() / samples.len() as u64 / 10
+        samples
+            .iter()
+            .map(|sample| u64::from(sample.idle))
+            .sum::<u64>()
+            / samples.len() as u64
+            / 10
     }
 
     #[test]
     fn a_machine_that_spins_is_busy_and_one_that_sleeps_is_idle() {
-        let start = |script: &str| command(&["sh", "-c", script].map(str::to_owned)).spawn().expect("sh");
+        let start = |script: &str| {
+            command(&["sh", "-c", script].map(str::to_owned))
+                .spawn()
+                .expect("sh")
+        };
         // The machine is the shell's child, because descendants of the main process count as part of it.
-        let mut machines = [start("(while :; do :; done) & wait"), start("sleep 61 & wait")];
+        let mut machines = [
+            start("(while :; do :; done) & wait"),
+            start("sleep 61 & wait"),
+        ];
         let source = |process| WatchSource::VirtualMachine { process, cores: 1 };
-        let device = |name: &str, process| WatchedDevice { name: name.to_owned(), machine: None, source: source(process) };
-        let devices = vec![device("clat", machines[0].id()), device("plat", machines[1].id())];
-        let cores = Cores { tester: vec![], dut: vec![0] };
-        let monitor = Monitor::start(&cores, Watched { devices, ..Watched::default() });
+        let device = |name: &str, process| WatchedDevice {
+            name: name.to_owned(),
+            machine: None,
+            source: source(process),
+        };
+        let devices = vec![
+            device("clat", machines[0].id()),
+            device("plat", machines[1].id()),
+        ];
+        let cores = Cores {
+            tester: vec![],
+            dut: vec![0],
+        };
+        let monitor = Monitor::start(
+            &cores,
+            Watched {
+                devices,
+                ..Watched::default()
+            },
+        );
         // Wait until the busy one has had the processor for several intervals, which takes longer on a busy machine.
         let (before, end) = (snapshot(machines[0].id()), Instant::now() + INTERVAL * 600);
-        while used_ns(&before, &snapshot(machines[0].id())) < (INTERVAL * 4).as_nanos() as u64 && Instant::now() < end {
+        while used_ns(&before, &snapshot(machines[0].id())) < (INTERVAL * 4).as_nanos() as u64
+            && Instant::now() < end
+        {
             std::thread::yield_now();
         }
         let watch = monitor.stop();
         machines.iter_mut().for_each(kill_group);
-        let [clat, plat] = &watch.devices[..] else { panic!("two machines, not {}", watch.devices.len()) };
-        assert_eq!((clat.device.as_str(), plat.device.as_str()), ("clat", "plat"));
+        let [clat, plat] = &watch.devices[..] else {
+            panic!("two machines, not {}", watch.devices.len())
+        };
+        assert_eq!(
+            (clat.device.as_str(), plat.device.as_str()),
+            ("clat", "plat")
+        );
         // On a crowded host, even a busy loop does not run all the time.
         assert!(
             idle_percent(clat) < idle_percent(plat) && idle_percent(plat) > 95,
@@ -120,7 +206,11 @@ mod tests {
             idle_percent(plat)
         );
         // The first sample may precede the start of the shell.
-        assert!(plat.memory.iter().skip(1).all(|octets| *octets > 100_000), "{:?}", plat.memory);
+        assert!(
+            plat.memory.iter().skip(1).all(|octets| *octets > 100_000),
+            "{:?}",
+            plat.memory
+        );
     }
 
     #[test]
@@ -132,22 +222,51 @@ mod tests {
 
     #[test]
     fn the_time_of_all_threads_counts_and_a_thread_that_ended_counts_no_less_than_nothing() {
-        let at = |threads: &[(u32, u64)]| VmSample { threads: threads.iter().copied().collect(), memory: 0 };
-        assert_eq!(used_ns(&at(&[(7, 500), (8, 900)]), &at(&[(7, 800), (9, 40)])), 340);
+        let at = |threads: &[(u32, u64)]| VmSample {
+            threads: threads.iter().copied().collect(),
+            memory: 0,
+        };
+        assert_eq!(
+            used_ns(&at(&[(7, 500), (8, 900)]), &at(&[(7, 800), (9, 40)])),
+            340
+        );
     }
 
     #[test]
     fn shares_are_per_mille_of_all_cores_and_never_more() {
         let of = |used_ms: u64, cores| share(used_ms * 1_000_000, INTERVAL, cores);
-        assert_eq!(of(25, 1), CpuSample { system: 250, idle: 750, ..CpuSample::default() });
-        assert_eq!(of(150, 2), CpuSample { system: 750, idle: 250, ..CpuSample::default() });
-        assert_eq!(of(130, 1), CpuSample { system: 1000, ..CpuSample::default() });
+        assert_eq!(
+            of(25, 1),
+            CpuSample {
+                system: 250,
+                idle: 750,
+                ..CpuSample::default()
+            }
+        );
+        assert_eq!(
+            of(150, 2),
+            CpuSample {
+                system: 750,
+                idle: 250,
+                ..CpuSample::default()
+            }
+        );
+        assert_eq!(
+            of(130, 1),
+            CpuSample {
+                system: 1000,
+                ..CpuSample::default()
+            }
+        );
     }
 
     #[test]
     fn a_kernel_without_scheduler_statistics_counts_ticks() {
         assert_eq!(on_processor_ns("1048576 99 4\n"), Some(1_048_576));
         assert_eq!(on_processor_ns("0 0 0\n"), None);
-        assert_eq!(ticks("7 (a b) c) S 1 7 7 0 -1 4 1 0 0 0 12 3 0 0 20 0 1 0 9"), Some(15));
+        assert_eq!(
+            ticks("7 (a b) c) S 1 7 7 0 -1 4 1 0 0 0 12 3 0 0 20 0 1 0 9"),
+            Some(15)
+        );
     }
 }

@@ -26,9 +26,13 @@ pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), Te
     INTERFACE.check(interface).map_err(TestbedError::Other)?;
     // /sys is not used, because it may show a network namespace other than this process's.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
-    let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface]).map_err(|error| error.explained(absent))?;
+    let link = shell
+        .look(&["ip", "-o", "-d", "link", "show", "dev", interface])
+        .map_err(|error| error.explained(absent))?;
     if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
-        return Err(TestbedError::Other(format!("interface {interface} {obstacle}")));
+        return Err(TestbedError::Other(format!(
+            "interface {interface} {obstacle}"
+        )));
     }
     let routes = occupied::routes(shell, interface)?;
     check_wide_routes(&routes, interface)?;
@@ -50,14 +54,27 @@ pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), Te
 }
 
 /// Refuses an interface that carries a TCP connection, such as the ssh session of the user who starts the run.
-fn check_connections(shell: &Shell, interface: &str, addresses: &[&str]) -> Result<(), TestbedError> {
+fn check_connections(
+    shell: &Shell,
+    interface: &str,
+    addresses: &[&str],
+) -> Result<(), TestbedError> {
     if addresses.is_empty() {
         return Ok(());
     }
     let established = shell.look(&["ss", "-Htn", "state", "established"])?;
-    let own: Vec<&str> = addresses.iter().map(|address| address.split('/').next().unwrap_or_default()).collect();
-    let is_own = |local: &str| own.contains(&host_of(local)) && zone_of(local).is_none_or(|zone| zone == interface);
-    let Some((local, peer)) = established.lines().filter_map(ends_of).find(|(local, _)| is_own(local)) else {
+    let own: Vec<&str> = addresses
+        .iter()
+        .map(|address| address.split('/').next().unwrap_or_default())
+        .collect();
+    let is_own = |local: &str| {
+        own.contains(&host_of(local)) && zone_of(local).is_none_or(|zone| zone == interface)
+    };
+    let Some((local, peer)) = established
+        .lines()
+        .filter_map(ends_of)
+        .find(|(local, _)| is_own(local))
+    else {
         return Ok(());
     };
     Err(TestbedError::Other(format!(
@@ -74,8 +91,14 @@ fn ends_of(line: &str) -> Option<(&str, &str)> {
 
 /// Returns the address of an end such as `10.0.0.1:22`, `[fd00::1]:22`, `[::ffff:10.0.0.1]:22` or `[fe80::1]%e0:22`.
 fn host_of(end: &str) -> &str {
-    let host = end.rsplit_once(':').map_or(end, |(host, _)| host).trim_start_matches('[');
-    host.split(['%', ']']).next().unwrap_or(host).trim_start_matches("::ffff:")
+    let host = end
+        .rsplit_once(':')
+        .map_or(end, |(host, _)| host)
+        .trim_start_matches('[');
+    host.split(['%', ']'])
+        .next()
+        .unwrap_or(host)
+        .trim_start_matches("::ffff:")
 }
 
 /// Returns the interface that an end of a link-local address names.
@@ -85,9 +108,18 @@ fn zone_of(end: &str) -> Option<&str> {
 }
 
 fn all_addresses(described: &str) -> Vec<&str> {
-    let address = |line: &&'_ str| line.split_whitespace().any(|word| word == "inet" || word == "inet6");
+    let address = |line: &&'_ str| {
+        line.split_whitespace()
+            .any(|word| word == "inet" || word == "inet6")
+    };
     let lines = described.lines().filter(address);
-    lines.filter_map(|line| line.split_whitespace().skip_while(|word| !word.starts_with("inet")).nth(1)).collect()
+    lines
+        .filter_map(|line| {
+            line.split_whitespace()
+                .skip_while(|word| !word.starts_with("inet"))
+                .nth(1)
+        })
+        .collect()
 }
 
 /// Returns all addresses but the link-local one that the kernel gives every interface that is up, and gives it again when it comes back.
@@ -101,20 +133,44 @@ fn own_addresses<'d>(described: &'d str, link: &str) -> Vec<&'d str> {
     let is_of_kernel = |line: &str, address: &str| {
         address.starts_with("fe80:") && (line.contains(" kernel_ll ") || is_made_by_kernel(address))
     };
-    let pairs = described.lines().flat_map(|line| all_addresses(line).into_iter().map(move |address| (line, address)));
-    pairs.filter(|(line, address)| !is_of_kernel(line, address)).map(|(_, address)| address).collect()
+    let pairs = described.lines().flat_map(|line| {
+        all_addresses(line)
+            .into_iter()
+            .map(move |address| (line, address))
+    });
+    pairs
+        .filter(|(line, address)| !is_of_kernel(line, address))
+        .map(|(_, address)| address)
+        .collect()
 }
 
 /// Returns the link-local address that is made of the hardware address (RFC 4291, appendix A); `None` without a hardware address.
 fn link_local_of_mac(link: &str) -> Option<Ipv6Addr> {
-    let octets = word_after(link, "link/ether")?.split(':').map(|octet| u8::from_str_radix(octet, 16));
-    let [a, b, c, d, e, f] = octets.collect::<Result<Vec<_>, _>>().ok()?.try_into().ok()?;
+    let octets = word_after(link, "link/ether")?
+        .split(':')
+        .map(|octet| u8::from_str_radix(octet, 16));
+    let [a, b, c, d, e, f] = octets
+        .collect::<Result<Vec<_>, _>>()
+        .ok()?
+        .try_into()
+        .ok()?;
     let pair = |high, low| u16::from_be_bytes([high, low]);
-    Some(Ipv6Addr::new(0xfe80, 0, 0, 0, pair(a ^ 2, b), pair(c, 0xff), pair(0xfe, d), pair(e, f)))
+    Some(Ipv6Addr::new(
+        0xfe80,
+        0,
+        0,
+        0,
+        pair(a ^ 2, b),
+        pair(c, 0xff),
+        pair(0xfe, d),
+        pair(e, f),
+    ))
 }
 
 fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
-    let Some(wide) = routes.iter().find(|route| route.is_wide()) else { return Ok(()) };
+    let Some(wide) = routes.iter().find(|route| route.is_wide()) else {
+        return Ok(());
+    };
     Err(TestbedError::Other(format!(
         "interface {interface} carries {}: test traffic on it would reach this host's own network; use another",
         if wide.line.starts_with("default") && !wide.line.contains(" table ") {
@@ -127,9 +183,17 @@ fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), Testbe
 
 /// Refuses an interface with manually added routes in any table. They would be lost during the run, as the kernel only restores its own.
 fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
-    let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else { return Ok(()) };
-    let table = route.line.split(" table ").nth(1).and_then(|rest| rest.split(' ').next());
-    let of_table = table.map(|table| format!(" table {table}")).unwrap_or_default();
+    let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else {
+        return Ok(());
+    };
+    let table = route
+        .line
+        .split(" table ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    let of_table = table
+        .map(|table| format!(" table {table}"))
+        .unwrap_or_default();
     Err(TestbedError::Other(format!(
         "interface {interface} carries the route {} and is therefore in use; remove the route (ip {} route del {} dev \
          {interface}{of_table}), or use another",
@@ -142,7 +206,11 @@ fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedErro
 /// Checks that datagrams of `octets`, including the outer header of encapsulated ones, fit the MTU of an interface.
 pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     let read = std::fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"));
-    let Some(mtu) = read.ok().and_then(|text| text.trim().parse::<u32>().ok()).filter(|mtu| *mtu < octets) else {
+    let Some(mtu) = read
+        .ok()
+        .and_then(|text| text.trim().parse::<u32>().ok())
+        .filter(|mtu| *mtu < octets)
+    else {
         return Ok(());
     };
     Err(TestbedError::Other(format!(
@@ -158,8 +226,15 @@ pub fn link_rate(interface: &str) -> Option<u64> {
     if !folder.join("device").exists() {
         return None;
     }
-    let speed: i64 = std::fs::read_to_string(folder.join("speed")).ok()?.trim().parse().ok()?;
-    u64::try_from(speed).ok().filter(|megabits| *megabits > 0).map(|megabits| megabits * 1_000_000)
+    let speed: i64 = std::fs::read_to_string(folder.join("speed"))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    u64::try_from(speed)
+        .ok()
+        .filter(|megabits| *megabits > 0)
+        .map(|megabits| megabits * 1_000_000)
 }
 
 #[cfg(test)]
@@ -168,7 +243,9 @@ mod tests {
 
     #[test]
     fn an_interface_that_does_not_exist_is_refused() {
-        let error = check(&Shell::new(), "sb-none", OwnAddresses::Refused).unwrap_err().to_string();
+        let error = check(&Shell::new(), "sb-none", OwnAddresses::Refused)
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "interface sb-none does not exist (see `ip link`)");
     }
 
@@ -182,12 +259,22 @@ mod tests {
 3: e0    inet6 fe80::3c2d:b7ff:fe1a:1/64 scope link \\       valid_lft forever preferred_lft forever
 ";
         let link = |mode: &str| {
-            format!("3: e0: <UP> mtu 1500 \\    link/ether 3e:2d:b7:1a:00:01 brd ff \\    addrgenmode {mode} numtxqueues 1")
+            format!(
+                "3: e0: <UP> mtu 1500 \\    link/ether 3e:2d:b7:1a:00:01 brd ff \\    addrgenmode {mode} numtxqueues 1"
+            )
         };
         let others = ["169.254.7.1/16", "10.0.0.1", "fec0::1/64", "fe80::53/64"];
         assert_eq!(own_addresses(described, &link("eui64")), others);
-        assert_eq!(own_addresses(described, &link("stable_secret")), others[..3], "it cannot be told");
-        assert_eq!(own_addresses(described, &link("none")).len(), 5, "the kernel would not make it again");
+        assert_eq!(
+            own_addresses(described, &link("stable_secret")),
+            others[..3],
+            "it cannot be told"
+        );
+        assert_eq!(
+            own_addresses(described, &link("none")).len(),
+            5,
+            "the kernel would not make it again"
+        );
         let told = "3: e0    inet6 fe80::7/64 scope link proto kernel_ll \\       valid_lft forever preferred_lft forever";
         assert_eq!(own_addresses(told, &link("eui64")), Vec::<&str>::new());
     }
@@ -195,9 +282,18 @@ mod tests {
     #[test]
     fn the_ends_of_connections_are_read_as_ss_prints_them() {
         let local = |line| ends_of(line).map(|(local, _)| (host_of(local), zone_of(local)));
-        assert_eq!(local("0      36        10.0.0.1:22      10.0.0.9:51544"), Some(("10.0.0.1", None)));
-        assert_eq!(local("0      0         [::ffff:10.0.0.1]:22      [::ffff:10.0.0.9]:51544"), Some(("10.0.0.1", None)));
-        for line in ["0 0 [fe80::1%e0]:22 [fe80::2]:51544", "0 0 [fe80::1]%e0:22 [fe80::2]:51544"] {
+        assert_eq!(
+            local("0      36        10.0.0.1:22      10.0.0.9:51544"),
+            Some(("10.0.0.1", None))
+        );
+        assert_eq!(
+            local("0      0         [::ffff:10.0.0.1]:22      [::ffff:10.0.0.9]:51544"),
+            Some(("10.0.0.1", None))
+        );
+        for line in [
+            "0 0 [fe80::1%e0]:22 [fe80::2]:51544",
+            "0 0 [fe80::1]%e0:22 [fe80::2]:51544",
+        ] {
             assert_eq!(local(line), Some(("fe80::1", Some("e0"))));
         }
     }
@@ -206,7 +302,12 @@ mod tests {
     fn datagrams_that_do_not_fit_are_refused_with_the_command_that_helps() {
         assert!(check_mtu("lo", 1500).is_ok());
         let error = check_mtu("lo", 70_000).unwrap_err().to_string();
-        assert!(error.starts_with("the MTU of lo is 65536 octets, but the plan's largest datagrams have 70000"), "{error}");
+        assert!(
+            error.starts_with(
+                "the MTU of lo is 65536 octets, but the plan's largest datagrams have 70000"
+            ),
+            "{error}"
+        );
         assert!(error.contains("ip link set lo mtu 70000"), "{error}");
     }
 

@@ -12,8 +12,10 @@ const LOOP: &str = "loop";
 
 /// The addresses of the client and the authority on the direct link between them, which bypasses the device. They are in the range for benchmarking
 /// (RFC 5180 section 8).
-pub const LOOP_ENDS: [Ipv6Addr; 2] =
-    [Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 2)];
+pub const LOOP_ENDS: [Ipv6Addr; 2] = [
+    Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 2, 0, 0xfffe, 0, 0, 0, 2),
+];
 
 /// The prefix length of that link.
 pub(crate) const LOOP_PREFIX: u8 = 64;
@@ -22,7 +24,10 @@ pub(crate) const LOOP_PREFIX: u8 = 64;
 const LOOP_IPV4_PREFIX: u8 = 30;
 
 /// The same for IPv4, for an authority queried over IPv4. They avoid the addresses in recipes (RFC 2544).
-const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 255, 253), Ipv4Addr::new(198, 18, 255, 254)];
+const LOOP_ENDS_IPV4: [Ipv4Addr; 2] = [
+    Ipv4Addr::new(198, 18, 255, 253),
+    Ipv4Addr::new(198, 18, 255, 254),
+];
 
 /// Both ends of the tester with their addresses.
 #[derive(Debug)]
@@ -43,7 +48,11 @@ struct TesterEnd {
 
 impl TesterEnd {
     fn of(namespace: &Namespace, link: &str) -> Self {
-        Self { namespace: namespace.name().to_owned(), link: link.to_owned(), shell: namespace.shell() }
+        Self {
+            namespace: namespace.name().to_owned(),
+            link: link.to_owned(),
+            shell: namespace.shell(),
+        }
     }
 }
 
@@ -56,16 +65,32 @@ impl Hosts {
         others: (&[IpAddr], &[IpAddr]),
         shell: &Shell,
     ) -> Result<Self, TestbedError> {
-        shell.transcript().comment("the tester's ends as hosts, each in a namespace of its own");
+        shell
+            .transcript()
+            .comment("the tester's ends as hosts, each in a namespace of its own");
         let far = Namespace::new(shell, &name(run, "far"))?;
-        topology.tester().shell().line(&format!("ip link set {} netns {}", LINKS[1], far.name()))?;
-        let ends = [TesterEnd::of(topology.tester(), LINKS[0]), TesterEnd::of(&far, LINKS[1])];
-        let hosts = Self { ends, cores: topology.cores().tester.clone(), _own: Some(far) };
+        topology.tester().shell().line(&format!(
+            "ip link set {} netns {}",
+            LINKS[1],
+            far.name()
+        ))?;
+        let ends = [
+            TesterEnd::of(topology.tester(), LINKS[0]),
+            TesterEnd::of(&far, LINKS[1]),
+        ];
+        let hosts = Self {
+            ends,
+            cores: topology.cores().tester.clone(),
+            _own: Some(far),
+        };
         for end in &hosts.ends {
             // Receiving frames here is the tester's work, not the device's.
-            end.shell.set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
+            end.shell
+                .set(&receive_queue(&end.link, 0), &mask(&hosts.cores))?;
         }
-        hosts.add_addresses(recipe, others.0, others.1).map(|()| hosts)
+        hosts
+            .add_addresses(recipe, others.0, others.1)
+            .map(|()| hosts)
     }
 
     /// Gives interfaces of this machine the addresses of `recipe` and those in `others`. `cores` are the tester's.
@@ -75,11 +100,25 @@ impl Hosts {
         recipe: &Recipe,
         others: (&[IpAddr], &[IpAddr]),
     ) -> Result<Self, TestbedError> {
-        let ends: Vec<_> = interfaces.ends().map(|(link, namespace)| TesterEnd::of(namespace, link)).collect();
-        let ends = ends.try_into().map_err(|_| TestbedError::Other("hosts need both ends of the tester here".to_owned()))?;
-        let hosts = Self { ends, cores: cores.to_vec(), _own: None };
-        hosts.ends[0].shell.transcript().comment("the tester's ends as hosts");
-        hosts.add_addresses(recipe, others.0, others.1).map(|()| hosts)
+        let ends: Vec<_> = interfaces
+            .ends()
+            .map(|(link, namespace)| TesterEnd::of(namespace, link))
+            .collect();
+        let ends = ends.try_into().map_err(|_| {
+            TestbedError::Other("hosts need both ends of the tester here".to_owned())
+        })?;
+        let hosts = Self {
+            ends,
+            cores: cores.to_vec(),
+            _own: None,
+        };
+        hosts.ends[0]
+            .shell
+            .transcript()
+            .comment("the tester's ends as hosts");
+        hosts
+            .add_addresses(recipe, others.0, others.1)
+            .map(|()| hosts)
     }
 
     /// Gives the left interface the addresses of `recipe` and those in `others`. The right interface is the tester's end of the link to the
@@ -90,10 +129,21 @@ impl Hosts {
         recipe: &Recipe,
         others: &[IpAddr],
     ) -> Result<Self, TestbedError> {
-        let taken: Vec<TesterEnd> = interfaces.ends().map(|(name, namespace)| TesterEnd::of(namespace, name)).collect();
-        let one =
-            |_| TestbedError::Other("the tester needs both of its interfaces on this machine for the self-test".to_owned());
-        let hosts = Self { ends: taken.try_into().map_err(one)?, cores: cores.to_vec(), _own: None };
+        let taken: Vec<TesterEnd> = interfaces
+            .ends()
+            .map(|(name, namespace)| TesterEnd::of(namespace, name))
+            .collect();
+        let one = |_| {
+            TestbedError::Other(
+                "the tester needs both of its interfaces on this machine for the self-test"
+                    .to_owned(),
+            )
+        };
+        let hosts = Self {
+            ends: taken.try_into().map_err(one)?,
+            cores: cores.to_vec(),
+            _own: None,
+        };
         let transcript = hosts.ends[0].shell.transcript();
         transcript.comment("the tester's left end as a host, and its right one for the self-test");
         let [near, far] = &hosts.ends;
@@ -106,10 +156,22 @@ impl Hosts {
 
     /// Gives two interfaces of this machine that a cable joins the addresses of the self-test, over both IP versions.
     pub fn settle_joined(interfaces: &Interfaces, cores: &[u32]) -> Result<Self, TestbedError> {
-        let ends: Vec<_> = interfaces.ends().map(|(link, namespace)| TesterEnd::of(namespace, link)).collect();
-        let one = |_| TestbedError::Other("the self-test needs two interfaces of this machine".to_owned());
-        let hosts = Self { ends: ends.try_into().map_err(one)?, cores: cores.to_vec(), _own: None };
-        hosts.ends[0].shell.transcript().comment("two interfaces that a cable joins, for the self-test");
+        let ends: Vec<_> = interfaces
+            .ends()
+            .map(|(link, namespace)| TesterEnd::of(namespace, link))
+            .collect();
+        let one = |_| {
+            TestbedError::Other("the self-test needs two interfaces of this machine".to_owned())
+        };
+        let hosts = Self {
+            ends: ends.try_into().map_err(one)?,
+            cores: cores.to_vec(),
+            _own: None,
+        };
+        hosts.ends[0]
+            .shell
+            .transcript()
+            .comment("two interfaces that a cable joins, for the self-test");
         for ((end, ipv4), ipv6) in hosts.ends.iter().zip(LOOP_ENDS_IPV4).zip(LOOP_ENDS) {
             let host = HostInterface::at(end);
             host.open()?;
@@ -124,7 +186,12 @@ impl Hosts {
         [IpAddr::V4(LOOP_ENDS_IPV4[1]), IpAddr::V6(LOOP_ENDS[1])]
     }
 
-    fn add_addresses(&self, recipe: &Recipe, left: &[IpAddr], right: &[IpAddr]) -> Result<(), TestbedError> {
+    fn add_addresses(
+        &self,
+        recipe: &Recipe,
+        left: &[IpAddr],
+        right: &[IpAddr],
+    ) -> Result<(), TestbedError> {
         let [near, far] = &self.ends;
         HostInterface::at(near).settle(&recipe.left, left)?;
         HostInterface::at(far).settle(&recipe.right, right)
@@ -141,11 +208,21 @@ impl Hosts {
     pub fn loop_back(&self) -> Result<(IpAddr, IpAddr), TestbedError> {
         let [near, far] = &self.ends;
         let shell = near.shell.outside();
-        shell.transcript().comment("the tester's ends joined directly, for its self-test");
-        join(&shell, [LOOP, LOOP], [&near.namespace, &far.namespace], LinkSettings::of_mtu(1500))?;
+        shell
+            .transcript()
+            .comment("the tester's ends joined directly, for its self-test");
+        join(
+            &shell,
+            [LOOP, LOOP],
+            [&near.namespace, &far.namespace],
+            LinkSettings::of_mtu(1500),
+        )?;
         for (end, address) in self.ends.iter().zip(LOOP_ENDS) {
             end.shell.set(&receive_queue(LOOP, 0), &mask(&self.cores))?;
-            let host = HostInterface { shell: &end.shell, link: LOOP };
+            let host = HostInterface {
+                shell: &end.shell,
+                link: LOOP,
+            };
             host.open()?;
             host.add(address.into(), LOOP_PREFIX)?;
         }
@@ -156,12 +233,23 @@ impl Hosts {
     pub fn reach_over_loop(&self, address: IpAddr) -> Result<(), TestbedError> {
         let near = &self.ends[0].shell;
         match address {
-            IpAddr::V6(address) => near.line(&format!("ip route add {address}/128 via {} dev {LOOP}", LOOP_ENDS[1])).map(drop),
+            IpAddr::V6(address) => near
+                .line(&format!(
+                    "ip route add {address}/128 via {} dev {LOOP}",
+                    LOOP_ENDS[1]
+                ))
+                .map(drop),
             IpAddr::V4(address) => {
                 for (end, own) in self.ends.iter().zip(LOOP_ENDS_IPV4) {
-                    end.shell.line(&format!("ip address add {own}/{LOOP_IPV4_PREFIX} dev {LOOP}"))?;
+                    end.shell.line(&format!(
+                        "ip address add {own}/{LOOP_IPV4_PREFIX} dev {LOOP}"
+                    ))?;
                 }
-                near.line(&format!("ip route add {address}/32 via {} dev {LOOP}", LOOP_ENDS_IPV4[1])).map(drop)
+                near.line(&format!(
+                    "ip route add {address}/32 via {} dev {LOOP}",
+                    LOOP_ENDS_IPV4[1]
+                ))
+                .map(drop)
             }
         }
     }
@@ -184,22 +272,34 @@ struct HostInterface<'a> {
 
 impl<'a> HostInterface<'a> {
     fn at(end: &'a TesterEnd) -> Self {
-        Self { shell: &end.shell, link: &end.link }
+        Self {
+            shell: &end.shell,
+            link: &end.link,
+        }
     }
 
     fn settle(&self, link: &RecipeLink, others: &[IpAddr]) -> Result<(), TestbedError> {
         self.open()?;
-        self.shell.line(&format!("ip address add fe80::2/64 dev {} nodad", self.link))?;
+        self.shell.line(&format!(
+            "ip address add fe80::2/64 dev {} nodad",
+            self.link
+        ))?;
         for tester in &link.tester {
-            let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else { continue };
+            let Some(dut) = link.dut.iter().find(|prefix| prefix.contains(tester)) else {
+                continue;
+            };
             self.add(*tester, dut.prefix_len())?;
             // The last address of a family determines its default route.
-            self.shell.line(&format!("ip route replace default via {}", dut.addr()))?;
+            self.shell
+                .line(&format!("ip route replace default via {}", dut.addr()))?;
         }
-        others.iter().filter(|address| !link.tester.contains(address)).try_for_each(|&address| {
-            let whole = if address.is_ipv4() { 32 } else { 128 };
-            self.add(address, whole)
-        })
+        others
+            .iter()
+            .filter(|address| !link.tester.contains(address))
+            .try_for_each(|&address| {
+                let whole = if address.is_ipv4() { 32 } else { 128 };
+                self.add(address, whole)
+            })
     }
 
     /// Enables IPv6 and ARP on the link, and sets it up. A host takes addresses, routes and a hop limit from its routers; the tester must not, since the
@@ -212,14 +312,25 @@ impl<'a> HostInterface<'a> {
             "ipv6/conf/LINK/accept_redirects",
             "ipv6/conf/LINK/accept_ra",
         ] {
-            self.shell.set(&format!("/proc/sys/net/{}", deaf.replace("LINK", name)), "0")?;
+            self.shell.set(
+                &format!("/proc/sys/net/{}", deaf.replace("LINK", name)),
+                "0",
+            )?;
         }
-        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;
-        self.shell.line(&format!("ip link set {name} arp on up")).map(drop)
+        self.shell
+            .set(&format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "0")?;
+        self.shell
+            .line(&format!("ip link set {name} arp on up"))
+            .map(drop)
     }
 
     fn add(&self, address: IpAddr, length: u8) -> Result<(), TestbedError> {
         let no_dad = if address.is_ipv6() { " nodad" } else { "" };
-        self.shell.line(&format!("ip address add {address}/{length} dev {}{no_dad}", self.link)).map(drop)
+        self.shell
+            .line(&format!(
+                "ip address add {address}/{length} dev {}{no_dad}",
+                self.link
+            ))
+            .map(drop)
     }
 }

@@ -26,11 +26,16 @@ const SETTINGS: [&str; 2] = ["ipv4/conf", "ipv6/conf"];
 
 /// The settings of an interface that replace interrupts by polling, with their values: an interrupt is deferred twice, and the kernel itself polls
 /// every 200 us (Linux, Documentation/networking/napi.rst).
-const POLLING: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "200000")];
+const POLLING: [(&str, &str); 2] = [
+    ("napi_defer_hard_irqs", "2"),
+    ("gro_flush_timeout", "200000"),
+];
 
 /// Makes an interface of the shell's namespace defer its interrupts in favour of polling threads.
 pub(crate) fn defer_interrupts(shell: &Shell, interface: &str) -> Result<(), TestbedError> {
-    POLLING.iter().try_for_each(|(file, value)| shell.set(&polling_file(interface, file), value))
+    POLLING
+        .iter()
+        .try_for_each(|(file, value)| shell.set(&polling_file(interface, file), value))
 }
 
 fn polling_file(interface: &str, file: &str) -> String {
@@ -72,7 +77,13 @@ impl Interfaces {
         wanted: &[NicSetting],
         own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
-        Self::take_each(shell, run, &[("left", names[0]), ("right", names[1])], wanted, own)
+        Self::take_each(
+            shell,
+            run,
+            &[("left", names[0]), ("right", names[1])],
+            wanted,
+            own,
+        )
     }
 
     /// Does the same with the interface of one end, `left` or `right`, if the tester's other end is on another machine.
@@ -96,31 +107,49 @@ impl Interfaces {
         wanted: &[NicSetting],
         own: OwnAddresses,
     ) -> Result<Self, TestbedError> {
-        ends.iter().try_for_each(|(_, interface)| existing::check(shell, interface, own))?;
-        shell.transcript().comment("the tester's interfaces, each in a namespace of its own");
-        let lent =
-            ends.iter().map(|(_, interface)| Lent::read(shell, interface, wanted, own)).collect::<Result<Vec<_>, _>>()?;
+        ends.iter()
+            .try_for_each(|(_, interface)| existing::check(shell, interface, own))?;
+        shell
+            .transcript()
+            .comment("the tester's interfaces, each in a namespace of its own");
+        let lent = ends
+            .iter()
+            .map(|(_, interface)| Lent::read(shell, interface, wanted, own))
+            .collect::<Result<Vec<_>, _>>()?;
         let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
         let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
         write_note(shell, &namespaces, &lent)?;
         // From here on, the drop gives back every interface that has been moved.
-        let interfaces = Self { shell: shell.clone(), lent, namespaces };
+        let interfaces = Self {
+            shell: shell.clone(),
+            lent,
+            namespaces,
+        };
         for (lent, namespace) in interfaces.lent.iter().zip(&interfaces.namespaces) {
             move_into(shell, &lent.name, namespace)?;
             nic::apply(&namespace.shell(), &lent.name, wanted)?;
-            namespace.shell().line(&format!("ip link set {} up", lent.name))?;
+            namespace
+                .shell()
+                .line(&format!("ip link set {} up", lent.name))?;
         }
         Ok(interfaces)
     }
 
     /// Returns the names of the interfaces with their namespaces, the left one before the right one.
     pub fn ends(&self) -> impl Iterator<Item = (&str, &Namespace)> {
-        self.lent.iter().map(|lent| lent.name.as_str()).zip(&self.namespaces)
+        self.lent
+            .iter()
+            .map(|lent| lent.name.as_str())
+            .zip(&self.namespaces)
     }
 
     /// Returns the facts about the interfaces with their current settings, by name.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        self.ends().flat_map(|(name, namespace)| Machine::read(&namespace.shell(), &[name]).interface_facts(name)).collect()
+        self.ends()
+            .flat_map(|(name, namespace)| {
+                Machine::read(&namespace.shell(), &[name]).interface_facts(name)
+            })
+            .collect()
     }
 
     /// Makes the interfaces defer their interrupts in favour of polling threads until they are given back.
@@ -128,7 +157,8 @@ impl Interfaces {
     /// # Errors
     /// The kernel does not accept the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
-        self.ends().try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
+        self.ends()
+            .try_for_each(|(interface, namespace)| defer_interrupts(&namespace.shell(), interface))
     }
 
     /// Waits until all interfaces have a carrier, which requires the device at their other ends.
@@ -156,7 +186,9 @@ impl Drop for Interfaces {
     fn drop(&mut self) {
         let home = own_home();
         let pairs = self.namespaces.iter().zip(&self.lent);
-        let outcomes: Vec<_> = pairs.map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell)).collect();
+        let outcomes: Vec<_> = pairs
+            .map(|(namespace, lent)| give_back(namespace.name(), lent, &home, &self.shell))
+            .collect();
         if !outcomes.contains(&ReturnOutcome::Failed) && !self.shell.is_rehearsal() {
             let _ = fs::remove_file(note_of(std::process::id(), self.namespaces[0].name()));
         }
@@ -164,28 +196,61 @@ impl Drop for Interfaces {
 }
 
 impl Lent {
-    fn read(shell: &Shell, interface: &str, wanted: &[NicSetting], own: OwnAddresses) -> Result<Self, TestbedError> {
+    fn read(
+        shell: &Shell,
+        interface: &str,
+        wanted: &[NicSetting],
+        own: OwnAddresses,
+    ) -> Result<Self, TestbedError> {
         let described = shell.look(&["ip", "-o", "link", "show", "dev", interface])?;
-        let flags = described.split_once('<').and_then(|(_, rest)| rest.split_once('>')).map_or("", |(flags, _)| flags);
+        let flags = described
+            .split_once('<')
+            .and_then(|(_, rest)| rest.split_once('>'))
+            .map_or("", |(flags, _)| flags);
         let has = |flag| flags.split(',').any(|own| own == flag);
         let polling = POLLING.iter().filter_map(|(file, _)| {
             let path = polling_file(interface, file);
             let held = fs::read_to_string(&path).ok()?;
             Some((path, held.trim().to_owned()))
         });
-        let held = nic::held(shell, interface, wanted).into_iter().map(NicSetting::noted);
-        let settings = SETTINGS.iter().flat_map(|folder| own_settings(folder, interface)).chain(polling).chain(held).collect();
+        let held = nic::held(shell, interface, wanted)
+            .into_iter()
+            .map(NicSetting::noted);
+        let settings = SETTINGS
+            .iter()
+            .flat_map(|folder| own_settings(folder, interface))
+            .chain(polling)
+            .chain(held)
+            .collect();
         let addresses = match own {
             OwnAddresses::Lent => lent_addresses::commands(shell, interface)?,
             OwnAddresses::Refused => Vec::new(),
         };
-        Ok(Self { name: interface.to_owned(), is_up: has("UP"), has_arp: !has("NOARP"), settings, addresses })
+        Ok(Self {
+            name: interface.to_owned(),
+            is_up: has("UP"),
+            has_arp: !has("NOARP"),
+            settings,
+            addresses,
+        })
     }
 
     fn to_lines(&self) -> String {
-        let Self { name, is_up, has_arp, settings, addresses } = self;
-        let settings: String = settings.iter().map(|(path, value)| format!("setting {path} {value}\n")).collect();
-        let addresses: String = addresses.iter().map(|command| format!("command {command}\n")).collect();
+        let Self {
+            name,
+            is_up,
+            has_arp,
+            settings,
+            addresses,
+        } = self;
+        let settings: String = settings
+            .iter()
+            .map(|(path, value)| format!("setting {path} {value}\n"))
+            .collect();
+        let addresses: String = addresses
+            .iter()
+            .map(|command| format!("command {command}\n"))
+            .collect();
         format!("interface {name} {is_up} {has_arp}\n{settings}{addresses}")
     }
 }
@@ -193,14 +258,24 @@ impl Lent {
 /// Returns the settings that differ from the default for this interface only. Some cannot be read before they have been set.
 fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
     let root = Path::new("/proc/sys/net").join(folder);
-    let entries = fs::read_dir(root.join(interface)).into_iter().flatten().filter_map(Result::ok);
-    let read =
-        |owner: &str, file: &std::ffi::OsStr| Some(fs::read_to_string(root.join(owner).join(file)).ok()?.trim().to_owned());
+    let entries = fs::read_dir(root.join(interface))
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let read = |owner: &str, file: &std::ffi::OsStr| {
+        Some(
+            fs::read_to_string(root.join(owner).join(file))
+                .ok()?
+                .trim()
+                .to_owned(),
+        )
+    };
     let mut settings: Vec<(String, String)> = entries
         .filter_map(|entry| {
             let file = entry.file_name();
             let own = read(interface, &file)?;
-            let is_own = read("default", &file).is_some_and(|default| default != own) && !own.is_empty();
+            let is_own =
+                read("default", &file).is_some_and(|default| default != own) && !own.is_empty();
             // The interface keeps its MTU when it moves.
             let path = root.join(interface).join(&file);
             (is_own && file != "mtu").then(|| (path.to_string_lossy().into_owned(), own))
@@ -224,11 +299,15 @@ fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<()
             )
         })
     })?;
-    inside.line(&format!("ip link set {interface} arp off")).map(drop)
+    inside
+        .line(&format!("ip link set {interface} arp off"))
+        .map(drop)
 }
 
 fn has_carrier(shell: &Shell, interface: &str) -> Result<bool, TestbedError> {
-    Ok(shell.look(&["ip", "-o", "link", "show", "dev", interface])?.contains("LOWER_UP"))
+    Ok(shell
+        .look(&["ip", "-o", "link", "show", "dev", interface])?
+        .contains("LOWER_UP"))
 }
 
 /// The namespace to which interfaces are given back.
@@ -243,12 +322,17 @@ fn own_home() -> Home {
     let own = std::process::id();
     // For users who replay the transcript, the first process is equivalent and still exists.
     let first = namespace_of("1").filter(|first| Some(*first) == namespace_of("self"));
-    Home { target: first.map_or(own, |_| 1).to_string(), name: None }
+    Home {
+        target: first.map_or(own, |_| 1).to_string(),
+        name: None,
+    }
 }
 
 /// Returns the inode number of a process's network namespace.
 fn namespace_of(process: &str) -> Option<u64> {
-    fs::metadata(format!("/proc/{process}/ns/net")).ok().map(|metadata| metadata.ino())
+    fs::metadata(format!("/proc/{process}/ns/net"))
+        .ok()
+        .map(|metadata| metadata.ino())
 }
 
 /// Returns the namespace with this inode number, if it is this process's own or has a name.
@@ -256,10 +340,17 @@ fn home_of(number: u64) -> Option<Home> {
     if namespace_of("self") == Some(number) {
         return Some(own_home());
     }
-    let mut named = fs::read_dir("/run/netns").into_iter().flatten().filter_map(Result::ok);
-    let found = named.find(|entry| fs::metadata(entry.path()).is_ok_and(|metadata| metadata.ino() == number))?;
+    let mut named = fs::read_dir("/run/netns")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let found = named
+        .find(|entry| fs::metadata(entry.path()).is_ok_and(|metadata| metadata.ino() == number))?;
     let name = found.file_name().to_string_lossy().into_owned();
-    Some(Home { target: name.clone(), name: Some(name) })
+    Some(Home {
+        target: name.clone(),
+        name: Some(name),
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,13 +364,20 @@ enum ReturnOutcome {
 fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> ReturnOutcome {
     let shell = &shell.for_undoing();
     let inside = shell.within(namespace);
-    if !shell.is_rehearsal() && inside.look(&["ip", "link", "show", "dev", &lent.name]).is_err() {
+    if !shell.is_rehearsal()
+        && inside
+            .look(&["ip", "link", "show", "dev", &lent.name])
+            .is_err()
+    {
         return ReturnOutcome::NotThere;
     }
     match restore(&inside, lent, home, shell) {
         Ok(()) => ReturnOutcome::Returned,
         Err(error) => {
-            let what = format!("cannot give interface {} back (ip -n {namespace} link set {} netns 1)", lent.name, lent.name);
+            let what = format!(
+                "cannot give interface {} back (ip -n {namespace} link set {} netns 1)",
+                lent.name, lent.name
+            );
             warn(&what, &error);
             ReturnOutcome::Failed
         }
@@ -287,18 +385,36 @@ fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Return
 }
 
 fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<(), TestbedError> {
-    let Lent { name, is_up, has_arp, settings, addresses } = lent;
+    let Lent {
+        name,
+        is_up,
+        has_arp,
+        settings,
+        addresses,
+    } = lent;
     inside.line(&format!("ip link set {name} down"))?;
     inside.line(&format!("ip address flush dev {name}"))?;
-    inside.line(&format!("ip link set {name} arp {}", if *has_arp { "on" } else { "off" }))?;
+    inside.line(&format!(
+        "ip link set {name} arp {}",
+        if *has_arp { "on" } else { "off" }
+    ))?;
     inside.line(&format!("ip link set {name} netns {}", home.target))?;
-    let outside = home.name.as_ref().map_or_else(|| shell.clone(), |home| shell.within(home));
+    let outside = home
+        .name
+        .as_ref()
+        .map_or_else(|| shell.clone(), |home| shell.within(home));
     let of_nic: Vec<NicSetting> = settings.iter().filter_map(NicSetting::of_note).collect();
     nic::restore(&outside, name, &of_nic);
-    for (path, value) in settings.iter().filter(|setting| NicSetting::of_note(setting).is_none()) {
+    for (path, value) in settings
+        .iter()
+        .filter(|setting| NicSetting::of_note(setting).is_none())
+    {
         // Some settings follow from others and cannot be written.
         if let Err(error) = outside.set(path, value) {
-            warn(&format!("cannot set {path} of interface {name} back to {value}"), &error);
+            warn(
+                &format!("cannot set {path} of interface {name} back to {value}"),
+                &error,
+            );
         }
     }
     if *is_up {
@@ -307,7 +423,10 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
     for command in addresses {
         // The kernel may already have restored some of them by itself.
         if let Err(error) = outside.line(command) {
-            warn(&format!("cannot give interface {name} back what it had ({command})"), &error);
+            warn(
+                &format!("cannot give interface {name} back what it had ({command})"),
+                &error,
+            );
         }
     }
     Ok(())
@@ -331,13 +450,20 @@ fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<
 /// Returns the path of the note for namespaces that were created together. It contains the name of the first, because a process may have several
 /// sets.
 fn note_of(process: u32, namespace: &str) -> PathBuf {
-    let run = namespace.strip_prefix(&format!("sb-{process}-")).unwrap_or(namespace);
+    let run = namespace
+        .strip_prefix(&format!("sb-{process}-"))
+        .unwrap_or(namespace);
     Path::new(NOTES).join(format!("sb-{process}-{run}{NOTE_SUFFIX}"))
 }
 
 fn owner(note: &Path) -> Option<u32> {
     let name = note.file_name()?.to_str()?;
-    name.strip_suffix(NOTE_SUFFIX)?.strip_prefix("sb-")?.split('-').next()?.parse().ok()
+    name.strip_suffix(NOTE_SUFFIX)?
+        .strip_prefix("sb-")?
+        .split('-')
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Parses a note. Returns the inode number of the home namespace, and each interface with the namespace it is in.
@@ -351,14 +477,25 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
             (Some("interface"), Some(name), Some(state)) => {
                 let (is_up, has_arp) = state.split_once(' ').unwrap_or_default();
                 let (is_up, has_arp) = (is_up == "true", has_arp == "true");
-                let lent = Lent { name: name.to_owned(), is_up, has_arp, ..Lent::default() };
+                let lent = Lent {
+                    name: name.to_owned(),
+                    is_up,
+                    has_arp,
+                    ..Lent::default()
+                };
                 all.push((namespace.clone(), lent));
             }
             (Some("setting"), Some(path), Some(value)) => {
-                all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.settings.push((path.to_owned(), value.to_owned())));
+                all.iter_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|(_, lent)| lent.settings.push((path.to_owned(), value.to_owned())));
             }
             (Some("command"), Some(program), Some(rest)) => {
-                all.iter_mut().last().into_iter().for_each(|(_, lent)| lent.addresses.push(format!("{program} {rest}")));
+                all.iter_mut()
+                    .last()
+                    .into_iter()
+                    .for_each(|(_, lent)| lent.addresses.push(format!("{program} {rest}")));
             }
             _ => {}
         }
@@ -369,14 +506,26 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
 /// Gives back the interfaces of runs that were killed before they could do so, and returns their names. An interface destroyed with its namespace,
 /// or without a home namespace, is forgotten.
 pub fn give_back_stale(shell: &Shell) -> Vec<String> {
-    let entries = fs::read_dir(NOTES).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let entries = fs::read_dir(NOTES)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path());
     let mut returned = Vec::new();
     for note in entries.filter(|path| owner(path).is_some_and(|process| !is_alive(process))) {
         let (number, lent) = read_note(&fs::read_to_string(&note).unwrap_or_default());
         let home = home_of(number);
-        let outcomes: Vec<ReturnOutcome> =
-            home.iter().flat_map(|home| lent.iter().map(|(namespace, lent)| give_back(namespace, lent, home, shell))).collect();
-        let given_back = lent.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == ReturnOutcome::Returned);
+        let outcomes: Vec<ReturnOutcome> = home
+            .iter()
+            .flat_map(|home| {
+                lent.iter()
+                    .map(|(namespace, lent)| give_back(namespace, lent, home, shell))
+            })
+            .collect();
+        let given_back = lent
+            .iter()
+            .zip(&outcomes)
+            .filter(|(_, outcome)| **outcome == ReturnOutcome::Returned);
         returned.extend(given_back.map(|((_, lent), _)| lent.name.clone()));
         if !outcomes.contains(&ReturnOutcome::Failed) {
             let _ = fs::remove_file(&note);
@@ -393,7 +542,10 @@ mod tests {
     fn a_note_tells_its_process_and_is_read_back() {
         assert_eq!(owner(&note_of(7, "sb-7-left")), Some(7));
         assert_eq!(owner(Path::new("/run/sb-7-switches")), None);
-        let setting = ("/proc/sys/net/ipv6/conf/e0/accept_ra".to_owned(), "0".to_owned());
+        let setting = (
+            "/proc/sys/net/ipv6/conf/e0/accept_ra".to_owned(),
+            "0".to_owned(),
+        );
         let lent = [
             Lent {
                 name: "e0".to_owned(),
@@ -402,11 +554,22 @@ mod tests {
                 settings: vec![setting],
                 addresses: vec!["ip address replace 10.0.0.1/24 dev e0".to_owned()],
             },
-            Lent { name: "e1".to_owned(), has_arp: true, ..Lent::default() },
+            Lent {
+                name: "e1".to_owned(),
+                has_arp: true,
+                ..Lent::default()
+            },
         ];
-        let text = format!("home 42\nnamespace sb-7-left\n{}namespace sb-7-right\n{}", lent[0].to_lines(), lent[1].to_lines());
+        let text = format!(
+            "home 42\nnamespace sb-7-left\n{}namespace sb-7-right\n{}",
+            lent[0].to_lines(),
+            lent[1].to_lines()
+        );
         let [first, second] = lent;
-        let expected = vec![("sb-7-left".to_owned(), first), ("sb-7-right".to_owned(), second)];
+        let expected = vec![
+            ("sb-7-left".to_owned(), first),
+            ("sb-7-right".to_owned(), second),
+        ];
         assert_eq!(read_note(&text), (42, expected));
     }
 }

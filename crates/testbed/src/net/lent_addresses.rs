@@ -8,7 +8,15 @@ use crate::exec::{Shell, TestbedError};
 const FLAGS: [&str; 4] = ["noprefixroute", "mngtmpaddr", "home", "autojoin"];
 
 /// Properties of an address with a name and a value. `proto` is left out: not every `ip` that prints it accepts it.
-const PROPERTIES: [&str; 7] = ["peer", "brd", "any", "metric", "scope", "valid_lft", "preferred_lft"];
+const PROPERTIES: [&str; 7] = [
+    "peer",
+    "brd",
+    "any",
+    "metric",
+    "scope",
+    "valid_lft",
+    "preferred_lft",
+];
 
 /// Words after a route that describe its state and are not specified when it is added.
 const ROUTE_STATES: [&str; 4] = ["linkdown", "dead", "offload", "trap"];
@@ -19,16 +27,23 @@ const ROUTE_STATES: [&str; 4] = ["linkdown", "dead", "offload", "trap"];
 /// `ip` cannot list them.
 pub(super) fn commands(shell: &Shell, interface: &str) -> Result<Vec<String>, TestbedError> {
     let described = shell.look(&["ip", "-o", "address", "show", "dev", interface])?;
-    let addresses = described.lines().filter_map(|line| address_command(line, interface));
+    let addresses = described
+        .lines()
+        .filter_map(|line| address_command(line, interface));
     let routes = occupied::routes(shell, interface)?;
-    let routes = routes.iter().filter(|route| !route.is_of_kernel()).map(route_command);
+    let routes = routes
+        .iter()
+        .filter(|route| !route.is_of_kernel())
+        .map(route_command);
     Ok(addresses.chain(routes).collect())
 }
 
 /// Returns the command for an address in a line of `ip -o address`, or `None` for one that the kernel creates by itself.
 fn address_command(line: &str, interface: &str) -> Option<String> {
     let line = line.replace('\\', " ");
-    let mut words = line.split_whitespace().skip_while(|word| *word != "inet" && *word != "inet6");
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|word| *word != "inet" && *word != "inet6");
     let (_, address) = (words.next()?, words.next()?);
     let rest: Vec<&str> = words.collect();
     if rest.contains(&"temporary") || rest.contains(&"kernel_ll") {
@@ -36,15 +51,31 @@ fn address_command(line: &str, interface: &str) -> Option<String> {
     }
     let pairs = rest.windows(2).filter(|pair| PROPERTIES.contains(&pair[0]));
     // `ip` accepts all values as it prints them, except for the unit of a lifetime.
-    let properties: String = pairs.map(|pair| format!(" {} {}", pair[0], pair[1].trim_end_matches("sec"))).collect();
-    let flags: String = rest.iter().filter(|word| FLAGS.contains(word)).map(|flag| format!(" {flag}")).collect();
-    let label = rest.iter().find(|word| word.starts_with(&format!("{interface}:")));
-    let label = label.map(|label| format!(" label {label}")).unwrap_or_default();
-    Some(format!("ip address replace {address}{properties}{flags} dev {interface}{label}"))
+    let properties: String = pairs
+        .map(|pair| format!(" {} {}", pair[0], pair[1].trim_end_matches("sec")))
+        .collect();
+    let flags: String = rest
+        .iter()
+        .filter(|word| FLAGS.contains(word))
+        .map(|flag| format!(" {flag}"))
+        .collect();
+    let label = rest
+        .iter()
+        .find(|word| word.starts_with(&format!("{interface}:")));
+    let label = label
+        .map(|label| format!(" label {label}"))
+        .unwrap_or_default();
+    Some(format!(
+        "ip address replace {address}{properties}{flags} dev {interface}{label}"
+    ))
 }
 
 fn route_command(route: &RouteOver) -> String {
-    let mut words: Vec<&str> = route.line.split(' ').filter(|word| !ROUTE_STATES.contains(word)).collect();
+    let mut words: Vec<&str> = route
+        .line
+        .split(' ')
+        .filter(|word| !ROUTE_STATES.contains(word))
+        .collect();
     // `ip` prints a route's remaining lifetime in a form that it does not accept.
     if let Some(at) = words.iter().position(|word| *word == "expires") {
         words.drain(at..(at + 2).min(words.len()));
@@ -89,8 +120,19 @@ mod tests {
 
     #[test]
     fn a_route_is_set_again_without_its_state() {
-        let route = |line: &str| route_command(&RouteOver { family: "-6", line: line.to_owned() });
-        let expected = "ip -6 route replace fd01::/64 via fd00::9 dev e0 table 7 metric 1024 pref medium";
-        assert_eq!(route("fd01::/64 via fd00::9 dev e0 table 7 metric 1024 linkdown expires 99sec pref medium"), expected);
+        let route = |line: &str| {
+            route_command(&RouteOver {
+                family: "-6",
+                line: line.to_owned(),
+            })
+        };
+        let expected =
+            "ip -6 route replace fd01::/64 via fd00::9 dev e0 table 7 metric 1024 pref medium";
+        assert_eq!(
+            route(
+                "fd01::/64 via fd00::9 dev e0 table 7 metric 1024 linkdown expires 99sec pref medium"
+            ),
+            expected
+        );
     }
 }

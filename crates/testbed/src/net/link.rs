@@ -35,7 +35,11 @@ const INDIRECT: [&str; 23] = [
 ///
 /// # Errors
 /// `ip` cannot be run.
-pub(crate) fn obstacle(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>, TestbedError> {
+pub(crate) fn obstacle(
+    shell: &Shell,
+    interface: &str,
+    link: &str,
+) -> Result<Option<String>, TestbedError> {
     Ok(match of_link(link, interface) {
         Some(obstacle) => Some(obstacle),
         None => of_users(shell, interface, link)?,
@@ -43,8 +47,11 @@ pub(crate) fn obstacle(shell: &Shell, interface: &str, link: &str) -> Result<Opt
 }
 
 fn of_link(link: &str, interface: &str) -> Option<String> {
-    let name =
-        link.split_whitespace().nth(1).and_then(|word| word.trim_end_matches(':').split('@').next()).unwrap_or(interface);
+    let name = link
+        .split_whitespace()
+        .nth(1)
+        .and_then(|word| word.trim_end_matches(':').split('@').next())
+        .unwrap_or(interface);
     if name != interface {
         // Routes and other devices name it by that name alone.
         return Some(format!(
@@ -57,7 +64,9 @@ fn of_link(link: &str, interface: &str) -> Option<String> {
             ip_link_set(interface, "nomaster")
         ));
     }
-    let mut kinds = link.split('\\').filter_map(|part| part.split_whitespace().next());
+    let mut kinds = link
+        .split('\\')
+        .filter_map(|part| part.split_whitespace().next());
     kinds.find(|kind| INDIRECT.contains(kind)).map(|kind| {
         format!(
             "is of the kind {kind}: test traffic on it would leave by another interface of the machine, into the machine's own network; use a \
@@ -68,7 +77,9 @@ fn of_link(link: &str, interface: &str) -> Option<String> {
 
 /// Returns the word behind `word` in a line.
 pub(crate) fn word_after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
-    line.split_whitespace().skip_while(|other| *other != word).nth(1)
+    line.split_whitespace()
+        .skip_while(|other| *other != word)
+        .nth(1)
 }
 
 fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>, TestbedError> {
@@ -79,14 +90,21 @@ fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>
         )));
     }
     // A macvlan is not seen from here where it is in another namespace, such as that of a container, but its hardware address is.
-    let addresses = shell.look(&["bridge", "fdb", "show", "dev", interface]).unwrap_or_default();
-    if let Some(address) = addresses.lines().find_map(|line| foreign_address(line, link)) {
+    let addresses = shell
+        .look(&["bridge", "fdb", "show", "dev", interface])
+        .unwrap_or_default();
+    if let Some(address) = addresses
+        .lines()
+        .find_map(|line| foreign_address(line, link))
+    {
         return Ok(Some(format!(
             "also takes frames for {address}: something on top of it is in use, perhaps a macvlan in another namespace; end that, or use another"
         )));
     }
     // The kernel deletes them when the interface goes. Kernels before 5.3 have none.
-    let next_hops = shell.look(&["ip", "nexthop", "show", "dev", interface]).unwrap_or_default();
+    let next_hops = shell
+        .look(&["ip", "nexthop", "show", "dev", interface])
+        .unwrap_or_default();
     let next_hop = next_hops.lines().find_map(|line| word_after(line, "id"));
     Ok(next_hop.map(|id| {
         format!("is that of a next hop of this host and therefore in use; remove it (ip nexthop del id {id}), or use another")
@@ -103,7 +121,11 @@ fn foreign_address<'l>(line: &'l str, link: &str) -> Option<&'l str> {
 /// Returns the names of the devices that send and receive through an interface: VLANs, macvlans, tunnels bound to it.
 fn devices_on(shell: &Shell, interface: &str) -> Result<Vec<String>, TestbedError> {
     let links = shell.look(&["ip", "-o", "-d", "link", "show"])?;
-    Ok(links.lines().filter_map(|line| device_on(line, interface)).map(str::to_owned).collect())
+    Ok(links
+        .lines()
+        .filter_map(|line| device_on(line, interface))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Returns the name of the device that a line describes if it is on top of `interface`. The two ends of a veth pair name each other, and neither is
@@ -124,16 +146,35 @@ mod tests {
     fn interfaces_whose_frames_leave_by_another_one_are_refused_and_so_are_other_names() {
         let refused = |link: &str| of_link(link, "e0").expect(link);
         let tunnel = r"9: e0: <UP> mtu 1450 \    link/ether 02:00:00:00:00:01 \    vxlan id 5 remote 10.0.0.1 dev nic0 \ addrgenmode eui64";
-        assert!(refused(tunnel).contains("of the kind vxlan"), "{}", refused(tunnel));
-        let shared =
-            r"9: e0@nic0: <UP> mtu 1500 \    link/ether 02:00:00:00:00:01 \    macvlan mode bridge \ addrgenmode eui64";
-        assert!(refused(shared).contains("of the kind macvlan"), "{}", refused(shared));
+        assert!(
+            refused(tunnel).contains("of the kind vxlan"),
+            "{}",
+            refused(tunnel)
+        );
+        let shared = r"9: e0@nic0: <UP> mtu 1500 \    link/ether 02:00:00:00:00:01 \    macvlan mode bridge \ addrgenmode eui64";
+        assert!(
+            refused(shared).contains("of the kind macvlan"),
+            "{}",
+            refused(shared)
+        );
         let port = r"3: e0@p0: <UP> mtu 1500 master br0 \    link/ether 02:00:00:00:00:01 \    veth \    bridge_slave state forwarding";
-        assert!(refused(port).starts_with("belongs to br0"), "{}", refused(port));
+        assert!(
+            refused(port).starts_with("belongs to br0"),
+            "{}",
+            refused(port)
+        );
         let other = r"3: nic0: <UP> mtu 1500 \    link/ether 02:00:00:00:00:01 \    altname e0";
         assert!(refused(other).contains("use nic0"), "{}", refused(other));
         for kind in ["veth", "vlan protocol 802.1Q id 7", "addrgenmode eui64"] {
-            assert_eq!(of_link(&format!(r"3: e0@p0: <UP> mtu 1500 \    link/ether 02:00:00:00:00:01 \    {kind}"), "e0"), None);
+            assert_eq!(
+                of_link(
+                    &format!(
+                        r"3: e0@p0: <UP> mtu 1500 \    link/ether 02:00:00:00:00:01 \    {kind}"
+                    ),
+                    "e0"
+                ),
+                None
+            );
         }
     }
 
@@ -141,9 +182,15 @@ mod tests {
     fn a_hardware_address_that_is_not_the_interfaces_own_shows_a_user() {
         let link = r"3: e0: <UP> mtu 1500 \    link/ether fe:f1:13:ce:22:31 brd ff:ff:ff:ff:ff:ff";
         let of = |line| foreign_address(line, link);
-        assert_eq!(of("ee:3e:41:78:13:95 self permanent"), Some("ee:3e:41:78:13:95"));
-        for own in ["33:33:00:00:00:01 self permanent", "01:00:5e:00:00:01 self permanent", "fe:f1:13:ce:22:31 self permanent"]
-        {
+        assert_eq!(
+            of("ee:3e:41:78:13:95 self permanent"),
+            Some("ee:3e:41:78:13:95")
+        );
+        for own in [
+            "33:33:00:00:00:01 self permanent",
+            "01:00:5e:00:00:01 self permanent",
+            "fe:f1:13:ce:22:31 self permanent",
+        ] {
             assert_eq!(of(own), None);
         }
     }
@@ -152,20 +199,35 @@ mod tests {
     fn devices_on_top_are_told_from_the_other_end_of_a_cable() {
         let on = |line| device_on(line, "e0");
         assert_eq!(
-            on("5: e0.7@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 promiscuity 0 \\ vlan protocol 802.1Q id 7"),
+            on(
+                "5: e0.7@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 promiscuity 0 \\ vlan protocol 802.1Q id 7"
+            ),
             Some("e0.7")
         );
-        assert_eq!(on("6: mv@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge bcqueuelen 1000"), Some("mv"));
         assert_eq!(
-            on("7: vx: <BROADCAST> mtu 1450 \\ link/ether 02:00 \\ vxlan id 5 remote 10.0.0.1 dev e0 srcport 0 0"),
+            on(
+                "6: mv@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge bcqueuelen 1000"
+            ),
+            Some("mv")
+        );
+        assert_eq!(
+            on(
+                "7: vx: <BROADCAST> mtu 1450 \\ link/ether 02:00 \\ vxlan id 5 remote 10.0.0.1 dev e0 srcport 0 0"
+            ),
             Some("vx")
         );
-        assert_eq!(on("8: e1@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ veth addrgenmode eui64"), None);
+        assert_eq!(
+            on("8: e1@e0: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ veth addrgenmode eui64"),
+            None
+        );
         assert_eq!(
             on("9: e0@if3: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge"),
             None,
             "it is itself on another"
         );
-        assert_eq!(on("9: x@e01: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge"), None);
+        assert_eq!(
+            on("9: x@e01: <BROADCAST> mtu 1500 \\ link/ether 02:00 \\ macvlan mode bridge"),
+            None
+        );
     }
 }

@@ -24,7 +24,8 @@ pub fn name(run: &str, role: &str) -> String {
 impl Namespace {
     /// Creates a namespace and brings its loopback interface up.
     pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
-        let namespace = Self::made_by(&["ip", "netns", "add", name], shell, name).map_err(with_needed_root)?;
+        let namespace =
+            Self::made_by(&["ip", "netns", "add", name], shell, name).map_err(with_needed_root)?;
         namespace.shell().line("ip link set lo up")?;
         Ok(namespace)
     }
@@ -33,7 +34,11 @@ impl Namespace {
     fn made_by(words: &[&str], shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let was_there = exists(name);
         let alive = (!shell.is_rehearsal()).then(LifeLock::take);
-        let made = || Self { name: name.to_owned(), shell: shell.clone(), _alive: alive.clone() };
+        let made = || Self {
+            name: name.to_owned(),
+            shell: shell.clone(),
+            _alive: alive.clone(),
+        };
         let outcome = shell.run(words).map(|_| made());
         outcome.inspect_err(|_| {
             if !was_there && exists(name) {
@@ -57,7 +62,13 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         let removed = remove(&self.shell, &self.name);
         // Somebody else may have removed it meanwhile: then nothing is left to do.
-        if let Err(error) = removed.or_else(|error| if exists(&self.name) { Err(error) } else { Ok(()) }) {
+        if let Err(error) = removed.or_else(|error| {
+            if exists(&self.name) {
+                Err(error)
+            } else {
+                Ok(())
+            }
+        }) {
             warn(&format!("namespace {} is still there", self.name), &error);
         }
     }
@@ -68,7 +79,11 @@ fn with_needed_root(error: TestbedError) -> TestbedError {
     let text = error.to_string();
     let is_refused = text.contains("--make-shared") || text.contains("Operation not permitted");
     let words = "no network namespace can be made: it takes root of the machine itself (sudo), or a privileged container";
-    if is_refused { error.explained(|_| format!("{words}; {text}")) } else { error }
+    if is_refused {
+        error.explained(|_| format!("{words}; {text}"))
+    } else {
+        error
+    }
 }
 
 fn exists(name: &str) -> bool {
@@ -78,7 +93,9 @@ fn exists(name: &str) -> bool {
 pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
     let shell = &shell.for_undoing();
     // For users who replay the transcript: a namespace exists as long as a process is in it. One may end by itself just then.
-    shell.transcript().line(&format!("ip netns pids {name} | xargs -r kill || true"));
+    shell
+        .transcript()
+        .line(&format!("ip netns pids {name} | xargs -r kill || true"));
     for signal in ["TERM", "KILL"] {
         let pids = pids(shell, name);
         if pids.is_empty() {
@@ -94,13 +111,17 @@ pub(super) fn remove(shell: &Shell, name: &str) -> Result<(), TestbedError> {
 }
 
 fn pids(shell: &Shell, name: &str) -> Vec<String> {
-    let printed = shell.look(&["ip", "netns", "pids", name]).unwrap_or_default();
+    let printed = shell
+        .look(&["ip", "netns", "pids", name])
+        .unwrap_or_default();
     printed.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Returns the namespaces of sixbench processes that were killed before they could undo their testbed.
 pub fn stale() -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir("/run/netns") else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir("/run/netns") else {
+        return Vec::new();
+    };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     names.filter(|name| is_left_behind(name)).collect()
 }
@@ -111,7 +132,11 @@ pub(super) fn is_left_behind(name: &str) -> bool {
 }
 
 fn owner(name: &str) -> Option<u32> {
-    name.strip_prefix("sb-")?.split(['-', '.']).next()?.parse().ok()
+    name.strip_prefix("sb-")?
+        .split(['-', '.'])
+        .next()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -122,10 +147,19 @@ mod tests {
 
     #[test]
     fn a_refused_mount_names_the_kind_of_root_that_is_needed() {
-        let mount = "ip netns add sb-1-dut: mount --make-shared /run/netns failed: Operation not permitted";
+        let mount =
+            "ip netns add sb-1-dut: mount --make-shared /run/netns failed: Operation not permitted";
         let told = with_needed_root(TestbedError::Other(mount.to_owned())).to_string();
-        assert!(told.contains("(sudo)") && told.contains("a privileged container") && told.ends_with(mount), "{told}");
-        assert_eq!(with_needed_root(TestbedError::Other("File exists".to_owned())).to_string(), "File exists");
+        assert!(
+            told.contains("(sudo)")
+                && told.contains("a privileged container")
+                && told.ends_with(mount),
+            "{told}"
+        );
+        assert_eq!(
+            with_needed_root(TestbedError::Other("File exists".to_owned())).to_string(),
+            "File exists"
+        );
     }
 
     #[test]
@@ -134,12 +168,19 @@ mod tests {
         let (shell, name) = (Shell::new().stopped_by(stop.clone()), name("cut", "dut"));
         let script = format!("ip netns add {name}; sleep 60");
         std::thread::scope(|scope| {
-            let making = scope.spawn(|| Namespace::made_by(&["sh", "-c", &script], &shell, &name).map(drop));
+            let making =
+                scope.spawn(|| Namespace::made_by(&["sh", "-c", &script], &shell, &name).map(drop));
             while !exists(&name) && !making.is_finished() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             stop.store(true, Ordering::Relaxed);
-            assert!(matches!(making.join().expect("no panic"), Err(TestbedError::Interrupted)), "these tests need root");
+            assert!(
+                matches!(
+                    making.join().expect("no panic"),
+                    Err(TestbedError::Interrupted)
+                ),
+                "these tests need root"
+            );
         });
         assert!(!exists(&name));
     }
@@ -147,8 +188,11 @@ mod tests {
     #[test]
     fn a_namespace_that_was_there_before_is_left_alone() {
         let (shell, name) = (Shell::new(), name("there", "dut"));
-        let _namespace = Namespace::new(&shell, &name).expect("a namespace (these tests need root)");
-        let error = Namespace::new(&shell, &name).expect_err("refused").to_string();
+        let _namespace =
+            Namespace::new(&shell, &name).expect("a namespace (these tests need root)");
+        let error = Namespace::new(&shell, &name)
+            .expect_err("refused")
+            .to_string();
         assert!(error.contains("File exists"), "{error}");
         assert!(exists(&name));
     }

@@ -20,7 +20,12 @@ const WIDEST_SIX: u8 = 15;
 impl RouteOver {
     /// Returns the destination, with the type of the route if it is printed: `default`, `10.0.0.0/8`, `local 10.0.0.1`.
     pub(crate) fn destination(&self) -> &str {
-        let end = |words: usize| self.line.match_indices(' ').nth(words - 1).map_or(self.line.len(), |(at, _)| at);
+        let end = |words: usize| {
+            self.line
+                .match_indices(' ')
+                .nth(words - 1)
+                .map_or(self.line.len(), |(at, _)| at)
+        };
         let first = &self.line[..end(1)];
         let is_type = !self.is_default() && first.bytes().all(|octet| octet.is_ascii_lowercase());
         if is_type { &self.line[..end(2)] } else { first }
@@ -29,9 +34,19 @@ impl RouteOver {
     /// Returns true if the route is so wide that traffic over it may reach any host.
     pub(crate) fn is_wide(&self) -> bool {
         // One of a type, such as multicast, leads to no host, but for local, by which everything would be taken for this machine's.
-        let prefix = self.destination().trim_start_matches("local ").split(' ').next();
-        let length = prefix.and_then(|word| word.parse::<IpNet>().ok()).map(|net| net.prefix_len());
-        let widest = if self.family == "-4" { WIDEST_FOUR } else { WIDEST_SIX };
+        let prefix = self
+            .destination()
+            .trim_start_matches("local ")
+            .split(' ')
+            .next();
+        let length = prefix
+            .and_then(|word| word.parse::<IpNet>().ok())
+            .map(|net| net.prefix_len());
+        let widest = if self.family == "-4" {
+            WIDEST_FOUR
+        } else {
+            WIDEST_SIX
+        };
         prefix == Some("default") || length.is_some_and(|length| length <= widest)
     }
 
@@ -51,7 +66,10 @@ pub(crate) fn routes(shell: &Shell, interface: &str) -> Result<Vec<RouteOver>, T
     for family in ["-4", "-6"] {
         let all = shell.look(&["ip", "-o", family, "route", "show", "table", "all"])?;
         let over = all.lines().filter(|line| is_over(line, interface));
-        routes.extend(over.map(|line| RouteOver { family, line: line.split_whitespace().collect::<Vec<_>>().join(" ") }));
+        routes.extend(over.map(|line| RouteOver {
+            family,
+            line: line.split_whitespace().collect::<Vec<_>>().join(" "),
+        }));
     }
     Ok(routes)
 }
@@ -59,7 +77,10 @@ pub(crate) fn routes(shell: &Shell, interface: &str) -> Result<Vec<RouteOver>, T
 /// Returns whether a line names the interface as the one that something goes over.
 pub(super) fn is_over(line: &str, interface: &str) -> bool {
     let words = line.split_whitespace();
-    words.clone().zip(words.skip(1)).any(|pair| pair == ("dev", interface))
+    words
+        .clone()
+        .zip(words.skip(1))
+        .any(|pair| pair == ("dev", interface))
 }
 
 #[cfg(test)]
@@ -67,7 +88,10 @@ mod tests {
     use super::*;
 
     fn route(family: &'static str, line: &str) -> RouteOver {
-        RouteOver { family, line: line.to_owned() }
+        RouteOver {
+            family,
+            line: line.to_owned(),
+        }
     }
 
     #[test]
@@ -82,7 +106,10 @@ mod tests {
             ("-6", "local 2000::/3 dev e0 table 100"),
             ("-6", "2000::/3 dev e0 metric 1024 pref medium"),
             ("-6", "::/1 dev e0"),
-            ("-6", "default proto ra metric 100 pref medium nexthop via fe80::1 dev e0 weight 1"),
+            (
+                "-6",
+                "default proto ra metric 100 pref medium nexthop via fe80::1 dev e0 weight 1",
+            ),
         ] {
             assert!(route(family, line).is_wide(), "{line}");
         }
@@ -91,7 +118,10 @@ mod tests {
             ("-4", "10.0.0.0/8 dev e0"),
             ("-6", "2001:2::/48 dev e0"),
             ("-6", "fe80::/64 dev e0 proto kernel metric 256 pref medium"),
-            ("-6", "multicast ff00::/8 dev e0 table local proto kernel metric 256 pref medium"),
+            (
+                "-6",
+                "multicast ff00::/8 dev e0 table local proto kernel metric 256 pref medium",
+            ),
         ] {
             assert!(!route(family, line).is_wide(), "{line}");
         }
@@ -99,9 +129,21 @@ mod tests {
 
     #[test]
     fn the_destination_of_a_route_is_what_ip_deletes_it_by() {
-        assert_eq!(route("-4", "default via 10.0.0.1 dev e0").destination(), "default");
-        assert_eq!(route("-6", "fd00::/8 dev e0 metric 1024").destination(), "fd00::/8");
-        assert_eq!(route("-4", "local 10.0.0.1 dev e0 table local").destination(), "local 10.0.0.1");
-        assert_eq!(route("-4", "10.0.0.1 dev e0 scope link").destination(), "10.0.0.1");
+        assert_eq!(
+            route("-4", "default via 10.0.0.1 dev e0").destination(),
+            "default"
+        );
+        assert_eq!(
+            route("-6", "fd00::/8 dev e0 metric 1024").destination(),
+            "fd00::/8"
+        );
+        assert_eq!(
+            route("-4", "local 10.0.0.1 dev e0 table local").destination(),
+            "local 10.0.0.1"
+        );
+        assert_eq!(
+            route("-4", "10.0.0.1 dev e0 scope link").destination(),
+            "10.0.0.1"
+        );
     }
 }

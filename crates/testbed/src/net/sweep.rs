@@ -23,7 +23,9 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
             removed => removed?,
         }
         // Most namespaces have no directory.
-        let own = own_directories().into_iter().filter(|directory| guessable(directory) == *name);
+        let own = own_directories()
+            .into_iter()
+            .filter(|directory| guessable(directory) == *name);
         own.for_each(|directory| drop(std::fs::remove_dir_all(temporary(&directory))));
     }
     let directories = stale_directories();
@@ -53,31 +55,45 @@ const HOLDER: &str = "holder";
 /// The directory cannot be created, or already exists.
 pub fn make_holder_directory() -> Result<PathBuf, TestbedError> {
     let path = own_directory(&name("", HOLDER));
-    DirBuilder::new().mode(0o700).create(&path).map_err(TestbedError::file("make", &path))?;
+    DirBuilder::new()
+        .mode(0o700)
+        .create(&path)
+        .map_err(TestbedError::file("make", &path))?;
     Ok(path)
 }
 
 /// Returns the directories of this user's processes that hold a testbed, or held one when they were killed.
 pub fn holder_directories() -> Vec<PathBuf> {
-    directories(HOLDER).iter().map(|name| temporary(name)).collect()
+    directories(HOLDER)
+        .iter()
+        .map(|name| temporary(name))
+        .collect()
 }
 
 /// Returns the names of this user's directories of devices and of holders whose processes have ended. (The devices end with them.) The namespace of
 /// a device may be gone already.
 pub(crate) fn stale_directories() -> Vec<String> {
-    own_directories().into_iter().filter(|name| is_of_a_role(name) && is_left_behind(name)).collect()
+    own_directories()
+        .into_iter()
+        .filter(|name| is_of_a_role(name) && is_left_behind(name))
+        .collect()
 }
 
 /// Returns true if a directory is that of a device or a holder: `sb-7.1-dut`, `sb-7.1-t1-dut2`, `sb-7.1-memif`.
 fn is_of_a_role(name: &str) -> bool {
     let role = name.rsplit('-').next().unwrap_or_default();
-    let device = role.strip_prefix("dut").is_some_and(|number| number.bytes().all(|octet| octet.is_ascii_digit()));
+    let device = role
+        .strip_prefix("dut")
+        .is_some_and(|number| number.bytes().all(|octet| octet.is_ascii_digit()));
     device || [IN_MEMORY, HOLDER].contains(&role)
 }
 
 /// Returns the names of this user's directories for a role.
 fn directories(role: &str) -> Vec<String> {
-    own_directories().into_iter().filter(|name| name.ends_with(&format!("-{role}"))).collect()
+    own_directories()
+        .into_iter()
+        .filter(|name| name.ends_with(&format!("-{role}")))
+        .collect()
 }
 
 fn temporary(name: &str) -> PathBuf {
@@ -86,11 +102,22 @@ fn temporary(name: &str) -> PathBuf {
 
 /// Returns the names of all directories of this user with our prefix.
 fn own_directories() -> Vec<String> {
-    let Ok(own) = std::fs::metadata("/proc/self").map(|own| own.uid()) else { return Vec::new() };
-    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok);
+    let Ok(own) = std::fs::metadata("/proc/self").map(|own| own.uid()) else {
+        return Vec::new();
+    };
+    let entries = std::fs::read_dir(std::env::temp_dir())
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
     // Symbolic links are not followed, because the target of another user's link is not ours.
-    let is_own = |entry: &DirEntry| entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
-    let names = entries.filter(is_own).filter_map(|entry| entry.file_name().into_string().ok());
+    let is_own = |entry: &DirEntry| {
+        entry
+            .metadata()
+            .is_ok_and(|found| found.is_dir() && found.uid() == own)
+    };
+    let names = entries
+        .filter(is_own)
+        .filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with("sb-")).collect()
 }
 
@@ -100,14 +127,23 @@ mod tests {
 
     #[test]
     fn only_directories_of_processes_that_are_gone_are_left_behind() {
-        let gone = [IN_MEMORY, HOLDER, "dut", "t1-dut2"].map(|role| format!("sb-{}-{role}", u32::MAX));
+        let gone =
+            [IN_MEMORY, HOLDER, "dut", "t1-dut2"].map(|role| format!("sb-{}-{role}", u32::MAX));
         let others = [directory_name("here"), format!("{}-not-ours", gone[0])];
         let all: Vec<String> = others.iter().chain(&gone).cloned().collect();
-        all.iter().for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
+        all.iter()
+            .for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
         let stale = stale_directories();
-        all.iter().for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
-        let found: Vec<&String> = all.iter().filter(|name| stale.iter().any(|left| guessable(left) == **name)).collect();
+        all.iter()
+            .for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
+        let found: Vec<&String> = all
+            .iter()
+            .filter(|name| stale.iter().any(|left| guessable(left) == **name))
+            .collect();
         assert_eq!(found, gone.iter().collect::<Vec<_>>());
-        assert!(stale.iter().all(|left| !gone.contains(left)), "nobody can guess {stale:?}");
+        assert!(
+            stale.iter().all(|left| !gone.contains(left)),
+            "nobody can guess {stale:?}"
+        );
     }
 }

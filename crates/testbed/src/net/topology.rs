@@ -37,9 +37,18 @@ impl Cores {
     pub fn divide(allowed: &[u32]) -> Self {
         let half = allowed.len() / 2;
         match allowed {
-            [] => Self { tester: vec![], dut: vec![] },
-            [one] => Self { tester: vec![*one], dut: vec![*one] },
-            _ => Self { tester: allowed[..half.min(4)].to_vec(), dut: allowed[half..].to_vec() },
+            [] => Self {
+                tester: vec![],
+                dut: vec![],
+            },
+            [one] => Self {
+                tester: vec![*one],
+                dut: vec![*one],
+            },
+            _ => Self {
+                tester: allowed[..half.min(4)].to_vec(),
+                dut: allowed[half..].to_vec(),
+            },
         }
     }
 
@@ -47,7 +56,10 @@ impl Cores {
     pub fn of_device(&self, index: usize, devices: usize) -> Self {
         match self.dut.len() / devices.max(1) {
             0 => self.clone(),
-            each => Self { dut: self.dut[index * each..(index + 1) * each].to_vec(), tester: self.tester.clone() },
+            each => Self {
+                dut: self.dut[index * each..(index + 1) * each].to_vec(),
+                tester: self.tester.clone(),
+            },
         }
     }
 
@@ -65,12 +77,21 @@ impl Cores {
     pub fn layout_in_memory(&self) -> Vec<String> {
         let links = "tester and DUT are processes of one kernel, joined by two links in shared memory (memif): no frame passes \
                      the kernel";
-        let dut = format!("the DUT's process is pinned to core {}", core_words(&self.dut));
-        [links.to_owned(), self.tester_words(), dut].into_iter().chain(self.sharing_words()).collect()
+        let dut = format!(
+            "the DUT's process is pinned to core {}",
+            core_words(&self.dut)
+        );
+        [links.to_owned(), self.tester_words(), dut]
+            .into_iter()
+            .chain(self.sharing_words())
+            .collect()
     }
 
     fn tester_words(&self) -> String {
-        format!("the tester's threads run on core {}", core_words(&self.tester))
+        format!(
+            "the tester's threads run on core {}",
+            core_words(&self.tester)
+        )
     }
 
     fn sharing_words(&self) -> Option<String> {
@@ -79,10 +100,15 @@ impl Cores {
 }
 
 /// The sentence about a layout in which tester and device have no cores of their own.
-pub const SHARED_CORE: &str = "tester and DUT share a core: the figures show what both can do together";
+pub const SHARED_CORE: &str =
+    "tester and DUT share a core: the figures show what both can do together";
 
 fn core_words(cores: &[u32]) -> String {
-    cores.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+    cores
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The settings of a testbed's links.
@@ -143,23 +169,47 @@ impl Topology {
     ///
     /// # Errors
     /// A command fails. Everything done until then is undone.
-    pub fn build_wire(shell: &Shell, run: &str, cores: Cores, links: LinkSettings) -> Result<Self, TestbedError> {
-        shell.transcript().comment("the tester's namespace, whose two ports are the ends of one link: there is no device");
-        let topology = Self { is_wire: true, ..Self::of_namespaces(shell, run, cores, 1)? };
+    pub fn build_wire(
+        shell: &Shell,
+        run: &str,
+        cores: Cores,
+        links: LinkSettings,
+    ) -> Result<Self, TestbedError> {
+        shell.transcript().comment(
+            "the tester's namespace, whose two ports are the ends of one link: there is no device",
+        );
+        let topology = Self {
+            is_wire: true,
+            ..Self::of_namespaces(shell, run, cores, 1)?
+        };
         join(shell, LINKS, [topology.tester.name(); 2], links)?;
         let tester = topology.tester.shell();
         for link in LINKS {
-            (0..links.queues).try_for_each(|queue| tester.set(&receive_queue(link, queue), &mask(&topology.cores.dut)))?;
+            (0..links.queues).try_for_each(|queue| {
+                tester.set(&receive_queue(link, queue), &mask(&topology.cores.dut))
+            })?;
         }
         topology.open_tester_ends()?;
         Ok(topology)
     }
 
-    fn of_namespaces(shell: &Shell, run: &str, cores: Cores, devices: usize) -> Result<Self, TestbedError> {
+    fn of_namespaces(
+        shell: &Shell,
+        run: &str,
+        cores: Cores,
+        devices: usize,
+    ) -> Result<Self, TestbedError> {
         let tester = Namespace::new(shell, &name(run, "tester"))?;
         let named = (0..devices.max(1)).map(|index| name(run, &dut_role(index)));
-        let duts = named.map(|name| Namespace::new(shell, &name)).collect::<Result<Vec<_>, _>>()?;
-        let topology = Self { duts, tester, cores, is_wire: false };
+        let duts = named
+            .map(|name| Namespace::new(shell, &name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let topology = Self {
+            duts,
+            tester,
+            cores,
+            is_wire: false,
+        };
         topology.quiet()?;
         Ok(topology)
     }
@@ -169,7 +219,9 @@ impl Topology {
     /// # Errors
     /// The kernel does not accept the settings.
     pub fn defer_interrupts(&self) -> Result<(), TestbedError> {
-        LINKS.into_iter().try_for_each(|link| defer_interrupts(&self.tester.shell(), link))
+        LINKS
+            .into_iter()
+            .try_for_each(|link| defer_interrupts(&self.tester.shell(), link))
     }
 
     /// Returns the namespaces of all DUTs, from left to right.
@@ -220,7 +272,8 @@ impl Topology {
         ];
         if self.duts.len() > 1 {
             layout.push(match self.cores.are_enough_for(self.duts.len()) {
-                true => "each device in the row has the same number of these cores for itself".to_owned(),
+                true => "each device in the row has the same number of these cores for itself"
+                    .to_owned(),
                 false => "the devices in the row share these cores".to_owned(),
             });
         }
@@ -230,9 +283,13 @@ impl Topology {
 
     fn quiet(&self) -> Result<(), TestbedError> {
         let tester = self.tester.shell();
-        tester.transcript().comment("DUTs forward; no duplicate address detection, no reverse path filter");
+        tester
+            .transcript()
+            .comment("DUTs forward; no duplicate address detection, no reverse path filter");
         for dut in self.duts.iter().map(Namespace::shell) {
-            ROUTER_SYSCTLS.iter().try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
+            ROUTER_SYSCTLS
+                .iter()
+                .try_for_each(|(key, value)| dut.set(&format!("/proc/sys/net/{key}"), value))?;
         }
         // The tester itself answers for its addresses, so its kernel must not send anything on the links.
         tester.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")
@@ -242,37 +299,68 @@ impl Topology {
     fn join(&self, shell: &Shell, links: LinkSettings) -> Result<(), TestbedError> {
         let [left, right] = LINKS;
         let (first, last) = (&self.duts[0], &self.duts[self.duts.len() - 1]);
-        join(shell, [left, left], [self.tester.name(), first.name()], links)?;
+        join(
+            shell,
+            [left, left],
+            [self.tester.name(), first.name()],
+            links,
+        )?;
         for pair in self.duts.windows(2) {
-            join(shell, [right, left], [pair[0].name(), pair[1].name()], links)?;
+            join(
+                shell,
+                [right, left],
+                [pair[0].name(), pair[1].name()],
+                links,
+            )?;
         }
-        join(shell, [right, right], [self.tester.name(), last.name()], links)?;
+        join(
+            shell,
+            [right, right],
+            [self.tester.name(), last.name()],
+            links,
+        )?;
         self.open_tester_ends()
     }
 
     fn open_tester_ends(&self) -> Result<(), TestbedError> {
         for link in LINKS {
-            self.tester.shell().line(&format!("ip link set {link} arp off"))?;
-            self.tester.shell().line(&format!("ip link set {link} up"))?;
+            self.tester
+                .shell()
+                .line(&format!("ip link set {link} arp off"))?;
+            self.tester
+                .shell()
+                .line(&format!("ip link set {link} up"))?;
         }
         Ok(())
     }
 }
 
 /// Sets up an end of a DUT, with its work on that DUT's cores.
-fn open_dut_end(dut: &Namespace, cores: &[u32], link: &str, queues: u32, mac: &str) -> Result<(), TestbedError> {
+fn open_dut_end(
+    dut: &Namespace,
+    cores: &[u32],
+    link: &str,
+    queues: u32,
+    mac: &str,
+) -> Result<(), TestbedError> {
     let dut = dut.shell();
     dut.line(&format!("ip link set {link} address {mac}"))?;
     (0..queues).try_for_each(|queue| dut.set(&receive_queue(link, queue), &mask(cores)))?;
     dut.line(&format!("ip link set {link} up"))?;
     // Without a link-local address, the kernel sends no solicitations for forwarded frames, and drops a neighbour 8 s after its last message.
-    dut.line(&format!("ip address add {}/64 dev {link} nodad", link_local(link))).map(drop)
+    dut.line(&format!(
+        "ip address add {}/64 dev {link} nodad",
+        link_local(link)
+    ))
+    .map(drop)
 }
 
 /// Leaves the links to a device that takes frames from them itself: this machine's kernel must neither answer nor forward frames for it, and must
 /// accept every frame.
 pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
-    shell.transcript().comment("the links belong to the device, so this machine's kernel must not use them");
+    shell
+        .transcript()
+        .comment("the links belong to the device, so this machine's kernel must not use them");
     shell.set("/proc/sys/net/ipv4/ip_forward", "0")?;
     for link in LINKS {
         shell.set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")?;
@@ -284,11 +372,24 @@ pub(crate) fn hand_over(shell: &Shell) -> Result<(), TestbedError> {
 
 /// Returns the link-local address of a device's interface. Two devices on one link have different ones.
 pub(crate) fn link_local(link: &str) -> Ipv6Addr {
-    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, if link == LINKS[0] { 1 } else { 3 })
+    Ipv6Addr::new(
+        0xfe80,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        if link == LINKS[0] { 1 } else { 3 },
+    )
 }
 
 fn dut_role(index: usize) -> String {
-    if index == 0 { "dut".to_owned() } else { format!("dut{}", index + 1) }
+    if index == 0 {
+        "dut".to_owned()
+    } else {
+        format!("dut{}", index + 1)
+    }
 }
 
 /// Returns the hardware addresses of a device's interfaces, locally administered and the same in every run.
@@ -305,10 +406,14 @@ pub(crate) fn join(
 ) -> Result<(), TestbedError> {
     let ([link, other_link], [one, other]) = (names, namespaces);
     let many = veth_queues(queues);
-    shell.line(&format!("ip link add {link} netns {one}{many} type veth peer name {other_link} netns {other}{many}"))?;
+    shell.line(&format!(
+        "ip link add {link} netns {one}{many} type veth peer name {other_link} netns {other}{many}"
+    ))?;
     for (namespace, link) in namespaces.into_iter().zip(names) {
         let inside = shell.within(namespace);
-        inside.line(&format!("ethtool -K {link} tx off rx off tso off gso off gro off"))?;
+        inside.line(&format!(
+            "ethtool -K {link} tx off rx off tso off gso off gro off"
+        ))?;
         inside.line(&format!("ip link set {link} mtu {mtu} addrgenmode none"))?;
     }
     Ok(())
@@ -316,7 +421,11 @@ pub(crate) fn join(
 
 /// Returns the arguments of `ip link add` for this number of queues at an end of a veth pair: none for one, the default.
 pub fn veth_queues(queues: u32) -> String {
-    if queues > 1 { format!(" numtxqueues {queues} numrxqueues {queues}") } else { String::new() }
+    if queues > 1 {
+        format!(" numtxqueues {queues} numrxqueues {queues}")
+    } else {
+        String::new()
+    }
 }
 
 /// Returns the file that determines the cores on which the kernel processes frames that an interface receives on a queue.
@@ -329,7 +438,12 @@ pub(crate) fn mask(cores: &[u32]) -> String {
     for core in cores {
         words[*core as usize / 32] |= 1 << (core % 32);
     }
-    words.iter().rev().map(|word| format!("{word:x}")).collect::<Vec<_>>().join(",")
+    words
+        .iter()
+        .rev()
+        .map(|word| format!("{word:x}"))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 #[cfg(test)]
@@ -341,18 +455,30 @@ mod tests {
         let cores = Cores::divide(&[0, 1]);
         assert_eq!((cores.tester, cores.dut), (vec![0], vec![1]));
         let cores = Cores::divide(&[0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!((cores.tester, cores.dut), (vec![0, 1, 2, 3], vec![4, 5, 6, 7]));
+        assert_eq!(
+            (cores.tester, cores.dut),
+            (vec![0, 1, 2, 3], vec![4, 5, 6, 7])
+        );
         assert!(Cores::divide(&[3]).are_shared());
     }
 
     #[test]
     fn devices_in_a_row_have_as_many_cores_each_and_share_what_does_not_suffice() {
         let of = |dut: &[u32], devices| {
-            let cores = Cores { tester: vec![0], dut: dut.to_vec() };
-            (0..devices).map(|index| cores.of_device(index, devices).dut).collect::<Vec<_>>()
+            let cores = Cores {
+                tester: vec![0],
+                dut: dut.to_vec(),
+            };
+            (0..devices)
+                .map(|index| cores.of_device(index, devices).dut)
+                .collect::<Vec<_>>()
         };
         assert_eq!(of(&[1, 2, 3, 4], 2), [[1, 2], [3, 4]]);
-        assert_eq!(of(&[1, 2, 3], 2), [[1], [2]], "the third would make one of them the stronger");
+        assert_eq!(
+            of(&[1, 2, 3], 2),
+            [[1], [2]],
+            "the third would make one of them the stronger"
+        );
         assert_eq!(of(&[1], 2), [[1], [1]]);
         assert_eq!(of(&[1, 2], 1), [[1, 2]]);
     }

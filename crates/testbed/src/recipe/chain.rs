@@ -26,16 +26,28 @@ impl ChainFile {
     ///
     /// # Errors
     /// The problem: a name is not a recipe's, or neighbours do not match.
-    pub(super) fn resolve<'l>(self, find: impl Fn(&str) -> Option<&'l Recipe>, names: &[&str]) -> Result<Recipe, String> {
+    pub(super) fn resolve<'l>(
+        self,
+        find: impl Fn(&str) -> Option<&'l Recipe>,
+        names: &[&str],
+    ) -> Result<Recipe, String> {
         check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         check_title(&self.title).map_err(|wrong| format!("title: {wrong}"))?;
         let part = |name: &String| {
             let found = find(name).cloned();
-            found.ok_or_else(|| format!("chain: there is no recipe `{name}`; those known are: {}", names.join(", ")))
+            found.ok_or_else(|| {
+                format!(
+                    "chain: there is no recipe `{name}`; those known are: {}",
+                    names.join(", ")
+                )
+            })
         };
         let parts = self.chain.iter().map(part).collect::<Result<Vec<_>, _>>()?;
         let [first, .., last] = &parts[..] else {
-            return Err(format!("chain: expected the names of two recipes or more, not {}", parts.len()));
+            return Err(format!(
+                "chain: expected the names of two recipes or more, not {}",
+                parts.len()
+            ));
         };
         if let Some(part) = parts.iter().find(|part| part.host == DeviceHost::Memif) {
             return Err(format!(
@@ -44,7 +56,10 @@ impl ChainFile {
             ));
         }
         if let Some(part) = parts.iter().find(|part| part.is_bare_wire()) {
-            return Err(format!("chain: {} is no device: the links between devices in a row are wires already", part.name));
+            return Err(format!(
+                "chain: {} is no device: the links between devices in a row are wires already",
+                part.name
+            ));
         }
         for pair in parts.windows(2) {
             check_neighbours(&pair[0], &pair[1])?;
@@ -61,16 +76,29 @@ impl ChainFile {
             name: self.name,
             title: self.title,
             technology: self.technology,
-            source: parts.iter().map(|part| part.source.as_str()).collect::<Vec<_>>().join("; "),
+            source: parts
+                .iter()
+                .map(|part| part.source.as_str())
+                .collect::<Vec<_>>()
+                .join("; "),
             needs: parts.iter().flat_map(|part| part.needs.clone()).collect(),
-            known_defects: each_once(parts.iter().flat_map(|part| part.known_defects.iter().copied())),
+            known_defects: each_once(
+                parts
+                    .iter()
+                    .flat_map(|part| part.known_defects.iter().copied()),
+            ),
             left: first.left.clone(),
             right: last.right.clone(),
             foreground: RecipeTraffic {
                 left: first.foreground.left,
                 right: last.foreground.right,
                 hops: parts.iter().map(|part| part.foreground.hops).sum(),
-                reverse_hops: Some(parts.iter().map(|part| part.foreground.hops_in_reverse()).sum()),
+                reverse_hops: Some(
+                    parts
+                        .iter()
+                        .map(|part| part.foreground.hops_in_reverse())
+                        .sum(),
+                ),
             },
             state,
             parts: parts.clone(),
@@ -96,7 +124,11 @@ impl Recipe {
                 title: self.title.clone(),
                 technology: self.technology,
                 chain: self.parts.iter().map(|part| part.name.clone()).collect(),
-                pool: self.state.as_ref().map(|state| state.pool.clone()).unwrap_or_default(),
+                pool: self
+                    .state
+                    .as_ref()
+                    .map(|state| state.pool.clone())
+                    .unwrap_or_default(),
             })?,
         };
         files.push((format!("{}.toml", self.name), text));
@@ -126,11 +158,25 @@ impl Recipe {
 fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
     let pair = format!("chain: {} and {}", left.name, right.name);
     let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);
-    if let Some(address) = left.right.tester.iter().find(|address| !owns(&right.left, **address)) {
-        return Err(format!("{pair}: the first sends to {address}, but the second has no such address on its left link"));
+    if let Some(address) = left
+        .right
+        .tester
+        .iter()
+        .find(|address| !owns(&right.left, **address))
+    {
+        return Err(format!(
+            "{pair}: the first sends to {address}, but the second has no such address on its left link"
+        ));
     }
-    if let Some(address) = right.left.tester.iter().find(|address| !owns(&left.right, **address)) {
-        return Err(format!("{pair}: the second sends to {address}, but the first has no such address on its right link"));
+    if let Some(address) = right
+        .left
+        .tester
+        .iter()
+        .find(|address| !owns(&left.right, **address))
+    {
+        return Err(format!(
+            "{pair}: the second sends to {address}, but the first has no such address on its right link"
+        ));
     }
     let (sent, taken) = (left.foreground.right, right.foreground.left);
     let is_same = sent.destination == taken.destination

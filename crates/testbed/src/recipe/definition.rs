@@ -1,6 +1,9 @@
 //! The definition of a device by a recipe.
 
-use super::{DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System, Technology, plain};
+use super::{
+    DeviceSide, Ends, RecipeCommand, RecipeLink, RecipeTraffic, StateSection, Subscribers, System,
+    Technology, plain,
+};
 use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
@@ -47,7 +50,11 @@ pub struct Recipe {
     #[serde(default, deserialize_with = "plain::names")]
     pub modules: Vec<String>,
     /// Kernel modules that this machine's own kernel must have. For a device moved here from the lab, these are the modules loaded there at boot.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "plain::names")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "plain::names"
+    )]
     pub kernel_modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
@@ -168,14 +175,21 @@ impl Need {
     pub fn cure(&self) -> String {
         match (&self.package, &self.source) {
             (Some(package), _) => format!("apt-get install {package}"),
-            (None, source) => format!("build it from {} and put it on the PATH", source.as_deref().unwrap_or("its source")),
+            (None, source) => format!(
+                "build it from {} and put it on the PATH",
+                source.as_deref().unwrap_or("its source")
+            ),
         }
     }
 }
 
 /// The translation of addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Translation")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Translation"
+)]
 pub struct TranslationSection {
     /// Explicit address mappings (RFC 7757): IPv4 and IPv6 prefix.
     #[serde(default)]
@@ -189,7 +203,11 @@ pub struct TranslationSection {
 /// from the server to the authority, which is the tester again. For an authoritative server, the right link is the one that a DNS64 server would
 /// have. It is checked, so that all recipes have the same form, but not used, because the query ends at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Dns")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Dns"
+)]
 pub struct DnsSection {
     /// The port on which it listens.
     #[serde(default = "domain")]
@@ -221,12 +239,19 @@ pub struct ConfigFile {
 impl Recipe {
     /// Returns the programs that this recipe needs and this machine lacks.
     pub fn missing(&self) -> Vec<&Need> {
-        self.needs.iter().filter(|need| !crate::exec::has_program(&need.program)).collect()
+        self.needs
+            .iter()
+            .filter(|need| !crate::exec::has_program(&need.program))
+            .collect()
     }
 
     /// Returns the kernel modules that this machine must have for the device or the devices in the row.
     pub fn kernel_modules(&self) -> Vec<String> {
-        let mut modules: Vec<String> = self.devices().iter().flat_map(|device| device.kernel_modules.clone()).collect();
+        let mut modules: Vec<String> = self
+            .devices()
+            .iter()
+            .flat_map(|device| device.kernel_modules.clone())
+            .collect();
         modules.dedup();
         modules
     }
@@ -238,13 +263,20 @@ impl Recipe {
 
     /// Returns true if a run executes commands of the recipe. For a device that the user sets up, these are only the ones about its connections.
     pub fn runs_commands(&self) -> bool {
-        let of_state = |state: &StateSection| state.steps().next().is_some() || !state.host.is_empty();
-        self.devices().iter().any(|part| part.host != DeviceHost::Manual || part.state.iter().any(of_state))
+        let of_state =
+            |state: &StateSection| state.steps().next().is_some() || !state.host.is_empty();
+        self.devices()
+            .iter()
+            .any(|part| part.host != DeviceHost::Manual || part.state.iter().any(of_state))
     }
 
     /// Returns the title, with a warning if the recipe is untested.
     pub fn honest_title(&self) -> String {
-        if self.untested { format!("{} (untested recipe)", self.title) } else { self.title.clone() }
+        if self.untested {
+            format!("{} (untested recipe)", self.title)
+        } else {
+            self.title.clone()
+        }
     }
 
     /// Returns true if the device can be reset during a trial. Shared-memory links would end with the process that serves them.
@@ -255,7 +287,9 @@ impl Recipe {
     /// Returns the addresses outside the ranges that RFC 6815 leaves to tests, each with the reason. All addresses count to which the tester, the device
     /// or, in a row, one of its devices may send.
     pub fn forbidden_destinations(&self) -> Vec<String> {
-        let all = std::iter::once(self).chain(&self.parts).flat_map(Self::destinations);
+        let all = std::iter::once(self)
+            .chain(&self.parts)
+            .flat_map(Self::destinations);
         let forbidden = all.filter_map(|address| Isolation::Unknown.admit(address).err());
         let mut problems: Vec<String> = forbidden.map(|forbidden| forbidden.to_string()).collect();
         problems.sort();
@@ -266,17 +300,34 @@ impl Recipe {
     /// Returns the addresses of the traffic, those of both links, and the first and last address of each prefix that sources are translated to.
     fn destinations(&self) -> Vec<IpAddr> {
         let traffic = std::iter::once(&self.foreground).chain(&self.background);
-        let of_traffic =
-            traffic.flat_map(|traffic| [traffic.left, traffic.right]).flat_map(|ends| ends.addresses().collect::<Vec<_>>());
+        let of_traffic = traffic
+            .flat_map(|traffic| [traffic.left, traffic.right])
+            .flat_map(|ends| ends.addresses().collect::<Vec<_>>());
         let links = [&self.left, &self.right];
-        let of_links = links.into_iter().flat_map(|link| link.dut.iter().map(IpNet::addr).chain(link.tester.iter().copied()));
-        let pools = self.state.iter().flat_map(|state| &state.pool).map(|pool| pool.ends());
-        of_traffic.chain(of_links).chain(pools.flat_map(|(first, last)| [first, last])).collect()
+        let of_links = links.into_iter().flat_map(|link| {
+            link.dut
+                .iter()
+                .map(IpNet::addr)
+                .chain(link.tester.iter().copied())
+        });
+        let pools = self
+            .state
+            .iter()
+            .flat_map(|state| &state.pool)
+            .map(|pool| pool.ends());
+        of_traffic
+            .chain(of_links)
+            .chain(pools.flat_map(|(first, last)| [first, last]))
+            .collect()
     }
 
     /// Returns the recipes of the devices that this one stands for, from left to right: those of a row, or itself.
     pub fn devices(&self) -> &[Self] {
-        if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
+        if self.parts.is_empty() {
+            std::slice::from_ref(self)
+        } else {
+            &self.parts
+        }
     }
 
     /// Returns true if frames are encapsulated on one of its links.
@@ -286,23 +337,36 @@ impl Recipe {
 
     /// Returns true if datagrams keep their IP version all the way, possibly encapsulated, so that no device translates headers.
     pub fn keeps_headers(&self) -> bool {
-        self.devices().iter().all(|part| part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4())
+        self.devices().iter().all(|part| {
+            part.foreground.left.source.is_ipv4() == part.foreground.right.source.is_ipv4()
+        })
     }
 
     /// Returns the length in octets that encapsulation adds to a datagram.
     pub fn overhead(&self) -> u16 {
-        self.foreground.left.overhead().max(self.foreground.right.overhead())
+        self.foreground
+            .left
+            .overhead()
+            .max(self.foreground.right.overhead())
     }
 
     /// Returns the facts about the datagrams' path, or `None` if they are obvious from the technology.
     pub fn path_facts(&self) -> Option<PathFacts> {
-        let link = |ends: Ends| LinkFacts { is_ipv4: ends.source.is_ipv4(), overhead: ends.overhead() };
+        let link = |ends: Ends| LinkFacts {
+            is_ipv4: ends.source.is_ipv4(),
+            overhead: ends.overhead(),
+        };
         let facts = PathFacts {
             devices: self.parts.iter().map(|part| part.name.clone()).collect(),
             left: link(self.foreground.left),
             right: link(self.foreground.right),
             subscribers: self.subscribers.as_ref().map(|section| section.count),
-            rule: self.subscribers.iter().flat_map(Subscribers::words).map(|(word, value)| (word.to_owned(), value)).collect(),
+            rule: self
+                .subscribers
+                .iter()
+                .flat_map(Subscribers::words)
+                .map(|(word, value)| (word.to_owned(), value))
+                .collect(),
         };
         let is_plain = facts.devices.is_empty() && facts.subscribers.is_none() && !self.is_tunnel();
         (!is_plain).then_some(facts)

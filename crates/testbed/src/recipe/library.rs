@@ -30,7 +30,10 @@ impl RecipeFile {
 
 /// Returns the SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|octet| format!("{octet:02x}")).collect()
+    Sha256::digest(text)
+        .iter()
+        .map(|octet| format!("{octet:02x}"))
+        .collect()
 }
 
 /// All recipes by name.
@@ -50,47 +53,84 @@ pub struct Library {
 impl Library {
     /// Returns the built-in recipes and those in a plan's `directories`, which may replace built-in ones.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
-        let built_in = BUILT_IN.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
+        let built_in = BUILT_IN
+            .iter()
+            .map(|(file, text)| ((*file).to_owned(), (*text).to_owned()))
+            .collect();
         let library = Self::default().with_texts(built_in, CodeOrigin::BuiltIn)?;
-        directories.iter().try_fold(library, |library, path| library.with_directory(path.as_ref(), CodeOrigin::Plan))
+        directories.iter().try_fold(library, |library, path| {
+            library.with_directory(path.as_ref(), CodeOrigin::Plan)
+        })
     }
 
     /// Adds the recipes in `directory`, which may replace existing ones.
-    pub fn with_directory(self, directory: &Path, origin: CodeOrigin) -> Result<Self, TestbedError> {
+    pub fn with_directory(
+        self,
+        directory: &Path,
+        origin: CodeOrigin,
+    ) -> Result<Self, TestbedError> {
         self.with_texts(texts_in(directory)?, origin)
     }
 
     /// Adds the recipes in `files`, pairs of file name and text, which may replace existing ones.
-    pub fn with_texts(mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<Self, TestbedError> {
+    pub fn with_texts(
+        mut self,
+        files: Vec<(String, String)>,
+        origin: CodeOrigin,
+    ) -> Result<Self, TestbedError> {
         self.add_all(files, origin)?;
         Ok(self)
     }
 
     /// Returns the files from which a recipe was read, its own first, or nothing for an unknown recipe.
     pub fn files_of(&self, name: &str) -> &[RecipeFile] {
-        let own = || self.files.get(name.split_once('@').map_or(name, |(name, _)| name));
+        let own = || {
+            self.files
+                .get(name.split_once('@').map_or(name, |(name, _)| name))
+        };
         self.files.get(name).or_else(own).map_or(&[], Vec::as_slice)
     }
 
     /// Adds plain recipes first, then those that build on others, then rows of devices.
-    fn add_all(&mut self, files: Vec<(String, String)>, origin: CodeOrigin) -> Result<(), TestbedError> {
+    fn add_all(
+        &mut self,
+        files: Vec<(String, String)>,
+        origin: CodeOrigin,
+    ) -> Result<(), TestbedError> {
         // Text that is not TOML yields an empty table, and is refused when its recipe is read.
-        let table = |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();
-        let files = files.into_iter().map(|(path, text)| RecipeFile { path, origin, text: text.into() });
+        let table =
+            |file: &RecipeFile| toml::from_str::<toml::Table>(&file.text).unwrap_or_default();
+        let files = files.into_iter().map(|(path, text)| RecipeFile {
+            path,
+            origin,
+            text: text.into(),
+        });
         let parsed = files.map(|file| (table(&file), file));
-        let (chains, single): (Vec<_>, Vec<_>) = parsed.partition(|(table, _)| table.contains_key("chain"));
-        let (mut made, plain): (Vec<_>, Vec<_>) =
-            single.into_iter().partition(|(table, _)| base::sources(table).next().is_some());
-        plain.into_iter().try_for_each(|(table, file)| self.add(file, table))?;
+        let (chains, single): (Vec<_>, Vec<_>) =
+            parsed.partition(|(table, _)| table.contains_key("chain"));
+        let (mut made, plain): (Vec<_>, Vec<_>) = single
+            .into_iter()
+            .partition(|(table, _)| base::sources(table).next().is_some());
+        plain
+            .into_iter()
+            .try_for_each(|(table, file)| self.add(file, table))?;
         while !made.is_empty() {
-            let names: Vec<String> =
-                made.iter().filter_map(|(table, _)| Some(table.get("name")?.as_str()?.to_owned())).collect();
-            let waits = |(table, _): &(toml::Table, _)| base::sources(table).any(|name| names.iter().any(|own| own == name));
+            let names: Vec<String> = made
+                .iter()
+                .filter_map(|(table, _)| Some(table.get("name")?.as_str()?.to_owned()))
+                .collect();
+            let waits = |(table, _): &(toml::Table, _)| {
+                base::sources(table).any(|name| names.iter().any(|own| own == name))
+            };
             let (later, now): (Vec<_>, Vec<_>) = made.into_iter().partition(waits);
             if let (Some((_, file)), true) = (later.first(), now.is_empty()) {
-                return Err(TestbedError::Other(format!("{} is not a valid recipe:\n  it is made of itself", file.path)));
+                return Err(TestbedError::Other(format!(
+                    "{} is not a valid recipe:\n  it is made of itself",
+                    file.path
+                )));
             }
-            now.into_iter().try_for_each(|(table, file)| self.add_made(&file, table))?;
+            now.into_iter()
+                .try_for_each(|(table, file)| self.add_made(&file, table))?;
             made = later;
         }
         let chains: Vec<RecipeFile> = chains.into_iter().map(|(_, file)| file).collect();
@@ -100,7 +140,12 @@ impl Library {
 
     /// Rebuilds the rows that existed before, because some of their devices may have been replaced.
     fn renew_rows(&mut self, new: &[RecipeFile]) -> Result<(), TestbedError> {
-        let earlier: Vec<RecipeFile> = self.rows.values().filter(|file| !new.contains(file)).cloned().collect();
+        let earlier: Vec<RecipeFile> = self
+            .rows
+            .values()
+            .filter(|file| !new.contains(file))
+            .cloned()
+            .collect();
         earlier.iter().try_for_each(|file| {
             self.add_chain(file).map_err(|error| {
                 let what = "a device of this row was replaced by one that does not fit into it: give that another name, or bring the row along";
@@ -111,38 +156,57 @@ impl Library {
 
     /// Adds a recipe that builds on existing ones.
     fn add_made(&mut self, file: &RecipeFile, own: toml::Table) -> Result<(), TestbedError> {
-        let invalid = |wrong: String| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path));
+        let invalid = |wrong: String| {
+            TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path))
+        };
         let sources: Vec<String> = base::sources(&own).map(str::to_owned).collect();
         let whole = base::resolve(own, |name| self.tables.get(name)).map_err(invalid)?;
-        let recipe = whole.clone().try_into().map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
+        let recipe = whole
+            .clone()
+            .try_into()
+            .map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
         self.add_checked(self.with_files_of(file, &sources), recipe, whole)
     }
 
     fn add_chain(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
-        let chain: chain::ChainFile =
-            toml::from_str(&file.text).map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
+        let chain: chain::ChainFile = toml::from_str(&file.text)
+            .map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
         let recipe = chain.resolve(|name| self.get(name), &self.names());
-        let recipe = recipe.map_err(|wrong| TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path)))?;
+        let recipe = recipe.map_err(|wrong| {
+            TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path))
+        })?;
         let parts: Vec<String> = recipe.parts.iter().map(|part| part.name.clone()).collect();
         self.insert(self.with_files_of(file, &parts), recipe, None);
         Ok(())
     }
 
     fn add(&mut self, file: RecipeFile, table: toml::Table) -> Result<(), TestbedError> {
-        let recipe = toml::from_str(&file.text).map_err(|error| TestbedError::Other(format!("{}: {error}", file.path)))?;
+        let recipe = toml::from_str(&file.text)
+            .map_err(|error| TestbedError::Other(format!("{}: {error}", file.path)))?;
         self.add_checked(vec![file], recipe, table)
     }
 
     /// Returns the files of a recipe that builds on others, each once.
     fn with_files_of(&self, file: &RecipeFile, others: &[String]) -> Vec<RecipeFile> {
-        each_once(std::iter::once(file).chain(others.iter().flat_map(|name| self.files_of(name))).cloned())
+        each_once(
+            std::iter::once(file)
+                .chain(others.iter().flat_map(|name| self.files_of(name)))
+                .cloned(),
+        )
     }
 
-    fn add_checked(&mut self, files: Vec<RecipeFile>, recipe: Recipe, table: toml::Table) -> Result<(), TestbedError> {
+    fn add_checked(
+        &mut self,
+        files: Vec<RecipeFile>,
+        recipe: Recipe,
+        table: toml::Table,
+    ) -> Result<(), TestbedError> {
         let problems = recipe.problems();
         if !problems.is_empty() {
             let (path, problems) = (&files[0].path, problems.join("\n  "));
-            return Err(TestbedError::Other(format!("{path} is not a valid recipe:\n  {problems}")));
+            return Err(TestbedError::Other(format!(
+                "{path} is not a valid recipe:\n  {problems}"
+            )));
         }
         self.insert(files, recipe, Some(table));
         Ok(())
@@ -155,14 +219,19 @@ impl Library {
         if self.get(&name).is_some_and(|known| *known == own) {
             return;
         }
-        let others = [DeviceHost::Netns, DeviceHost::Lab].into_iter().filter_map(|host| recipe.on(host));
-        self.elsewhere.extend(others.map(|other| (other.name.clone(), other)));
+        let others = [DeviceHost::Netns, DeviceHost::Lab]
+            .into_iter()
+            .filter_map(|host| recipe.on(host));
+        self.elsewhere
+            .extend(others.map(|other| (other.name.clone(), other)));
         match table {
             Some(table) => {
                 self.rows.remove(&name);
                 self.tables.insert(name.clone(), table);
             }
-            None => self.rows.extend(files.first().map(|own| (name.clone(), own.clone()))),
+            None => self
+                .rows
+                .extend(files.first().map(|own| (name.clone(), own.clone()))),
         }
         self.files.insert(name.clone(), files);
         self.recipes.insert(name, own);
@@ -186,11 +255,15 @@ impl Library {
 
 /// Returns the paths and texts of the recipes in a directory, sorted by path.
 fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
-    let entries = std::fs::read_dir(directory).map_err(TestbedError::file("read the recipes in", directory))?;
+    let entries = std::fs::read_dir(directory)
+        .map_err(TestbedError::file("read the recipes in", directory))?;
     let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|e| e == "toml"));
     files.sort();
-    files.iter().map(|file| Ok((file.display().to_string(), text_of(file)?))).collect()
+    files
+        .iter()
+        .map(|file| Ok((file.display().to_string(), text_of(file)?)))
+        .collect()
 }
 
 /// Reads a recipe, which may be in a directory of somebody else: a FIFO would make root wait, and a device has no end.
@@ -198,7 +271,10 @@ fn text_of(file: &Path) -> Result<String, TestbedError> {
     const LARGEST: u64 = 1 << 20;
     let found = std::fs::metadata(file).map_err(TestbedError::file("read", file))?;
     if !found.is_file() || found.len() > LARGEST {
-        let text = format!("{} is not the file of a recipe: these are regular files of at most 1 MiB", file.display());
+        let text = format!(
+            "{} is not the file of a recipe: these are regular files of at most 1 MiB",
+            file.display()
+        );
         return Err(TestbedError::Other(text));
     }
     std::fs::read_to_string(file).map_err(TestbedError::file("read", file))
@@ -212,13 +288,20 @@ mod tests {
 
     #[test]
     fn what_is_not_a_regular_file_is_no_recipe() {
-        let directory = std::env::temp_dir().join(format!("sixbench-recipes-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sixbench-recipes-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let link = directory.join("endless.toml");
         std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
-        let error = Library::load(&[&directory]).map(drop).expect_err("refused").to_string();
+        let error = Library::load(&[&directory])
+            .map(drop)
+            .expect_err("refused")
+            .to_string();
         std::fs::remove_dir_all(&directory).expect("removed");
-        assert!(error.contains("endless.toml is not the file of a recipe"), "{error}");
+        assert!(
+            error.contains("endless.toml is not the file of a recipe"),
+            "{error}"
+        );
     }
 
     fn built_in() -> Library {
@@ -229,35 +312,66 @@ mod tests {
     fn own(change: impl Fn(&mut Recipe)) -> Vec<(String, String)> {
         let mut recipe = built_in().get("tayga-clat").expect("a recipe").clone();
         change(&mut recipe);
-        vec![("recipes/clat.toml".to_owned(), toml::to_string(&recipe).expect("TOML"))]
+        vec![(
+            "recipes/clat.toml".to_owned(),
+            toml::to_string(&recipe).expect("TOML"),
+        )]
     }
 
     fn origins(library: &Library) -> Vec<(&str, CodeOrigin)> {
-        library.files_of(ROW).iter().map(|file| (file.path.as_str(), file.origin)).collect()
+        library
+            .files_of(ROW)
+            .iter()
+            .map(|file| (file.path.as_str(), file.origin))
+            .collect()
     }
 
     #[test]
     fn a_row_has_the_device_that_a_plan_brings_along_and_its_file_is_one_of_the_row() {
         let texts = own(|recipe| recipe.title = "mine".to_owned());
-        let library = built_in().with_texts(texts, CodeOrigin::Plan).expect("recipes");
+        let library = built_in()
+            .with_texts(texts, CodeOrigin::Plan)
+            .expect("recipes");
         let row = library.get(ROW).expect("the row");
         let titles: Vec<&str> = row.parts.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles[0], "mine");
-        let [row, clat, plat] = origins(&library)[..] else { panic!("{:?}", origins(&library)) };
-        assert_eq!((row.1, clat, plat.1), (CodeOrigin::BuiltIn, ("recipes/clat.toml", CodeOrigin::Plan), CodeOrigin::BuiltIn));
+        let [row, clat, plat] = origins(&library)[..] else {
+            panic!("{:?}", origins(&library))
+        };
+        assert_eq!(
+            (row.1, clat, plat.1),
+            (
+                CodeOrigin::BuiltIn,
+                ("recipes/clat.toml", CodeOrigin::Plan),
+                CodeOrigin::BuiltIn
+            )
+        );
     }
 
     #[test]
     fn a_copy_of_a_device_changes_nothing_of_a_row() {
-        let library = built_in().with_texts(own(|_| ()), CodeOrigin::Plan).expect("recipes");
+        let library = built_in()
+            .with_texts(own(|_| ()), CodeOrigin::Plan)
+            .expect("recipes");
         assert_eq!(origins(&library), origins(&built_in()));
     }
 
     #[test]
     fn a_device_that_does_not_fit_into_its_row_is_refused_with_what_to_do() {
-        let texts = own(|recipe| recipe.right.tester = vec!["2001:db8:100::7".parse().expect("an address")]);
-        let told = built_in().with_texts(texts, CodeOrigin::Plan).expect_err("no neighbour").to_string();
-        assert!(told.contains("tayga-464xlat.toml is not a valid recipe"), "{told}");
-        assert!(told.contains("give that another name, or bring the row along"), "{told}");
+        let texts = own(|recipe| {
+            recipe.right.tester = vec!["2001:db8:100::7".parse().expect("an address")]
+        });
+        let told = built_in()
+            .with_texts(texts, CodeOrigin::Plan)
+            .expect_err("no neighbour")
+            .to_string();
+        assert!(
+            told.contains("tayga-464xlat.toml is not a valid recipe"),
+            "{told}"
+        );
+        assert!(
+            told.contains("give that another name, or bring the row along"),
+            "{told}"
+        );
     }
 }

@@ -16,7 +16,9 @@ mod system;
 mod technology;
 mod traffic;
 
-pub use definition::{ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Need, Recipe, TranslationSection};
+pub use definition::{
+    ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Need, Recipe, TranslationSection,
+};
 pub use library::{Library, RecipeFile, sha256};
 pub use name::{check_name, check_reference};
 pub(crate) use plain::check_value;

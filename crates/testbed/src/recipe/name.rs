@@ -15,7 +15,10 @@ pub fn check_name(name: &str) -> Result<(), String> {
 /// # Errors
 /// The problem.
 pub fn check_reference(name: &str) -> Result<(), String> {
-    let own = ["@lab", "@netns"].iter().find_map(|host| name.strip_suffix(host)).unwrap_or(name);
+    let own = ["@lab", "@netns"]
+        .iter()
+        .find_map(|host| name.strip_suffix(host))
+        .unwrap_or(name);
     check_name(own)
 }
 
@@ -28,7 +31,21 @@ mod tests {
         for name in ["tayga-siit", "a", "6to4", &"x".repeat(64)] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
-        for name in ["", "../../x", "/abs/x", "..", ".", "a/b", "a\nb", "-o", "A", "a b", "a@lab", "$(x)", &"x".repeat(65)] {
+        for name in [
+            "",
+            "../../x",
+            "/abs/x",
+            "..",
+            ".",
+            "a/b",
+            "a\nb",
+            "-o",
+            "A",
+            "a b",
+            "a@lab",
+            "$(x)",
+            &"x".repeat(65),
+        ] {
             let error = check_name(name).expect_err(name);
             assert!(!error.contains('\n'), "{error}");
         }

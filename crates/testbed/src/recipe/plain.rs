@@ -18,10 +18,11 @@ const SIGNS_OF_NAMES: &str = "-_.+";
 /// A message with the first character that could have a special meaning.
 pub(crate) fn check_value(value: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_alphanumeric() || SIGNS.contains(c);
-    value
-        .chars()
-        .find(|c| !is_plain(*c))
-        .map_or(Ok(()), |c| Err(format!("{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone")))
+    value.chars().find(|c| !is_plain(*c)).map_or(Ok(()), |c| {
+        Err(format!(
+            "{value:?} has the character {c:?}; a value has letters, digits and {SIGNS} alone"
+        ))
+    })
 }
 
 /// Reads the name of a program, a package or a kernel module.
@@ -30,20 +31,29 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
 }
 
 /// Reads an optional name.
-pub(super) fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Option::<String>::deserialize(deserializer)?.map(named).transpose()
+pub(super) fn optional_name<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer)?
+        .map(named)
+        .transpose()
 }
 
 /// Reads a list of names.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Vec::<String>::deserialize(deserializer)?.into_iter().map(named).collect()
+    Vec::<String>::deserialize(deserializer)?
+        .into_iter()
+        .map(named)
+        .collect()
 }
 
 fn named<E: Error>(name: String) -> Result<String, E> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || SIGNS_OF_NAMES.contains(c);
     match name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
         true => Ok(name),
-        false => Err(E::custom(format!("expected a name of letters, digits and {SIGNS_OF_NAMES}, not {name:?}"))),
+        false => Err(E::custom(format!(
+            "expected a name of letters, digits and {SIGNS_OF_NAMES}, not {name:?}"
+        ))),
     }
 }
 
@@ -51,7 +61,10 @@ fn named<E: Error>(name: String) -> Result<String, E> {
 pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     check_value(&path).map_err(D::Error::custom)?;
-    match path.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-'])) {
+    match path
+        .split('/')
+        .all(|part| !part.is_empty() && !part.starts_with(['.', '-']))
+    {
         true => Ok(path),
         false => Err(D::Error::custom(format!(
             "expected a path relative to {{dir}}, of which no part begins with `.` or `-`, not {path:?}"
@@ -62,10 +75,15 @@ pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<S
 /// Reads the path of a sysctl.
 pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
-    let is_sysctl = ["/proc/sys/", "/sys/"].iter().any(|folder| path.starts_with(folder)) && !path.contains("..");
+    let is_sysctl = ["/proc/sys/", "/sys/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+        && !path.contains("..");
     match is_sysctl && check_value(&path).is_ok() {
         true => Ok(path),
-        false => Err(D::Error::custom(format!("{path:?} is not a sysctl under /proc/sys or /sys"))),
+        false => Err(D::Error::custom(format!(
+            "{path:?} is not a sysctl under /proc/sys or /sys"
+        ))),
     }
 }
 
@@ -73,10 +91,15 @@ pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 pub(super) fn sysctl_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let value = String::deserialize(deserializer)?;
     let is_option = value.starts_with('-') && value.parse::<i64>().is_err();
-    let mut words =
-        value.split([' ', '\t']).map(|word| word.strip_prefix('{').and_then(|w| w.strip_suffix('}')).unwrap_or(word));
+    let mut words = value.split([' ', '\t']).map(|word| {
+        word.strip_prefix('{')
+            .and_then(|w| w.strip_suffix('}'))
+            .unwrap_or(word)
+    });
     match words.try_for_each(check_value) {
-        Ok(()) if is_option => Err(D::Error::custom(format!("{value:?} is no value of a sysctl"))),
+        Ok(()) if is_option => Err(D::Error::custom(format!(
+            "{value:?} is no value of a sysctl"
+        ))),
         checked => checked.map(|()| value.clone()).map_err(D::Error::custom),
     }
 }
@@ -92,14 +115,20 @@ pub(super) fn prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Stri
 }
 
 /// Reads an optional IPv4 prefix, as written.
-pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Option::<String>::deserialize(deserializer)?.map(prefix::<Ipv4Net, D::Error>).transpose()
+pub(super) fn optional_prefix4<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer)?
+        .map(prefix::<Ipv4Net, D::Error>)
+        .transpose()
 }
 
 fn prefix<P: FromStr, E: Error>(text: String) -> Result<String, E> {
     match text.parse::<P>() {
         Ok(_) => Ok(text),
-        Err(_) => Err(E::custom(format!("expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not {text:?}"))),
+        Err(_) => Err(E::custom(format!(
+            "expected a prefix such as 2001:db8::/32 or 192.0.2.0/24, not {text:?}"
+        ))),
     }
 }
 
@@ -111,43 +140,98 @@ mod tests {
     use std::path::Path;
 
     /// Values that a shell, nft, a server or a terminal would interpret.
-    const HOSTILE: [&str; 9] =
-        ["1; touch x", "$(touch x)", "`touch x`", "1\\ntouch x", "it's", "a\\\"b", "{dir}; x", "x\\u001b[2J", "a|b"];
+    const HOSTILE: [&str; 9] = [
+        "1; touch x",
+        "$(touch x)",
+        "`touch x`",
+        "1\\ntouch x",
+        "it's",
+        "a\\\"b",
+        "{dir}; x",
+        "x\\u001b[2J",
+        "a|b",
+    ];
 
     /// The places of a recipe whose value ends up in a command or a file: a built-in recipe, the text there, and the same text with a slot for
     /// another value.
     const PLACES: [(&str, &str, &str); 16] = [
         ("nft-nat44", "value = \"{table-size}\"", "value = \"@\""),
-        ("nft-nat44", "file = \"/proc/sys/net/netfilter/nf_conntrack_max\"", "file = \"/proc/sys/@\""),
+        (
+            "nft-nat44",
+            "file = \"/proc/sys/net/netfilter/nf_conntrack_max\"",
+            "file = \"/proc/sys/@\"",
+        ),
         ("nft-nat44", "pool = [\"198.19.0.1\"]", "pool = [\"@\"]"),
-        ("nft-nat44", "pool-ports = \"1024-65535\"", "pool-ports = \"@\""),
+        (
+            "nft-nat44",
+            "pool-ports = \"1024-65535\"",
+            "pool-ports = \"@\"",
+        ),
         ("tayga-siit", "program = \"tayga\"", "program = \"@\""),
         ("tayga-siit", "package = \"tayga\"", "package = \"@\""),
         ("tayga-siit", "path = \"tayga.conf\"", "path = \"@\""),
         ("tayga-siit", "name = \"tayga-siit\"", "name = \"@\""),
         ("tayga-siit", "dut = [\"198.19.0.1/24\"", "dut = [\"@\""),
         ("tayga-siit", "tester = [\"198.19.0.2\"", "tester = [\"@\""),
-        ("jool-siit", "modules = [\"jool_siit\"]", "modules = [\"@\"]"),
-        ("linux-ip6tnl-map-e", "ipv6-prefix = \"2001:db8:ce::/51\"", "ipv6-prefix = \"@\""),
-        ("linux-ip6tnl-map-e", "ipv4-prefix = \"192.0.2.0/24\"", "ipv4-prefix = \"@\""),
+        (
+            "jool-siit",
+            "modules = [\"jool_siit\"]",
+            "modules = [\"@\"]",
+        ),
+        (
+            "linux-ip6tnl-map-e",
+            "ipv6-prefix = \"2001:db8:ce::/51\"",
+            "ipv6-prefix = \"@\"",
+        ),
+        (
+            "linux-ip6tnl-map-e",
+            "ipv4-prefix = \"192.0.2.0/24\"",
+            "ipv4-prefix = \"@\"",
+        ),
         ("linux-ip6tnl-map-e", "ea-bits = 13", "ea-bits = \"@\""),
-        ("unbound-dns64", "prefix = \"64:ff9b::/96\"", "prefix = \"@\""),
-        ("linux-sit-6to4", "ipv6-prefix = \"2002::/16\"", "ipv6-prefix = \"@\""),
+        (
+            "unbound-dns64",
+            "prefix = \"64:ff9b::/96\"",
+            "prefix = \"@\"",
+        ),
+        (
+            "linux-sit-6to4",
+            "ipv6-prefix = \"2002::/16\"",
+            "ipv6-prefix = \"@\"",
+        ),
     ];
 
     #[test]
     fn a_value_that_would_be_more_than_a_value_is_refused_at_its_line_wherever_it_stands() {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         for (recipe, from, to) in PLACES {
-            let text = BUILT_IN.iter().find(|(file, _)| file.trim_end_matches(".toml") == recipe).expect("a recipe").1;
-            let before = text.split_once(from).unwrap_or_else(|| panic!("{recipe}: {from}")).0;
+            let text = BUILT_IN
+                .iter()
+                .find(|(file, _)| file.trim_end_matches(".toml") == recipe)
+                .expect("a recipe")
+                .1;
+            let before = text
+                .split_once(from)
+                .unwrap_or_else(|| panic!("{recipe}: {from}"))
+                .0;
             for value in HOSTILE {
                 let hostile = text.replacen(from, &to.replace('@', value), 1);
-                let refused = library.clone().with_texts(vec![("r.toml".to_owned(), hostile)], CodeOrigin::Plan);
-                let error = refused.map(drop).expect_err(&format!("{recipe}: {to} with {value}")).to_string();
-                let line = format!("line {}", before.lines().count() + usize::from(before.ends_with('\n')));
+                let refused = library
+                    .clone()
+                    .with_texts(vec![("r.toml".to_owned(), hostile)], CodeOrigin::Plan);
+                let error = refused
+                    .map(drop)
+                    .expect_err(&format!("{recipe}: {to} with {value}"))
+                    .to_string();
+                let line = format!(
+                    "line {}",
+                    before.lines().count() + usize::from(before.ends_with('\n'))
+                );
                 // Names and pools are checked with the whole recipe, so the error has no line number.
-                assert!(error.contains(&line) || error.contains("name: "), "{recipe}: {to} with {value}: {line}: {error}");
+                assert!(
+                    error.contains(&line) || error.contains("name: "),
+                    "{recipe}: {to} with {value}: {line}: {error}"
+                );
             }
         }
     }

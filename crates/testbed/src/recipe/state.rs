@@ -7,7 +7,11 @@ use std::net::IpAddr;
 
 /// The connection tracking table of a device (RFC 9693), and its pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct State")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct State"
+)]
 pub struct StateSection {
     /// The side that opens connections, where the Initiator is.
     #[serde(default)]
@@ -62,7 +66,10 @@ pub struct PoolPorts {
 
 impl Default for PoolPorts {
     fn default() -> Self {
-        Self { first: 1, last: u16::MAX }
+        Self {
+            first: 1,
+            last: u16::MAX,
+        }
     }
 }
 
@@ -107,13 +114,18 @@ impl TryFrom<String> for Pool {
     fn try_from(text: String) -> Result<Self, String> {
         let address = || text.parse::<IpAddr>().map(IpNet::from).ok();
         let net = text.parse::<IpNet>().ok().or_else(address);
-        net.map(Self).ok_or_else(|| format!("expected an address or a prefix, not `{text}`"))
+        net.map(Self)
+            .ok_or_else(|| format!("expected an address or a prefix, not `{text}`"))
     }
 }
 
 impl From<Pool> for String {
     fn from(pool: Pool) -> Self {
-        if pool.0.prefix_len() == pool.0.max_prefix_len() { pool.0.addr().to_string() } else { pool.0.to_string() }
+        if pool.0.prefix_len() == pool.0.max_prefix_len() {
+            pool.0.addr().to_string()
+        } else {
+            pool.0.to_string()
+        }
     }
 }
 
@@ -135,7 +147,11 @@ impl Pool {
 
 /// A sysctl of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct HostSwitch")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct HostSwitch"
+)]
 pub struct HostSysctl {
     /// The path of the sysctl, below /proc/sys or /sys.
     #[serde(deserialize_with = "plain::sysctl_file")]
@@ -148,7 +164,10 @@ pub struct HostSysctl {
 impl StateSection {
     pub(super) fn steps(&self) -> impl Iterator<Item = &RecipeCommand> {
         let single = [&self.count, &self.limit, &self.timeout];
-        self.flush.iter().chain(&self.tear_down).chain(single.into_iter().flatten())
+        self.flush
+            .iter()
+            .chain(&self.tear_down)
+            .chain(single.into_iter().flatten())
     }
 
     /// Returns the problems of the section, one line each. `source` is the source address of the foreground frames behind the device.
@@ -168,10 +187,15 @@ impl StateSection {
         }
         let holds = |pool: &Pool| pool.0.contains(&source);
         if !self.pool.iter().any(holds) {
-            problems.push(format!("[state]: the foreground's translated source {source} is not in the pool"));
+            problems.push(format!(
+                "[state]: the foreground's translated source {source} is not in the pool"
+            ));
         }
         if self.flush.is_empty() && !self.restart {
-            problems.push("[state]: `flush` or `restart` must say how the table is emptied before a trial".to_owned());
+            problems.push(
+                "[state]: `flush` or `restart` must say how the table is emptied before a trial"
+                    .to_owned(),
+            );
         }
         if self.entries == 0 {
             problems.push("[state]: `entries` of a connection must be at least 1".to_owned());
@@ -188,17 +212,22 @@ mod tests {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    const GOOD: &str =
-        "pool = [\"198.19.0.1\", \"198.19.4.0/30\"]\npool-ports = \"1024-65535\"\nflush = [{ run = \"conntrack -F\" }]\n";
+    const GOOD: &str = "pool = [\"198.19.0.1\", \"198.19.4.0/30\"]\npool-ports = \"1024-65535\"\nflush = [{ run = \"conntrack -F\" }]\n";
 
     fn problems(text: &str, source: &str) -> Vec<String> {
-        state(text).expect("a state").problems(source.parse().expect("an address"))
+        state(text)
+            .expect("a state")
+            .problems(source.parse().expect("an address"))
     }
 
     #[test]
     fn a_pool_is_of_addresses_and_prefixes() {
         let state = state(GOOD).expect("a state");
-        let ends: Vec<String> = state.pool.iter().map(|pool| format!("{}-{}", pool.ends().0, pool.ends().1)).collect();
+        let ends: Vec<String> = state
+            .pool
+            .iter()
+            .map(|pool| format!("{}-{}", pool.ends().0, pool.ends().1))
+            .collect();
         assert_eq!(ends, ["198.19.0.1-198.19.0.1", "198.19.4.0-198.19.4.3"]);
         assert_eq!((state.initiator, state.entries), (DeviceSide::Left, 1));
         assert!(problems(GOOD, "198.19.4.2").is_empty());
@@ -208,8 +237,14 @@ mod tests {
     fn sources_outside_the_pool_and_pools_too_wide_are_told() {
         let told = problems(GOOD, "198.18.0.1");
         assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[0].contains("differ from 198.18.0.1 in more than their last 16 bits"), "{told:?}");
-        assert!(told[2].contains("the foreground's translated source 198.18.0.1 is not in the pool"), "{told:?}");
+        assert!(
+            told[0].contains("differ from 198.18.0.1 in more than their last 16 bits"),
+            "{told:?}"
+        );
+        assert!(
+            told[2].contains("the foreground's translated source 198.18.0.1 is not in the pool"),
+            "{told:?}"
+        );
         let wide = GOOD.replace("198.19.4.0/30", "198.18.0.0/15");
         assert!(problems(&wide, "198.19.0.1")[0].contains("the pool 198.18.0.0/15"));
     }
@@ -221,7 +256,8 @@ mod tests {
         let sysctl = format!("{GOOD}host = [{{ file = \"/etc/passwd\", value = \"1\" }}]\n");
         let error = state(&sysctl).expect_err("no sysctl");
         assert!(
-            error.contains("line 4") && error.contains("\"/etc/passwd\" is not a sysctl under /proc/sys or /sys"),
+            error.contains("line 4")
+                && error.contains("\"/etc/passwd\" is not a sysctl under /proc/sys or /sys"),
             "{error}"
         );
     }
@@ -229,6 +265,9 @@ mod tests {
     #[test]
     fn ports_that_end_before_they_begin_are_an_error_at_their_line() {
         let error = state(&GOOD.replace("1024-65535", "65535-1024")).expect_err("an error");
-        assert!(error.contains("line 2") && error.contains("expected ports such as 1024-65535"), "{error}");
+        assert!(
+            error.contains("line 2") && error.contains("expected ports such as 1024-65535"),
+            "{error}"
+        );
     }
 }

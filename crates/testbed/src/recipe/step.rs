@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// A command: words separated by whitespace, not interpreted by a shell. Placeholders in braces are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Step")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Step"
+)]
 pub struct RecipeCommand {
     /// The command line.
     pub run: String,

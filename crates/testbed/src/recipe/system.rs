@@ -46,7 +46,10 @@ impl System {
                 format!("ifconfig {interface} {family} {own} -alias"),
             ],
             _ => [
-                format!("ifconfig {interface} {family} {own} netmask {} alias", address.netmask()),
+                format!(
+                    "ifconfig {interface} {family} {own} netmask {} alias",
+                    address.netmask()
+                ),
                 format!("ifconfig {interface} {family} {own} -alias"),
             ],
         }
@@ -56,12 +59,21 @@ impl System {
     pub(crate) fn route(self, prefix: IpNet, gateway: IpAddr, interface: &str) -> [String; 2] {
         let verbs = |route: &dyn Fn(&str) -> String, delete| [route("add"), route(delete)];
         match self {
-            Self::Linux => verbs(&|verb| format!("ip route {verb} {prefix} via {gateway} dev {interface}"), "del"),
+            Self::Linux => verbs(
+                &|verb| format!("ip route {verb} {prefix} via {gateway} dev {interface}"),
+                "del",
+            ),
             _ if gateway.is_ipv6() => {
                 let (net, length) = (prefix.network(), prefix.prefix_len());
-                verbs(&|verb| format!("route -n {verb} -inet6 {net} -prefixlen {length} {gateway}"), "delete")
+                verbs(
+                    &|verb| format!("route -n {verb} -inet6 {net} -prefixlen {length} {gateway}"),
+                    "delete",
+                )
             }
-            _ => verbs(&|verb| format!("route -n {verb} -inet -net {prefix} {gateway}"), "delete"),
+            _ => verbs(
+                &|verb| format!("route -n {verb} -inet -net {prefix} {gateway}"),
+                "delete",
+            ),
         }
     }
 
@@ -91,26 +103,50 @@ mod tests {
         let six = net("2001:2::1/64");
         assert_eq!(
             System::Linux.address(six, "e0"),
-            ["ip address add 2001:2::1/64 dev e0 nodad", "ip address del 2001:2::1/64 dev e0"]
+            [
+                "ip address add 2001:2::1/64 dev e0 nodad",
+                "ip address del 2001:2::1/64 dev e0"
+            ]
         );
         assert_eq!(
             System::Freebsd.address(six, "em0"),
-            ["ifconfig em0 inet6 2001:2::1 prefixlen 64 alias", "ifconfig em0 inet6 2001:2::1 -alias"]
+            [
+                "ifconfig em0 inet6 2001:2::1 prefixlen 64 alias",
+                "ifconfig em0 inet6 2001:2::1 -alias"
+            ]
         );
         assert_eq!(
             System::Openbsd.address(net("198.18.0.1/30"), "em0"),
-            ["ifconfig em0 inet 198.18.0.1 netmask 255.255.255.252 alias", "ifconfig em0 inet 198.18.0.1 -alias"]
+            [
+                "ifconfig em0 inet 198.18.0.1 netmask 255.255.255.252 alias",
+                "ifconfig em0 inet 198.18.0.1 -alias"
+            ]
         );
     }
 
     #[test]
     fn each_system_has_its_own_words_for_a_route() {
-        let four = (net("198.18.0.0/16"), "198.18.0.2".parse().expect("an address"));
-        assert_eq!(System::Linux.route(four.0, four.1, "e0")[1], "ip route del 198.18.0.0/16 via 198.18.0.2 dev e0");
-        assert_eq!(System::Netbsd.route(four.0, four.1, "wm0")[0], "route -n add -inet -net 198.18.0.0/16 198.18.0.2");
+        let four = (
+            net("198.18.0.0/16"),
+            "198.18.0.2".parse().expect("an address"),
+        );
+        assert_eq!(
+            System::Linux.route(four.0, four.1, "e0")[1],
+            "ip route del 198.18.0.0/16 via 198.18.0.2 dev e0"
+        );
+        assert_eq!(
+            System::Netbsd.route(four.0, four.1, "wm0")[0],
+            "route -n add -inet -net 198.18.0.0/16 198.18.0.2"
+        );
         let six = (net("2001:2::/48"), "2001:2::2".parse().expect("an address"));
         let routes = System::Freebsd.route(six.0, six.1, "em0");
-        assert_eq!(routes[0], "route -n add -inet6 2001:2:: -prefixlen 48 2001:2::2");
-        assert_eq!(routes[1], "route -n delete -inet6 2001:2:: -prefixlen 48 2001:2::2");
+        assert_eq!(
+            routes[0],
+            "route -n add -inet6 2001:2:: -prefixlen 48 2001:2::2"
+        );
+        assert_eq!(
+            routes[1],
+            "route -n delete -inet6 2001:2:: -prefixlen 48 2001:2::2"
+        );
     }
 }

@@ -107,7 +107,11 @@ pub struct Subscribers {
 
 /// A mapping rule (RFC 7597 section 5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct MapRule")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct MapRule"
+)]
 pub struct MapRuleSection {
     /// The rule's IPv6 prefix.
     #[serde(deserialize_with = "plain::prefix6")]
@@ -124,7 +128,11 @@ pub struct MapRuleSection {
 
 /// Tunnels whose subscriber ends have consecutive prefixes or addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Softwires")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Softwires"
+)]
 pub struct SoftwiresSection {
     /// The prefix that contains the subscribers' ends.
     #[serde(deserialize_with = "plain::prefix6")]
@@ -151,7 +159,11 @@ pub struct SoftwiresSection {
 
 /// A 6rd domain (RFC 5969), of which 6to4 is a special case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct SixRd")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct SixRd"
+)]
 pub struct SixRdSection {
     /// The 6rd prefix, which is 2002::/16 for 6to4.
     #[serde(deserialize_with = "plain::prefix6")]
@@ -168,7 +180,9 @@ pub struct SixRdSection {
 }
 
 /// Reads a table or an array of tables.
-fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MapRuleSection>, D::Error> {
+fn one_or_several<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<MapRuleSection>, D::Error> {
     struct OneOrSeveral;
 
     impl<'de> Visitor<'de> for OneOrSeveral {
@@ -212,7 +226,11 @@ fn sixty_four() -> u8 {
 
 impl Subscribers {
     pub(super) fn problems(&self) -> Vec<String> {
-        let rules = [!self.map.is_empty(), self.softwires.is_some(), self.six_rd.is_some()];
+        let rules = [
+            !self.map.is_empty(),
+            self.softwires.is_some(),
+            self.six_rd.is_some(),
+        ];
         let given = rules.into_iter().filter(|is_given| *is_given).count();
         let mut problems = Vec::new();
         if given != 1 {
@@ -222,7 +240,10 @@ impl Subscribers {
             problems.push("[subscribers]: `count` must be at least 1".to_owned());
         }
         if let Some(most) = self.most.filter(|most| *most < self.count) {
-            problems.push(format!("[subscribers]: `count` is {}, but the device is set up for `most` = {most}", self.count));
+            problems.push(format!(
+                "[subscribers]: `count` is {}, but the device is set up for `most` = {most}",
+                self.count
+            ));
         }
         problems
     }
@@ -230,7 +251,11 @@ impl Subscribers {
     /// Returns the values of a rule's placeholders in steps and files. Those of the second mapping rule end in `-2`, and so on.
     pub(crate) fn words(&self) -> Vec<(String, String)> {
         let map = self.map.iter().enumerate().flat_map(|(index, map)| {
-            let suffix = if index == 0 { String::new() } else { format!("-{}", index + 1) };
+            let suffix = if index == 0 {
+                String::new()
+            } else {
+                format!("-{}", index + 1)
+            };
             [
                 ("ipv6-prefix", map.ipv6_prefix.clone()),
                 ("ipv4-prefix", map.ipv4_prefix.clone()),
@@ -242,7 +267,10 @@ impl Subscribers {
         let softwires = self.softwires.iter().flat_map(|softwires| {
             [
                 ("ipv6-prefix", softwires.ipv6_prefix.clone()),
-                ("ipv4-prefix", softwires.ipv4_prefix.clone().unwrap_or_default()),
+                (
+                    "ipv4-prefix",
+                    softwires.ipv4_prefix.clone().unwrap_or_default(),
+                ),
                 ("psid-length", softwires.psid_length.to_string()),
                 ("psid-offset", softwires.psid_offset.to_string()),
             ]
@@ -254,7 +282,9 @@ impl Subscribers {
                 ("ipv4-mask-length", six_rd.ipv4_mask_length.to_string()),
             ]
         });
-        let others = softwires.chain(six_rd).map(|(word, value)| (word.to_owned(), value));
+        let others = softwires
+            .chain(six_rd)
+            .map(|(word, value)| (word.to_owned(), value));
         map.chain(others).collect()
     }
 }
@@ -267,27 +297,46 @@ mod tests {
         toml::from_str(text)
     }
 
-    const RULE: &str = "ipv6-prefix = \"2001:db8:ce::/51\"\nipv4-prefix = \"192.0.2.0/24\"\nea-bits = 13\n";
+    const RULE: &str =
+        "ipv6-prefix = \"2001:db8:ce::/51\"\nipv4-prefix = \"192.0.2.0/24\"\nea-bits = 13\n";
 
     #[test]
     fn one_mapping_rule_is_a_table_and_several_are_a_list() {
         let one = section(&format!("[map]\n{RULE}")).expect("one");
-        let second = RULE.replace(":ce:", ":cf:").replace("13", "12\npsid-offset = 0");
+        let second = RULE
+            .replace(":ce:", ":cf:")
+            .replace("13", "12\npsid-offset = 0");
         let two = section(&format!("[[map]]\n{RULE}[[map]]\n{second}")).expect("two");
         assert_eq!((one.map.len(), two.map.len()), (1, 2));
         assert_eq!(one.map[0], two.map[0]);
         let words = two.words();
-        let word = |name: &str| words.iter().find(|(word, _)| word == name).map(|(_, value)| value.as_str());
-        assert_eq!((word("ipv6-prefix"), word("ipv6-prefix-2")), (Some("2001:db8:ce::/51"), Some("2001:db8:cf::/51")));
-        assert_eq!((word("ea-bits-2"), word("psid-offset"), word("psid-offset-2")), (Some("12"), Some("6"), Some("0")));
+        let word = |name: &str| {
+            words
+                .iter()
+                .find(|(word, _)| word == name)
+                .map(|(_, value)| value.as_str())
+        };
+        assert_eq!(
+            (word("ipv6-prefix"), word("ipv6-prefix-2")),
+            (Some("2001:db8:ce::/51"), Some("2001:db8:cf::/51"))
+        );
+        assert_eq!(
+            (
+                word("ea-bits-2"),
+                word("psid-offset"),
+                word("psid-offset-2")
+            ),
+            (Some("12"), Some("6"), Some("0"))
+        );
         assert_eq!((one.problems(), two.problems()), (vec![], vec![]));
     }
 
     #[test]
     fn what_is_kept_of_a_recipe_can_be_read_again() {
-        for text in
-            [format!("[map]\n{RULE}"), "[six-rd]\nipv6-prefix = \"2002::/16\"\nipv4-prefix = \"198.18.0.0/16\"".to_owned()]
-        {
+        for text in [
+            format!("[map]\n{RULE}"),
+            "[six-rd]\nipv6-prefix = \"2002::/16\"\nipv4-prefix = \"198.18.0.0/16\"".to_owned(),
+        ] {
             let section = section(&text).expect("a section");
             let kept = toml::to_string(&section).expect("TOML");
             assert_eq!(self::section(&kept).expect("the same"), section);
@@ -296,15 +345,26 @@ mod tests {
 
     #[test]
     fn an_unknown_key_and_a_rule_that_is_none_are_told_with_their_lines() {
-        let unknown = section(&format!("[[map]]\n{RULE}psid-lenght = 5\n")).expect_err("a typing mistake").to_string();
-        assert!(unknown.contains("line 5") && unknown.contains("unknown field `psid-lenght`"), "{unknown}");
+        let unknown = section(&format!("[[map]]\n{RULE}psid-lenght = 5\n"))
+            .expect_err("a typing mistake")
+            .to_string();
+        assert!(
+            unknown.contains("line 5") && unknown.contains("unknown field `psid-lenght`"),
+            "{unknown}"
+        );
         let number = section("map = 13\n").expect_err("a number").to_string();
-        assert!(number.contains("expected a mapping rule, or a list of them ([[subscribers.map]])"), "{number}");
+        assert!(
+            number.contains("expected a mapping rule, or a list of them ([[subscribers.map]])"),
+            "{number}"
+        );
     }
 
     #[test]
     fn a_section_has_rules_of_one_kind() {
         let none = section("count = 5").expect("a section").problems();
-        assert_eq!(none, ["[subscribers]: expected one rule, `map`, `softwires` or `six-rd`; there are 0"]);
+        assert_eq!(
+            none,
+            ["[subscribers]: expected one rule, `map`, `softwires` or `six-rd`; there are 0"]
+        );
     }
 }

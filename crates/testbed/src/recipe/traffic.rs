@@ -6,7 +6,11 @@ use std::net::IpAddr;
 
 /// A link between tester and device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Link")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Link"
+)]
 pub struct RecipeLink {
     /// The device's addresses with the link's prefix lengths.
     pub dut: Vec<IpNet>,
@@ -19,7 +23,11 @@ pub struct RecipeLink {
 
 /// Traffic, described by a datagram from left to right as it appears on either side. The reverse direction swaps the ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "struct Traffic")]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct Traffic"
+)]
 pub struct RecipeTraffic {
     /// The addresses on the left link.
     pub left: Ends,
@@ -70,7 +78,9 @@ fn sixty_four() -> u8 {
 impl Ends {
     /// Returns the source and destination in the frame's first IP header.
     pub fn outermost(&self) -> (IpAddr, IpAddr) {
-        self.outer.map_or((self.source, self.destination), |outer| (outer.source, outer.destination))
+        self.outer.map_or((self.source, self.destination), |outer| {
+            (outer.source, outer.destination)
+        })
     }
 
     /// Returns the length of the outer header in octets.
@@ -85,12 +95,17 @@ impl Ends {
     /// Returns all addresses, also the outer ones.
     pub fn addresses(&self) -> impl Iterator<Item = IpAddr> {
         let outer = self.outer.map(|outer| [outer.source, outer.destination]);
-        [self.source, self.destination].into_iter().chain(outer.into_iter().flatten())
+        [self.source, self.destination]
+            .into_iter()
+            .chain(outer.into_iter().flatten())
     }
 
     fn mixed_families(&self) -> Option<(IpAddr, IpAddr)> {
         let outer = self.outer.map(|outer| (outer.source, outer.destination));
-        [Some((self.source, self.destination)), outer].into_iter().flatten().find(|(s, d)| s.is_ipv4() != d.is_ipv4())
+        [Some((self.source, self.destination)), outer]
+            .into_iter()
+            .flatten()
+            .find(|(s, d)| s.is_ipv4() != d.is_ipv4())
     }
 }
 
@@ -101,15 +116,25 @@ impl RecipeTraffic {
     }
 
     /// Returns all problems, one line each. `name` is the section of the traffic.
-    pub(super) fn problems(&self, name: &str, left: &RecipeLink, right: &RecipeLink) -> Vec<String> {
+    pub(super) fn problems(
+        &self,
+        name: &str,
+        left: &RecipeLink,
+        right: &RecipeLink,
+    ) -> Vec<String> {
         let mut problems = Vec::new();
         for (side, ends) in [("left", self.left), ("right", self.right)] {
             if let Some((source, destination)) = ends.mixed_families() {
                 problems
                     .push(format!("{name}.{side}: source {source} and destination {destination} are of different IP versions"));
             }
-            if ends.outer.is_some_and(|outer| outer.source.is_ipv4() == ends.source.is_ipv4()) {
-                problems.push(format!("{name}.{side}: outer: expected IPv4 around IPv6, or IPv6 around IPv4"));
+            if ends
+                .outer
+                .is_some_and(|outer| outer.source.is_ipv4() == ends.source.is_ipv4())
+            {
+                problems.push(format!(
+                    "{name}.{side}: outer: expected IPv4 around IPv6, or IPv6 around IPv4"
+                ));
             }
         }
         let (source, destination) = (self.left.outermost().0, self.right.outermost().1);
@@ -124,17 +149,27 @@ impl RecipeTraffic {
             ));
         }
         if name == "background" && (self.left != self.right || self.left.source.is_ipv4()) {
-            problems.push("background: native IPv6 traffic has the same IPv6 addresses left and right".to_owned());
+            problems.push(
+                "background: native IPv6 traffic has the same IPv6 addresses left and right"
+                    .to_owned(),
+            );
         }
-        problems.extend(self.wrong_hops(left.is_silent() && right.is_silent()).map(|wrong| format!("{name}: {wrong}")));
+        problems.extend(
+            self.wrong_hops(left.is_silent() && right.is_silent())
+                .map(|wrong| format!("{name}: {wrong}")),
+        );
         problems
     }
 
     /// Returns the problem with the hops of a wire, or of any other device.
     fn wrong_hops(&self, is_wire: bool) -> Option<&'static str> {
         match (is_wire, self.hops) {
-            (false, 0) => Some("hops must be at least 1: a router or translator lowers the hop limit"),
-            (true, 1..) => Some("hops must be 0: a device without addresses in [left] and [right] hands frames on as they are"),
+            (false, 0) => {
+                Some("hops must be at least 1: a router or translator lowers the hop limit")
+            }
+            (true, 1..) => Some(
+                "hops must be 0: a device without addresses in [left] and [right] hands frames on as they are",
+            ),
             _ => None,
         }
     }
@@ -148,7 +183,10 @@ impl RecipeLink {
 
     /// Returns the tester's address that is the device's gateway to `route`.
     pub fn gateway_to(&self, route: &IpNet) -> Option<IpAddr> {
-        self.tester.iter().copied().find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
+        self.tester
+            .iter()
+            .copied()
+            .find(|tester| tester.is_ipv4() == route.addr().is_ipv4())
     }
 
     /// Returns true if frames from the device to `address` reach the tester without a neighbour resolution for every such address.
@@ -161,7 +199,10 @@ impl RecipeLink {
 
     /// Returns the device's address whose prefix contains `tester`.
     pub fn neighbour_of(&self, tester: IpAddr) -> Option<IpAddr> {
-        self.dut.iter().find(|prefix| prefix.contains(&tester)).map(IpNet::addr)
+        self.dut
+            .iter()
+            .find(|prefix| prefix.contains(&tester))
+            .map(IpNet::addr)
     }
 }
 
@@ -169,14 +210,22 @@ impl RecipeLink {
 pub(super) fn check_link(name: &str, link: &RecipeLink, problems: &mut Vec<String>) {
     for tester in &link.tester {
         let Some(dut) = link.neighbour_of(*tester) else {
-            problems.push(format!("[{name}]: the tester's {tester} is not in any prefix of the dut on that link"));
+            problems.push(format!(
+                "[{name}]: the tester's {tester} is not in any prefix of the dut on that link"
+            ));
             continue;
         };
         if dut == *tester {
             problems.push(format!("[{name}]: {tester} belongs to both tester and dut"));
         }
     }
-    for route in link.routes.iter().filter(|route| link.gateway_to(route).is_none()) {
-        problems.push(format!("[{name}]: the tester has no address of the same IP version as the route {route}"));
+    for route in link
+        .routes
+        .iter()
+        .filter(|route| link.gateway_to(route).is_none())
+    {
+        problems.push(format!(
+            "[{name}]: the tester has no address of the same IP version as the route {route}"
+        ));
     }
 }

@@ -4,7 +4,9 @@
 
 use crate::common::{library, tried_here};
 use sixbench_testbed::recipe::{DeviceHost, RecipeCommand};
-use sixbench_testbed::{Cores, Devices, DutOptions, LinkSettings, Recipe, Shell, Subscriber, Topology};
+use sixbench_testbed::{
+    Cores, Devices, DutOptions, LinkSettings, Recipe, Shell, Subscriber, Topology,
+};
 use std::sync::Arc;
 
 /// Writes everything that could be left behind to a file with this name. A teardown leaves modules loaded, with the interfaces that come with them.
@@ -45,31 +47,62 @@ const STATES: &str = "cat /run/state-before /run/state-during /run/state-after |
 fn states(recipe: &Recipe) -> [String; 3] {
     let mut recipe = recipe.clone();
     for (name, content) in [("state", STATE), ("states", STATES)] {
-        recipe.files.push(toml::from_str(&format!("path = '{name}'\ncontent = '''{content}'''")).expect("a file"));
+        recipe.files.push(
+            toml::from_str(&format!("path = '{name}'\ncontent = '''{content}'''")).expect("a file"),
+        );
     }
     let look = |name: &str| vec![step(&format!("sh {{dir}}/state {name}"))];
     let (up, down) = (recipe.setup.clone(), recipe.teardown.clone());
-    recipe.setup = [look("before"), up.clone(), look("during"), down.clone(), up, down, look("after")].concat();
+    recipe.setup = [
+        look("before"),
+        up.clone(),
+        look("during"),
+        down.clone(),
+        up,
+        down,
+        look("after"),
+    ]
+    .concat();
     (recipe.ready, recipe.version) = (None, step("sh {dir}/states"));
-    let cores = Cores { tester: vec![0], dut: vec![1] };
-    let topology = Topology::build_chain(&Shell::new(), "torn", cores, LinkSettings::of_mtu(1500), 1)
-        .expect("a testbed (these tests need root)");
-    let options = DutOptions { subscribers: [(recipe.name.clone(), subscribers())].into(), ..DutOptions::default() };
-    let dut = Devices::bring_up(&recipe, &topology, &options).unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
-    let states: Vec<String> = dut.facts().version.split_terminator("@@;").map(|state| state.replace(';', "\n")).collect();
-    states.try_into().unwrap_or_else(|states| panic!("{}: {states:?}", recipe.name))
+    let cores = Cores {
+        tester: vec![0],
+        dut: vec![1],
+    };
+    let topology =
+        Topology::build_chain(&Shell::new(), "torn", cores, LinkSettings::of_mtu(1500), 1)
+            .expect("a testbed (these tests need root)");
+    let options = DutOptions {
+        subscribers: [(recipe.name.clone(), subscribers())].into(),
+        ..DutOptions::default()
+    };
+    let dut = Devices::bring_up(&recipe, &topology, &options)
+        .unwrap_or_else(|error| panic!("{}: {error}", recipe.name));
+    let states: Vec<String> = dut
+        .facts()
+        .version
+        .split_terminator("@@;")
+        .map(|state| state.replace(';', "\n"))
+        .collect();
+    states
+        .try_into()
+        .unwrap_or_else(|states| panic!("{}: {states:?}", recipe.name))
 }
 
 /// Returns the lines of a state that are not in the one before.
 fn beyond<'a>(before: &str, state: &'a str) -> Vec<&'a str> {
-    state.lines().filter(|line| !before.lines().any(|known| known == *line)).collect()
+    state
+        .lines()
+        .filter(|line| !before.lines().any(|known| known == *line))
+        .collect()
 }
 
 /// Returns arbitrary subscribers: only their names matter.
 fn subscribers() -> Arc<[Subscriber]> {
     let subscriber = |number: u32| Subscriber {
         number,
-        ipv6: format!("2001:db8:ffff::{}", number + 1).parse().expect("an address"),
+        ipv6: format!("2001:db8:ffff::{}", number + 1)
+            .parse()
+            .expect("an address"),
         ipv4: Some(format!("192.0.2.{number}").parse().expect("an address")),
         psid: 0,
         ports: (1, 4095),
@@ -80,14 +113,22 @@ fn subscribers() -> Arc<[Subscriber]> {
 #[test]
 fn a_recipe_of_the_lab_can_be_torn_down_and_set_up_again_and_then_leaves_nothing() {
     let library = library();
-    let recipes = tried_here(&library).into_iter().filter(|recipe| recipe.host == DeviceHost::Lab && recipe.parts.is_empty());
+    let recipes = tried_here(&library)
+        .into_iter()
+        .filter(|recipe| recipe.host == DeviceHost::Lab && recipe.parts.is_empty());
     let mut tried = 0;
     for recipe in recipes {
         let name = &recipe.name;
         let [before, during, after] = states(recipe);
-        assert!(during != before, "{name}: the state does not show what its set-up does");
+        assert!(
+            during != before,
+            "{name}: the state does not show what its set-up does"
+        );
         let (left, missing) = (beyond(&before, &after), beyond(&after, &before));
-        assert!(left.is_empty() && missing.is_empty(), "{name}: {left:#?} is left, {missing:#?} is missing");
+        assert!(
+            left.is_empty() && missing.is_empty(),
+            "{name}: {left:#?} is left, {missing:#?} is missing"
+        );
         tried += 1;
     }
     assert!(tried > 0);

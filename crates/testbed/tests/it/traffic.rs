@@ -26,38 +26,75 @@ struct Host {
 impl Rig {
     fn build(recipe: &Recipe, run: &str) -> Self {
         let shell = Shell::new();
-        let cores = Cores { tester: vec![0], dut: vec![1] };
-        let topology = Topology::build_chain(&shell, run, cores, LinkSettings::of_mtu(1500), recipe.parts.len());
+        let cores = Cores {
+            tester: vec![0],
+            dut: vec![1],
+        };
+        let topology = Topology::build_chain(
+            &shell,
+            run,
+            cores,
+            LinkSettings::of_mtu(1500),
+            recipe.parts.len(),
+        );
         let topology = topology.expect("a testbed (these tests need root)");
-        let devices = Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
+        let devices =
+            Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
         let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
-        Self { _devices: devices, hosts, topology }
+        Self {
+            _devices: devices,
+            hosts,
+            topology,
+        }
     }
 
     fn left(&self) -> Host {
-        Host { shell: self.topology.tester().shell(), link: "left" }
+        Host {
+            shell: self.topology.tester().shell(),
+            link: "left",
+        }
     }
 
     fn right(&self) -> Host {
-        Host { shell: Shell::new().within(&self.hosts.namespaces().1), link: "right" }
+        Host {
+            shell: Shell::new().within(&self.hosts.namespaces().1),
+            link: "right",
+        }
     }
 
     /// Checks that both directions pass with exactly the number of hops in the recipe. For a stateful device, only the Initiator's direction is
     /// checked: the other one needs a connection, which `runner` tests with the tester's own frames.
     fn check(&self, what: &str, traffic: &RecipeTraffic, initiator: Option<DeviceSide>) {
         let (left, right) = (self.left(), self.right());
-        let forward = (&left, traffic.left.destination, &right, traffic.right.destination);
+        let forward = (
+            &left,
+            traffic.left.destination,
+            &right,
+            traffic.right.destination,
+        );
         let reverse = (&right, traffic.right.source, &left, traffic.left.source);
-        let ways = [("forward", forward, DeviceSide::Left), ("reverse", reverse, DeviceSide::Right)];
-        for (direction, (from, to, receiver, seen_as), _) in
-            ways.into_iter().filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
+        let ways = [
+            ("forward", forward, DeviceSide::Left),
+            ("reverse", reverse, DeviceSide::Right),
+        ];
+        for (direction, (from, to, receiver, seen_as), _) in ways
+            .into_iter()
+            .filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
         {
             let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
             // The first datagram may be lost during neighbour resolution, and a busy machine may be slow.
             let passes_at_last = |limit: u8| (0..20).any(|_| passes(limit));
             assert!(passes_at_last(64), "{what}, {direction}: nothing arrives");
-            assert!(passes_at_last(traffic.hops + 1), "{what}, {direction}: more than {} hops", traffic.hops);
-            assert!(!passes(traffic.hops), "{what}, {direction}: fewer than {} hops", traffic.hops);
+            assert!(
+                passes_at_last(traffic.hops + 1),
+                "{what}, {direction}: more than {} hops",
+                traffic.hops
+            );
+            assert!(
+                !passes(traffic.hops),
+                "{what}, {direction}: fewer than {} hops",
+                traffic.hops
+            );
         }
     }
 }
@@ -65,10 +102,19 @@ impl Rig {
 impl Host {
     fn passes(&self, to: IpAddr, hop_limit: u8, receiver: &Host, seen_as: IpAddr) -> bool {
         let limit = hop_limit.to_string();
-        self.shell.set("/proc/sys/net/ipv4/ip_default_ttl", &limit).expect("a switch");
-        self.shell.set(&format!("/proc/sys/net/ipv6/conf/{}/hop_limit", self.link), &limit).expect("a switch");
+        self.shell
+            .set("/proc/sys/net/ipv4/ip_default_ttl", &limit)
+            .expect("a switch");
+        self.shell
+            .set(
+                &format!("/proc/sys/net/ipv6/conf/{}/hop_limit", self.link),
+                &limit,
+            )
+            .expect("a switch");
         let before = receiver.arrived(seen_as);
-        self.shell.run(&["bash", "-c", &format!("echo test > /dev/udp/{to}/4000")]).expect("sent");
+        self.shell
+            .run(&["bash", "-c", &format!("echo test > /dev/udp/{to}/4000")])
+            .expect("sent");
         let end = Instant::now() + Duration::from_millis(500);
         while Instant::now() < end {
             if receiver.arrived(seen_as) > before {
@@ -80,19 +126,39 @@ impl Host {
 
     /// Returns the number of datagrams for closed ports so far, in the family of `address`.
     fn arrived(&self, address: IpAddr) -> u64 {
-        let (file, skipped, column) = if address.is_ipv4() { ("snmp", "Udp: InDatagrams", 2) } else { ("snmp6", "", 1) };
-        let start = if address.is_ipv4() { "Udp:" } else { "Udp6NoPorts" };
-        let text = self.shell.look(&["cat", &format!("/proc/net/{file}")]).expect("counters");
-        let mut lines = text.lines().filter(|l| l.starts_with(start) && (skipped.is_empty() || !l.starts_with(skipped)));
+        let (file, skipped, column) = if address.is_ipv4() {
+            ("snmp", "Udp: InDatagrams", 2)
+        } else {
+            ("snmp6", "", 1)
+        };
+        let start = if address.is_ipv4() {
+            "Udp:"
+        } else {
+            "Udp6NoPorts"
+        };
+        let text = self
+            .shell
+            .look(&["cat", &format!("/proc/net/{file}")])
+            .expect("counters");
+        let mut lines = text
+            .lines()
+            .filter(|l| l.starts_with(start) && (skipped.is_empty() || !l.starts_with(skipped)));
         let line = lines.next().expect("a counter");
-        line.split_whitespace().nth(column).expect("a column").parse().expect("a number")
+        line.split_whitespace()
+            .nth(column)
+            .expect("a column")
+            .parse()
+            .expect("a number")
     }
 }
 
 #[test]
 fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
     let library = library();
-    for recipe in tried_here(&library).into_iter().filter(|recipe| is_for_hosts(recipe)) {
+    for recipe in tried_here(&library)
+        .into_iter()
+        .filter(|recipe| is_for_hosts(recipe))
+    {
         let rig = Rig::build(recipe, &format!("t-{}", recipe.name));
         rig.check(
             &format!("{}, foreground", recipe.name),
@@ -113,14 +179,31 @@ fn the_device_can_ask_its_neighbours_again() {
     let recipe = library.get("linux-ipv6").expect("a recipe");
     let rig = Rig::build(recipe, "nd");
     rig.check("before", &recipe.foreground, None);
-    let mac = rig.right().shell.line("cat /sys/class/net/right/address").expect("an address");
+    let mac = rig
+        .right()
+        .shell
+        .line("cat /sys/class/net/right/address")
+        .expect("an address");
     let dut = rig.topology.duts()[0].shell();
     let neighbour = recipe.right.tester[0];
-    dut.line(&format!("ip neigh replace {neighbour} lladdr {} dev right nud probe", mac.trim())).expect("probing");
+    dut.line(&format!(
+        "ip neigh replace {neighbour} lladdr {} dev right nud probe",
+        mac.trim()
+    ))
+    .expect("probing");
     let end = Instant::now() + Duration::from_secs(60);
     let mut state = String::new();
     while Instant::now() < end && !state.contains("REACHABLE") {
-        state = dut.look(&["ip", "neigh", "show", &neighbour.to_string(), "dev", "right"]).expect("a neighbour");
+        state = dut
+            .look(&[
+                "ip",
+                "neigh",
+                "show",
+                &neighbour.to_string(),
+                "dev",
+                "right",
+            ])
+            .expect("a neighbour");
     }
     assert!(state.contains("REACHABLE"), "{state}");
 }
@@ -130,7 +213,9 @@ fn advertise(device: &Shell) {
     let script = "from scapy.all import *; sendp(Ether(dst='33:33:00:00:00:01') / IPv6(src='fe80::bad', dst='ff02::1', hlim=255) \
                   / ICMPv6ND_RA(chlim=3, routerlifetime=1800) / ICMPv6NDOptPrefixInfo(prefix='2001:db8:bad::', prefixlen=64), \
                   iface='left', count=3, verbose=0)";
-    device.run(&["/usr/bin/python3", "-c", script]).expect("scapy (python3-scapy)");
+    device
+        .run(&["/usr/bin/python3", "-c", script])
+        .expect("scapy (python3-scapy)");
 }
 
 #[test]
@@ -141,14 +226,18 @@ fn a_device_that_advertises_itself_as_a_router_changes_nothing_at_the_testers_en
     let state = || {
         let look = |words: &[&str]| left.shell.look(words).expect("a state");
         let addresses = look(&["ip", "-6", "-brief", "address", "show", "dev", "left"]);
-        addresses + &look(&["ip", "-6", "route"]) + &look(&["cat", "/proc/sys/net/ipv6/conf/left/hop_limit"])
+        addresses
+            + &look(&["ip", "-6", "route"])
+            + &look(&["cat", "/proc/sys/net/ipv6/conf/left/hop_limit"])
     };
     let before = state();
     advertise(&device);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(state(), before);
     // A host that listens to routers obeys the same frames.
-    left.shell.set("/proc/sys/net/ipv6/conf/left/accept_ra", "1").expect("a sysctl");
+    left.shell
+        .set("/proc/sys/net/ipv6/conf/left/accept_ra", "1")
+        .expect("a sysctl");
     advertise(&device);
     let end = Instant::now() + Duration::from_secs(60);
     while state() == before {

@@ -81,7 +81,10 @@ impl EamTable {
     pub fn new(mappings: Vec<Eam>) -> Result<Self, WireError> {
         for (at, second) in mappings.iter().enumerate() {
             if let Some(first) = mappings[..at].iter().find(|first| first.overlaps(second)) {
-                return Err(WireError::OverlappingMappings { first: *first, second: *second });
+                return Err(WireError::OverlappingMappings {
+                    first: *first,
+                    second: *second,
+                });
             }
         }
         Ok(Self(mappings))
@@ -94,12 +97,18 @@ impl EamTable {
 
     /// Returns the IPv6 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv6(&self, address: Ipv4Addr) -> Option<Ipv6Addr> {
-        self.0.iter().find(|mapping| mapping.ipv4.contains(address)).map(|mapping| mapping.to_ipv6(address))
+        self.0
+            .iter()
+            .find(|mapping| mapping.ipv4.contains(address))
+            .map(|mapping| mapping.to_ipv6(address))
     }
 
     /// Returns the IPv4 address that stands for `address`; `None` if no mapping contains it.
     pub fn to_ipv4(&self, address: Ipv6Addr) -> Option<Ipv4Addr> {
-        self.0.iter().find(|mapping| mapping.ipv6.contains(address)).map(|mapping| mapping.to_ipv4(address))
+        self.0
+            .iter()
+            .find(|mapping| mapping.ipv6.contains(address))
+            .map(|mapping| mapping.to_ipv4(address))
     }
 }
 
@@ -172,23 +181,38 @@ mod tests {
     fn one_address_can_be_mapped_to_all_of_ipv6() {
         let table = EamTable::new(vec![eam("192.0.2.1", "::/0")]).unwrap();
         both_ways(&table, "192.0.2.1", "::");
-        assert_eq!(table.to_ipv4("ff02::1".parse().unwrap()), Some(Ipv4Addr::new(192, 0, 2, 1)));
+        assert_eq!(
+            table.to_ipv4("ff02::1".parse().unwrap()),
+            Some(Ipv4Addr::new(192, 0, 2, 1))
+        );
     }
 
     #[test]
     fn an_ipv6_suffix_too_short_for_the_ipv4_suffix_is_refused() {
-        let (ipv4, ipv6) = ("192.0.2.0/24".parse().unwrap(), "2001:db8::/121".parse().unwrap());
+        let (ipv4, ipv6) = (
+            "192.0.2.0/24".parse().unwrap(),
+            "2001:db8::/121".parse().unwrap(),
+        );
         let error = Eam::new(ipv4, ipv6).unwrap_err().to_string();
-        assert!(error.starts_with("mapping 192.0.2.0/24 <-> 2001:db8::/121: the IPv6 suffix"), "{error}");
+        assert!(
+            error.starts_with("mapping 192.0.2.0/24 <-> 2001:db8::/121: the IPv6 suffix"),
+            "{error}"
+        );
     }
 
     #[test]
     fn overlapping_mappings_are_refused_by_name() {
-        let overlapping = vec![eam("192.0.2.0/24", "2001:db8:aaaa::/120"), eam("192.0.2.8/29", "2001:db8:bbbb::/125")];
+        let overlapping = vec![
+            eam("192.0.2.0/24", "2001:db8:aaaa::/120"),
+            eam("192.0.2.8/29", "2001:db8:bbbb::/125"),
+        ];
         let error = EamTable::new(overlapping).unwrap_err().to_string();
         let names = "mappings 192.0.2.0/24 <-> 2001:db8:aaaa::/120 and 192.0.2.8/29 <-> 2001:db8:bbbb::/125 overlap";
         assert!(error.starts_with(names), "{error}");
-        let same_ipv6 = vec![eam("192.0.2.1", "2001:db8::1"), eam("192.0.2.2", "2001:db8::1")];
+        let same_ipv6 = vec![
+            eam("192.0.2.1", "2001:db8::1"),
+            eam("192.0.2.2", "2001:db8::1"),
+        ];
         assert!(EamTable::new(same_ipv6).is_err());
     }
 }

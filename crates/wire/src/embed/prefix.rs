@@ -31,19 +31,30 @@ macro_rules! prefix {
             pub fn new(address: $address, len: u8) -> Result<Self, WireError> {
                 if u32::from(len) > <$bits>::BITS {
                     let address = $family(address);
-                    return Err(WireError::PrefixLength { address, len, expected: $lengths });
+                    return Err(WireError::PrefixLength {
+                        address,
+                        len,
+                        expected: $lengths,
+                    });
                 }
                 let network = <$address>::from_bits(address.to_bits() & Self::mask(len));
                 if network != address {
                     let (address, network) = ($family(address), $family(network));
-                    return Err(WireError::HostBits { address, len, network });
+                    return Err(WireError::HostBits {
+                        address,
+                        len,
+                        network,
+                    });
                 }
                 Ok(Self { address, len })
             }
 
             /// Returns the prefix that contains only this address.
             pub fn host(address: $address) -> Self {
-                Self { address, len: <$bits>::BITS as u8 }
+                Self {
+                    address,
+                    len: <$bits>::BITS as u8,
+                }
             }
 
             /// Returns the first address.
@@ -70,7 +81,9 @@ macro_rules! prefix {
 
             /// Returns the bits that a prefix of this length fixes.
             fn mask(len: u8) -> $bits {
-                <$bits>::MAX.checked_shl(<$bits>::BITS - u32::from(len)).unwrap_or(0)
+                <$bits>::MAX
+                    .checked_shl(<$bits>::BITS - u32::from(len))
+                    .unwrap_or(0)
             }
         }
 
@@ -91,7 +104,11 @@ macro_rules! prefix {
 
             /// Parses `address/length`, or an address alone as the prefix of just this address.
             fn from_str(text: &str) -> Result<Self, WireError> {
-                let unreadable = || WireError::Text { what: $what, text: text.to_owned(), expected: $expected };
+                let unreadable = || WireError::Text {
+                    what: $what,
+                    text: text.to_owned(),
+                    expected: $expected,
+                };
                 let Some((address, len)) = text.split_once('/') else {
                     return text.parse().map(Self::host).map_err(|_| unreadable());
                 };
@@ -102,8 +119,24 @@ macro_rules! prefix {
     };
 }
 
-prefix!(Prefix4, Ipv4Addr, u32, IpAddr::V4, "an IPv4 prefix", "0 to 32", "such as 198.18.0.0/24");
-prefix!(Prefix6, Ipv6Addr, u128, IpAddr::V6, "an IPv6 prefix", "0 to 128", "such as 2001:2::/48");
+prefix!(
+    Prefix4,
+    Ipv4Addr,
+    u32,
+    IpAddr::V4,
+    "an IPv4 prefix",
+    "0 to 32",
+    "such as 198.18.0.0/24"
+);
+prefix!(
+    Prefix6,
+    Ipv6Addr,
+    u128,
+    IpAddr::V6,
+    "an IPv6 prefix",
+    "0 to 128",
+    "such as 2001:2::/48"
+);
 
 #[cfg(test)]
 mod tests {
@@ -136,16 +169,26 @@ mod tests {
     #[test]
     fn host_bits_are_refused_with_the_prefix_that_was_meant() {
         let error = "198.18.0.1/24".parse::<Prefix4>().unwrap_err().to_string();
-        assert_eq!(error, "198.18.0.1/24 has host bits set; did you mean 198.18.0.0/24?");
+        assert_eq!(
+            error,
+            "198.18.0.1/24 has host bits set; did you mean 198.18.0.0/24?"
+        );
         let error = "2001:2::1/48".parse::<Prefix6>().unwrap_err().to_string();
-        assert_eq!(error, "2001:2::1/48 has host bits set; did you mean 2001:2::/48?");
+        assert_eq!(
+            error,
+            "2001:2::1/48 has host bits set; did you mean 2001:2::/48?"
+        );
     }
 
     #[test]
     fn other_texts_are_refused() {
         let refusal = |text: &str| text.parse::<Prefix4>().unwrap_err().to_string();
-        assert_eq!(refusal("198.18.0.0/33"), "prefix length /33 of 198.18.0.0 is not allowed: expected 0 to 32");
-        let unreadable = "cannot read `198.18.0.0/` as an IPv4 prefix: expected such as 198.18.0.0/24";
+        assert_eq!(
+            refusal("198.18.0.0/33"),
+            "prefix length /33 of 198.18.0.0 is not allowed: expected 0 to 32"
+        );
+        let unreadable =
+            "cannot read `198.18.0.0/` as an IPv4 prefix: expected such as 198.18.0.0/24";
         assert_eq!(refusal("198.18.0.0/"), unreadable);
         assert!("2001:2::/129".parse::<Prefix6>().is_err());
     }

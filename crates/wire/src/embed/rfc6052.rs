@@ -29,7 +29,11 @@ impl Prefix6052 {
         let (address, len) = (IpAddr::V6(prefix.address()), prefix.len());
         if !matches!(len, 32 | 40 | 48 | 56 | 64 | 96) {
             let expected = "32, 40, 48, 56, 64 or 96 (RFC 6052 section 2.2)";
-            return Err(WireError::PrefixLength { address, len, expected });
+            return Err(WireError::PrefixLength {
+                address,
+                len,
+                expected,
+            });
         }
         if prefix.address().octets()[RESERVED_OCTET] != 0 {
             return Err(WireError::ReservedOctet { prefix });
@@ -127,13 +131,20 @@ mod tests {
         for (text, _) in EXAMPLES {
             let embedded = prefix(text).embed(Ipv4Addr::BROADCAST);
             assert_eq!(embedded.octets()[RESERVED_OCTET], 0, "{text}");
-            assert_eq!(prefix(text).extract(embedded), Some(Ipv4Addr::BROADCAST), "{text}");
+            assert_eq!(
+                prefix(text).extract(embedded),
+                Some(Ipv4Addr::BROADCAST),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn an_address_elsewhere_or_with_a_reserved_bit_stands_for_nothing() {
-        assert_eq!(prefix("64:ff9b::/96").extract("64:ff9c::c000:221".parse().unwrap()), None);
+        assert_eq!(
+            prefix("64:ff9b::/96").extract("64:ff9c::c000:221".parse().unwrap()),
+            None
+        );
         let reserved = "2001:db8:122:344:1c0:2:2100::".parse().unwrap();
         assert_eq!(prefix("2001:db8:122:344::/64").extract(reserved), None);
     }
@@ -147,8 +158,7 @@ mod tests {
     #[test]
     fn other_prefixes_are_refused() {
         let refusal = |text: &str| text.parse::<Prefix6052>().unwrap_err().to_string();
-        let expected =
-            "prefix length /72 of 2001:db8:: is not allowed: expected 32, 40, 48, 56, 64 or 96 (RFC 6052 section 2.2)";
+        let expected = "prefix length /72 of 2001:db8:: is not allowed: expected 32, 40, 48, 56, 64 or 96 (RFC 6052 section 2.2)";
         assert_eq!(refusal("2001:db8::/72"), expected);
         assert!(refusal("2001:db8:0:0:100::/96").contains("bits 64 to 71 must be zero"));
     }

@@ -100,7 +100,13 @@ impl NdpMessage {
     pub fn parse(frame: &[u8]) -> Result<Self, WireError> {
         let ethernet = EthernetView::new(frame)?;
         let ether_type = ethernet.ether_type();
-        must(ether_type == EtherType::IPV6, WHAT, "ethertype", ether_type.0, "0x86dd")?;
+        must(
+            ether_type == EtherType::IPV6,
+            WHAT,
+            "ethertype",
+            ether_type.0,
+            "0x86dd",
+        )?;
         let ip = Ipv6View::new(ethernet.payload())?;
         let kind = check(&ip)?;
         match kind {
@@ -117,16 +123,40 @@ fn check(ip: &Ipv6View<'_>) -> Result<u8, WireError> {
     let message = ip.payload();
     at_least(message, MESSAGE_LEN, WHAT)?;
     let kind = message[0];
-    must(matches!(kind, SOLICITATION | ADVERTISEMENT), WHAT, "type", kind, "135 or 136")?;
+    must(
+        matches!(kind, SOLICITATION | ADVERTISEMENT),
+        WHAT,
+        "type",
+        kind,
+        "135 or 136",
+    )?;
     // A message with any other value may have passed a router, so it need not be a neighbour's (RFC 4861 section 7.1.1).
-    must(ip.hop_limit() == 255, WHAT, "hop limit", ip.hop_limit(), "255")?;
+    must(
+        ip.hop_limit() == 255,
+        WHAT,
+        "hop limit",
+        ip.hop_limit(),
+        "255",
+    )?;
     must(message[1] == 0, WHAT, "code", message[1], "0")?;
     if !checksum::is_right(ip.pseudo_header() + checksum::sum(message)) {
         return Err(WireError::Checksum { what: WHAT });
     }
     // Otherwise the answer would go to a group (RFC 4291 section 2.7).
-    must(!ip.src().is_multicast(), WHAT, "source's first octet", ip.src().octets()[0], "a unicast address")?;
-    must(message[8] != 0xff, WHAT, "target's first octet", message[8], "a unicast address")?;
+    must(
+        !ip.src().is_multicast(),
+        WHAT,
+        "source's first octet",
+        ip.src().octets()[0],
+        "a unicast address",
+    )?;
+    must(
+        message[8] != 0xff,
+        WHAT,
+        "target's first octet",
+        message[8],
+        "a unicast address",
+    )?;
     Ok(kind)
 }
 
@@ -165,11 +195,21 @@ struct NdpParts {
 impl NdpParts {
     /// Returns the whole frame, which is 8 octets shorter without the option.
     fn to_frame(&self) -> Vec<u8> {
-        let option_len = if self.option.1.is_some() { OPTION_LEN } else { 0 };
+        let option_len = if self.option.1.is_some() {
+            OPTION_LEN
+        } else {
+            0
+        };
         let mut frame = vec![0; ICMP_AT + MESSAGE_LEN + option_len];
         let ((src_mac, dst_mac), ether_type) = (self.macs, EtherType::IPV6);
-        EthernetHeader { dst: dst_mac, src: src_mac, ether_type }.emit(&mut frame);
-        self.header(option_len).emit(&mut frame[ethernet::HEADER_LEN..]);
+        EthernetHeader {
+            dst: dst_mac,
+            src: src_mac,
+            ether_type,
+        }
+        .emit(&mut frame);
+        self.header(option_len)
+            .emit(&mut frame[ethernet::HEADER_LEN..]);
         let message = &mut frame[ICMP_AT..];
         message[0] = self.kind;
         message[4] = self.flags;
@@ -205,12 +245,31 @@ impl Solicitation {
     /// Returns the solicitation sent to the solicited-node group of `target`.
     pub fn multicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr) -> Self {
         let (dst, dst_mac) = (solicited_node(target), solicited_node_mac(target));
-        Self { src_mac, dst_mac, src, dst, target, source_mac: Some(src_mac) }
+        Self {
+            src_mac,
+            dst_mac,
+            src,
+            dst,
+            target,
+            source_mac: Some(src_mac),
+        }
     }
 
     /// Returns the solicitation that checks whether `target` is still reachable at `dst_mac` (RFC 4861 section 7.3).
-    pub fn unicast(src_mac: MacAddress, src: Ipv6Addr, target: Ipv6Addr, dst_mac: MacAddress) -> Self {
-        Self { src_mac, dst_mac, src, dst: target, target, source_mac: Some(src_mac) }
+    pub fn unicast(
+        src_mac: MacAddress,
+        src: Ipv6Addr,
+        target: Ipv6Addr,
+        dst_mac: MacAddress,
+    ) -> Self {
+        Self {
+            src_mac,
+            dst_mac,
+            src,
+            dst: target,
+            target,
+            source_mac: Some(src_mac),
+        }
     }
 
     /// Returns the advertisement of a host (not a router): "`mac` has the address you asked for" (RFC 4861 section 7.2.4).
@@ -218,7 +277,11 @@ impl Solicitation {
         // A sender that uses the unspecified address is detecting duplicates and cannot be answered by unicast.
         let anonymous = self.src.is_unspecified();
         let asker = (self.src, self.source_mac.unwrap_or(self.src_mac));
-        let (dst, dst_mac) = if anonymous { (ALL_NODES, MacAddress::multicast(ALL_NODES)) } else { asker };
+        let (dst, dst_mac) = if anonymous {
+            (ALL_NODES, MacAddress::multicast(ALL_NODES))
+        } else {
+            asker
+        };
         Advertisement {
             src_mac: mac,
             dst_mac,
@@ -249,10 +312,29 @@ impl Solicitation {
         let (src, dst, target) = (ip.src(), ip.dst(), target(ip));
         let source_mac = link_layer_option(ip, SOURCE_LINK_LAYER)?;
         if src.is_unspecified() {
-            must(dst == solicited_node(target), WHAT, "destination", dst.octets()[0], "the solicited-node group")?;
-            must(source_mac.is_none(), WHAT, "source option", 1u8, "none from the unspecified address")?;
+            must(
+                dst == solicited_node(target),
+                WHAT,
+                "destination",
+                dst.octets()[0],
+                "the solicited-node group",
+            )?;
+            must(
+                source_mac.is_none(),
+                WHAT,
+                "source option",
+                1u8,
+                "none from the unspecified address",
+            )?;
         }
-        Ok(Self { src_mac: ethernet.src(), dst_mac: ethernet.dst(), src, dst, target, source_mac })
+        Ok(Self {
+            src_mac: ethernet.src(),
+            dst_mac: ethernet.dst(),
+            src,
+            dst,
+            target,
+            source_mac,
+        })
     }
 }
 
@@ -260,7 +342,9 @@ impl Advertisement {
     /// Builds the whole frame, of [`FRAME_LEN`] octets with the option.
     pub fn to_frame(&self) -> Vec<u8> {
         let flag = |is_set, bit| if is_set { bit } else { 0 };
-        let flags = flag(self.is_router, ROUTER) | flag(self.is_solicited, SOLICITED) | flag(self.is_override, OVERRIDE);
+        let flags = flag(self.is_router, ROUTER)
+            | flag(self.is_solicited, SOLICITED)
+            | flag(self.is_override, OVERRIDE);
         NdpParts {
             macs: (self.src_mac, self.dst_mac),
             addresses: (self.src, self.dst),
@@ -276,7 +360,13 @@ impl Advertisement {
         let flags = ip.payload()[4];
         let is_solicited = flags & SOLICITED != 0;
         let lonely = !(ip.dst().is_multicast() && is_solicited);
-        must(lonely, WHAT, "solicited flag", 1u8, "0 to a multicast destination")?;
+        must(
+            lonely,
+            WHAT,
+            "solicited flag",
+            1u8,
+            "0 to a multicast destination",
+        )?;
         Ok(Self {
             src_mac: ethernet.src(),
             dst_mac: ethernet.dst(),
@@ -296,7 +386,12 @@ impl fmt::Display for NdpMessage {
         match self {
             Self::Solicitation(s) => write!(f, "nd who has {}? tell {}", s.target, s.src),
             Self::Advertisement(a) => {
-                write!(f, "nd {} is at {}", a.target, a.target_mac.unwrap_or(a.src_mac))
+                write!(
+                    f,
+                    "nd {} is at {}",
+                    a.target,
+                    a.target_mac.unwrap_or(a.src_mac)
+                )
             }
         }
     }

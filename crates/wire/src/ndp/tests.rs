@@ -15,7 +15,13 @@ const UNICAST_QUESTION: &str = "02000000000202000000000186dd6000000000203afffe80
 const BRIEF_ANSWER: &str = "02000000000102000000000286dd6000000000183aff20010002000000000000000000000002fe80000000000000000000fffe0000018800fa204000000020010002000000000000000000000002";
 /// Duplicate address detection for fe80::ff:fe00:2, with a nonce option (RFC 7527).
 const DUPLICATE_DETECTION: &str = "3333ff00000202000000000286dd6000000000203aff00000000000000000000000000000000ff0200000000000000000001ff0000028700de0600000000fe80000000000000000000fffe0000020e016969efef37ba";
-const CAPTURED: [&str; 5] = [MULTICAST_QUESTION, ANSWER, UNICAST_QUESTION, BRIEF_ANSWER, DUPLICATE_DETECTION];
+const CAPTURED: [&str; 5] = [
+    MULTICAST_QUESTION,
+    ANSWER,
+    UNICAST_QUESTION,
+    BRIEF_ANSWER,
+    DUPLICATE_DETECTION,
+];
 
 const MAC_1: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const MAC_2: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
@@ -51,7 +57,9 @@ fn changed(digits: &str, at: usize, octet: u8) -> Vec<u8> {
 
 fn refusal(frame: &[u8]) -> String {
     let error = NdpMessage::parse(frame).unwrap_err().to_string();
-    error.trim_start_matches("neighbour discovery message: ").to_owned()
+    error
+        .trim_start_matches("neighbour discovery message: ")
+        .to_owned()
 }
 
 #[test]
@@ -79,23 +87,35 @@ fn a_question_is_answered_as_linux_answered_it() {
 fn an_answer_without_option_falls_back_to_the_frames_source() {
     let answer = advertisement(BRIEF_ANSWER);
     assert_eq!(answer.target_mac, None);
-    assert_eq!(NdpMessage::Advertisement(answer).to_string(), "nd 2001:2::2 is at 02:00:00:00:00:02");
+    assert_eq!(
+        NdpMessage::Advertisement(answer).to_string(),
+        "nd 2001:2::2 is at 02:00:00:00:00:02"
+    );
     assert_eq!(answer.to_frame(), hex(BRIEF_ANSWER));
 }
 
 #[test]
 fn duplicate_detection_is_answered_to_all_nodes() {
     let question = solicitation(DUPLICATE_DETECTION);
-    assert_eq!((question.src, question.source_mac), (Ipv6Addr::UNSPECIFIED, None));
+    assert_eq!(
+        (question.src, question.source_mac),
+        (Ipv6Addr::UNSPECIFIED, None)
+    );
     let answer = question.advertise(MAC_1);
     assert_eq!((answer.dst, answer.is_solicited), (ALL_NODES, false));
     assert_eq!(answer.dst_mac.to_string(), "33:33:00:00:00:01");
-    assert_eq!(NdpMessage::parse(&answer.to_frame()), Ok(NdpMessage::Advertisement(answer)));
+    assert_eq!(
+        NdpMessage::parse(&answer.to_frame()),
+        Ok(NdpMessage::Advertisement(answer))
+    );
 }
 
 #[test]
 fn a_forwarded_message_is_refused() {
-    assert_eq!(refusal(&changed(ANSWER, 21, 254)), "hop limit is 0xfe, expected 255");
+    assert_eq!(
+        refusal(&changed(ANSWER, 21, 254)),
+        "hop limit is 0xfe, expected 255"
+    );
 }
 
 #[test]
@@ -108,9 +128,18 @@ fn a_wrong_checksum_is_refused() {
 #[test]
 fn what_rfc_4861_says_to_discard_is_refused() {
     assert_eq!(refusal(&changed(ANSWER, 55, 1)), "code is 0x1, expected 0");
-    assert_eq!(refusal(&changed(ANSWER, 54, 133)), "type is 0x85, expected 135 or 136");
-    assert_eq!(refusal(&changed(ANSWER, 79, 0)), "option length is 0x0, expected 1 or more");
-    assert_eq!(refusal(&changed(ANSWER, 79, 2)), "neighbour discovery option: 8 octets, at least 16 needed");
+    assert_eq!(
+        refusal(&changed(ANSWER, 54, 133)),
+        "type is 0x85, expected 135 or 136"
+    );
+    assert_eq!(
+        refusal(&changed(ANSWER, 79, 0)),
+        "option length is 0x0, expected 1 or more"
+    );
+    assert_eq!(
+        refusal(&changed(ANSWER, 79, 2)),
+        "neighbour discovery option: 8 octets, at least 16 needed"
+    );
     assert!(refusal(&changed(ANSWER, 62, 0xff)).ends_with("expected a unicast address"));
     assert!(refusal(&changed(ANSWER, 38, 0xff)).starts_with("solicited flag is 0x1"));
     assert!(refusal(&changed(DUPLICATE_DETECTION, 78, 1)).starts_with("source option"));
@@ -127,7 +156,10 @@ fn a_question_from_a_group_is_refused_since_the_answer_would_go_to_all_of_it() {
 fn padding_after_the_message_is_tolerated() {
     let mut frame = hex(BRIEF_ANSWER);
     frame.extend([0xaa; 4]);
-    assert_eq!(NdpMessage::parse(&frame), NdpMessage::parse(&hex(BRIEF_ANSWER)));
+    assert_eq!(
+        NdpMessage::parse(&frame),
+        NdpMessage::parse(&hex(BRIEF_ANSWER))
+    );
 }
 
 proptest! {

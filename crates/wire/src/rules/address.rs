@@ -21,7 +21,11 @@ pub(super) struct BitField {
 impl BitField {
     /// Returns a field of `width` adjacent bits, 0 to 64.
     pub(super) fn new(take: u8, width: u8, put: u8) -> Self {
-        Self { take, mask: ones(width), put }
+        Self {
+            take,
+            mask: ones(width),
+            put,
+        }
     }
 
     /// Returns the distance from its lowest to its highest bit, in bits; 0 for an empty field.
@@ -33,7 +37,8 @@ impl BitField {
     /// of the shifted value.
     #[inline]
     fn of(&self, number: u64) -> u128 {
-        u128::from(number.wrapping_shr(u32::from(self.take)) & self.mask).wrapping_shl(u32::from(self.put))
+        u128::from(number.wrapping_shr(u32::from(self.take)) & self.mask)
+            .wrapping_shl(u32::from(self.put))
     }
 
     /// Returns all bits of an address that the field may set.
@@ -44,7 +49,9 @@ impl BitField {
 
 /// Returns the `width` lowest bits of a number.
 pub(super) fn ones(width: u8) -> u64 {
-    u64::MAX.checked_shr(64u32.saturating_sub(width.into())).unwrap_or(0)
+    u64::MAX
+        .checked_shr(64u32.saturating_sub(width.into()))
+        .unwrap_or(0)
 }
 
 /// An address that consists of a base and fields of the subscriber's number, evaluated per frame.
@@ -68,10 +75,16 @@ impl AddressRule {
     /// # Errors
     /// More than four fields, a field that extends beyond the number or the address, or one whose bits are set in the base or belong to another field.
     pub(super) fn new(base: IpAddr, first: u64, fields: &[BitField]) -> Result<Self, RuleError> {
-        let mut rule = Self { first, ..Self::fixed(base) };
+        let mut rule = Self {
+            first,
+            ..Self::fixed(base)
+        };
         let used: Vec<_> = fields.iter().filter(|field| field.mask != 0).collect();
         if used.len() > Self::MOST_FIELDS {
-            return Err(RuleError::TooManyFields { fields: used.len(), most: Self::MOST_FIELDS });
+            return Err(RuleError::TooManyFields {
+                fields: used.len(),
+                most: Self::MOST_FIELDS,
+            });
         }
         let mut taken = rule.base;
         for (place, field) in rule.fields.iter_mut().zip(used) {
@@ -88,12 +101,18 @@ impl AddressRule {
     /// Returns the rule by which every subscriber has this address.
     pub fn fixed(address: IpAddr) -> Self {
         let version = IpVersion::of(address);
-        Self { version, base: bits(address), first: 0, fields: [BitField::default(); Self::MOST_FIELDS] }
+        Self {
+            version,
+            base: bits(address),
+            first: 0,
+            fields: [BitField::default(); Self::MOST_FIELDS],
+        }
     }
 
     /// Returns an IPv6 rule. The caller ensures that the fields are disjoint, within the address, and at most four.
     pub(super) fn ipv6(base: u128, first: u64, fields: &[BitField]) -> Self {
-        Self::new(Ipv6Addr::from_bits(base).into(), first, fields).expect("the rule set laid its fields out disjoint")
+        Self::new(Ipv6Addr::from_bits(base).into(), first, fields)
+            .expect("the rule set laid its fields out disjoint")
     }
 
     /// Returns an IPv4 rule, as [`AddressRule::ipv6`] does for IPv6.
@@ -105,7 +124,9 @@ impl AddressRule {
     #[inline]
     pub fn bits(&self, e: u64) -> u128 {
         let number = self.first.wrapping_add(e);
-        self.fields.iter().fold(self.base, |bits, field| bits | field.of(number))
+        self.fields
+            .iter()
+            .fold(self.base, |bits, field| bits | field.of(number))
     }
 
     /// Returns the address of subscriber `e`.
@@ -126,7 +147,12 @@ fn check(version: IpVersion, field: &BitField) -> Result<(), RuleError> {
     }
     let width = field.width();
     if u32::from(put) + width > bits {
-        return Err(RuleError::FieldOutside { version, put, width, bits });
+        return Err(RuleError::FieldOutside {
+            version,
+            put,
+            width,
+            bits,
+        });
     }
     Ok(())
 }

@@ -51,10 +51,14 @@ impl B4Addresses {
     pub(super) fn rule(&self) -> AddressRule {
         let base = self.prefix.address().to_bits();
         match self.layout {
-            B4Layout::PerSubnet { interface } => {
-                AddressRule::ipv6(base | u128::from(interface), 0, &[BitField::new(0, self.width(), 64)])
+            B4Layout::PerSubnet { interface } => AddressRule::ipv6(
+                base | u128::from(interface),
+                0,
+                &[BitField::new(0, self.width(), 64)],
+            ),
+            B4Layout::PerAddress => {
+                AddressRule::ipv6(base, 1, &[BitField::new(0, self.width(), 0)])
             }
-            B4Layout::PerAddress => AddressRule::ipv6(base, 1, &[BitField::new(0, self.width(), 0)]),
         }
     }
 

@@ -8,16 +8,29 @@ use crate::{IpVersion, Prefix4, Prefix6};
 #[allow(missing_docs)]
 pub enum RuleError {
     /// More fields than an address rule can evaluate per frame.
-    #[error("an address rule of {fields} fields: at most {most} are evaluated per frame; merge neighbouring ones")]
+    #[error(
+        "an address rule of {fields} fields: at most {most} are evaluated per frame; merge neighbouring ones"
+    )]
     TooManyFields { fields: usize, most: usize },
     /// A field that extends beyond the address, or takes bits that a number does not have.
-    #[error("a field of {width} bits at bit {put} does not fit into an {version} address of {bits} bits")]
-    FieldOutside { version: IpVersion, put: u8, width: u32, bits: u32 },
+    #[error(
+        "a field of {width} bits at bit {put} does not fit into an {version} address of {bits} bits"
+    )]
+    FieldOutside {
+        version: IpVersion,
+        put: u8,
+        width: u32,
+        bits: u32,
+    },
     /// A field that takes its value from beyond the 64 bits of a number.
-    #[error("a field takes bits from bit {take} of the subscriber's number on, which has 64: expected 0 to 63")]
+    #[error(
+        "a field takes bits from bit {take} of the subscriber's number on, which has 64: expected 0 to 63"
+    )]
     FieldTakesNothing { take: u8 },
     /// A field whose bits overlap the base or another field.
-    #[error("the field at bit {put} overlaps the base address or another field: leave its bits zero there")]
+    #[error(
+        "the field at bit {put} overlaps the base address or another field: leave its bits zero there"
+    )]
     FieldsOverlap { put: u8 },
     /// Subscriber numbers that the rule set does not have.
     #[error(
@@ -25,7 +38,9 @@ pub enum RuleError {
     )]
     Numbers { first: u64, count: u64, most: u64 },
     /// A PSID offset that no protocol can express.
-    #[error("PSID offset {offset} is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports")]
+    #[error(
+        "PSID offset {offset} is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports"
+    )]
     PsidOffset { offset: u8 },
     /// A rule set without subscribers was requested.
     #[error("6rd domain: no subscriber asked for; expected 1 to {most}")]
@@ -37,7 +52,9 @@ pub enum RuleError {
     )]
     PsidTooLong { offset: u8, len: u8 },
     /// Port sets of one port each, one of which is port 0.
-    #[error("PSID length 16 makes sets of one port, and that of PSID 0 is port 0, which cannot be used; expected up to 15")]
+    #[error(
+        "PSID length 16 makes sets of one port, and that of PSID 0 is port 0, which cannot be used; expected up to 15"
+    )]
     PortZeroAlone,
     /// More EA bits than the IPv4 suffix and a PSID can use.
     #[error(
@@ -45,21 +62,35 @@ pub enum RuleError {
          and PSID offset {offset} allows one of {room}; use at most {} EA bits",
         .ea_bits - .suffix, .suffix + .room
     )]
-    EaBits { ea_bits: u8, ipv4: Prefix4, suffix: u8, offset: u8, room: u8 },
+    EaBits {
+        ea_bits: u8,
+        ipv4: Prefix4,
+        suffix: u8,
+        offset: u8,
+        room: u8,
+    },
     /// Prefixes of subscribers that are longer than 64 bits.
     #[error(
         "{what} {prefix} and {bits} bits of each subscriber make prefixes of /{}, but at most /64 is supported: \
          the interface identifier needs the rest; use a shorter prefix or fewer bits", .prefix.len() + .bits
     )]
-    PrefixTooLong { what: &'static str, prefix: Prefix6, bits: u8 },
+    PrefixTooLong {
+        what: &'static str,
+        prefix: Prefix6,
+        bits: u8,
+    },
     /// A prefix that leaves no room for subscribers.
     #[error("{prefix} has no room for addresses of B4s: expected at most /{most}")]
     NoRoom { prefix: Prefix6, most: u8 },
     /// Two rules of a domain claim the same IPv6 addresses.
-    #[error("rule IPv6 prefixes {first} and {second} overlap, so that an end-user prefix belongs to two rules")]
+    #[error(
+        "rule IPv6 prefixes {first} and {second} overlap, so that an end-user prefix belongs to two rules"
+    )]
     OverlappingIpv6 { first: Prefix6, second: Prefix6 },
     /// Two rules of a domain claim the same IPv4 addresses.
-    #[error("rule IPv4 prefixes {first} and {second} overlap, so that an IPv4 address belongs to two rules")]
+    #[error(
+        "rule IPv4 prefixes {first} and {second} overlap, so that an IPv4 address belongs to two rules"
+    )]
     OverlappingIpv4 { first: Prefix4, second: Prefix4 },
     /// A domain without rules.
     #[error("a MAP domain without a rule: expected one at least (RFC 7597 section 5)")]

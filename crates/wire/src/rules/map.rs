@@ -28,20 +28,43 @@ impl MapRule {
     /// # Errors
     /// End-user prefixes longer than /64; more EA bits than the IPv4 suffix and a PSID of 16 bits
     /// less the offset can use; a PSID offset beyond 15; a PSID of 16 bits.
-    pub fn new(ipv6: Prefix6, ipv4: Prefix4, ea_bits: u8, psid_offset: u8) -> Result<Self, RuleError> {
+    pub fn new(
+        ipv6: Prefix6,
+        ipv4: Prefix4,
+        ea_bits: u8,
+        psid_offset: u8,
+    ) -> Result<Self, RuleError> {
         if psid_offset > 15 {
-            return Err(RuleError::PsidOffset { offset: psid_offset });
+            return Err(RuleError::PsidOffset {
+                offset: psid_offset,
+            });
         }
         let (suffix, room) = (32 - ipv4.len(), 16 - psid_offset);
         if ea_bits > suffix + room {
-            return Err(RuleError::EaBits { ea_bits, ipv4, suffix, offset: psid_offset, room });
+            return Err(RuleError::EaBits {
+                ea_bits,
+                ipv4,
+                suffix,
+                offset: psid_offset,
+                room,
+            });
         }
         if ipv6.len() > 64 || ea_bits > 64 - ipv6.len() {
-            return Err(RuleError::PrefixTooLong { what: "rule IPv6 prefix", prefix: ipv6, bits: ea_bits });
+            return Err(RuleError::PrefixTooLong {
+                what: "rule IPv6 prefix",
+                prefix: ipv6,
+                bits: ea_bits,
+            });
         }
         let psid_len = ea_bits.saturating_sub(suffix);
         PortRule::new(psid_offset, psid_len, 0, 0)?;
-        Ok(Self { ipv6, ipv4, ea_bits, psid_offset, psid_len })
+        Ok(Self {
+            ipv6,
+            ipv4,
+            ea_bits,
+            psid_offset,
+            psid_len,
+        })
     }
 
     /// Returns the rule IPv6 prefix.
@@ -65,7 +88,10 @@ impl MapRule {
         let base = self.ipv6.address().to_bits() | u128::from(self.ipv4.address().to_bits()) << 16;
         let ea = BitField::new(0, self.ea_bits, 128 - self.ipv6.len() - self.ea_bits);
         let suffix = self.suffix();
-        let suffix = BitField { put: suffix.put + 16, ..suffix };
+        let suffix = BitField {
+            put: suffix.put + 16,
+            ..suffix
+        };
         AddressRule::ipv6(base, 0, &[ea, suffix, BitField::new(0, self.psid_len, 0)])
     }
 
@@ -76,13 +102,18 @@ impl MapRule {
 
     /// Returns the ports of each subscriber.
     pub fn ports(&self) -> PortRule {
-        PortRule::new(self.psid_offset, self.psid_len, 0, 0).expect("checked when the rule was made")
+        PortRule::new(self.psid_offset, self.psid_len, 0, 0)
+            .expect("checked when the rule was made")
     }
 
     /// Returns the IPv4 suffix: the EA bits above the PSID, right after the rule IPv4 prefix. With fewer EA bits than the prefix leaves,
     /// each subscriber has a whole prefix, and the rest of the address is zero.
     fn suffix(&self) -> BitField {
         let subscriber_len = (self.ipv4.len() + self.ea_bits).min(32);
-        BitField::new(self.psid_len, self.ea_bits - self.psid_len, 32 - subscriber_len)
+        BitField::new(
+            self.psid_len,
+            self.ea_bits - self.psid_len,
+            32 - subscriber_len,
+        )
     }
 }

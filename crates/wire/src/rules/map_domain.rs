@@ -18,7 +18,9 @@ impl MapDomain {
             return Err(RuleError::EmptyDomain);
         }
         for (at, second) in rules.iter().enumerate() {
-            rules[..at].iter().try_for_each(|first| disjoint(first, second))?;
+            rules[..at]
+                .iter()
+                .try_for_each(|first| disjoint(first, second))?;
         }
         Ok(Self(rules))
     }
@@ -32,11 +34,17 @@ impl MapDomain {
 fn disjoint(first: &MapRule, second: &MapRule) -> Result<(), RuleError> {
     let (first6, second6) = (first.ipv6_prefix(), second.ipv6_prefix());
     if first6.overlaps(&second6) {
-        return Err(RuleError::OverlappingIpv6 { first: first6, second: second6 });
+        return Err(RuleError::OverlappingIpv6 {
+            first: first6,
+            second: second6,
+        });
     }
     let (first4, second4) = (first.ipv4_prefix(), second.ipv4_prefix());
     if first4.overlaps(&second4) {
-        return Err(RuleError::OverlappingIpv4 { first: first4, second: second4 });
+        return Err(RuleError::OverlappingIpv4 {
+            first: first4,
+            second: second4,
+        });
     }
     Ok(())
 }

@@ -27,7 +27,15 @@ pub struct PortRule {
 
 impl PortRule {
     /// All ports except 0: the subscriber has the address to itself.
-    pub const ANY: Self = Self { first: 0, take: 0, offset: 0, psid_len: 0, contiguous: 16, lowest: 0, zero: 1 };
+    pub const ANY: Self = Self {
+        first: 0,
+        take: 0,
+        offset: 0,
+        psid_len: 0,
+        contiguous: 16,
+        lowest: 0,
+        zero: 1,
+    };
 
     /// Returns port sets with a PSID of `psid_len` bits after `offset` bits. The PSID of subscriber `e` begins at bit `take` of the number `first
     /// + e`. A PSID of no bits means that the address is not shared, which makes the rule [`PortRule::ANY`] for any offset.
@@ -39,17 +47,32 @@ impl PortRule {
             return Err(RuleError::PsidOffset { offset });
         }
         if psid_len > 16 - offset {
-            return Err(RuleError::PsidTooLong { offset, len: psid_len });
+            return Err(RuleError::PsidTooLong {
+                offset,
+                len: psid_len,
+            });
         }
         if take > 63 {
             return Err(RuleError::FieldTakesNothing { take });
         }
         let contiguous = 16 - offset - psid_len;
-        let (lowest, zero) = if offset > 0 { (1 << contiguous, 0) } else { (0, 1) };
+        let (lowest, zero) = if offset > 0 {
+            (1 << contiguous, 0)
+        } else {
+            (0, 1)
+        };
         match psid_len {
             0 => Ok(Self::ANY),
             16 => Err(RuleError::PortZeroAlone),
-            _ => Ok(Self { first, take, offset, psid_len, contiguous, lowest, zero }),
+            _ => Ok(Self {
+                first,
+                take,
+                offset,
+                psid_len,
+                contiguous,
+                lowest,
+                zero,
+            }),
         }
     }
 
@@ -61,7 +84,10 @@ impl PortRule {
     /// Returns the PSID of subscriber `e`; 0 if the address is not shared.
     #[inline]
     pub fn psid(&self, e: u64) -> u16 {
-        let number = self.first.wrapping_add(e).wrapping_shr(u32::from(self.take));
+        let number = self
+            .first
+            .wrapping_add(e)
+            .wrapping_shr(u32::from(self.take));
         number as u16 & ones(self.psid_len) as u16
     }
 
@@ -78,8 +104,12 @@ impl PortRule {
         let psid = self.psid(e);
         debug_assert!(nth < self.count(e), "port {nth} of {}", self.count(e));
         let value = nth + self.left_out(psid);
-        let (above, below) = (value >> self.contiguous, value & ((1 << self.contiguous) - 1));
-        (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below) as u16
+        let (above, below) = (
+            value >> self.contiguous,
+            value & ((1 << self.contiguous) - 1),
+        );
+        (above << (self.psid_len + self.contiguous) | u32::from(psid) << self.contiguous | below)
+            as u16
     }
 
     /// Returns the ports of subscriber `e` as ranges in ascending order, as a DUT is configured with them.
@@ -87,7 +117,9 @@ impl PortRule {
         let (each, all) = (1 << self.contiguous, self.count(e));
         // Only the set without port 0 is one short of a whole range.
         (0..all.div_ceil(each))
-            .map(|range| self.port(e, range * each)..=self.port(e, ((range + 1) * each).min(all) - 1))
+            .map(|range| {
+                self.port(e, range * each)..=self.port(e, ((range + 1) * each).min(all) - 1)
+            })
             .collect()
     }
 

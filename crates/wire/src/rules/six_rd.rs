@@ -34,16 +34,27 @@ impl SixRd {
         }
         let bits = 32 - mask_len;
         if prefix.len() > 64 || bits > 64 - prefix.len() {
-            return Err(RuleError::PrefixTooLong { what: "6rd prefix", prefix, bits });
+            return Err(RuleError::PrefixTooLong {
+                what: "6rd prefix",
+                prefix,
+                bits,
+            });
         }
-        Ok(Self { prefix, mask_len, sites, first: 0, count: 1 << (32 - sites.len()) })
+        Ok(Self {
+            prefix,
+            mask_len,
+            sites,
+            first: 0,
+            count: 1 << (32 - sites.len()),
+        })
     }
 
     /// Returns the 6to4 domain: 2002::/16 and all 32 bits of the address (RFC 3056 section 2).
     ///
     /// RFC 3056 forbids private addresses in 6to4. Labs use them, so that is not checked.
     pub fn sixtofour(sites: Prefix4) -> Self {
-        let prefix = Prefix6::new(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16).expect("2002::/16 has no host bits");
+        let prefix = Prefix6::new(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16)
+            .expect("2002::/16 has no host bits");
         Self::new(prefix, 0, sites).expect("16 and 32 bits make /48")
     }
 
@@ -60,7 +71,11 @@ impl SixRd {
         if first.checked_add(count).is_none_or(|end| end > most) {
             return Err(RuleError::Numbers { first, count, most });
         }
-        Ok(Self { first, count, ..self })
+        Ok(Self {
+            first,
+            count,
+            ..self
+        })
     }
 
     /// Returns the number of CEs.
@@ -76,7 +91,8 @@ impl SixRd {
 
     /// Returns the inner addresses: delegated prefix, subnet 0, interface identifier ::1.
     pub fn ipv6(&self) -> AddressRule {
-        let embedded = u128::from(self.sites.address().to_bits()) << 96 << self.mask_len >> self.prefix.len();
+        let embedded =
+            u128::from(self.sites.address().to_bits()) << 96 << self.mask_len >> self.prefix.len();
         let delegated_len = self.prefix.len() + 32 - self.mask_len;
         let field = BitField::new(0, 32 - self.sites.len(), 128 - delegated_len);
         let base = self.prefix.address().to_bits() | embedded | INTERFACE;

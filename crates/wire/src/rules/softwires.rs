@@ -20,14 +20,26 @@ impl Softwires {
     ///
     /// # Errors
     /// A PSID offset beyond 15, or offset and length that do not fit into a port.
-    pub fn new(b4s: B4Addresses, ipv4: Prefix4, psid_len: u8, psid_offset: u8) -> Result<Self, RuleError> {
+    pub fn new(
+        b4s: B4Addresses,
+        ipv4: Prefix4,
+        psid_len: u8,
+        psid_offset: u8,
+    ) -> Result<Self, RuleError> {
         PortRule::new(psid_offset, psid_len, 0, 0)?;
-        Ok(Self { b4s, ipv4, psid_len, psid_offset })
+        Ok(Self {
+            b4s,
+            ipv4,
+            psid_len,
+            psid_offset,
+        })
     }
 
     /// Returns the number of subscribers, which is also the number of entries.
     pub fn subscribers(&self) -> u64 {
-        self.b4s.room().min(1 << (32 - self.ipv4.len() + self.psid_len))
+        self.b4s
+            .room()
+            .min(1 << (32 - self.ipv4.len() + self.psid_len))
     }
 
     /// Returns the addresses of the B4s.
@@ -43,6 +55,7 @@ impl Softwires {
 
     /// Returns the ports.
     pub fn ports(&self) -> PortRule {
-        PortRule::new(self.psid_offset, self.psid_len, 0, 0).expect("checked when the table was made")
+        PortRule::new(self.psid_offset, self.psid_len, 0, 0)
+            .expect("checked when the table was made")
     }
 }

@@ -16,7 +16,11 @@ impl Template {
     /// Returns the octets from the frame's start to the end of the tag; the fill pattern follows.
     #[inline]
     pub fn head_octets(&self) -> usize {
-        let least = if self.version == IpVersion::V4 { LEAST_IPV4 } else { LEAST_IPV6 };
+        let least = if self.version == IpVersion::V4 {
+            LEAST_IPV4
+        } else {
+            LEAST_IPV6
+        };
         self.shift + least
     }
 
@@ -28,7 +32,10 @@ impl Template {
     pub fn source_of(&self, frame: &[u8]) -> (u16, u16) {
         let udp_at = self.head_octets() - TAIL_LEN;
         let address_octets = if self.version == IpVersion::V4 { 4 } else { 16 };
-        (be16(frame, udp_at - address_octets - 2), be16(frame, udp_at))
+        (
+            be16(frame, udp_at - address_octets - 2),
+            be16(frame, udp_at),
+        )
     }
 
     /// Copies into `head`, a patched frame of this template, the fields that the device which made `frame` chose itself: the flow label of an
@@ -60,7 +67,9 @@ impl Template {
 #[inline]
 fn adopt_identification(to: &mut [u8], from: &[u8]) {
     const IDENTIFICATION: std::ops::Range<usize> = IDENTIFICATION_AT..IDENTIFICATION_AT + 2;
-    let words = |header: &[u8]| u64::from(be16(header, IDENTIFICATION.start)) + u64::from(be16(header, FLAGS_AT));
+    let words = |header: &[u8]| {
+        u64::from(be16(header, IDENTIFICATION.start)) + u64::from(be16(header, FLAGS_AT))
+    };
     let others = u64::from(!be16(to, CHECKSUM_AT)) + 2 * 0xffff - words(to);
     to[IDENTIFICATION].copy_from_slice(&from[IDENTIFICATION]);
     to[FLAGS_AT] = to[FLAGS_AT] & !DONT_FRAGMENT | from[FLAGS_AT] & DONT_FRAGMENT;

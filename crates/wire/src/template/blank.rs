@@ -6,7 +6,9 @@ use super::outer::OuterPatch;
 use super::{Description, LEAST_IPV4, LEAST_IPV6, Transport, UDP_AT_IPV4, UDP_AT_IPV6};
 use crate::ethernet::{self, EtherType, EthernetHeader};
 use crate::octets::be32;
-use crate::{EchoHeader, IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError};
+use crate::{
+    EchoHeader, IpVersion, Ipv4Header, Ipv4View, Ipv6Header, Ipv6View, UdpHeader, WireError,
+};
 use crate::{checksum, ipv4, ipv6, tag, udp};
 
 /// The longest frames, without FCS: IPv4's length field includes the header, IPv6's does not.
@@ -37,22 +39,43 @@ impl Blank {
         let at = description.variable_at;
         check_offset(version, at.0)?;
         check_offset(version, at.1)?;
-        let octets = emit(description, frame_octets, with_part(src, at.0, 0), with_part(dst, at.1, 0));
-        let (udp_sum, header_sum) = sums(version, description.transport, &octets[ethernet::HEADER_LEN..])?;
+        let octets = emit(
+            description,
+            frame_octets,
+            with_part(src, at.0, 0),
+            with_part(dst, at.1, 0),
+        );
+        let (udp_sum, header_sum) = sums(
+            version,
+            description.transport,
+            &octets[ethernet::HEADER_LEN..],
+        )?;
         let udp_len = (octets.len() - udp_at(version)) as u16;
         let macs = (description.src_mac, description.dst_mac);
         let (outer, octets) = match &description.outer {
-            Some(outer) => OuterPatch::wrap(outer, macs, version, &octets).map(|(patch, octets)| (Some(patch), octets))?,
+            Some(outer) => OuterPatch::wrap(outer, macs, version, &octets)
+                .map(|(patch, octets)| (Some(patch), octets))?,
             None => (None, octets),
         };
-        Ok(Self { version, own_parts: (part_of(src, at.0), part_of(dst, at.1)), udp_len, udp_sum, header_sum, octets, outer })
+        Ok(Self {
+            version,
+            own_parts: (part_of(src, at.0), part_of(dst, at.1)),
+            udp_len,
+            udp_sum,
+            header_sum,
+            octets,
+            outer,
+        })
     }
 }
 
 fn common_version(source_address: IpAddr, destination: IpAddr) -> Result<IpVersion, WireError> {
     let version = IpVersion::of(source_address);
     if version != IpVersion::of(destination) {
-        return Err(WireError::MixedFamilies { source_address, destination });
+        return Err(WireError::MixedFamilies {
+            source_address,
+            destination,
+        });
     }
     Ok(version)
 }
@@ -63,7 +86,12 @@ fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
         IpVersion::V6 => (LEAST_IPV6, MOST_IPV6),
     };
     if !(least..=most).contains(&octets) {
-        return Err(WireError::FrameLength { version, octets, least, most });
+        return Err(WireError::FrameLength {
+            version,
+            octets,
+            least,
+            most,
+        });
     }
     Ok(())
 }
@@ -74,7 +102,11 @@ fn check_offset(version: IpVersion, offset: usize) -> Result<(), WireError> {
         IpVersion::V6 => 12,
     };
     if offset > most || !offset.is_multiple_of(2) {
-        return Err(WireError::PartOffset { version, offset, most });
+        return Err(WireError::PartOffset {
+            version,
+            offset,
+            most,
+        });
     }
     Ok(())
 }
@@ -99,8 +131,18 @@ fn emit(description: &Description, frame_octets: usize, src: IpAddr, dst: IpAddr
     };
     header.emit(&mut frame);
     let (hop_limit, transport) = (description.hop_limit, description.transport);
-    emit_ip(src, dst, (hop_limit, transport.protocol(version)), &mut frame[ethernet::HEADER_LEN..]);
-    emit_transport(transport, version, description.stream, &mut frame[udp_at(version)..]);
+    emit_ip(
+        src,
+        dst,
+        (hop_limit, transport.protocol(version)),
+        &mut frame[ethernet::HEADER_LEN..],
+    );
+    emit_transport(
+        transport,
+        version,
+        description.stream,
+        &mut frame[udp_at(version)..],
+    );
     frame.into()
 }
 
@@ -137,22 +179,48 @@ fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: 
 fn emit_transport(transport: Transport, version: IpVersion, stream: u8, datagram: &mut [u8]) {
     let length = datagram.len() as u16;
     match transport {
-        Transport::Udp => UdpHeader { source_port: 0, destination_port: 0, length, checksum: 0 }.emit(datagram),
-        Transport::Echo(kind) => EchoHeader { kind, version, checksum: 0, identifier: 0, sequence: 0 }.emit(datagram),
+        Transport::Udp => UdpHeader {
+            source_port: 0,
+            destination_port: 0,
+            length,
+            checksum: 0,
+        }
+        .emit(datagram),
+        Transport::Echo(kind) => EchoHeader {
+            kind,
+            version,
+            checksum: 0,
+            identifier: 0,
+            sequence: 0,
+        }
+        .emit(datagram),
     }
     let (tag, rest) = datagram[udp::HEADER_LEN..].split_at_mut(tag::LEN);
-    tag::Tag { stream, sequence: 0, time_ns: 0 }.emit(tag);
+    tag::Tag {
+        stream,
+        sequence: 0,
+        time_ns: 0,
+    }
+    .emit(tag);
     tag::fill_pattern(rest);
 }
 
 /// Returns the partial sums of UDP or the echo (with the pseudo-header, if it has one) and of the IPv4 header.
-fn sums(version: IpVersion, transport: Transport, datagram: &[u8]) -> Result<(u64, u64), WireError> {
+fn sums(
+    version: IpVersion,
+    transport: Transport,
+    datagram: &[u8],
+) -> Result<(u64, u64), WireError> {
     match version {
         IpVersion::V4 => {
             let ip = Ipv4View::new(datagram)?;
             // The emitted checksum is the complement of the sum.
             let header_sum = u64::from(!ip.header_checksum());
-            let pseudo_header = if transport.has_pseudo_header(version) { ip.pseudo_header() } else { 0 };
+            let pseudo_header = if transport.has_pseudo_header(version) {
+                ip.pseudo_header()
+            } else {
+                0
+            };
             Ok((pseudo_header + checksum::sum(ip.payload()), header_sum))
         }
         IpVersion::V6 => {

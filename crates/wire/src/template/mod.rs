@@ -150,12 +150,14 @@ impl Variable {
     /// Returns the whole address of the datagram at the subscriber's end.
     #[inline(always)]
     fn inner(&self) -> Option<(DatagramEnd, u128)> {
-        self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
+        self.subscriber
+            .and_then(|subscriber| Some((subscriber.end, subscriber.inner?)))
     }
 
     #[inline]
     fn outer(&self) -> Option<(DatagramEnd, u128)> {
-        self.subscriber.and_then(|subscriber| Some((subscriber.end, subscriber.outer?)))
+        self.subscriber
+            .and_then(|subscriber| Some((subscriber.end, subscriber.outer?)))
     }
 }
 
@@ -170,7 +172,10 @@ impl StampedTime {
     /// Stamps a time, in nanoseconds of the tester's clock.
     #[inline]
     pub const fn new(time_ns: u64) -> Self {
-        Self { time_ns, sum: checksum::fold(time_ns) }
+        Self {
+            time_ns,
+            sum: checksum::fold(time_ns),
+        }
     }
 
     /// Returns the time, in nanoseconds of the tester's clock.
@@ -248,8 +253,12 @@ impl Template {
                 put(frame, self.parts_at.0, parts.0.to_be_bytes());
                 put(frame, self.parts_at.1, parts.1.to_be_bytes());
                 match variable.inner() {
-                    Some((DatagramEnd::Source, address)) => put(frame, IPV6_SOURCE_AT, address.to_be_bytes()),
-                    Some((DatagramEnd::Destination, address)) => put(frame, IPV6_DESTINATION_AT, address.to_be_bytes()),
+                    Some((DatagramEnd::Source, address)) => {
+                        put(frame, IPV6_SOURCE_AT, address.to_be_bytes())
+                    }
+                    Some((DatagramEnd::Destination, address)) => {
+                        put(frame, IPV6_DESTINATION_AT, address.to_be_bytes())
+                    }
                     None => {}
                 }
                 self.patch_tail::<UDP_AT_IPV6>(frame, variable, checksum);
@@ -308,9 +317,18 @@ impl Template {
         let (source, destination) = variable.addresses.unwrap_or(self.own_parts);
         let at = self.description.variable_at;
         match variable.inner() {
-            None => (with_part(self.src(), at.0, source), with_part(self.dst(), at.1, destination)),
-            Some((DatagramEnd::Source, own)) => (address_of(self.version, own), with_part(self.dst(), at.1, destination)),
-            Some((DatagramEnd::Destination, own)) => (with_part(self.src(), at.0, source), address_of(self.version, own)),
+            None => (
+                with_part(self.src(), at.0, source),
+                with_part(self.dst(), at.1, destination),
+            ),
+            Some((DatagramEnd::Source, own)) => (
+                address_of(self.version, own),
+                with_part(self.dst(), at.1, destination),
+            ),
+            Some((DatagramEnd::Destination, own)) => (
+                with_part(self.src(), at.0, source),
+                address_of(self.version, own),
+            ),
         }
     }
 
@@ -318,7 +336,10 @@ impl Template {
     pub fn outer_addresses(&self, variable: &Variable) -> Option<(IpAddr, IpAddr)> {
         let version = self.description.outer?.version();
         let (source, destination) = self.outer.as_ref()?.addresses(variable.outer());
-        Some((address_of(version, source), address_of(version, destination)))
+        Some((
+            address_of(version, source),
+            address_of(version, destination),
+        ))
     }
 
     /// Returns the UDP checksum of a frame patched with `variable`, so that a receiver can judge a translated frame without summing it.
@@ -332,7 +353,9 @@ impl Template {
         let ports = sum_of((variable.source_port, variable.destination_port));
         // The stream shares a word with the upper 8 of the 40 bits; it is already in `udp_sum`.
         let tag = (variable.sequence & tag::MAX_SEQUENCE) + u64::from(variable.time.sum);
-        let own = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
+        let own = variable
+            .inner()
+            .map_or(0, |(_, address)| outer::sum_of(address));
         let (carried, addresses) = (self.udp_sum + ports + tag, sum_of(parts) + own);
         match (self.description.transport, self.version) {
             (Transport::Udp, _) => checksum::finish_udp(carried + addresses),
@@ -342,7 +365,12 @@ impl Template {
     }
 
     #[inline]
-    fn patch_ipv4_header(&self, frame: &mut [u8; LEAST_IPV4], variable: &Variable, parts: (u32, u32)) {
+    fn patch_ipv4_header(
+        &self,
+        frame: &mut [u8; LEAST_IPV4],
+        variable: &Variable,
+        parts: (u32, u32),
+    ) {
         let own = variable.inner();
         let own_sum = own.map_or(0, |(_, address)| outer::sum_of(address));
         let checksum = checksum::finish(self.header_sum + sum_of(parts) + own_sum);
@@ -350,23 +378,41 @@ impl Template {
         put(frame, self.parts_at.0, parts.0.to_be_bytes());
         put(frame, self.parts_at.1, parts.1.to_be_bytes());
         match own {
-            Some((DatagramEnd::Source, address)) => put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes()),
-            Some((DatagramEnd::Destination, address)) => put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes()),
+            Some((DatagramEnd::Source, address)) => {
+                put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes())
+            }
+            Some((DatagramEnd::Destination, address)) => {
+                put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes())
+            }
             None => {}
         }
     }
 
     /// Writes the UDP or echo header, and the tag, as three words.
     #[inline]
-    fn patch_tail<const UDP_AT: usize>(&self, frame: &mut [u8], variable: &Variable, checksum: u16) {
+    fn patch_tail<const UDP_AT: usize>(
+        &self,
+        frame: &mut [u8],
+        variable: &Variable,
+        checksum: u16,
+    ) {
         let (first, second) = (variable.source_port, variable.destination_port);
         let header = match self.description.transport {
-            Transport::Udp => {
-                UdpHeader { source_port: first, destination_port: second, length: self.udp_len, checksum }.to_octets()
+            Transport::Udp => UdpHeader {
+                source_port: first,
+                destination_port: second,
+                length: self.udp_len,
+                checksum,
             }
-            Transport::Echo(kind) => {
-                EchoHeader { kind, version: self.version, checksum, identifier: first, sequence: second }.to_octets()
+            .to_octets(),
+            Transport::Echo(kind) => EchoHeader {
+                kind,
+                version: self.version,
+                checksum,
+                identifier: first,
+                sequence: second,
             }
+            .to_octets(),
         };
         let tag_at = UDP_AT + udp::HEADER_LEN;
         let middle = tag::middle(self.description.stream, variable.sequence);

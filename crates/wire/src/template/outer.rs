@@ -52,24 +52,45 @@ impl OuterPatch {
         frame: &[u8],
     ) -> Result<(Self, Box<[u8]>), WireError> {
         if outer.version() != IpVersion::of(outer.dst) {
-            return Err(WireError::MixedFamilies { source_address: outer.src, destination: outer.dst });
+            return Err(WireError::MixedFamilies {
+                source_address: outer.src,
+                destination: outer.dst,
+            });
         }
         let datagram = &frame[ethernet::HEADER_LEN..];
         let mut octets = vec![0; outer.octets()];
         emit(outer, inner, datagram.len(), &mut octets)?;
         let version = outer.version();
         let header_sum = match version {
-            IpVersion::V4 => u64::from(!Ipv4View::new(&[&octets[..], datagram].concat())?.header_checksum()),
+            IpVersion::V4 => {
+                u64::from(!Ipv4View::new(&[&octets[..], datagram].concat())?.header_checksum())
+            }
             IpVersion::V6 => 0,
         };
-        let ether_type = if version == IpVersion::V4 { EtherType::IPV4 } else { EtherType::IPV6 };
+        let ether_type = if version == IpVersion::V4 {
+            EtherType::IPV4
+        } else {
+            EtherType::IPV6
+        };
         let mut whole = vec![0; ethernet::HEADER_LEN];
-        EthernetHeader { src: macs.0, dst: macs.1, ether_type }.emit(&mut whole);
+        EthernetHeader {
+            src: macs.0,
+            dst: macs.1,
+            ether_type,
+        }
+        .emit(&mut whole);
         whole.extend([&octets, datagram].concat());
         let own = (bits(outer.src), bits(outer.dst));
         // The partial sum without the addresses is the whole sum plus their complements.
         let header_sum = header_sum + u64::from(!checksum::fold(sum_of(own.0) + sum_of(own.1)));
-        Ok((Self { version, header_sum, own }, whole.into()))
+        Ok((
+            Self {
+                version,
+                header_sum,
+                own,
+            },
+            whole.into(),
+        ))
     }
 
     /// Writes the outer addresses; `at` is the end whose address is not as described.
@@ -79,7 +100,8 @@ impl OuterPatch {
         let start = ethernet::HEADER_LEN;
         match self.version {
             IpVersion::V4 => {
-                let checksum = checksum::finish(self.header_sum + sum_of(source) + sum_of(destination));
+                let checksum =
+                    checksum::finish(self.header_sum + sum_of(source) + sum_of(destination));
                 put(frame, start + 10, checksum.to_be_bytes());
                 put(frame, start + 12, (source as u32).to_be_bytes());
                 put(frame, start + 16, (destination as u32).to_be_bytes());
@@ -114,13 +136,32 @@ impl OuterPatch {
     }
 }
 
-fn emit(outer: &OuterHeader, inner: IpVersion, payload: usize, header: &mut [u8]) -> Result<(), WireError> {
-    let most = usize::from(u16::MAX) - if outer.src.is_ipv4() { ipv4::HEADER_LEN } else { 0 };
+fn emit(
+    outer: &OuterHeader,
+    inner: IpVersion,
+    payload: usize,
+    header: &mut [u8],
+) -> Result<(), WireError> {
+    let most = usize::from(u16::MAX)
+        - if outer.src.is_ipv4() {
+            ipv4::HEADER_LEN
+        } else {
+            0
+        };
     if payload > most {
         let octets = ethernet::HEADER_LEN + outer.octets() + payload;
-        return Err(WireError::FrameLength { version: outer.version(), octets, least: 0, most });
+        return Err(WireError::FrameLength {
+            version: outer.version(),
+            octets,
+            least: 0,
+            most,
+        });
     }
-    let protocol = if inner == IpVersion::V4 { protocol::IPV4 } else { protocol::IPV6 };
+    let protocol = if inner == IpVersion::V4 {
+        protocol::IPV4
+    } else {
+        protocol::IPV6
+    };
     match (outer.src, outer.dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
             dscp: 0,
@@ -169,5 +210,8 @@ pub fn address_of(version: IpVersion, bits: u128) -> IpAddr {
 #[inline]
 pub(super) const fn sum_of(bits: u128) -> u64 {
     const LOW: u128 = 0xffff_ffff;
-    (bits >> 96) as u64 + (bits >> 64 & LOW) as u64 + (bits >> 32 & LOW) as u64 + (bits & LOW) as u64
+    (bits >> 96) as u64
+        + (bits >> 64 & LOW) as u64
+        + (bits >> 32 & LOW) as u64
+        + (bits & LOW) as u64
 }

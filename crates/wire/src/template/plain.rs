@@ -2,8 +2,9 @@
 //! same for all frames of a stream.
 
 use super::{
-    DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT, IPV6_SOURCE_AT, StampedTime,
-    TAIL_LEN, TOO_SHORT, Template, Transport, UDP_AT_IPV4, UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
+    DatagramEnd, IPV4_CHECKSUM_AT, IPV4_DESTINATION_AT, IPV4_SOURCE_AT, IPV6_DESTINATION_AT,
+    IPV6_SOURCE_AT, StampedTime, TAIL_LEN, TOO_SHORT, Template, Transport, UDP_AT_IPV4,
+    UDP_AT_IPV6, Variable, arrival, outer, put, sum_of,
 };
 use crate::octets::{array, be16, be32};
 use crate::{IpVersion, checksum, ethernet, tag, udp};
@@ -58,7 +59,9 @@ impl TailWords {
     /// Writes the words into a frame whose UDP header begins at `udp_at`.
     #[inline(always)]
     fn write(&self, frame: &mut [u8], udp_at: usize) {
-        let tail = frame[udp_at..].first_chunk_mut::<TAIL_LEN>().expect(TOO_SHORT);
+        let tail = frame[udp_at..]
+            .first_chunk_mut::<TAIL_LEN>()
+            .expect(TOO_SHORT);
         tail[..8].copy_from_slice(&self.header.to_be_bytes());
         // Between the two is the first half of the magic.
         tail[10..18].copy_from_slice(&self.middle.to_be_bytes());
@@ -107,8 +110,15 @@ impl PlainPatch {
                 None => put(frame, self.address_at(end), address.to_be_bytes()),
             }
         }
-        if let Some(sum) = self.header_sum.filter(|_| variable.addresses.is_some() || variable.subscriber.is_some()) {
-            put(frame, IPV4_CHECKSUM_AT, checksum::finish(sum + self.sum_of_addresses(variable)).to_be_bytes());
+        if let Some(sum) = self
+            .header_sum
+            .filter(|_| variable.addresses.is_some() || variable.subscriber.is_some())
+        {
+            put(
+                frame,
+                IPV4_CHECKSUM_AT,
+                checksum::finish(sum + self.sum_of_addresses(variable)).to_be_bytes(),
+            );
         }
     }
 
@@ -124,7 +134,13 @@ impl PlainPatch {
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
-    pub fn patch_ports<const IS_IPV4: bool>(&self, frame: &mut [u8], ports: (u16, u16), sequence: u64, time: StampedTime) {
+    pub fn patch_ports<const IS_IPV4: bool>(
+        &self,
+        frame: &mut [u8],
+        ports: (u16, u16),
+        sequence: u64,
+        time: StampedTime,
+    ) {
         debug_assert_eq!(IS_IPV4, self.is_ipv4());
         let tail = self.tail_of(sum_of(self.own_parts), ports, sequence, time);
         tail.write(frame, if IS_IPV4 { UDP_AT_IPV4 } else { UDP_AT_IPV6 });
@@ -141,23 +157,43 @@ impl PlainPatch {
     /// Returns the partial sum of the parts of the addresses that vary.
     #[inline(always)]
     fn sum_of_addresses(&self, variable: &Variable) -> u64 {
-        let whole = variable.inner().map_or(0, |(_, address)| outer::sum_of(address));
+        let whole = variable
+            .inner()
+            .map_or(0, |(_, address)| outer::sum_of(address));
         sum_of(variable.addresses.unwrap_or(self.own_parts)) + whole
     }
 
     #[inline(always)]
     fn tail(&self, variable: &Variable) -> TailWords {
         let ports = (variable.source_port, variable.destination_port);
-        self.tail_of(self.sum_of_addresses(variable), ports, variable.sequence, variable.time)
+        self.tail_of(
+            self.sum_of_addresses(variable),
+            ports,
+            variable.sequence,
+            variable.time,
+        )
     }
 
     /// Returns the tail of a frame; `addresses` is the partial sum of their parts that vary.
     #[inline(always)]
-    fn tail_of(&self, addresses: u64, ports: (u16, u16), sequence: u64, time: StampedTime) -> TailWords {
+    fn tail_of(
+        &self,
+        addresses: u64,
+        ports: (u16, u16),
+        sequence: u64,
+        time: StampedTime,
+    ) -> TailWords {
         let tag = (sequence & tag::MAX_SEQUENCE) + u64::from(time.sum);
         let checksum = checksum::finish_udp(self.sum + addresses + sum_of(ports) + tag);
-        let header = u64::from(ports.0) << 48 | u64::from(ports.1) << 32 | u64::from(self.udp_len) << 16 | u64::from(checksum);
-        TailWords { header, middle: tag::middle(self.stream, sequence), time_ns: time.time_ns }
+        let header = u64::from(ports.0) << 48
+            | u64::from(ports.1) << 32
+            | u64::from(self.udp_len) << 16
+            | u64::from(checksum);
+        TailWords {
+            header,
+            middle: tag::middle(self.stream, sequence),
+            time_ns: time.time_ns,
+        }
     }
 }
 
@@ -195,14 +231,23 @@ impl PlainArrival {
         is_translated: bool,
         with_hardware_addresses: bool,
     ) -> Option<Self> {
-        let mut arrival = Self::of_datagram(template, vary, is_translated).filter(|_| template.outer.is_none())?;
-        let looked_at = if with_hardware_addresses { 0 } else { ethernet::ADDRESSES_LEN };
+        let mut arrival = Self::of_datagram(template, vary, is_translated)
+            .filter(|_| template.outer.is_none())?;
+        let looked_at = if with_hardware_addresses {
+            0
+        } else {
+            ethernet::ADDRESSES_LEN
+        };
         arrival.mask[looked_at..ethernet::HEADER_LEN].fill(0xff);
         Some(arrival)
     }
 
     /// Returns the expected form of a template's datagrams, whatever precedes them; `None` if they are not UDP.
-    pub(super) fn of_datagram(template: &Template, vary: AddressesThatVary, is_translated: bool) -> Option<Self> {
+    pub(super) fn of_datagram(
+        template: &Template,
+        vary: AddressesThatVary,
+        is_translated: bool,
+    ) -> Option<Self> {
         let patch = PlainPatch::of_datagram(template)?;
         let is_ipv4 = patch.header_sum.is_some();
         let length = if is_ipv4 { FIXED_IPV4 } else { FIXED_IPV6 };
@@ -219,7 +264,8 @@ impl PlainArrival {
             leave_out(patch.address_at(end), if is_ipv4 { 4 } else { 16 });
         }
         let is_identification_chosen = is_ipv4 && is_translated;
-        let varies_header = is_ipv4 && (is_identification_chosen || vary.parts || vary.whole.is_some());
+        let varies_header =
+            is_ipv4 && (is_identification_chosen || vary.parts || vary.whole.is_some());
         if varies_header {
             leave_out(IPV4_CHECKSUM_AT, 2);
         }
@@ -228,7 +274,14 @@ impl PlainArrival {
             mask[FLAGS_AT] = !arrival::DONT_FRAGMENT;
         }
         let flags = be16(&octets, FLAGS_AT);
-        Some(Self { patch, octets, mask, varies_header, is_identification_chosen, flags })
+        Some(Self {
+            patch,
+            octets,
+            mask,
+            varies_header,
+            is_identification_chosen,
+            flags,
+        })
     }
 
     /// Returns whether the headers and tag of a frame match these fields. The fill pattern is ignored.
@@ -238,18 +291,24 @@ impl PlainArrival {
     #[inline(always)]
     pub fn is(&self, frame: &[u8], variable: &Variable) -> bool {
         let patch = &self.patch;
-        if TailWords::read(frame, patch.udp_at) != patch.tail(variable) || !self.has_parts(frame, variable) {
+        if TailWords::read(frame, patch.udp_at) != patch.tail(variable)
+            || !self.has_parts(frame, variable)
+        {
             return false;
         }
         match patch.header_sum {
             Some(sum) => {
-                variable.inner().is_none_or(|(end, own)| be32(frame, patch.address_at(end)) == own as u32)
-                    && (!self.varies_header || self.has_header_checksum(frame, sum + patch.sum_of_addresses(variable)))
+                variable
+                    .inner()
+                    .is_none_or(|(end, own)| be32(frame, patch.address_at(end)) == own as u32)
+                    && (!self.varies_header
+                        || self.has_header_checksum(frame, sum + patch.sum_of_addresses(variable)))
                     && self.is_fixed_part::<FIXED_IPV4>(frame)
             }
             None => {
-                variable.inner().is_none_or(|(end, own)| u128::from_be_bytes(array(frame, patch.address_at(end))) == own)
-                    && self.is_fixed_part::<FIXED_IPV6>(frame)
+                variable.inner().is_none_or(|(end, own)| {
+                    u128::from_be_bytes(array(frame, patch.address_at(end))) == own
+                }) && self.is_fixed_part::<FIXED_IPV6>(frame)
             }
         }
     }
@@ -259,9 +318,17 @@ impl PlainArrival {
     /// # Panics
     /// If `frame` is shorter than the template's headers and tag.
     #[inline(always)]
-    pub fn is_ports(&self, frame: &[u8], ports: (u16, u16), sequence: u64, time: StampedTime) -> bool {
+    pub fn is_ports(
+        &self,
+        frame: &[u8],
+        ports: (u16, u16),
+        sequence: u64,
+        time: StampedTime,
+    ) -> bool {
         let patch = &self.patch;
-        if TailWords::read(frame, patch.udp_at) != patch.tail_of(sum_of(patch.own_parts), ports, sequence, time) {
+        if TailWords::read(frame, patch.udp_at)
+            != patch.tail_of(sum_of(patch.own_parts), ports, sequence, time)
+        {
             return false;
         }
         match patch.header_sum {
@@ -277,9 +344,14 @@ impl PlainArrival {
     /// Compares the variable 32 bits of either address; where a whole address varies, there are none.
     #[inline(always)]
     fn has_parts(&self, frame: &[u8], variable: &Variable) -> bool {
-        let Some(parts) = variable.addresses else { return true };
+        let Some(parts) = variable.addresses else {
+            return true;
+        };
         let whole = variable.inner().map(|(end, _)| end);
-        let (source, destination) = (be32(frame, self.patch.parts_at.0), be32(frame, self.patch.parts_at.1));
+        let (source, destination) = (
+            be32(frame, self.patch.parts_at.0),
+            be32(frame, self.patch.parts_at.1),
+        );
         (source == parts.0 || whole == Some(DatagramEnd::Source))
             && (destination == parts.1 || whole == Some(DatagramEnd::Destination))
     }
@@ -289,7 +361,11 @@ impl PlainArrival {
     fn has_header_checksum(&self, frame: &[u8], sum: u64) -> bool {
         let chosen = match self.is_identification_chosen {
             // In ones' complement, a value is subtracted by adding its complement.
-            true => u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags),
+            true => {
+                u64::from(be16(frame, IDENTIFICATION_AT))
+                    + u64::from(be16(frame, FLAGS_AT))
+                    + u64::from(!self.flags)
+            }
             false => 0,
         };
         be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + chosen)
@@ -311,7 +387,11 @@ pub(super) fn differs<const N: usize>(frame: &[u8], octets: &[u8], mask: &[u8]) 
     }
     let mut differences = 0;
     // A loop, because the compiler turns a fold into a function call.
-    for ((frame, octets), mask) in words(frame, N).iter().zip(words(octets, N)).zip(words(mask, N)) {
+    for ((frame, octets), mask) in words(frame, N)
+        .iter()
+        .zip(words(octets, N))
+        .zip(words(mask, N))
+    {
         let [frame, octets, mask] = [frame, octets, mask].map(|octets| u32::from_ne_bytes(*octets));
         differences |= (frame ^ octets) & mask;
     }

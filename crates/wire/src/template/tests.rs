@@ -61,7 +61,11 @@ fn the_smallest_ipv6_frame_is_read_back() {
     assert_eq!((udp.source_port(), udp.destination_port()), (4000, 9));
     // This was computed with another program.
     assert_eq!(udp.checksum(), 0x3edf);
-    let tag = Tag { stream: 1, sequence: 0x01_0203_0405, time_ns: 0x1112_1314_1516_1718 };
+    let tag = Tag {
+        stream: 1,
+        sequence: 0x01_0203_0405,
+        time_ns: 0x1112_1314_1516_1718,
+    };
     assert_eq!(Tag::read(udp.payload()), Some(tag));
 }
 
@@ -76,23 +80,45 @@ fn the_unpatched_frame_is_a_right_frame_too() {
 
 #[test]
 fn variable_addresses_are_written_where_they_are_documented() {
-    let variable = Variable { addresses: Some((0xc612_0102, 0xc613_fffe)), ..VARIABLE };
+    let variable = Variable {
+        addresses: Some((0xc612_0102, 0xc613_fffe)),
+        ..VARIABLE
+    };
     let frame = ipv4(60).patched(&variable);
     let ip = Ipv4View::new(&frame[14..]).unwrap();
-    assert_eq!((ip.src().to_string(), ip.dst().to_string()), ("198.18.1.2".into(), "198.19.255.254".into()));
-    let variable = Variable { addresses: Some((0x0102, 0x0001_ffff)), ..VARIABLE };
+    assert_eq!(
+        (ip.src().to_string(), ip.dst().to_string()),
+        ("198.18.1.2".into(), "198.19.255.254".into())
+    );
+    let variable = Variable {
+        addresses: Some((0x0102, 0x0001_ffff)),
+        ..VARIABLE
+    };
     let frame = ipv6(80).patched(&variable);
     let ip = Ipv6View::new(&frame[14..]).unwrap();
     assert_eq!(ip.src().to_string(), "2001:2::102:2");
     assert_eq!(ip.dst().to_string(), "2001:2:0:8000:0:1:ffff:2");
-    assert_eq!(ipv6(80).addresses(&variable), (ip.src().into(), ip.dst().into()));
+    assert_eq!(
+        ipv6(80).addresses(&variable),
+        (ip.src().into(), ip.dst().into())
+    );
 }
 
 #[test]
 fn frames_that_cannot_be_are_refused() {
-    let refusal = |src, dst, octets| Template::new(&description(src, dst, octets)).unwrap_err().to_string();
-    assert_eq!(refusal("198.18.0.2", "198.19.0.2", 59), "IPv4 test frame of 59 octets (without FCS): expected 60 to 65549");
-    assert_eq!(refusal("2001:2::2", "2001:2::1", 79), "IPv6 test frame of 79 octets (without FCS): expected 80 to 65589");
+    let refusal = |src, dst, octets| {
+        Template::new(&description(src, dst, octets))
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        refusal("198.18.0.2", "198.19.0.2", 59),
+        "IPv4 test frame of 59 octets (without FCS): expected 60 to 65549"
+    );
+    assert_eq!(
+        refusal("2001:2::2", "2001:2::1", 79),
+        "IPv6 test frame of 79 octets (without FCS): expected 80 to 65589"
+    );
     assert!(refusal("198.18.0.2", "198.19.0.2", 65_550).contains("65550 octets"));
     assert!(refusal("198.18.0.2", "2001:2::1", 100).contains("different IP versions"));
 }
@@ -101,8 +127,16 @@ fn frames_that_cannot_be_are_refused() {
 fn the_largest_frames_are_right() {
     let frame = ipv6(MOST_IPV6).patched(&VARIABLE);
     let ip = Ipv6View::new(&frame[14..]).unwrap();
-    assert!(UdpView::new(ip.payload()).unwrap().is_checksum_right(ip.pseudo_header()));
-    assert!(Ipv4View::new(&ipv4(MOST_IPV4).octets()[14..]).unwrap().is_checksum_right());
+    assert!(
+        UdpView::new(ip.payload())
+            .unwrap()
+            .is_checksum_right(ip.pseudo_header())
+    );
+    assert!(
+        Ipv4View::new(&ipv4(MOST_IPV4).octets()[14..])
+            .unwrap()
+            .is_checksum_right()
+    );
 }
 
 #[test]
@@ -115,24 +149,40 @@ fn a_frame_of_another_template_is_a_bug() {
 fn one_side_can_vary_while_the_other_stays() {
     let template = ipv6(80);
     let (_, destination) = template.own_parts();
-    let variable = Variable { addresses: Some((7, destination)), ..VARIABLE };
+    let variable = Variable {
+        addresses: Some((7, destination)),
+        ..VARIABLE
+    };
     assert_eq!(template.addresses(&variable).1, template.dst());
 }
 
 #[test]
 fn parts_vary_at_any_even_octet_and_nowhere_else() {
     let at = |address: (&str, &str), variable_at| {
-        Template::new(&Description { variable_at, ..description(address.0, address.1, 80) })
+        Template::new(&Description {
+            variable_at,
+            ..description(address.0, address.1, 80)
+        })
     };
     let six = ("2001:2::2", "2001:2:0:8000::2");
     let template = at(six, (12, 6)).unwrap();
-    let variable = Variable { addresses: Some((0xabcd, 0x80ff_0000)), ..VARIABLE };
+    let variable = Variable {
+        addresses: Some((0xabcd, 0x80ff_0000)),
+        ..VARIABLE
+    };
     let frame = template.patched(&variable);
     let ip = Ipv6View::new(&frame[14..]).unwrap();
     assert_eq!(ip.src().to_string(), "2001:2::abcd");
     assert_eq!(ip.dst().to_string(), "2001:2:0:80ff::2");
-    assert!(UdpView::new(ip.payload()).unwrap().is_checksum_right(ip.pseudo_header()));
-    assert_eq!(template.addresses(&variable), (ip.src().into(), ip.dst().into()));
+    assert!(
+        UdpView::new(ip.payload())
+            .unwrap()
+            .is_checksum_right(ip.pseudo_header())
+    );
+    assert_eq!(
+        template.addresses(&variable),
+        (ip.src().into(), ip.dst().into())
+    );
     assert!(at(six, (13, 12)).is_err());
     assert!(at(six, (12, 14)).is_err());
     assert!(at(("198.18.0.2", "198.19.0.2"), (0, 2)).is_err());

@@ -31,7 +31,11 @@ pub struct TunnelPatch {
 impl TunnelPatch {
     /// Returns the patch for a template's frames; `None` if they are not encapsulated, or are not UDP datagrams.
     pub fn new(template: &Template) -> Option<Self> {
-        Some(Self { outer: template.outer?, datagram: PlainPatch::of_datagram(template)?, shift: template.shift })
+        Some(Self {
+            outer: template.outer?,
+            datagram: PlainPatch::of_datagram(template)?,
+            shift: template.shift,
+        })
     }
 
     /// Rewrites the variable fields of a frame that holds the template's octets, perhaps patched before.
@@ -89,7 +93,14 @@ impl TunnelArrival {
             mask[ethernet::HEADER_LEN + 1] = 0xf0;
         }
         let flags = be16(&octets, FLAGS_AT);
-        Some(Self { outer, datagram, shift, octets, mask, flags })
+        Some(Self {
+            outer,
+            datagram,
+            shift,
+            octets,
+            mask,
+            flags,
+        })
     }
 
     /// Returns whether the headers and tag of a frame match these fields. The fill pattern is ignored.
@@ -102,7 +113,10 @@ impl TunnelArrival {
             IpVersion::V4 => self.has_outer_ipv4(frame, variable),
             IpVersion::V6 => self.has_outer_ipv6(frame, variable),
         };
-        has_outer && self.datagram.is(frame.get(self.shift..).expect(TOO_SHORT), variable)
+        has_outer
+            && self
+                .datagram
+                .is(frame.get(self.shift..).expect(TOO_SHORT), variable)
     }
 
     #[inline(always)]
@@ -110,7 +124,9 @@ impl TunnelArrival {
         let (source, destination) = self.outer.addresses(variable.outer());
         let addresses = u64::from_be_bytes(array(frame, ADDRESSES_IPV4_AT));
         // In ones' complement, a value is subtracted by adding its complement.
-        let chosen = u64::from(be16(frame, IDENTIFICATION_AT)) + u64::from(be16(frame, FLAGS_AT)) + u64::from(!self.flags);
+        let chosen = u64::from(be16(frame, IDENTIFICATION_AT))
+            + u64::from(be16(frame, FLAGS_AT))
+            + u64::from(!self.flags);
         let sum = self.outer.header_sum() + sum_of(source) + sum_of(destination) + chosen;
         addresses == (source as u64) << 32 | destination as u64
             && be16(frame, CHECKSUM_AT) == checksum::finish(sum)

@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;
 use sixbench_wire::template::{DatagramEnd, OuterHeader, SubscriberAddresses, Transport};
-use sixbench_wire::{Description, EchoKind, IpVersion, MacAddress, StampedTime, Tag, Template, Variable};
+use sixbench_wire::{
+    Description, EchoKind, IpVersion, MacAddress, StampedTime, Tag, Template, Variable,
+};
 
 const VARIABLE: Variable = Variable {
     source_port: 4000,
@@ -18,40 +20,66 @@ const VARIABLE: Variable = Variable {
 
 fn any_pair(is_ipv4: bool) -> BoxedStrategy<(IpAddr, IpAddr)> {
     if is_ipv4 {
-        any::<(u32, u32)>().prop_map(|(s, d)| (Ipv4Addr::from(s).into(), Ipv4Addr::from(d).into())).boxed()
+        any::<(u32, u32)>()
+            .prop_map(|(s, d)| (Ipv4Addr::from(s).into(), Ipv4Addr::from(d).into()))
+            .boxed()
     } else {
-        any::<(u128, u128)>().prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into())).boxed()
+        any::<(u128, u128)>()
+            .prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into()))
+            .boxed()
     }
 }
 
 /// Returns a template of 6-in-4 or 4-in-6, whose source or destination is a subscriber's.
 fn template() -> impl Strategy<Value = (Template, SubscriberAddresses)> {
-    let ends = any::<bool>().prop_flat_map(|is_six_in_four| (any_pair(!is_six_in_four), any_pair(is_six_in_four)));
-    let rest = (104usize..1514, any::<bool>(), any::<(u128, u128)>(), any::<(u8, u8)>(), any::<(bool, bool)>());
-    (ends, rest).prop_map(|((inner, outer), (frame_octets, is_source, bits, hops, varies))| {
-        let end = if is_source { DatagramEnd::Source } else { DatagramEnd::Destination };
-        let zero: IpAddr = if inner.0.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let at = |own: IpAddr, is_here: bool| if is_here && varies.0 { zero } else { own };
-        let bits_of = |bits: u128, is_ipv4: bool| if is_ipv4 { bits & 0xffff_ffff } else { bits };
-        let subscriber = SubscriberAddresses {
-            end,
-            inner: varies.0.then(|| bits_of(bits.0, inner.0.is_ipv4())),
-            outer: varies.1.then(|| bits_of(bits.1, outer.0.is_ipv4())),
-        };
-        let description = Description {
-            src_mac: MacAddress([2; 6]),
-            dst_mac: MacAddress([4; 6]),
-            src: at(inner.0, is_source),
-            dst: at(inner.1, !is_source),
-            hop_limit: hops.0,
-            frame_octets,
-            stream: 1,
-            variable_at: Description::usual_variable_at(IpVersion::of(inner.0)),
-            transport: Transport::Udp,
-            outer: Some(OuterHeader { src: outer.0, dst: outer.1, hop_limit: hops.1 }),
-        };
-        (Template::new(&description).unwrap(), subscriber)
-    })
+    let ends = any::<bool>()
+        .prop_flat_map(|is_six_in_four| (any_pair(!is_six_in_four), any_pair(is_six_in_four)));
+    let rest = (
+        104usize..1514,
+        any::<bool>(),
+        any::<(u128, u128)>(),
+        any::<(u8, u8)>(),
+        any::<(bool, bool)>(),
+    );
+    (ends, rest).prop_map(
+        |((inner, outer), (frame_octets, is_source, bits, hops, varies))| {
+            let end = if is_source {
+                DatagramEnd::Source
+            } else {
+                DatagramEnd::Destination
+            };
+            let zero: IpAddr = if inner.0.is_ipv4() {
+                Ipv4Addr::UNSPECIFIED.into()
+            } else {
+                Ipv6Addr::UNSPECIFIED.into()
+            };
+            let at = |own: IpAddr, is_here: bool| if is_here && varies.0 { zero } else { own };
+            let bits_of =
+                |bits: u128, is_ipv4: bool| if is_ipv4 { bits & 0xffff_ffff } else { bits };
+            let subscriber = SubscriberAddresses {
+                end,
+                inner: varies.0.then(|| bits_of(bits.0, inner.0.is_ipv4())),
+                outer: varies.1.then(|| bits_of(bits.1, outer.0.is_ipv4())),
+            };
+            let description = Description {
+                src_mac: MacAddress([2; 6]),
+                dst_mac: MacAddress([4; 6]),
+                src: at(inner.0, is_source),
+                dst: at(inner.1, !is_source),
+                hop_limit: hops.0,
+                frame_octets,
+                stream: 1,
+                variable_at: Description::usual_variable_at(IpVersion::of(inner.0)),
+                transport: Transport::Udp,
+                outer: Some(OuterHeader {
+                    src: outer.0,
+                    dst: outer.1,
+                    hop_limit: hops.1,
+                }),
+            };
+            (Template::new(&description).unwrap(), subscriber)
+        },
+    )
 }
 
 /// Returns version 4 or 6, addresses, hop limit, protocol and payload of an IP header that etherparse parsed; its checksum must be right.
@@ -59,14 +87,33 @@ fn read<'a>(net: &Option<NetSlice<'a>>) -> ((IpAddr, IpAddr), u8, u8, &'a [u8]) 
     match net.as_ref().expect("an IP header") {
         NetSlice::Ipv4(ip) => {
             let header = ip.header();
-            assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
-            let addresses = (header.source_addr().into(), header.destination_addr().into());
-            (addresses, header.ttl(), header.protocol().0, ip.payload().payload)
+            assert_eq!(
+                header.header_checksum(),
+                header.to_header().calc_header_checksum()
+            );
+            let addresses = (
+                header.source_addr().into(),
+                header.destination_addr().into(),
+            );
+            (
+                addresses,
+                header.ttl(),
+                header.protocol().0,
+                ip.payload().payload,
+            )
         }
         NetSlice::Ipv6(ip) => {
             let header = ip.header();
-            let addresses = (header.source_addr().into(), header.destination_addr().into());
-            (addresses, header.hop_limit(), header.next_header().0, ip.payload().payload)
+            let addresses = (
+                header.source_addr().into(),
+                header.destination_addr().into(),
+            );
+            (
+                addresses,
+                header.hop_limit(),
+                header.next_header().0,
+                ip.payload().payload,
+            )
         }
         other => panic!("{other:?}"),
     }

@@ -11,7 +11,8 @@ use sixbench_wire::{Description, MacAddress, StampedTime, Tag, Template, Variabl
 fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
     prop_oneof![
         any::<(u32, u32)>().prop_map(|(s, d)| (Ipv4Addr::from(s).into(), Ipv4Addr::from(d).into())),
-        any::<(u128, u128)>().prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into())),
+        any::<(u128, u128)>()
+            .prop_map(|(s, d)| (Ipv6Addr::from(s).into(), Ipv6Addr::from(d).into())),
     ]
 }
 
@@ -19,39 +20,55 @@ fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
 fn template() -> impl Strategy<Value = Template> {
     let sizes = prop_oneof![4 => 60usize..=1514, 1 => Just(60), 1 => 1515usize..=9212];
     let rest = (any::<[u8; 12]>(), any::<(u8, u8)>(), (0usize..7, 0usize..7));
-    (addresses(), sizes, rest).prop_map(|((src, dst), octets, (macs, (hop_limit, stream), places))| {
-        let frame_octets = if src.is_ipv6() { octets.max(80) } else { octets };
-        let [dst_mac, src_mac] = [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
-        let places_of_32_bits = if src.is_ipv4() { 1 } else { 7 };
-        let variable_at = (places.0 % places_of_32_bits * 2, places.1 % places_of_32_bits * 2);
-        let description = Description {
-            variable_at,
-            src_mac,
-            dst_mac,
-            src,
-            dst,
-            hop_limit,
-            frame_octets,
-            stream,
-            transport: Transport::Udp,
-            outer: None,
-        };
-        Template::new(&description).unwrap()
-    })
+    (addresses(), sizes, rest).prop_map(
+        |((src, dst), octets, (macs, (hop_limit, stream), places))| {
+            let frame_octets = if src.is_ipv6() {
+                octets.max(80)
+            } else {
+                octets
+            };
+            let [dst_mac, src_mac] =
+                [0, 6].map(|at| MacAddress(macs[at..at + 6].try_into().unwrap()));
+            let places_of_32_bits = if src.is_ipv4() { 1 } else { 7 };
+            let variable_at = (
+                places.0 % places_of_32_bits * 2,
+                places.1 % places_of_32_bits * 2,
+            );
+            let description = Description {
+                variable_at,
+                src_mac,
+                dst_mac,
+                src,
+                dst,
+                hop_limit,
+                frame_octets,
+                stream,
+                transport: Transport::Udp,
+                outer: None,
+            };
+            Template::new(&description).unwrap()
+        },
+    )
 }
 
 fn variable() -> impl Strategy<Value = Variable> {
     let addresses = prop::option::of(any::<(u32, u32)>());
-    (any::<(u16, u16)>(), 0..=MAX_SEQUENCE, any::<u64>(), addresses).prop_map(
-        |((source_port, destination_port), sequence, time_ns, addresses)| Variable {
-            source_port,
-            destination_port,
-            sequence,
-            time: StampedTime::new(time_ns),
-            addresses,
-            subscriber: None,
-        },
+    (
+        any::<(u16, u16)>(),
+        0..=MAX_SEQUENCE,
+        any::<u64>(),
+        addresses,
     )
+        .prop_map(
+            |((source_port, destination_port), sequence, time_ns, addresses)| Variable {
+                source_port,
+                destination_port,
+                sequence,
+                time: StampedTime::new(time_ns),
+                addresses,
+                subscriber: None,
+            },
+        )
 }
 
 proptest! {

@@ -33,7 +33,10 @@ struct Written<T> {
 impl<T: Serialize + DeserializeOwned> Written<T> {
     fn of(value: &T) -> Self {
         let json = serde_json::to_value(value).expect("JSON");
-        Self { read: T::deserialize(&json).expect("what was written"), json }
+        Self {
+            read: T::deserialize(&json).expect("what was written"),
+            json,
+        }
     }
 }
 
@@ -54,7 +57,11 @@ struct Changed<'s> {
 impl<'s> Changed<'s> {
     fn of(documents: &'s Documents) -> Self {
         let records = documents.records.iter().map(ChangedFile::of).collect();
-        Self { plan: ChangedFile::of(&documents.plan), facts: ChangedFile::of(&documents.facts), records }
+        Self {
+            plan: ChangedFile::of(&documents.plan),
+            facts: ChangedFile::of(&documents.facts),
+            records,
+        }
     }
 }
 
@@ -75,7 +82,8 @@ impl<'s, T: Clone + DeserializeOwned> ChangedFile<'s, T> {
     }
 
     fn read(self) -> serde_json::Result<T> {
-        self.changed.map_or_else(|| Ok(self.of.read.clone()), serde_json::from_value)
+        self.changed
+            .map_or_else(|| Ok(self.of.read.clone()), serde_json::from_value)
     }
 }
 
@@ -88,9 +96,20 @@ pub(super) fn sample() -> &'static SampleRun {
 
 fn make() -> SampleRun {
     let plan = sixbench_plan::load(PLAN, &super::plan::LIBRARY);
-    let plan = plan.unwrap_or_else(|mistakes| panic!("{}", sixbench_plan::render("plan", PLAN, &mistakes, false))).plan;
-    let of_one = |test: &Test| perform(&Plan { tests: vec![test.clone()], ..plan.clone() });
-    let documents = std::iter::once(perform(&plan)).chain(plan.tests.iter().map(of_one)).collect();
+    let plan = plan
+        .unwrap_or_else(|mistakes| {
+            panic!("{}", sixbench_plan::render("plan", PLAN, &mistakes, false))
+        })
+        .plan;
+    let of_one = |test: &Test| {
+        perform(&Plan {
+            tests: vec![test.clone()],
+            ..plan.clone()
+        })
+    };
+    let documents = std::iter::once(perform(&plan))
+        .chain(plan.tests.iter().map(of_one))
+        .collect();
     SampleRun { plan, documents }
 }
 
@@ -98,7 +117,11 @@ fn perform(plan: &Plan) -> Documents {
     let mut device = SimulatedDut::new(Behaviour::HardLimit, FrameRate(3_000), plan.seed);
     let Ok(records) = perform_with(plan, &mut device, &mut |_| ());
     let facts: Facts = serde_json::from_str(FACTS).expect("facts");
-    Documents { plan: Written::of(plan), facts: Written::of(&facts), records: records.iter().map(Written::of).collect() }
+    Documents {
+        plan: Written::of(plan),
+        facts: Written::of(&facts),
+        records: records.iter().map(Written::of).collect(),
+    }
 }
 
 /// The first octet selects the run, the second one the output; changes follow, each with its position.
@@ -110,9 +133,18 @@ pub(crate) fn run(octets: &[u8]) {
     while !input.0.is_empty() && !documents.records.is_empty() {
         change(&mut documents, &mut input);
     }
-    let Changed { plan, facts, records } = documents;
+    let Changed {
+        plan,
+        facts,
+        records,
+    } = documents;
     // Refuses numbers that no trial has, like the parser of `trials.jsonl`.
-    let record = |record: ChangedFile<'_, TrialRecord>| record.read().ok().filter(|record| record.first_outside().is_none());
+    let record = |record: ChangedFile<'_, TrialRecord>| {
+        record
+            .read()
+            .ok()
+            .filter(|record| record.first_outside().is_none())
+    };
     let records: Option<Vec<TrialRecord>> = records.into_iter().map(record).collect();
     if let (Ok(plan), Ok(facts), Some(records)) = (plan.read(), facts.read(), records) {
         write(what, &plan, &facts, &records);
@@ -174,12 +206,26 @@ fn leaf<'v>(value: &'v mut Value, left: &mut usize) -> Option<&'v mut Value> {
 
 /// Returns a different value to replace this one, usually of the same kind.
 fn value(old: &Value, input: &mut Input<'_>) -> Value {
-    const NUMBERS: [u64; 12] =
-        [0, 1, 2, 3, 100, 65_535, 1 << 31, u32::MAX as u64, 1 << 53, i64::MAX as u64, u64::MAX - 1, u64::MAX];
+    const NUMBERS: [u64; 12] = [
+        0,
+        1,
+        2,
+        3,
+        100,
+        65_535,
+        1 << 31,
+        u32::MAX as u64,
+        1 << 53,
+        i64::MAX as u64,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
     const FLOATS: [f64; 8] = [0.0, -1.0, 0.5, 1.5, 1e-300, 1e300, -1e300, 1e19];
     let how = input.octet();
     match old {
-        Value::Number(number) if number.is_u64() && how & 1 == 0 => NUMBERS[usize::from(how >> 1) % NUMBERS.len()].into(),
+        Value::Number(number) if number.is_u64() && how & 1 == 0 => {
+            NUMBERS[usize::from(how >> 1) % NUMBERS.len()].into()
+        }
         Value::Number(number) if number.is_u64() => input.u64().into(),
         Value::Number(_) => FLOATS[usize::from(how) % FLOATS.len()].into(),
         Value::String(_) => String::from_utf8_lossy(input.piece()).into(),
@@ -219,14 +265,29 @@ fn write(what: u8, plan: &Plan, facts: &Facts, records: &[TrialRecord]) {
         rfc_budget: None,
     };
     // Records in a newer format are refused.
-    let Ok(document) = Document::new(&input) else { return };
+    let Ok(document) = Document::new(&input) else {
+        return;
+    };
     if what & 0x80 != 0 {
         assert!(!document.terminal(100, false).is_empty());
         return;
     }
     match FILES[usize::from(what >> 1 & 0x3f) % FILES.len()] {
-        "figures" => assert!(document.figures().all(|(name, text)| !name.is_empty() && text.contains("<svg"))),
-        "parquet" => Document::PARQUET_FILES.into_iter().for_each(|name| document.write_parquet(name, Vec::new()).expect(name)),
-        name => assert_eq!(document.file(name).map(drop).map_err(|error| error.to_string()), Ok(()), "{name}"),
+        "figures" => assert!(
+            document
+                .figures()
+                .all(|(name, text)| !name.is_empty() && text.contains("<svg"))
+        ),
+        "parquet" => Document::PARQUET_FILES
+            .into_iter()
+            .for_each(|name| document.write_parquet(name, Vec::new()).expect(name)),
+        name => assert_eq!(
+            document
+                .file(name)
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            Ok(()),
+            "{name}"
+        ),
     }
 }

@@ -32,11 +32,21 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     let ends = isolation(arguments.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
-    let layout = Layout { cores: cores(&arguments)? };
+    let layout = Layout {
+        cores: cores(&arguments)?,
+    };
     let shared = WatchedTester::cores_shared_with(arguments.server, &layout.cores)?;
     let links = links_of_server(&layout.cores, shared.as_ref());
-    let _locks = locked(&links, &format!("dns64 {}", arguments.server), None, &arguments.waiting)?;
-    layout.warnings().iter().for_each(|warning| tell!("warning: {warning}"));
+    let _locks = locked(
+        &links,
+        &format!("dns64 {}", arguments.server),
+        None,
+        &arguments.waiting,
+    )?;
+    layout
+        .warnings()
+        .iter()
+        .for_each(|warning| tell!("warning: {warning}"));
     let mut tester = DnsTester::new(ends, settings(&arguments), layout, stop.clone());
     tester.probe(Duration::ZERO)?;
     let self_test_ns = arguments.duration_ns.min(LONGEST_SELF_TEST_NS);
@@ -44,14 +54,20 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
         tell!("{}", certified(&certificate));
     }
     let mut tester = WatchedTester::new(tester, shared);
-    if arguments.search { search::search(&arguments, &mut tester, &stop) } else { one(&arguments, &mut tester) }
+    if arguments.search {
+        search::search(&arguments, &mut tester, &stop)
+    } else {
+        one(&arguments, &mut tester)
+    }
 }
 
 /// Returns a sentence that says what this command does and does not do: unlike a plan it uses no namespaces, so it cannot know which path its queries
 /// take.
 fn statement(server: IpAddr) -> String {
     let way = match is_local(server) {
-        true => "an address of this machine, so the queries cross no link and server and tester share its cores",
+        true => {
+            "an address of this machine, so the queries cross no link and server and tester share its cores"
+        }
         false => "over this machine's own routes",
     };
     format!(
@@ -65,7 +81,9 @@ fn check(arguments: &args::Dns64) -> Result<(), Failed> {
     if let Some(file) = arguments.csv.as_deref().filter(|file| file.is_file()) {
         OwnFile::Queries.check(file)?;
     }
-    let families = arguments.from.map(|from| from.is_ipv4() == arguments.server.is_ipv4());
+    let families = arguments
+        .from
+        .map(|from| from.is_ipv4() == arguments.server.is_ipv4());
     if families == Some(false) {
         return Err(Failed::usage(format!(
             "--from and the server {} have addresses of different IP versions",
@@ -73,7 +91,9 @@ fn check(arguments: &args::Dns64) -> Result<(), Failed> {
         )));
     }
     if arguments.duration_ns == 0 || arguments.rate.frames_in(arguments.duration_ns) == 0 {
-        return Err(Failed::usage("no query would be sent: raise --rate or --for"));
+        return Err(Failed::usage(
+            "no query would be sent: raise --rate or --for",
+        ));
     }
     Ok(())
 }
@@ -106,14 +126,22 @@ fn ends(arguments: &args::Dns64) -> DnsEnds {
 }
 
 fn role(arguments: &args::Dns64) -> DnsRole {
-    if arguments.authoritative { DnsRole::Authority } else { DnsRole::Dns64 }
+    if arguments.authoritative {
+        DnsRole::Authority
+    } else {
+        DnsRole::Dns64
+    }
 }
 
 /// Returns the DNS test that the arguments ask for, with a plan's defaults for everything they leave out.
 fn asked(arguments: &args::Dns64) -> DnsTest {
     let standard = DnsTest::required(role(arguments));
     // A zone file holds few names, and an authoritative server has no cache.
-    let names = if arguments.authoritative { "10.0.0.0/16".parse().expect("a network") } else { standard.names };
+    let names = if arguments.authoritative {
+        "10.0.0.0/16".parse().expect("a network")
+    } else {
+        standard.names
+    };
     DnsTest {
         domain: arguments.domain.to_string(),
         names: arguments.names.unwrap_or(names),
@@ -130,9 +158,16 @@ fn asked(arguments: &args::Dns64) -> DnsTest {
 fn settings(arguments: &args::Dns64) -> DnsSettings {
     let prefix = (!arguments.authoritative).then_some(arguments.prefix);
     let asked = asked(arguments);
-    let population = NamePopulation { with_aaaa: asked.with_aaaa };
+    let population = NamePopulation {
+        with_aaaa: asked.with_aaaa,
+    };
     DnsSettings {
-        expectation: ExpectedAnswers { role: role(arguments), prefix, population, most_ttl: arguments.ttl_s },
+        expectation: ExpectedAnswers {
+            role: role(arguments),
+            prefix,
+            population,
+            most_ttl: arguments.ttl_s,
+        },
         domain: arguments.domain.clone(),
         names: asked.names,
         cached: arguments.cached,
@@ -147,7 +182,10 @@ fn settings(arguments: &args::Dns64) -> DnsSettings {
 }
 
 fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Failed> {
-    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(arguments.rate, arguments.duration_ns) };
+    let spec = TrialSpec {
+        kind: TrialKind::Queries,
+        ..TrialSpec::constant(arguments.rate, arguments.duration_ns)
+    };
     let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give_at)?;
     match arguments.json {
@@ -155,9 +193,16 @@ fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Fail
         false => output::print(trial_words::queries(&result))?,
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
-    Ok(if is_invalid { Exit::TesterUnfit } else { Exit::Done })
+    Ok(if is_invalid {
+        Exit::TesterUnfit
+    } else {
+        Exit::Done
+    })
 }
 
 fn trial_settings(arguments: &args::Dns64) -> TrialSettings {
-    TrialSettings { duration_ns: arguments.duration_ns, ..standard_trial(Profile::Custom) }
+    TrialSettings {
+        duration_ns: arguments.duration_ns,
+        ..standard_trial(Profile::Custom)
+    }
 }

@@ -23,18 +23,45 @@ const REST: Duration = Duration::from_millis(100);
 const LONG_REST: Duration = Duration::from_secs(2);
 
 /// Performs the search; prints each trial, the result, and the reason for an exit code other than 0.
-pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: &AtomicBool) -> Result<Exit, Failed> {
+pub(super) fn search(
+    arguments: &args::Dns64,
+    tester: &mut WatchedTester,
+    stop: &AtomicBool,
+) -> Result<Exit, Failed> {
     let plan = plan(arguments);
-    let after = |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
-        tell!("{}", trial_line(result, verdict));
-        if result.was_made_again() {
-            wait_until_quiet(patience, stop, jiff::Timestamp::now, || tester.occupant(), |text| tell!("{text}"))?;
-        }
-        Ok::<(), Failed>(stop::rest(stop, if verdict == Verdict::Passed { REST } else { LONG_REST })?)
-    };
-    let found = search_alone(&plan, tester, |tester, spec| Ok(tester.measure(spec)?), after)?;
+    let after =
+        |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
+            tell!("{}", trial_line(result, verdict));
+            if result.was_made_again() {
+                wait_until_quiet(
+                    patience,
+                    stop,
+                    jiff::Timestamp::now,
+                    || tester.occupant(),
+                    |text| tell!("{text}"),
+                )?;
+            }
+            Ok::<(), Failed>(stop::rest(
+                stop,
+                if verdict == Verdict::Passed {
+                    REST
+                } else {
+                    LONG_REST
+                },
+            )?)
+        };
+    let found = search_alone(
+        &plan,
+        tester,
+        |tester, spec| Ok(tester.measure(spec)?),
+        after,
+    )?;
     let conclusion = Conclusion::of(&found, plan.search.minimum, arguments.timeout_ns);
-    output::line(if arguments.json { found.json() } else { conclusion.words })?;
+    output::line(if arguments.json {
+        found.json()
+    } else {
+        conclusion.words
+    })?;
     if conclusion.exit != Exit::Done {
         tell!("{}", conclusion.exit.in_words());
     }
@@ -45,9 +72,23 @@ pub(super) fn search(arguments: &args::Dns64, tester: &mut WatchedTester, stop: 
 fn plan(arguments: &args::Dns64) -> Plan {
     let standard = standard_search(Profile::Smoke);
     let minimum = FrameRate(standard.minimum.0.min(arguments.rate.0 / 100).max(1));
-    let search = SearchSettings { method: SearchMethod::Binary, minimum, maximum: arguments.rate, ..standard };
-    let test = Test { measure: Measure::Dns(asked(arguments)), ..Test::of("dns64", "dns64") };
-    Plan::new("dns64", Profile::Custom, trial_settings(arguments), search, vec![test])
+    let search = SearchSettings {
+        method: SearchMethod::Binary,
+        minimum,
+        maximum: arguments.rate,
+        ..standard
+    };
+    let test = Test {
+        measure: Measure::Dns(asked(arguments)),
+        ..Test::of("dns64", "dns64")
+    };
+    Plan::new(
+        "dns64",
+        Profile::Custom,
+        trial_settings(arguments),
+        search,
+        vec![test],
+    )
 }
 
 /// The sentence about a search, and the exit code. Both follow from the bracket alone, in every output format.
@@ -60,18 +101,34 @@ impl Conclusion {
     fn of(found: &SearchFound, minimum: FrameRate, timeout_ns: u64) -> Self {
         let (exit, note, unknown) = match found.bracket.limit {
             Limit::Dut => (Exit::Done, "", None),
-            Limit::Maximum => (Exit::Done, " or more: --rate is the highest that was tried", None),
-            Limit::Tester => (Exit::TesterUnfit, " or more: the tester could not go further", Some("the tester fell short")),
-            Limit::Disturbed => {
-                (Exit::TesterUnfit, " or more: other work disturbed the trials", Some("other work disturbed the trials"))
-            }
+            Limit::Maximum => (
+                Exit::Done,
+                " or more: --rate is the highest that was tried",
+                None,
+            ),
+            Limit::Tester => (
+                Exit::TesterUnfit,
+                " or more: the tester could not go further",
+                Some("the tester fell short"),
+            ),
+            Limit::Disturbed => (
+                Exit::TesterUnfit,
+                " or more: other work disturbed the trials",
+                Some("other work disturbed the trials"),
+            ),
         };
         let words = match (found.bracket.lower, unknown) {
             (Some(FrameRate(rate)), _) => {
-                format!("{rate} queries/s, all answered correctly within {}{note}", show_ns(timeout_ns))
+                format!(
+                    "{rate} queries/s, all answered correctly within {}{note}",
+                    show_ns(timeout_ns)
+                )
             }
             (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
-            (None, Some(why)) => format!("the server's limit is not known: {why} down to {} queries/s", minimum.0),
+            (None, Some(why)) => format!(
+                "the server's limit is not known: {why} down to {} queries/s",
+                minimum.0
+            ),
         };
         Self { exit, words }
     }
@@ -88,15 +145,23 @@ mod tests {
     const CAPACITY: FrameRate = FrameRate(700);
 
     fn arguments() -> args::Dns64 {
-        let line = ["sixbench", "dns64", "::1", "--rate", "1000", "--for", "1s", "--search"];
-        match Arguments::try_parse_from(line).expect("a command line").command {
+        let line = [
+            "sixbench", "dns64", "::1", "--rate", "1000", "--for", "1s", "--search",
+        ];
+        match Arguments::try_parse_from(line)
+            .expect("a command line")
+            .command
+        {
             Command::Dns64(arguments) => arguments,
             other => panic!("{other:?}"),
         }
     }
 
     /// Returns the result of the search on a simulated server whose results `disturb` alters, and the verdicts of the trials.
-    fn found(mut server: SimulatedDut, disturb: impl Fn(&mut TrialResult)) -> (SearchFound, Vec<Verdict>) {
+    fn found(
+        mut server: SimulatedDut,
+        disturb: impl Fn(&mut TrialResult),
+    ) -> (SearchFound, Vec<Verdict>) {
         let mut told = Vec::new();
         let measure = |server: &mut SimulatedDut, spec: &TrialSpec| {
             let Ok(mut result) = server.measure(spec);
@@ -107,7 +172,8 @@ mod tests {
             told.push(verdict);
             Ok::<(), Failed>(())
         };
-        let found = search_alone(&plan(&arguments()), &mut server, measure, after).expect("a result");
+        let found =
+            search_alone(&plan(&arguments()), &mut server, measure, after).expect("a result");
         (found, told)
     }
 
@@ -134,7 +200,10 @@ mod tests {
         let (found, told) = found(server(Behaviour::HardLimit), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
-        assert!(words.ends_with(" queries/s, all answered correctly within 1s"), "{words}");
+        assert!(
+            words.ends_with(" queries/s, all answered correctly within 1s"),
+            "{words}"
+        );
         assert_eq!(told.len(), found.results.len());
     }
 
@@ -144,8 +213,15 @@ mod tests {
         for milliseconds in [60, 1_000] {
             let (found, _) = found(server(Behaviour::HardLimit), taken(milliseconds));
             let (limit, exit, words) = concluded(&found);
-            assert_eq!((limit, exit), (Limit::Disturbed, Exit::TesterUnfit), "{milliseconds} ms");
-            assert!(words.ends_with(" within 1s or more: other work disturbed the trials"), "{words}");
+            assert_eq!(
+                (limit, exit),
+                (Limit::Disturbed, Exit::TesterUnfit),
+                "{milliseconds} ms"
+            );
+            assert!(
+                words.ends_with(" within 1s or more: other work disturbed the trials"),
+                "{words}"
+            );
         }
     }
 
@@ -162,31 +238,48 @@ mod tests {
         let (found, _) = found(server(Behaviour::SlowTester { ceiling: 0.5 }), |_| ());
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Tester, Exit::TesterUnfit));
-        assert!(words.ends_with(" or more: the tester could not go further"), "{words}");
+        assert!(
+            words.ends_with(" or more: the tester could not go further"),
+            "{words}"
+        );
     }
 
     #[test]
     fn of_a_search_without_a_valid_trial_nothing_is_said_of_the_server() {
         let stalled = |result: &mut TrialResult| {
-            result.faults.push(Fault::PreloadFailed { failed: 1, of: 1 });
+            result
+                .faults
+                .push(Fault::PreloadFailed { failed: 1, of: 1 });
         };
         let (found, _) = found(server(Behaviour::HardLimit), stalled);
         let (_, exit, words) = concluded(&found);
         assert_eq!(exit, Exit::TesterUnfit);
-        assert_eq!(words, "the server's limit is not known: the tester fell short down to 10 queries/s");
+        assert_eq!(
+            words,
+            "the server's limit is not known: the tester fell short down to 10 queries/s"
+        );
     }
 
     #[test]
     fn a_rate_at_which_everything_passes_is_a_lower_bound_and_done() {
-        let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(5_000), 1), |_| ());
+        let (found, _) = found(
+            SimulatedDut::new(Behaviour::HardLimit, FrameRate(5_000), 1),
+            |_| (),
+        );
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Maximum, Exit::Done));
-        assert_eq!(words, "1000 queries/s, all answered correctly within 1s or more: --rate is the highest that was tried");
+        assert_eq!(
+            words,
+            "1000 queries/s, all answered correctly within 1s or more: --rate is the highest that was tried"
+        );
     }
 
     #[test]
     fn a_server_that_answers_nothing_is_done_and_said_to_have_passed_nothing() {
-        let (found, _) = found(SimulatedDut::new(Behaviour::HardLimit, FrameRate(1), 1), |_| ());
+        let (found, _) = found(
+            SimulatedDut::new(Behaviour::HardLimit, FrameRate(1), 1),
+            |_| (),
+        );
         let (limit, exit, words) = concluded(&found);
         assert_eq!((limit, exit), (Limit::Dut, Exit::Done));
         assert_eq!(words, "nothing passed, not even 10 queries/s");

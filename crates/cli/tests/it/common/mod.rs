@@ -23,14 +23,20 @@ pub(crate) const SIITPERF: &str = include_str!("../../../../siitperf-import/test
 
 /// Returns the recipe of a router without any set-up, followed by these lines of TOML.
 pub(crate) fn router(name: &str, title: &str, more: &str) -> String {
-    format!("name = \"{name}\"\ntitle = \"{title}\"\n{}{more}", include_str!("router.toml"))
+    format!(
+        "name = \"{name}\"\ntitle = \"{title}\"\n{}{more}",
+        include_str!("router.toml")
+    )
 }
 
 /// Returns the variable with the directory of the locks that keep runs apart. Each test has a separate one, so that other tests do not affect it.
 pub(crate) fn locks() -> (&'static str, String) {
     let user = fs::metadata("/proc/self").map_or(0, |own| own.uid());
     let test = std::thread::current().name().unwrap_or("none").to_owned();
-    ("SIXBENCH_LOCKS", format!("{}/locks-{user}/{test}", env!("CARGO_TARGET_TMPDIR")))
+    (
+        "SIXBENCH_LOCKS",
+        format!("{}/locks-{user}/{test}", env!("CARGO_TARGET_TMPDIR")),
+    )
 }
 
 /// Returns a command that runs the program with plain output and with locks of this test only.
@@ -62,7 +68,9 @@ pub(crate) fn start(arguments: &[&str]) -> Child {
 /// Starts the program in a network namespace, with its output captured.
 pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
     let mut command = with_environment(Command::new("ip"));
-    command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")]).args(arguments);
+    command
+        .args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sixbench")])
+        .args(arguments);
     captured(command.stdin(Stdio::null()))
 }
 
@@ -70,17 +78,31 @@ pub(crate) fn start_in(namespace: &str, arguments: &[&str]) -> Child {
 /// since the namespaces of a killed tester must outlive it, as they do on a separate machine.
 pub(crate) fn start_to_be_killed(namespace: &str, arguments: &[&str]) -> Child {
     let mut command = with_environment(Command::new("nsenter"));
-    command.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_sixbench")).args(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("sixbench")
+    command
+        .arg(format!("--net=/run/netns/{namespace}"))
+        .arg(env!("CARGO_BIN_EXE_sixbench"))
+        .args(arguments);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sixbench")
 }
 
 fn captured(command: &mut Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sixbench")
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sixbench")
 }
 
 /// Sends a process the signal of this name.
 pub(crate) fn signal(child: &Child, name: &str) {
-    let status = Command::new("sh").args(["-c", &format!("kill -s {name} {}", child.id())]).status();
+    let status = Command::new("sh")
+        .args(["-c", &format!("kill -s {name} {}", child.id())])
+        .status();
     assert!(status.expect("sh").success());
 }
 
@@ -88,7 +110,10 @@ pub(crate) fn signal(child: &Child, name: &str) {
 pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(120);
     while !is_so() {
-        assert!(child.try_wait().expect("a state").is_none(), "it ended, and there is no {what}");
+        assert!(
+            child.try_wait().expect("a state").is_none(),
+            "it ended, and there is no {what}"
+        );
         assert!(Instant::now() < end, "no {what} within two minutes");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -96,14 +121,23 @@ pub(crate) fn wait_until(child: &mut Child, what: &str, is_so: impl Fn() -> bool
 
 /// Fails unless a run was completed. On a noisy machine the tester may never have been valid (4), but there are results then, too.
 pub(crate) fn assert_ran(output: &Output) {
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{:?}: {}", output.status, text(&output.stderr));
+    assert!(
+        matches!(output.status.code(), Some(0 | 4)),
+        "{:?}: {}",
+        output.status,
+        text(&output.stderr)
+    );
 }
 
 /// Returns the complete lines of `trials.jsonl`, which may belong to a run in progress or to one that was killed.
 pub(crate) fn records(results: &str) -> Vec<Value> {
     let trials = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();
-    let whole = trials.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    whole.map(|line| serde_json::from_str(line).expect("a record")).collect()
+    let whole = trials
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'));
+    whole
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect()
 }
 
 /// Returns `facts.json`.
@@ -114,16 +148,25 @@ pub(crate) fn facts(results: &str) -> Value {
 
 /// Returns the namespaces of a process that is or was a run.
 pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
-    let entries = fs::read_dir("/run/netns").into_iter().flatten().filter_map(|e| e.ok()?.file_name().into_string().ok());
-    entries.filter(|name| name.starts_with(&format!("sb-{pid}-"))).collect()
+    let entries = fs::read_dir("/run/netns")
+        .into_iter()
+        .flatten()
+        .filter_map(|e| e.ok()?.file_name().into_string().ok());
+    entries
+        .filter(|name| name.starts_with(&format!("sb-{pid}-")))
+        .collect()
 }
 
 /// Gives back and removes what a killed run left behind, as the next run would: its interfaces, its namespaces, and the directories of its ssh
 /// connections. A run that starts at the same time may have been faster.
 pub(crate) fn sweep_after(killed: &Child) {
     interfaces::give_back_stale(&Shell::new());
-    namespaces_of(killed.id()).iter().for_each(|left| drop(Shell::new().look(&["ip", "netns", "del", left])));
-    directories::of_process(killed.id(), |role| role.starts_with("ssh-")).iter().for_each(|left| drop(fs::remove_dir(left)));
+    namespaces_of(killed.id())
+        .iter()
+        .for_each(|left| drop(Shell::new().look(&["ip", "netns", "del", left])));
+    directories::of_process(killed.id(), |role| role.starts_with("ssh-"))
+        .iter()
+        .for_each(|left| drop(fs::remove_dir(left)));
 }
 
 /// Waits until a run that is measuring has stored its first trial.
@@ -146,7 +189,8 @@ pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sixbench-test-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sixbench-test-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a directory");
         Self(path)

@@ -135,7 +135,10 @@ repetitions = 1
 
 /// Returns [`DNS64`] with the tester's authority alone.
 pub(crate) fn dns64_alone() -> &'static str {
-    DNS64.split("[[test]]\nname = \"real\"").next().expect("a plan")
+    DNS64
+        .split("[[test]]\nname = \"real\"")
+        .next()
+        .expect("a plan")
 }
 
 /// Returns the plan with a thousand repetitions instead of one, so that its run only ends when the test ends it.
@@ -156,5 +159,7 @@ pub(crate) const MAXIMUM: u64 = 100;
 pub(crate) fn through([left, right]: [&str; 2], lines: &str) -> String {
     let settings = settings!("200ms" + "500ms", "50" to "100", "50%");
     let testbed = format!("[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n");
-    format!("name = \"cabled\"\n{settings}{testbed}[[test]]\nname = \"t\"\nrepetitions = 1\n{lines}")
+    format!(
+        "name = \"cabled\"\n{settings}{testbed}[[test]]\nname = \"t\"\nrepetitions = 1\n{lines}"
+    )
 }

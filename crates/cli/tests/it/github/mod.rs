@@ -69,7 +69,9 @@ impl Run {
 
     /// Returns an output of the step `sixbench`.
     pub(crate) fn output(&self, name: &str) -> &str {
-        self.0["outputs"]["sixbench"][name].as_str().unwrap_or_default()
+        self.0["outputs"]["sixbench"][name]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// Returns the folder with an artefact that was uploaded.
@@ -94,18 +96,32 @@ impl GitHub {
         });
         scratch.write("server/state.json", &state.to_string());
         let mut server = Command::new(PYTHON);
-        server.args(["-B", &format!("{HERE}/server.py"), &scratch.path("server")]).stdout(Stdio::piped());
+        server
+            .args(["-B", &format!("{HERE}/server.py"), &scratch.path("server")])
+            .stdout(Stdio::piped());
         let mut server = server.spawn().expect("python3");
         let mut ready = String::new();
-        BufReader::new(server.stdout.take().expect("its output")).read_line(&mut ready).expect("ready");
+        BufReader::new(server.stdout.take().expect("its output"))
+            .read_line(&mut ready)
+            .expect("ready");
         assert_eq!(ready, "ready\n");
-        scratch.write("gh/config.yml", &format!("http_unix_socket: {}\n", scratch.path("server/socket")));
-        Self { scratch, server, runs: 0 }
+        scratch.write(
+            "gh/config.yml",
+            &format!("http_unix_socket: {}\n", scratch.path("server/socket")),
+        );
+        Self {
+            scratch,
+            server,
+            runs: 0,
+        }
     }
 
     /// Returns what GitHub knows.
     pub(crate) fn state(&self) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.scratch.path("server/state.json")).expect("the state")).expect("JSON")
+        serde_json::from_str(
+            &fs::read_to_string(self.scratch.path("server/state.json")).expect("the state"),
+        )
+        .expect("JSON")
     }
 
     /// Changes what GitHub knows.
@@ -148,7 +164,13 @@ impl GitHub {
             let plan = plan(&[test("t")]);
             for (number, more) in [(1, 0), (2, 300), (3, 150), (4, 450)] {
                 let records = records(&plan, |_| dut(capacity + more));
-                write(&self.scratch, &format!("{folder}/run-{number}"), &plan, &records, &Facts::default());
+                write(
+                    &self.scratch,
+                    &format!("{folder}/run-{number}"),
+                    &plan,
+                    &records,
+                    &Facts::default(),
+                );
             }
         }
         self.scratch.path(&folder)
@@ -156,9 +178,11 @@ impl GitHub {
 
     /// Returns an example of a workflow, with a part of it replaced.
     pub(crate) fn workflow(&self, name: &str, part: &str, by: &str) -> String {
-        let text = fs::read_to_string(format!("{ROOT}/.github/workflows-examples/{name}")).expect("a workflow");
+        let text = fs::read_to_string(format!("{ROOT}/.github/workflows-examples/{name}"))
+            .expect("a workflow");
         assert!(text.contains(part), "{text}");
-        self.scratch.write(&format!("workflows/{name}"), &text.replace(part, by))
+        self.scratch
+            .write(&format!("workflows/{name}"), &text.replace(part, by))
     }
 
     /// Runs an example of a workflow on a device that forwards this many frames/s.
@@ -172,24 +196,38 @@ impl GitHub {
         self.runs += 1;
         let folder = self.scratch.path(&format!("job-{}", self.runs));
         fs::create_dir_all(format!("{folder}/workspace")).expect("a workspace");
-        let name = Path::new(workflow).file_name().and_then(|name| name.to_str()).expect("a name");
+        let name = Path::new(workflow)
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name");
         let inputs = match event {
             Event::ByHand { accept } => json!({ "accept": accept }),
             Event::Push | Event::PullRequest { .. } => json!({}),
         };
-        let own = self.scratch.path(if name == "aa.yml" { "source" } else { "tayga" });
+        let own = self
+            .scratch
+            .path(if name == "aa.yml" { "source" } else { "tayga" });
         let job = json!({
             "workflow": workflow, "workspace": format!("{folder}/workspace"), "cache": self.scratch.path("cache"), "inputs": inputs,
             "repositories": { REPOSITORY: own, "sixbench/sixbench": self.scratch.path("source") },
             "github": self.context(name, event), "environment": self.environment(capacity),
         });
-        let job = self.scratch.write(&format!("job-{}/job.json", self.runs), &job.to_string());
+        let job = self
+            .scratch
+            .write(&format!("job-{}/job.json", self.runs), &job.to_string());
         let mut runner = Command::new(PYTHON);
-        let done = runner.args(["-B", &format!("{HERE}/runner.py"), &job]).output().expect("python3");
+        let done = runner
+            .args(["-B", &format!("{HERE}/runner.py"), &job])
+            .output()
+            .expect("python3");
         assert!(done.status.success(), "{}", text(&done.stderr));
         let run = Run(serde_json::from_slice(&done.stdout).expect("JSON"));
         if !matches!(event, Event::PullRequest { .. }) {
-            let conclusion = if run.succeeded() { "success" } else { "failure" };
+            let conclusion = if run.succeeded() {
+                "success"
+            } else {
+                "failure"
+            };
             let more = json!({ "id": 100 + self.runs, "workflow": name, "conclusion": conclusion });
             self.earlier(&more, run.upload("sixbench-results"));
         }
@@ -223,7 +261,10 @@ impl GitHub {
     /// Returns the first commit of the translator's repository.
     fn git_base(&self) -> String {
         let mut git = Command::new("git");
-        let done = git.args(["-C", &self.scratch.path("tayga"), "rev-parse", "HEAD^"]).output().expect("git");
+        let done = git
+            .args(["-C", &self.scratch.path("tayga"), "rev-parse", "HEAD^"])
+            .output()
+            .expect("git");
         text(&done.stdout).trim().to_owned()
     }
 
@@ -243,8 +284,12 @@ impl GitHub {
 /// Returns the folder with the programs of rustup.
 fn cargo_programs() -> String {
     let home = std::env::var("HOME").unwrap_or_default();
-    let programs = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo")) + "/bin";
-    assert!(Path::new(&programs).join("rustup").exists(), "this test needs rustup (rustup.rs), which workflows install");
+    let programs =
+        std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo")) + "/bin";
+    assert!(
+        Path::new(&programs).join("rustup").exists(),
+        "this test needs rustup (rustup.rs), which workflows install"
+    );
     programs
 }
 
@@ -252,9 +297,16 @@ fn cargo_programs() -> String {
 fn rustup(scratch: &Scratch) {
     let home = std::env::var("HOME").unwrap_or_default();
     let real = std::env::var("RUSTUP_HOME").unwrap_or_else(|_| format!("{home}/.rustup"));
-    scratch.write("rustup/settings.toml", "version = \"12\"\nprofile = \"minimal\"\n");
+    scratch.write(
+        "rustup/settings.toml",
+        "version = \"12\"\nprofile = \"minimal\"\n",
+    );
     for folder in ["toolchains", "update-hashes"] {
-        symlink(format!("{real}/{folder}"), scratch.path(&format!("rustup/{folder}"))).expect("a link");
+        symlink(
+            format!("{real}/{folder}"),
+            scratch.path(&format!("rustup/{folder}")),
+        )
+        .expect("a link");
     }
     fs::create_dir(scratch.path("home")).expect("a home directory");
 }
@@ -267,10 +319,15 @@ fn source(scratch: &Scratch) {
         "source/Cargo.toml",
         "[package]\nname = \"sixbench\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[[bin]]\nname = \"sixbench\"\npath = \"crates/main.rs\"\n",
     );
-    scratch.write("source/Cargo.lock", "version = 4\n[[package]]\nname = \"sixbench\"\nversion = \"0.0.0\"\n");
+    scratch.write(
+        "source/Cargo.lock",
+        "version = 4\n[[package]]\nname = \"sixbench\"\nversion = \"0.0.0\"\n",
+    );
     scratch.write("source/crates/main.rs", include_str!("sixbench.rs"));
     for folder in [".github", "plans", "profiles", "recipes", "scripts"] {
-        let copied = Command::new("cp").args(["-r", &format!("{ROOT}/{folder}"), &scratch.path("source/")]).status();
+        let copied = Command::new("cp")
+            .args(["-r", &format!("{ROOT}/{folder}"), &scratch.path("source/")])
+            .status();
         assert!(copied.expect("cp").success());
     }
 }
@@ -278,12 +335,12 @@ fn source(scratch: &Scratch) {
 /// Makes the repository of a translator, with two commits.
 fn tayga(scratch: &Scratch) {
     scratch.write("tayga/Makefile", "tayga:\n\tcp /bin/true tayga\n");
-    let script =
-        "git init -q -b main && git add . && git commit -q -m first && git tag v1 && git commit -q --allow-empty -m second";
+    let script = "git init -q -b main && git add . && git commit -q -m first && git tag v1 && git commit -q --allow-empty -m second";
     let mut git = Command::new("sh");
     git.args(["-c", script]).current_dir(scratch.path("tayga"));
     for who in ["AUTHOR", "COMMITTER"] {
-        git.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@example.org");
+        git.env(format!("GIT_{who}_NAME"), "a")
+            .env(format!("GIT_{who}_EMAIL"), "a@example.org");
     }
     assert!(git.status().expect("git").success());
 }

@@ -45,7 +45,13 @@ impl Answerer {
     /// Creates an answerer for a server with these addresses, which are those of its name's records.
     pub fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
         let of = |with_aaaa, rtype| {
-            Tail::cut(AddressZone { population: NamePopulation { with_aaaa }, ..AddressZone::clone(&zone) }, rtype)
+            Tail::cut(
+                AddressZone {
+                    population: NamePopulation { with_aaaa },
+                    ..AddressZone::clone(&zone)
+                },
+                rtype,
+            )
         };
         Self {
             question: 1 + NAME_LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
@@ -82,12 +88,19 @@ impl Answerer {
         let address = self.address(question)?;
         let (tail, kind) = match question[question.len() - TYPE_AND_CLASS..] {
             [0, 1, 0, 1] => (&self.a, QueryKind::A(address)),
-            [0, 28, 0, 1] if self.records.zone.population.has_aaaa(address) => (&self.aaaa, QueryKind::Aaaa(address)),
+            [0, 28, 0, 1] if self.records.zone.population.has_aaaa(address) => {
+                (&self.aaaa, QueryKind::Aaaa(address))
+            }
             [0, 28, 0, 1] => (&self.nothing, QueryKind::Aaaa(address)),
             _ => return None,
         };
         out[..2].copy_from_slice(&header[..2]);
-        out[2..6].copy_from_slice(&[AUTHORITATIVE_RESPONSE | header[2] & RECURSION_DESIRED, 0, 0, 1]);
+        out[2..6].copy_from_slice(&[
+            AUTHORITATIVE_RESPONSE | header[2] & RECURSION_DESIRED,
+            0,
+            0,
+            1,
+        ]);
         out[6..10].copy_from_slice(&tail.counts);
         out[10..12].copy_from_slice(&[0, header[11]]);
         out[HEADER..end].copy_from_slice(question);
@@ -109,7 +122,8 @@ impl Answerer {
         let suffix = &rest[..rest.len() - TYPE_AND_CLASS];
         let ours = self.records.zone.domain.wire();
         // The octets of label lengths are below all letters, so ignoring the case of all octets only affects letters.
-        let is_ours = usize::from(label[0]) == NAME_LABEL && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
+        let is_ours = usize::from(label[0]) == NAME_LABEL
+            && (suffix == ours || suffix.eq_ignore_ascii_case(ours));
         read_label(label[1..].try_into().ok()?).filter(|_| is_ours)
     }
 }
@@ -126,7 +140,10 @@ impl Tail {
         let mut out = [0; MOST_OCTETS];
         let answer = message::answer(&ZoneRecords::new(Arc::new(zone), &[]), &query, &mut out);
         let counts = [out[6], out[7], out[8], out[9]];
-        Self { counts, octets: out[query.len()..answer.octets].into() }
+        Self {
+            counts,
+            octets: out[query.len()..answer.octets].into(),
+        }
     }
 }
 
@@ -142,7 +159,8 @@ fn opt_for(count: u8, rest: &[u8]) -> Option<&'static [u8]> {
     match (count, rest) {
         (0, []) => Some(&[]),
         (1, [0, 0, 41, _, _, _, 0, flags, _, high, low, options @ ..])
-            if usize::from(u16::from_be_bytes([*high, *low])) == options.len() && are_whole(options) =>
+            if usize::from(u16::from_be_bytes([*high, *low])) == options.len()
+                && are_whole(options) =>
         {
             Some(&OPT[usize::from(flags >> 7)])
         }

@@ -20,12 +20,19 @@ struct AskedRange {
 impl AskedNames {
     /// Creates it with no name asked for, for ranges of addresses that are each given by first address and size.
     pub fn new(ranges: &[(u32, u64)]) -> Self {
-        Self { ranges: ranges.iter().map(AskedRange::new).collect(), repeated: Box::default() }
+        Self {
+            ranges: ranges.iter().map(AskedRange::new).collect(),
+            repeated: Box::default(),
+        }
     }
 
     /// Also watches these ranges, and tracks for each of their names whether it was asked for since the last [`Self::take`].
     pub fn with_repeated(mut self, ranges: &[(u32, u64)]) -> Self {
-        self.ranges = self.ranges.into_iter().chain(ranges.iter().map(AskedRange::new)).collect();
+        self.ranges = self
+            .ranges
+            .into_iter()
+            .chain(ranges.iter().map(AskedRange::new))
+            .collect();
         self.repeated = ranges.iter().map(AskedRange::new).collect();
         self
     }
@@ -54,12 +61,19 @@ impl AskedNames {
     #[inline]
     pub fn take(&self, address: u32) -> bool {
         let mut found = self.repeated.iter().filter_map(|range| range.find(address));
-        found.any(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0 && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0)
+        found.any(|(word, bit)| {
+            word.load(Ordering::Relaxed) & bit != 0
+                && word.fetch_and(!bit, Ordering::Relaxed) & bit != 0
+        })
     }
 
     /// Returns the number of different names asked for. Names in overlapping ranges are counted twice.
     pub fn names(&self) -> u64 {
-        self.ranges.iter().flat_map(|range| &range.words).map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+        self.ranges
+            .iter()
+            .flat_map(|range| &range.words)
+            .map(|word| u64::from(word.load(Ordering::Relaxed).count_ones()))
+            .sum()
     }
 
     /// Clears everything.
@@ -75,7 +89,11 @@ impl AskedNames {
 impl AskedRange {
     fn new(&(first, count): &(u32, u64)) -> Self {
         let words = (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Self { first, count, words }
+        Self {
+            first,
+            count,
+            words,
+        }
     }
 
     #[inline]
@@ -92,7 +110,9 @@ mod tests {
     #[test]
     fn a_name_is_counted_once_however_often_it_is_asked_for() {
         let asked = AskedNames::new(&[(1000, 200), (u32::MAX, 1)]);
-        [1000, 1000, 1063, 1064, 1199, u32::MAX].into_iter().for_each(|address| asked.note(address));
+        [1000, 1000, 1063, 1064, 1199, u32::MAX]
+            .into_iter()
+            .for_each(|address| asked.note(address));
         assert_eq!(asked.names(), 5);
         assert!(asked.saw(1199) && asked.saw(u32::MAX) && !asked.saw(1001));
         asked.clear();
@@ -102,7 +122,9 @@ mod tests {
     #[test]
     fn names_outside_of_the_ranges_are_not_watched() {
         let asked = AskedNames::new(&[(1000, 200)]);
-        [0, 999, 1200, u32::MAX].into_iter().for_each(|address| asked.note(address));
+        [0, 999, 1200, u32::MAX]
+            .into_iter()
+            .for_each(|address| asked.note(address));
         assert_eq!((asked.names(), asked.saw(1200)), (0, false));
     }
 

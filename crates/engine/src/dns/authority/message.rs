@@ -40,7 +40,10 @@ pub struct Answer {
 }
 
 /// No answer, for a message that was not a query.
-const SILENCE: Answer = Answer { octets: 0, kind: QueryKind::Malformed };
+const SILENCE: Answer = Answer {
+    octets: 0,
+    kind: QueryKind::Malformed,
+};
 /// Octet 2 of a header.
 const TRUNCATED: u8 = 2;
 
@@ -70,13 +73,19 @@ struct AnswerContent {
 
 impl AnswerContent {
     fn error(rcode: OptRcode) -> Self {
-        Self { rcode, is_ours: false, record: None }
+        Self {
+            rcode,
+            is_ours: false,
+            record: None,
+        }
     }
 }
 
 /// Answers any message.
 pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OCTETS]) -> Answer {
-    let Ok(message) = Message::from_slice(query) else { return SILENCE };
+    let Ok(message) = Message::from_slice(query) else {
+        return SILENCE;
+    };
     if message.header().qr() {
         // Two servers that answered each other's answers would never stop.
         return SILENCE;
@@ -84,12 +93,17 @@ pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OC
     if message.header().opcode() != Opcode::QUERY {
         return bare(query, OptRcode::NOTIMP, 0, QueryKind::Other, out);
     }
-    let Some(asked) = ParsedQuery::read(message) else { return bare(query, OptRcode::FORMERR, 0, QueryKind::Malformed, out) };
+    let Some(asked) = ParsedQuery::read(message) else {
+        return bare(query, OptRcode::FORMERR, 0, QueryKind::Malformed, out);
+    };
     let (finding, kind) = asked.look_up(records);
     match asked.compose(records, finding) {
         Ok(octets) => {
             out[..octets.len()].copy_from_slice(&octets);
-            Answer { octets: octets.len(), kind }
+            Answer {
+                octets: octets.len(),
+                kind,
+            }
         }
         // Names are too short for this to happen.
         Err(_) => bare(query, OptRcode::NOERROR, TRUNCATED, kind, out),
@@ -97,13 +111,22 @@ pub(super) fn answer(records: &ZoneRecords, query: &[u8], out: &mut [u8; MOST_OC
 }
 
 /// Returns an answer that is only a header.
-fn bare(query: &[u8], rcode: OptRcode, flags: u8, kind: QueryKind, out: &mut [u8; MOST_OCTETS]) -> Answer {
+fn bare(
+    query: &[u8],
+    rcode: OptRcode,
+    flags: u8,
+    kind: QueryKind,
+    out: &mut [u8; MOST_OCTETS],
+) -> Answer {
     const KEPT: u8 = 0b0111_1001; // operation and RD
     out[..HEADER].fill(0);
     out[..2].copy_from_slice(&query[..2]);
     out[2] = 0x80 | query[2] & KEPT | flags;
     out[3] = rcode.rcode().to_int();
-    Answer { octets: HEADER, kind }
+    Answer {
+        octets: HEADER,
+        kind,
+    }
 }
 
 impl<'a> ParsedQuery<'a> {
@@ -113,9 +136,16 @@ impl<'a> ParsedQuery<'a> {
         if (counts.qdcount(), counts.ancount()) != (1, 0) {
             return None;
         }
-        let question = message.question().next()?.ok().filter(|question| !question.qname().is_compressed())?;
+        let question = message
+            .question()
+            .next()?
+            .ok()
+            .filter(|question| !question.qname().is_compressed())?;
         let mut authority = message.authority().ok()?;
-        authority.by_ref().try_for_each(|record| record.map(drop)).ok()?;
+        authority
+            .by_ref()
+            .try_for_each(|record| record.map(drop))
+            .ok()?;
         let mut additional = authority.next_section().ok()??;
         let mut edns = None;
         for record in additional.by_ref() {
@@ -123,11 +153,18 @@ impl<'a> ParsedQuery<'a> {
             if record.rtype() == Rtype::OPT {
                 let is_first_at_root = edns.is_none() && record.owner().is_root();
                 let opt = OptRecord::from_record(record.to_record::<Opt<_>>().ok()??);
-                edns = is_first_at_root.then_some(Edns { version: opt.version(), dnssec_ok: opt.dnssec_ok() });
+                edns = is_first_at_root.then_some(Edns {
+                    version: opt.version(),
+                    dnssec_ok: opt.dnssec_ok(),
+                });
                 edns?;
             }
         }
-        (additional.pos() == message.as_slice().len()).then_some(Self { message, question, edns })
+        (additional.pos() == message.as_slice().len()).then_some(Self {
+            message,
+            question,
+            edns,
+        })
     }
 
     fn look_up(&self, records: &ZoneRecords) -> (AnswerContent, QueryKind) {
@@ -140,8 +177,16 @@ impl<'a> ParsedQuery<'a> {
         if place == NameLocation::Outside || is_transfer || self.question.qclass() != Class::IN {
             return (AnswerContent::error(OptRcode::REFUSED), QueryKind::Other);
         }
-        let rcode = if place == NameLocation::Nowhere { OptRcode::NXDOMAIN } else { OptRcode::NOERROR };
-        let finding = AnswerContent { rcode, is_ours: true, record: records.record(place, rtype) };
+        let rcode = if place == NameLocation::Nowhere {
+            OptRcode::NXDOMAIN
+        } else {
+            OptRcode::NOERROR
+        };
+        let finding = AnswerContent {
+            rcode,
+            is_ours: true,
+            record: records.record(place, rtype),
+        };
         match (place, rtype) {
             (NameLocation::Address(address), Rtype::A) => (finding, QueryKind::A(address)),
             (NameLocation::Address(address), Rtype::AAAA) => (finding, QueryKind::Aaaa(address)),
@@ -150,7 +195,11 @@ impl<'a> ParsedQuery<'a> {
     }
 
     fn compose(&self, records: &ZoneRecords, finding: AnswerContent) -> Result<Octets, PushError> {
-        let AnswerContent { rcode, is_ours, record } = finding;
+        let AnswerContent {
+            rcode,
+            is_ours,
+            record,
+        } = finding;
         let ttl = Ttl::from_secs(records.zone.ttl_s);
         let builder = MessageBuilder::from_target(TreeCompressor::new(Octets::default()))?;
         let mut answer = builder.start_answer(self.message, rcode.rcode())?;
@@ -162,7 +211,12 @@ impl<'a> ParsedQuery<'a> {
         let mut authority = answer.authority();
         if is_ours && !has_record {
             // RFC 2308 section 3: the SOA record gives the time for which a negative answer may be cached.
-            authority.push((&records.apex, Class::IN, ttl, ZoneRecordData::<Vec<u8>, _>::from(records.soa())))?;
+            authority.push((
+                &records.apex,
+                Class::IN,
+                ttl,
+                ZoneRecordData::<Vec<u8>, _>::from(records.soa()),
+            ))?;
         }
         let mut additional = authority.additional();
         if let Some(edns) = self.edns {

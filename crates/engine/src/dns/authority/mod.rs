@@ -51,8 +51,12 @@ pub struct AuthorityError {
 
 fn in_words(error: &io::Error) -> String {
     let words = match error.kind() {
-        io::ErrorKind::AddrInUse => "address already in use; is another name server running there? (ss -lutnp shows which)",
-        io::ErrorKind::AddrNotAvailable => "no interface here has this address (ip address lists them)",
+        io::ErrorKind::AddrInUse => {
+            "address already in use; is another name server running there? (ss -lutnp shows which)"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "no interface here has this address (ip address lists them)"
+        }
         io::ErrorKind::PermissionDenied => "permission denied; ports below 1024 need root",
         _ => return error.to_string(),
     };
@@ -72,7 +76,11 @@ pub struct Authority {
 
 /// Returns an error if another process listens: the kernel then refuses a socket that does not share its port.
 fn alone(address: SocketAddr) -> io::Result<()> {
-    let socket = Socket::new(socket2::Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    let socket = Socket::new(
+        socket2::Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -93,16 +101,38 @@ impl Authority {
     ///
     /// # Errors
     /// Those of [`Authority::bind`]; also if another server listens, even one that would share its port.
-    pub fn bind_together(listen: SocketAddr, zone: &Arc<AddressZone>, count: usize) -> Result<Vec<Self>, AuthorityError> {
-        alone(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
-        (0..count).map(|_| Self::bind(listen, zone.clone())).collect()
+    pub fn bind_together(
+        listen: SocketAddr,
+        zone: &Arc<AddressZone>,
+        count: usize,
+    ) -> Result<Vec<Self>, AuthorityError> {
+        alone(listen).map_err(|cause| AuthorityError {
+            address: listen,
+            cause,
+        })?;
+        (0..count)
+            .map(|_| Self::bind(listen, zone.clone()))
+            .collect()
     }
 
     /// Does the same as [`Authority::bind`], with an existing answerer.
-    pub(crate) fn with(listen: SocketAddr, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
-        let socket = UdpSocket::listening(listen).map_err(|cause| AuthorityError { address: listen, cause })?;
+    pub(crate) fn with(
+        listen: SocketAddr,
+        answerer: Arc<Answerer>,
+    ) -> Result<Self, AuthorityError> {
+        let socket = UdpSocket::listening(listen).map_err(|cause| AuthorityError {
+            address: listen,
+            cause,
+        })?;
         let (inbox, outbox) = (Inbox::new(BATCH), Outbox::new(ANSWERS));
-        Ok(Self { socket, inbox, outbox, answerer, counts: AuthorityCounts::default(), lost_before: 0 })
+        Ok(Self {
+            socket,
+            inbox,
+            outbox,
+            answerer,
+            counts: AuthorityCounts::default(),
+            lost_before: 0,
+        })
     }
 
     /// Returns the address at which it listens.
@@ -117,7 +147,14 @@ impl Authority {
         if self.inbox.receive(&self.socket).unwrap_or(0) == 0 {
             return 0;
         }
-        let Self { socket, inbox, outbox, answerer, counts, .. } = self;
+        let Self {
+            socket,
+            inbox,
+            outbox,
+            answerer,
+            counts,
+            ..
+        } = self;
         let (mut taken, mut room) = (0, [0; MOST_OCTETS]);
         inbox.each(|from, query| {
             taken += 1;
@@ -135,7 +172,10 @@ impl Authority {
 
     /// Returns the counts since the last reset. `names` is 0: only [`AskedNames`] knows it.
     pub fn counts(&self) -> AuthorityCounts {
-        AuthorityCounts { overruns: self.lost().saturating_sub(self.lost_before), ..self.counts }
+        AuthorityCounts {
+            overruns: self.lost().saturating_sub(self.lost_before),
+            ..self.counts
+        }
     }
 
     /// Sets all counts to zero.

@@ -36,10 +36,18 @@ impl Service {
     ///
     /// # Errors
     /// One of the addresses cannot be listened on; the error gives the reason and the next step.
-    pub fn bind(listen: &Admitted<Vec<SocketAddr>>, zone: &Arc<AddressZone>, threads: usize) -> Result<Self, AuthorityError> {
+    pub fn bind(
+        listen: &Admitted<Vec<SocketAddr>>,
+        zone: &Arc<AddressZone>,
+        threads: usize,
+    ) -> Result<Self, AuthorityError> {
         let own: Vec<IpAddr> = listen.iter().map(SocketAddr::ip).collect();
         let answerer = Arc::new(Answerer::new(zone.clone(), &own));
-        let mut service = Self { over_udp: Vec::new(), over_tcp: Vec::new(), local: Vec::new() };
+        let mut service = Self {
+            over_udp: Vec::new(),
+            over_tcp: Vec::new(),
+            local: Vec::new(),
+        };
         for address in listen.iter() {
             service.listen(*address, &answerer, threads)?;
         }
@@ -47,14 +55,21 @@ impl Service {
     }
 
     /// Listens on one address, over TCP first: TCP does not share its port, so a second server gets an error.
-    fn listen(&mut self, address: SocketAddr, answerer: &Arc<Answerer>, threads: usize) -> Result<(), AuthorityError> {
+    fn listen(
+        &mut self,
+        address: SocketAddr,
+        answerer: &Arc<Answerer>,
+        threads: usize,
+    ) -> Result<(), AuthorityError> {
         let failed = |cause| AuthorityError { address, cause };
         let listener = listen_over_tcp(address).map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
         for _ in 0..threads.max(1) {
-            self.over_udp.push(Authority::with(local, answerer.clone())?);
+            self.over_udp
+                .push(Authority::with(local, answerer.clone())?);
         }
-        self.over_tcp.push(OverTcp::new(listener, answerer.clone())?);
+        self.over_tcp
+            .push(OverTcp::new(listener, answerer.clone())?);
         self.local.push(local);
         Ok(())
     }
@@ -70,16 +85,32 @@ impl Service {
     /// The kernel cannot wait for a socket (no descriptors left).
     pub fn run(self, stop: &AtomicBool) -> io::Result<AuthorityCounts> {
         thread::scope(|scope| {
-            let over_udp: Vec<_> = self.over_udp.into_iter().map(|authority| scope.spawn(|| serve(authority, stop))).collect();
-            let over_tcp: Vec<_> = self.over_tcp.into_iter().map(|server| scope.spawn(|| Ok(server.run(stop)))).collect();
-            over_udp.into_iter().chain(over_tcp).map(|thread| joined(thread.join())).sum()
+            let over_udp: Vec<_> = self
+                .over_udp
+                .into_iter()
+                .map(|authority| scope.spawn(|| serve(authority, stop)))
+                .collect();
+            let over_tcp: Vec<_> = self
+                .over_tcp
+                .into_iter()
+                .map(|server| scope.spawn(|| Ok(server.run(stop))))
+                .collect();
+            over_udp
+                .into_iter()
+                .chain(over_tcp)
+                .map(|thread| joined(thread.join()))
+                .sum()
         })
     }
 }
 
 /// Listens like the standard library, except that an IPv6 address accepts only IPv6, as over UDP: otherwise `[::]` and `0.0.0.0` would be one port.
 fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -92,7 +123,11 @@ fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
 /// Serves on one thread, which polls while there are queries and sleeps when there are none.
 fn serve(mut authority: Authority, stop: &AtomicBool) -> io::Result<AuthorityCounts> {
     let (mut poll, mut events) = (Poll::new()?, Events::with_capacity(1));
-    poll.registry().register(&mut SourceFd(&authority.as_raw_fd()), Token(0), Interest::READABLE)?;
+    poll.registry().register(
+        &mut SourceFd(&authority.as_raw_fd()),
+        Token(0),
+        Interest::READABLE,
+    )?;
     let mut last = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         if authority.turn(None) > 0 {

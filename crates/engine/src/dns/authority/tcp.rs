@@ -53,8 +53,13 @@ pub(crate) struct FramedMessages {
 
 impl OverTcp {
     /// Accepts connections on a listening socket.
-    pub(super) fn new(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> Result<Self, AuthorityError> {
-        let address = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([0; 4], 0)));
+    pub(super) fn new(
+        listener: std::net::TcpListener,
+        answerer: Arc<Answerer>,
+    ) -> Result<Self, AuthorityError> {
+        let address = listener
+            .local_addr()
+            .unwrap_or_else(|_| SocketAddr::from(([0; 4], 0)));
         Self::of(listener, answerer).map_err(|cause| AuthorityError { address, cause })
     }
 
@@ -62,8 +67,15 @@ impl OverTcp {
         listener.set_nonblocking(true)?;
         let mut listener = TcpListener::from_std(listener);
         let poll = Poll::new()?;
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-        Ok(Self { listener, poll, answerer, connections: Slab::new(), counts: AuthorityCounts::default() })
+        poll.registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
+        Ok(Self {
+            listener,
+            poll,
+            answerer,
+            connections: Slab::new(),
+            counts: AuthorityCounts::default(),
+        })
     }
 
     /// Serves until a stop is requested.
@@ -79,7 +91,8 @@ impl OverTcp {
                     Token(key) => self.serve(key, now),
                 }
             }
-            self.connections.retain(|_, connection| now.duration_since(connection.alive) < IDLE);
+            self.connections
+                .retain(|_, connection| now.duration_since(connection.alive) < IDLE);
         }
         self.counts
     }
@@ -97,13 +110,23 @@ impl OverTcp {
         let entry = self.connections.vacant_entry();
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registry: &Registry = self.poll.registry();
-        if registry.register(&mut stream, Token(entry.key()), interest).is_ok() {
-            entry.insert(QueryStream { stream, messages: FramedMessages::default(), alive: now, has_ended: false });
+        if registry
+            .register(&mut stream, Token(entry.key()), interest)
+            .is_ok()
+        {
+            entry.insert(QueryStream {
+                stream,
+                messages: FramedMessages::default(),
+                alive: now,
+                has_ended: false,
+            });
         }
     }
 
     fn serve(&mut self, key: usize, now: Instant) {
-        let Some(connection) = self.connections.get_mut(key) else { return };
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
         connection.alive = now;
         if connection.turn(&self.answerer, &mut self.counts).is_err() || connection.is_done() {
             self.connections.remove(key);
@@ -149,7 +172,12 @@ impl QueryStream {
 
 impl FramedMessages {
     /// Takes the next octets, and answers every complete query.
-    pub(crate) fn take(&mut self, octets: &[u8], answerer: &Answerer, counts: &mut AuthorityCounts) {
+    pub(crate) fn take(
+        &mut self,
+        octets: &[u8],
+        answerer: &Answerer,
+        counts: &mut AuthorityCounts,
+    ) {
         self.queries.extend_from_slice(octets);
         let (mut at, mut room) = (0, [0; MOST_OCTETS]);
         while let Some((query, end)) = framed(&self.queries[at..]) {
@@ -157,7 +185,8 @@ impl FramedMessages {
             counts.over_tcp += u64::from(answer.kind != QueryKind::Malformed);
             note(answer.kind, counts, None);
             if answer.octets > 0 {
-                self.answers.extend_from_slice(&(answer.octets as u16).to_be_bytes());
+                self.answers
+                    .extend_from_slice(&(answer.octets as u16).to_be_bytes());
                 self.answers.extend_from_slice(&room[..answer.octets]);
             }
             at += end;

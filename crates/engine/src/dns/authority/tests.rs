@@ -18,7 +18,11 @@ type Data<'a> = AllRecordData<&'a [u8], ParsedName<&'a [u8]>>;
 
 fn zone(with_aaaa: u8) -> Arc<AddressZone> {
     let domain = Domain::new("dns64perf.test").expect("a domain");
-    Arc::new(AddressZone { domain, population: NamePopulation { with_aaaa }, ttl_s: 3600 })
+    Arc::new(AddressZone {
+        domain,
+        population: NamePopulation { with_aaaa },
+        ttl_s: 3600,
+    })
 }
 
 fn answerer(with_aaaa: u8) -> Answerer {
@@ -47,7 +51,19 @@ fn with_edns(query: &[u8], version: u8, dnssec_ok: bool, options: &[u8]) -> Vec<
     let mut query = query.to_vec();
     query[11] += 1;
     let flags = if dnssec_ok { 0x80 } else { 0 };
-    query.extend_from_slice(&[0, 0, 41, 16, 0, 0, version, flags, 0, 0, options.len() as u8]);
+    query.extend_from_slice(&[
+        0,
+        0,
+        41,
+        16,
+        0,
+        0,
+        version,
+        flags,
+        0,
+        0,
+        options.len() as u8,
+    ]);
     query.extend_from_slice(options);
     query
 }
@@ -68,11 +84,22 @@ fn read(octets: &[u8]) -> Read {
     let (_, answers, authority, additional) = message.sections().expect("sections");
     let words = |record: Record<ParsedName<&[u8]>, Data<'_>>| record.to_string().replace('\t', " ");
     let all = |section: domain::base::message::RecordSection<'_, &[u8]>| {
-        section.map(|r| words(r.expect("a record").to_any_record().expect("its data"))).collect()
+        section
+            .map(|r| words(r.expect("a record").to_any_record().expect("its data")))
+            .collect()
     };
-    assert!(additional.into_iter().all(|record| record.is_ok_and(|record| record.rtype() == Rtype::OPT)));
+    assert!(
+        additional
+            .into_iter()
+            .all(|record| record.is_ok_and(|record| record.rtype() == Rtype::OPT))
+    );
     let (answers, authority) = (all(answers), all(authority));
-    Read { rcode: header.rcode(), is_authoritative: header.aa(), answers, authority }
+    Read {
+        rcode: header.rcode(),
+        is_authoritative: header.aa(),
+        answers,
+        authority,
+    }
 }
 
 fn ask(with_aaaa: u8, name: &str, rtype: Rtype) -> Read {
@@ -96,12 +123,23 @@ fn the_a_record_of_a_name_is_its_address_to_the_octet() {
 #[test]
 fn a_name_has_an_aaaa_record_or_the_soa_says_how_long_it_has_none() {
     let with = ask(100, NAME, Rtype::AAAA);
-    assert_eq!(with.answers, [format!("{NAME}. 3600 IN AAAA 2001:2:0:aaaa::a00:ff01")]);
-    assert_eq!((with.rcode, with.is_authoritative, with.authority), (Rcode::NOERROR, true, vec![]));
+    assert_eq!(
+        with.answers,
+        [format!("{NAME}. 3600 IN AAAA 2001:2:0:aaaa::a00:ff01")]
+    );
+    assert_eq!(
+        (with.rcode, with.is_authoritative, with.authority),
+        (Rcode::NOERROR, true, vec![])
+    );
     let without = ask(0, NAME, Rtype::AAAA);
     assert_eq!(
         without,
-        Read { rcode: Rcode::NOERROR, is_authoritative: true, answers: vec![], authority: vec![SOA.to_owned()] }
+        Read {
+            rcode: Rcode::NOERROR,
+            is_authoritative: true,
+            answers: vec![],
+            authority: vec![SOA.to_owned()]
+        }
     );
 }
 
@@ -112,16 +150,40 @@ fn what_else_is_asked_of_the_zone_is_answered_as_dns_servers_do() {
     let refused = (Rcode::REFUSED, vec![], vec![]);
     let cases = [
         (NAME, Rtype::MX, nothing(Rcode::NOERROR)),
-        (NAME, Rtype::ANY, record("010-000-255-001.dns64perf.test. 3600 IN A 10.0.255.1")),
+        (
+            NAME,
+            Rtype::ANY,
+            record("010-000-255-001.dns64perf.test. 3600 IN A 10.0.255.1"),
+        ),
         ("dns64perf.test", Rtype::SOA, record(SOA)),
-        ("dns64perf.test", Rtype::NS, record("dns64perf.test. 3600 IN NS ns.dns64perf.test.")),
+        (
+            "dns64perf.test",
+            Rtype::NS,
+            record("dns64perf.test. 3600 IN NS ns.dns64perf.test."),
+        ),
         ("dns64perf.test", Rtype::A, nothing(Rcode::NOERROR)),
-        ("NS.dns64perf.test", Rtype::A, record("NS.dns64perf.test. 3600 IN A 192.0.2.53")),
+        (
+            "NS.dns64perf.test",
+            Rtype::A,
+            record("NS.dns64perf.test. 3600 IN A 192.0.2.53"),
+        ),
         ("ns.dns64perf.test", Rtype::AAAA, nothing(Rcode::NOERROR)),
-        ("256-000-000-000.dns64perf.test", Rtype::A, nothing(Rcode::NXDOMAIN)),
+        (
+            "256-000-000-000.dns64perf.test",
+            Rtype::A,
+            nothing(Rcode::NXDOMAIN),
+        ),
         ("www.dns64perf.test", Rtype::AAAA, nothing(Rcode::NXDOMAIN)),
-        ("a.010-000-255-001.dns64perf.test", Rtype::A, nothing(Rcode::NXDOMAIN)),
-        ("010-000-255-001.dns64perf.example", Rtype::A, refused.clone()),
+        (
+            "a.010-000-255-001.dns64perf.test",
+            Rtype::A,
+            nothing(Rcode::NXDOMAIN),
+        ),
+        (
+            "010-000-255-001.dns64perf.example",
+            Rtype::A,
+            refused.clone(),
+        ),
         ("010-000-255-001.xdns64perf.test", Rtype::A, refused.clone()),
         ("test", Rtype::NS, refused.clone()),
         (".", Rtype::NS, refused.clone()),
@@ -129,10 +191,22 @@ fn what_else_is_asked_of_the_zone_is_answered_as_dns_servers_do() {
     ];
     for (name, rtype, (rcode, answers, authority)) in cases {
         let is_authoritative = rcode != Rcode::REFUSED;
-        assert_eq!(ask(0, name, rtype), Read { rcode, is_authoritative, answers, authority }, "{name} {rtype}");
+        assert_eq!(
+            ask(0, name, rtype),
+            Read {
+                rcode,
+                is_authoritative,
+                answers,
+                authority
+            },
+            "{name} {rtype}"
+        );
     }
     let chaos = answer(&answerer(0), &query(NAME, Rtype::A, Class::CH));
-    assert_eq!((read(&chaos.0).rcode, chaos.1), (Rcode::REFUSED, QueryKind::Other));
+    assert_eq!(
+        (read(&chaos.0).rcode, chaos.1),
+        (Rcode::REFUSED, QueryKind::Other)
+    );
 }
 
 #[test]
@@ -155,7 +229,10 @@ fn edns_is_answered_with_edns() {
         (with_edns(&other, 0, true, cookie), 0x80),
     ] {
         let (octets, _) = answer(&answerer(0), &query);
-        assert_eq!(octets[octets.len() - 11..], [0, 0, 41, 4, 0xd0, 0, 0, flags, 0, 0, 0]);
+        assert_eq!(
+            octets[octets.len() - 11..],
+            [0, 0, 41, 4, 0xd0, 0, 0, flags, 0, 0, 0]
+        );
         assert_eq!(octets[11], 1);
     }
     let (octets, _) = answer(&answerer(0), &with_edns(&plain, 1, false, b""));
@@ -176,26 +253,73 @@ fn malformed_queries_have_formerr_and_answers_have_silence() {
     let formerr = (Some(1), QueryKind::Malformed);
     assert_eq!(edited(&|q| q[5] = 0), formerr, "no question");
     assert_eq!(edited(&|q| q[5] = 2), formerr, "two questions");
-    assert_eq!(edited(&|q| q[7] = 1), formerr, "an answer that is not there");
-    assert_eq!(edited(&|q| q[11] = 1), formerr, "an additional record that is not there");
+    assert_eq!(
+        edited(&|q| q[7] = 1),
+        formerr,
+        "an answer that is not there"
+    );
+    assert_eq!(
+        edited(&|q| q[11] = 1),
+        formerr,
+        "an additional record that is not there"
+    );
     assert_eq!(edited(&|q| q.push(0)), formerr, "octets too many");
-    assert_eq!(edited(&|q| q.truncate(q.len() - 1)), formerr, "octets too few");
-    assert_eq!(edited(&|q| q.splice(12..12 + 32, [0xc0, 12]).for_each(drop)), formerr, "a name that is a loop");
-    assert_eq!(edited(&|q| *q = with_edns(&with_edns(q, 0, false, b""), 0, false, b"")), formerr, "two OPT records");
-    assert_eq!(edited(&|q| *q = with_edns(q, 0, false, b"\x00\x0a\x00\x08abc")), formerr, "half an option");
-    assert_eq!(edited(&|q| q[2] |= 0x28), (Some(4), QueryKind::Other), "an update");
-    assert_eq!(edited(&|q| q[2] |= 0x80), (None, QueryKind::Malformed), "a response");
-    assert_eq!(edited(&|q| q.truncate(11)), (None, QueryKind::Malformed), "no header");
+    assert_eq!(
+        edited(&|q| q.truncate(q.len() - 1)),
+        formerr,
+        "octets too few"
+    );
+    assert_eq!(
+        edited(&|q| q.splice(12..12 + 32, [0xc0, 12]).for_each(drop)),
+        formerr,
+        "a name that is a loop"
+    );
+    assert_eq!(
+        edited(&|q| *q = with_edns(&with_edns(q, 0, false, b""), 0, false, b"")),
+        formerr,
+        "two OPT records"
+    );
+    assert_eq!(
+        edited(&|q| *q = with_edns(q, 0, false, b"\x00\x0a\x00\x08abc")),
+        formerr,
+        "half an option"
+    );
+    assert_eq!(
+        edited(&|q| q[2] |= 0x28),
+        (Some(4), QueryKind::Other),
+        "an update"
+    );
+    assert_eq!(
+        edited(&|q| q[2] |= 0x80),
+        (None, QueryKind::Malformed),
+        "a response"
+    );
+    assert_eq!(
+        edited(&|q| q.truncate(11)),
+        (None, QueryKind::Malformed),
+        "no header"
+    );
 }
 
 #[test]
 fn the_longest_domain_has_answers_that_fit() {
     let domain = Domain::new(&"a.".repeat(119)).expect("239 octets and a label are 255");
     let text = domain.to_string();
-    let zone = Arc::new(AddressZone { domain, population: NamePopulation::default(), ttl_s: 1 });
+    let zone = Arc::new(AddressZone {
+        domain,
+        population: NamePopulation::default(),
+        ttl_s: 1,
+    });
     let answerer = Answerer::new(zone, &[]);
-    for name in [format!("010-000-000-001.{text}"), format!("1234567890abcde.{text}"), text] {
-        let (octets, _) = answer(&answerer, &with_edns(&query(&name, Rtype::AAAA, Class::IN), 0, true, b""));
+    for name in [
+        format!("010-000-000-001.{text}"),
+        format!("1234567890abcde.{text}"),
+        text,
+    ] {
+        let (octets, _) = answer(
+            &answerer,
+            &with_edns(&query(&name, Rtype::AAAA, Class::IN), 0, true, b""),
+        );
         assert_eq!(read(&octets).authority.len(), 1);
     }
 }
@@ -225,7 +349,11 @@ fn question_of(query: &[u8]) -> &[u8] {
 }
 
 fn valid_query() -> impl Strategy<Value = Vec<u8>> {
-    let rtype = prop_oneof![Just(Rtype::A), Just(Rtype::AAAA), any::<u16>().prop_map(Rtype::from_int)];
+    let rtype = prop_oneof![
+        Just(Rtype::A),
+        Just(Rtype::AAAA),
+        any::<u16>().prop_map(Rtype::from_int)
+    ];
     let class = prop_oneof![9 => Just(Class::IN), 1 => any::<u16>().prop_map(Class::from_int)];
     let name = prop_oneof![
         4 => any::<u32>().prop_map(|address| zone(0).domain.name(address.into())),
@@ -234,7 +362,9 @@ fn valid_query() -> impl Strategy<Value = Vec<u8>> {
     ];
     (name, rtype, class, any::<Option<(bool, bool)>>()).prop_map(|(name, rtype, class, edns)| {
         let plain = query(&name, rtype, class);
-        edns.map_or(plain.clone(), |(is_new, dnssec_ok)| with_edns(&plain, is_new.into(), dnssec_ok, b"\x00\x03\x00\x00"))
+        edns.map_or(plain.clone(), |(is_new, dnssec_ok)| {
+            with_edns(&plain, is_new.into(), dnssec_ok, b"\x00\x03\x00\x00")
+        })
     })
 }
 
@@ -283,7 +413,9 @@ proptest! {
 fn client(server: SocketAddr) -> Client {
     let client = Client::bind((server.ip(), 0)).expect("a port");
     client.connect(server).expect("a server");
-    client.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+    client
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a timeout");
     client
 }
 
@@ -298,7 +430,10 @@ fn take(authorities: &mut [Authority], wanted: usize, asked: &AskedNames) -> Vec
     let end = Instant::now() + Duration::from_secs(5);
     let mut taken = vec![0; authorities.len()];
     while taken.iter().sum::<usize>() < wanted && Instant::now() < end {
-        taken.iter_mut().zip(&mut *authorities).for_each(|(taken, authority)| *taken += authority.turn(Some(asked)));
+        taken
+            .iter_mut()
+            .zip(&mut *authorities)
+            .for_each(|(taken, authority)| *taken += authority.turn(Some(asked)));
     }
     taken
 }
@@ -306,15 +441,31 @@ fn take(authorities: &mut [Authority], wanted: usize, asked: &AskedNames) -> Vec
 #[test]
 fn queries_over_udp_are_answered_counted_and_watched() {
     for listen in ["127.0.0.1:0", "[::1]:0"] {
-        let mut authority = Authority::bind(listen.parse().expect("an address"), zone(0)).expect("a server");
-        let (client, asked) = (client(authority.local()), AskedNames::new(&[(0x0a00_0000, 1 << 16)]));
-        let queries = [(NAME, Rtype::AAAA), (NAME, Rtype::A), ("dns64perf.test", Rtype::SOA)];
-        queries.iter().for_each(|(name, rtype)| drop(client.send(&query(name, *rtype, Class::IN))));
+        let mut authority =
+            Authority::bind(listen.parse().expect("an address"), zone(0)).expect("a server");
+        let (client, asked) = (
+            client(authority.local()),
+            AskedNames::new(&[(0x0a00_0000, 1 << 16)]),
+        );
+        let queries = [
+            (NAME, Rtype::AAAA),
+            (NAME, Rtype::A),
+            ("dns64perf.test", Rtype::SOA),
+        ];
+        queries
+            .iter()
+            .for_each(|(name, rtype)| drop(client.send(&query(name, *rtype, Class::IN))));
         client.send(b"hello").expect("sent");
         assert_eq!(take(std::slice::from_mut(&mut authority), 4, &asked), [4]);
         let answered = || received(&client).answers.len();
         assert_eq!([answered(), answered(), answered()], [0, 1, 1]);
-        let expected = AuthorityCounts { aaaa: 1, a: 1, other: 1, malformed: 1, ..AuthorityCounts::default() };
+        let expected = AuthorityCounts {
+            aaaa: 1,
+            a: 1,
+            other: 1,
+            malformed: 1,
+            ..AuthorityCounts::default()
+        };
         assert_eq!(authority.counts(), expected);
         assert_eq!((asked.names(), asked.saw(0x0a00_ff01)), (1, true));
         authority.reset_counts();
@@ -328,7 +479,9 @@ fn two_share_a_port_and_its_clients() {
     let second = Authority::bind(first.local(), zone(0)).expect("another at the same address");
     let server = first.local();
     let clients: Vec<Client> = (0..64).map(|_| client(server)).collect();
-    clients.iter().for_each(|client| drop(client.send(&query(NAME, Rtype::A, Class::IN))));
+    clients
+        .iter()
+        .for_each(|client| drop(client.send(&query(NAME, Rtype::A, Class::IN))));
     let taken = take(&mut [first, second], 64, &AskedNames::new(&[]));
     assert_eq!(taken.iter().sum::<usize>(), 64);
     assert!(taken.iter().all(|taken| *taken > 0), "{taken:?}");
@@ -338,17 +491,28 @@ fn two_share_a_port_and_its_clients() {
 fn those_of_a_tester_share_a_port_with_each_other_and_nobody_else() {
     let other = Authority::bind("[::1]:0".parse().expect("an address"), zone(0)).expect("a server");
     let address = other.local();
-    let error = Authority::bind_together(address, &zone(0), 2).err().expect("an error").to_string();
+    let error = Authority::bind_together(address, &zone(0), 2)
+        .err()
+        .expect("an error")
+        .to_string();
     assert!(error.contains("address already in use"), "{error}");
     drop(other);
-    assert_eq!(Authority::bind_together(address, &zone(0), 2).expect("servers").len(), 2);
+    assert_eq!(
+        Authority::bind_together(address, &zone(0), 2)
+            .expect("servers")
+            .len(),
+        2
+    );
 }
 
 #[test]
 fn a_port_that_is_taken_is_told_with_what_to_do() {
     let taken = Client::bind("[::1]:0").expect("a port");
     let address = taken.local_addr().expect("an address");
-    let error = Authority::bind(address, zone(0)).err().expect("an error").to_string();
+    let error = Authority::bind(address, zone(0))
+        .err()
+        .expect("an error")
+        .to_string();
     assert!(
         error
             .starts_with(&format!("cannot listen on {address}: address already in use; is another name server running there?")),
@@ -358,7 +522,9 @@ fn a_port_that_is_taken_is_told_with_what_to_do() {
 
 /// Admits an address without the check of RFC 6815: the tests choose this machine's ports themselves.
 fn at(address: &str) -> Admitted<Vec<SocketAddr>> {
-    Isolation::Declared.admit(vec![address.parse().expect("an address")]).expect("declared")
+    Isolation::Declared
+        .admit(vec![address.parse().expect("an address")])
+        .expect("declared")
 }
 
 /// Runs a service while `ask` runs; returns its counts.
@@ -382,18 +548,28 @@ fn a_service_wakes_up_for_a_query() {
         for _ in 0..3 {
             // The pause is what is tested: a service without queries falls asleep.
             std::thread::sleep(Duration::from_millis(20));
-            client.send(&query(NAME, Rtype::A, Class::IN)).expect("sent");
+            client
+                .send(&query(NAME, Rtype::A, Class::IN))
+                .expect("sent");
             assert_eq!(received(&client).answers.len(), 1);
         }
     });
-    assert_eq!(counts, AuthorityCounts { a: 3, ..AuthorityCounts::default() });
+    assert_eq!(
+        counts,
+        AuthorityCounts {
+            a: 3,
+            ..AuthorityCounts::default()
+        }
+    );
 }
 
 #[test]
 fn queries_over_tcp_are_answered_one_after_the_other_on_a_connection() {
     let counts = served(|server| {
         let mut stream = TcpStream::connect(server).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .expect("a timeout");
         let query = query(NAME, Rtype::A, Class::IN);
         let framed = [&[0, query.len() as u8], &query[..]].concat();
         // Two at once, and a third in consecutive pieces.
@@ -410,7 +586,14 @@ fn queries_over_tcp_are_answered_one_after_the_other_on_a_connection() {
             assert_eq!(read(&answer).answers.len(), 1);
         }
     });
-    assert_eq!(counts, AuthorityCounts { a: 3, over_tcp: 3, ..AuthorityCounts::default() });
+    assert_eq!(
+        counts,
+        AuthorityCounts {
+            a: 3,
+            over_tcp: 3,
+            ..AuthorityCounts::default()
+        }
+    );
 }
 
 #[test]
@@ -419,11 +602,14 @@ fn a_connection_too_many_is_closed_and_the_others_go_on() {
         let connect = || TcpStream::connect(server).expect("a connection");
         let mut streams: Vec<TcpStream> = (0..tcp::MOST_CONNECTIONS).map(|_| connect()).collect();
         let mut one_more = connect();
-        one_more.set_read_timeout(Some(Duration::from_secs(3))).expect("a timeout");
+        one_more
+            .set_read_timeout(Some(Duration::from_secs(3)))
+            .expect("a timeout");
         assert_eq!(one_more.read(&mut [0]).expect("the end"), 0);
         let query = query(NAME, Rtype::A, Class::IN);
         let last = streams.last_mut().expect("a connection");
-        last.write_all(&[&[0, query.len() as u8], &query[..]].concat()).expect("written");
+        last.write_all(&[&[0, query.len() as u8], &query[..]].concat())
+            .expect("written");
         last.read_exact(&mut [0; 2 + 12]).expect("an answer");
     });
 }
@@ -433,7 +619,9 @@ fn a_connection_too_many_is_closed_and_the_others_go_on() {
 fn a_megabyte_of_noise_over_tcp_is_counted_and_the_next_query_answered() {
     let counts = served(|server| {
         let mut stream = TcpStream::connect(server).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .expect("a timeout");
         let mut reader = stream.try_clone().expect("a second handle");
         // All answers to the noise are read, because a client that never reads is made to wait.
         let query = query(NAME, Rtype::A, Class::IN);
@@ -449,11 +637,23 @@ fn a_megabyte_of_noise_over_tcp_is_counted_and_the_next_query_answered() {
                 }
             }
         });
-        stream.write_all(&vec![0xff; 16 * (2 + 0xffff)]).expect("written");
-        stream.write_all(&[&[0, query.len() as u8], &query[..]].concat()).expect("written");
+        stream
+            .write_all(&vec![0xff; 16 * (2 + 0xffff)])
+            .expect("written");
+        stream
+            .write_all(&[&[0, query.len() as u8], &query[..]].concat())
+            .expect("written");
         assert_eq!(answers.join().expect("an answer"), 1);
     });
-    assert_eq!(counts, AuthorityCounts { a: 1, malformed: 16, over_tcp: 1, ..AuthorityCounts::default() });
+    assert_eq!(
+        counts,
+        AuthorityCounts {
+            a: 1,
+            malformed: 16,
+            over_tcp: 1,
+            ..AuthorityCounts::default()
+        }
+    );
 }
 
 #[test]
@@ -466,7 +666,13 @@ fn both_families_have_the_same_port() {
 #[test]
 fn a_second_service_at_an_address_is_refused() {
     served(|server| {
-        let error = Service::bind(&at(&server.to_string()), &zone(0), 1).err().expect("an error").to_string();
-        assert!(error.contains("is another name server running there?"), "{error}");
+        let error = Service::bind(&at(&server.to_string()), &zone(0), 1)
+            .err()
+            .expect("an error")
+            .to_string();
+        assert!(
+            error.contains("is another name server running there?"),
+            "{error}"
+        );
     });
 }

@@ -58,8 +58,13 @@ pub(super) enum NameLocation {
 impl ZoneRecords {
     /// Creates the records of a server that listens at `own`; unspecified addresses are left out.
     pub(super) fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
-        let apex = Name::from_octets(zone.domain.wire().to_vec()).expect("a Domain has checked its labels");
-        let own = own.iter().copied().filter(|address| !address.is_unspecified()).collect();
+        let apex = Name::from_octets(zone.domain.wire().to_vec())
+            .expect("a Domain has checked its labels");
+        let own = own
+            .iter()
+            .copied()
+            .filter(|address| !address.is_unspecified())
+            .collect();
         Self { zone, apex, own }
     }
 
@@ -69,9 +74,14 @@ impl ZoneRecords {
             return NameLocation::Outside;
         }
         let below = name.iter_labels().count() - self.apex.iter_labels().count();
-        match (below, name.iter_labels().next().map(|label| label.as_slice())) {
+        match (
+            below,
+            name.iter_labels().next().map(|label| label.as_slice()),
+        ) {
             (0, _) => NameLocation::Apex,
-            (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => NameLocation::Server,
+            (1, Some(label)) if label.eq_ignore_ascii_case(SERVER.as_bytes()) => {
+                NameLocation::Server
+            }
             (1, Some(label)) => <&[u8; NAME_LABEL]>::try_from(label)
                 .ok()
                 .and_then(read_label)
@@ -87,8 +97,12 @@ impl ZoneRecords {
         match place {
             NameLocation::Apex if is_any || rtype == Rtype::SOA => Some(self.soa().into()),
             NameLocation::Apex if rtype == Rtype::NS => Some(Ns::new(self.below(SERVER)).into()),
-            NameLocation::Address(address) if wants_a => Some(A::new(Ipv4Addr::from(address)).into()),
-            NameLocation::Address(address) if wants_aaaa && self.zone.population.has_aaaa(address) => {
+            NameLocation::Address(address) if wants_a => {
+                Some(A::new(Ipv4Addr::from(address)).into())
+            }
+            NameLocation::Address(address)
+                if wants_aaaa && self.zone.population.has_aaaa(address) =>
+            {
                 Some(Aaaa::new(NamePopulation::own_aaaa(address)).into())
             }
             NameLocation::Server => self.own.iter().find_map(|own| match own {
@@ -104,14 +118,23 @@ impl ZoneRecords {
     pub(super) fn soa(&self) -> Soa<Owned> {
         let [refresh, retry, expire] = SECONDARIES.map(Ttl::from_secs);
         let minimum = Ttl::from_secs(self.zone.ttl_s);
-        Soa::new(self.below(SERVER), self.below(MAILBOX), Serial::from(SERIAL), refresh, retry, expire, minimum)
+        Soa::new(
+            self.below(SERVER),
+            self.below(MAILBOX),
+            Serial::from(SERIAL),
+            refresh,
+            retry,
+            expire,
+            minimum,
+        )
     }
 
     fn below(&self, label: &str) -> Owned {
         let mut wire = vec![label.len() as u8];
         wire.extend_from_slice(label.as_bytes());
         wire.extend_from_slice(self.zone.domain.wire());
-        Name::from_octets(wire).expect("shorter than the names of addresses, which a Domain has checked")
+        Name::from_octets(wire)
+            .expect("shorter than the names of addresses, which a Domain has checked")
     }
 }
 

@@ -49,7 +49,11 @@ pub(crate) struct Asking<'a> {
 impl Asking<'_> {
     /// Returns the number of bins of 100 ms.
     pub(crate) fn bins(&self) -> usize {
-        (self.schedule.due_ns(self.schedule.frames().saturating_sub(1)) / LOSS_BIN_NS) as usize + 1
+        (self
+            .schedule
+            .due_ns(self.schedule.frames().saturating_sub(1))
+            / LOSS_BIN_NS) as usize
+            + 1
     }
 }
 
@@ -83,14 +87,20 @@ pub(crate) struct Counted {
 
 impl<'a> QueryClient<'a> {
     /// Creates the client of a thread that sends this share of the queries.
-    pub(crate) fn new(asking: &'a Asking<'a>, share: ThreadShare, sockets: QuerySockets, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(
+        asking: &'a Asking<'a>,
+        share: ThreadShare,
+        sockets: QuerySockets,
+        recorder: Option<Recorder>,
+    ) -> Self {
         let query = Query::new(asking.domain);
         let mut whole = vec![0; query.len()];
         query.write(&mut whole, 0, 0);
         let pacer = Pacer::share(&asking.schedule, share).in_bursts_of(asking.burst);
         // Of a burst, everything is in flight at once.
         let burst = u64::from(asking.burst.get() - 1);
-        let under_way = (asking.rate.min(FASTEST_QUERIES).frames_in(asking.window_ns) + burst) / share.of;
+        let under_way =
+            (asking.rate.min(FASTEST_QUERIES).frames_in(asking.window_ns) + burst) / share.of;
         let room = (under_way + under_way / 4 + 4096).min(pacer.frames() + MOST as u64);
         let state = ClientState {
             asking,
@@ -137,17 +147,33 @@ impl<'a> QueryClient<'a> {
     #[inline]
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         let state = &self.state;
-        let wait_ns = if state.flight.is_settled() { LINGER_NS } else { state.asking.window_ns };
+        let wait_ns = if state.flight.is_settled() {
+            LINGER_NS
+        } else {
+            state.asking.window_ns
+        };
         state.sending.has_sent_all() && now_ns > state.sending.last_ns + wait_ns
     }
 
     /// Retires the queries still in flight and returns the thread's counts.
     pub(crate) fn finish(mut self) -> Counted {
         self.state.retire(u64::MAX, usize::MAX);
-        let ClientState { sending, flight, mut tally, gaps, .. } = self.state;
+        let ClientState {
+            sending,
+            flight,
+            mut tally,
+            gaps,
+            ..
+        } = self.state;
         tally.answers.sent = flight.sent();
         tally.note_errors(self.sockets.errors());
-        Counted { tally, sending: sending.finish(), gaps, drops: self.sockets.drops(), kept_off_ns: 0 }
+        Counted {
+            tally,
+            sending: sending.finish(),
+            gaps,
+            drops: self.sockets.drops(),
+            kept_off_ns: 0,
+        }
     }
 }
 
@@ -163,7 +189,12 @@ impl ClientState<'_> {
         if count == 0 {
             return;
         }
-        let address = |index: usize| asking.questions.at(share.number(first + index as u64)).address;
+        let address = |index: usize| {
+            asking
+                .questions
+                .at(share.number(first + index as u64))
+                .address
+        };
         let sent = sockets.send(first, count, address);
         self.flight.launch(sent, now_ns);
         self.sending.note_sent(sent, now_ns);
@@ -181,7 +212,10 @@ impl ClientState<'_> {
             self.tally.answers.unasked += 1;
             return;
         };
-        let question = self.asking.questions.at(self.sending.pacer.share.number(sequence));
+        let question = self
+            .asking
+            .questions
+            .at(self.sending.pacer.share.number(sequence));
         if let Some(label) = self.question[1..].first_chunk_mut::<NAME_LABEL>() {
             write_label(question.address, label);
         }
@@ -203,8 +237,18 @@ impl ClientState<'_> {
             self.note_cache(question);
         } else {
             let name = || self.asking.domain.name(Ipv4Addr::from(question.address));
-            let expected = || due.address.map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"));
-            let example = || format!("{}: expected {}, got {}", name(), expected(), judge::describe(reply.octets));
+            let expected = || {
+                due.address
+                    .map_or_else(|| "no data".to_owned(), |address| format!("AAAA {address}"))
+            };
+            let example = || {
+                format!(
+                    "{}: expected {}, got {}",
+                    name(),
+                    expected(),
+                    judge::describe(reply.octets)
+                )
+            };
             self.tally.keep(example);
         }
     }
@@ -215,12 +259,20 @@ impl ClientState<'_> {
         match arrival.delay_since(sent_ns) {
             Some(delay) => {
                 let is_late = self.tally.answer(class, delay, self.asking.timeout_ns);
-                QueryAnswer { delay_ns: delay.delay_ns as i64, class, is_late }
+                QueryAnswer {
+                    delay_ns: delay.delay_ns as i64,
+                    class,
+                    is_late,
+                }
             }
             None => {
                 let by_ns = sent_ns - arrival.by_ns;
                 self.tally.answer_before_sent(class, by_ns);
-                QueryAnswer { delay_ns: -(by_ns as i64), class, is_late: false }
+                QueryAnswer {
+                    delay_ns: -(by_ns as i64),
+                    class,
+                    is_late: false,
+                }
             }
         }
     }
@@ -231,7 +283,9 @@ impl ClientState<'_> {
     fn note_cache(&mut self, question: Question) {
         let Question { address, is_cached } = question;
         self.tally.cached += u64::from(is_cached);
-        let Some(asked) = self.asking.asked else { return };
+        let Some(asked) = self.asking.asked else {
+            return;
+        };
         match is_cached {
             true => self.tally.cached_misses += u64::from(asked.take(address)),
             false => self.tally.fresh_hits += u64::from(!asked.saw(address)),
@@ -242,14 +296,18 @@ impl ClientState<'_> {
     #[inline]
     fn retire(&mut self, sent_before_ns: u64, most: usize) {
         for _ in 0..most {
-            let Some((own, entry)) = self.flight.retire(sent_before_ns) else { return };
+            let Some((own, entry)) = self.flight.retire(sent_before_ns) else {
+                return;
+            };
             self.settle(own, entry);
         }
     }
 
     #[inline]
     fn settle(&mut self, own: u64, entry: QueryState) {
-        let is_right = entry.answer.is_some_and(|answer| answer.class == AnswerClass::Right && !answer.is_late);
+        let is_right = entry
+            .answer
+            .is_some_and(|answer| answer.class == AnswerClass::Right && !answer.is_late);
         self.tally.answers.unanswered += u64::from(entry.answer.is_none());
         let pacer = &self.sending.pacer;
         let sequence = pacer.share.number(own);
@@ -260,7 +318,13 @@ impl ClientState<'_> {
         if let Some(recorder) = &mut self.recorder {
             let address = self.asking.questions.at(sequence).address;
             let sent_ns = entry.sent_ns.saturating_sub(pacer.start_ns);
-            recorder.take(Record { sequence, address, due_ns, sent_ns, answer: entry.answer });
+            recorder.take(Record {
+                sequence,
+                address,
+                due_ns,
+                sent_ns,
+                answer: entry.answer,
+            });
         }
     }
 }

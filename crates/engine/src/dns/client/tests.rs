@@ -15,7 +15,12 @@ use std::net::UdpSocket;
 const MS: u64 = 1_000_000;
 
 /// Runs `work` with a client of a hundred queries at a thousand a second, whose server never answers.
-fn with_client<T>(part: (u64, u64), queries: u64, window_ns: u64, work: impl FnOnce(QueryClient<'_>) -> T) -> T {
+fn with_client<T>(
+    part: (u64, u64),
+    queries: u64,
+    window_ns: u64,
+    work: impl FnOnce(QueryClient<'_>) -> T,
+) -> T {
     with_bursts(NonZeroU32::MIN, part, queries, window_ns, work)
 }
 
@@ -28,10 +33,23 @@ fn with_bursts<T>(
     work: impl FnOnce(QueryClient<'_>) -> T,
 ) -> T {
     let server = UdpSocket::bind("[::1]:0").expect("a socket");
-    let (clock, domain) = (Clock::new(), Domain::new("dns64perf.test").expect("a domain"));
-    let questions = Questions::new("10.0.0.0/8".parse().expect("names"), 0, 0, NameRange { first: 0, count: 1 });
+    let (clock, domain) = (
+        Clock::new(),
+        Domain::new("dns64perf.test").expect("a domain"),
+    );
+    let questions = Questions::new(
+        "10.0.0.0/8".parse().expect("names"),
+        0,
+        0,
+        NameRange { first: 0, count: 1 },
+    );
     let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
-    let expectation = ExpectedAnswers { role: DnsRole::Dns64, prefix, population: NamePopulation::default(), most_ttl: 60 };
+    let expectation = ExpectedAnswers {
+        role: DnsRole::Dns64,
+        prefix,
+        population: NamePopulation::default(),
+        most_ttl: 60,
+    };
     let asking = Asking {
         clock: &clock,
         domain: &domain,
@@ -47,7 +65,10 @@ fn with_bursts<T>(
     };
     let address = server.local_addr().expect("an address");
     let sockets = QuerySockets::open(None, address, 2, Query::new(&domain), 0).expect("sockets");
-    let share = ThreadShare { index: part.0, of: part.1 };
+    let share = ThreadShare {
+        index: part.0,
+        of: part.1,
+    };
     let mut client = QueryClient::new(&asking, share, sockets, None);
     client.begin(0);
     work(client)
@@ -63,9 +84,20 @@ fn a_client_half_a_second_behind_gives_up_and_what_it_sent_has_a_fate() {
         // Queries in flight are waited for.
         assert!(!client.is_over(1502 * MS) && client.is_over(1503 * MS));
         let counted = client.finish();
-        assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (33, 33));
-        let Sending { nominal_ns, took_ns, worst_lateness_ns, late_frames } = counted.sending;
-        assert_eq!((nominal_ns, took_ns, worst_lateness_ns, late_frames), (999 * MS, 502 * MS, 501 * MS, 32));
+        assert_eq!(
+            (counted.tally.answers.sent, counted.tally.answers.unanswered),
+            (33, 33)
+        );
+        let Sending {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            late_frames,
+        } = counted.sending;
+        assert_eq!(
+            (nominal_ns, took_ns, worst_lateness_ns, late_frames),
+            (999 * MS, 502 * MS, 501 * MS, 32)
+        );
     });
 }
 
@@ -75,12 +107,17 @@ fn threads_take_every_query_of_the_trial_once() {
         with_client((index, of), 100, 1000 * MS, |client| {
             let pacer = &client.state.sending.pacer;
             let numbers = (0..pacer.frames()).map(|own| pacer.share.number(own));
-            numbers.map(|number| (number, pacer.due_time(number))).collect::<Vec<_>>()
+            numbers
+                .map(|number| (number, pacer.due_time(number)))
+                .collect::<Vec<_>>()
         })
     };
     let mut all: Vec<_> = (0..3).flat_map(|index| asked_for(index, 3)).collect();
     all.sort_unstable();
-    assert!(all.into_iter().eq((0..100).map(|number| (number, number * MS))));
+    assert!(
+        all.into_iter()
+            .eq((0..100).map(|number| (number, number * MS)))
+    );
 }
 
 #[test]
@@ -92,11 +129,23 @@ fn queries_of_a_burst_leave_together_and_the_next_waits_for_the_mean_rate() {
             client.state.flight.sent()
         });
         let sent_by: Vec<u64> = sent_by.collect();
-        let Sending { nominal_ns, took_ns, worst_lateness_ns, .. } = client.finish().sending;
-        assert_eq!((nominal_ns, took_ns, worst_lateness_ns), (99 * MS, 99 * MS, 0));
+        let Sending {
+            nominal_ns,
+            took_ns,
+            worst_lateness_ns,
+            ..
+        } = client.finish().sending;
+        assert_eq!(
+            (nominal_ns, took_ns, worst_lateness_ns),
+            (99 * MS, 99 * MS, 0)
+        );
         sent_by
     });
-    assert!(sent_by.into_iter().eq((0..100).map(|ms| (ms / 25 + 1) * 25)));
+    assert!(
+        sent_by
+            .into_iter()
+            .eq((0..100).map(|ms| (ms / 25 + 1) * 25))
+    );
 }
 
 #[test]
@@ -117,7 +166,10 @@ fn a_full_ring_holds_queries_back_until_others_are_over() {
         assert_eq!(client.state.flight.sent(), 64);
         (100..300).for_each(|ms| client.turn(ms * MS));
         let counted = client.finish();
-        assert_eq!((counted.tally.answers.sent, counted.tally.answers.unanswered), (100, 100));
+        assert_eq!(
+            (counted.tally.answers.sent, counted.tally.answers.unanswered),
+            (100, 100)
+        );
         assert_eq!(counted.sending.late_frames, 36, "all after the first 64");
     });
 }
@@ -137,7 +189,10 @@ fn right(number: u64) -> Vec<u8> {
     let mut octets = vec![0; query.len()];
     query.write(&mut octets, 0, 0x0a00_0000 + number as u32);
     octets[2..HEADER].copy_from_slice(&[0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
-    octets.extend([0xc0, 12, 0, 28, 0, 1, 0, 0, 0, 60, 0, 16, 0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0]);
+    octets.extend([
+        0xc0, 12, 0, 28, 0, 1, 0, 0, 0, 60, 0, 16, 0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 10,
+        0, 0,
+    ]);
     octets.push(number as u8);
     octets
 }
@@ -149,12 +204,19 @@ fn answered_within(arrivals: [(u64, u64); 3]) -> (TrialResult, u64) {
         client.turn(100 * MS);
         for (number, (since_ns, by_ns)) in arrivals.into_iter().enumerate() {
             let (octets, arrival) = (right(number as u64), Arrived { since_ns, by_ns });
-            client.state.take(&Reply { sequence: Some(number as u32), octets: &octets, arrival });
+            client.state.take(&Reply {
+                sequence: Some(number as u32),
+                octets: &octets,
+                arrival,
+            });
         }
         client.finish()
     });
     let read_late = counted.tally.read_late;
-    let spec = TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(1000), 3 * MS) };
+    let spec = TrialSpec {
+        kind: TrialKind::Queries,
+        ..TrialSpec::constant(FrameRate(1000), 3 * MS)
+    };
     let (server, cache) = ("[::1]:53".parse().expect("an address"), Cache::default());
     let (authority, names, certified) = (None, None, None);
     let counted = vec![counted];
@@ -175,20 +237,46 @@ fn answered_within(arrivals: [(u64, u64); 3]) -> (TrialResult, u64) {
 
 #[test]
 fn delays_of_queries_have_the_bounds_of_their_arrivals() {
-    let (result, read_late) = answered_within([(103 * MS, 104 * MS), (102 * MS, 105 * MS), (149 * MS, 160 * MS)]);
-    let Delay { count, min_ns, max_ns, bounds, .. } = result.directions[0].delay.clone().expect("delays");
+    let (result, read_late) = answered_within([
+        (103 * MS, 104 * MS),
+        (102 * MS, 105 * MS),
+        (149 * MS, 160 * MS),
+    ]);
+    let Delay {
+        count,
+        min_ns,
+        max_ns,
+        bounds,
+        ..
+    } = result.directions[0].delay.clone().expect("delays");
     assert_eq!((count, min_ns, max_ns), (3, 4 * MS, 60 * MS));
-    let DelayBounds { min_ns, max_ns, mean_ns, .. } = bounds.expect("bounds");
-    assert_eq!((min_ns, max_ns, mean_ns), (4 * MS, 11 * MS, 5 * MS), "no bound is above its delay");
+    let DelayBounds {
+        min_ns,
+        max_ns,
+        mean_ns,
+        ..
+    } = bounds.expect("bounds");
+    assert_eq!(
+        (min_ns, max_ns, mean_ns),
+        (4 * MS, 11 * MS, 5 * MS),
+        "no bound is above its delay"
+    );
     let dns = result.dns().expect("queries");
-    assert_eq!((dns.rtt.mean_ns(), dns.rtt.mean_bound_ns()), (Some(23e6), Some(5e6)));
+    assert_eq!(
+        (dns.rtt.mean_ns(), dns.rtt.mean_bound_ns()),
+        (Some(23e6), Some(5e6))
+    );
     // The third may have arrived within its time, but a tester that reads it then is not capable of the rate.
     assert_eq!((dns.answers.right, dns.answers.late, read_late), (3, 0, 1));
 }
 
 #[test]
 fn an_answer_that_was_late_wherever_it_arrived_is_late() {
-    let (result, read_late) = answered_within([(151 * MS, 152 * MS), (150 * MS, 152 * MS), (101 * MS, 102 * MS)]);
+    let (result, read_late) = answered_within([
+        (151 * MS, 152 * MS),
+        (150 * MS, 152 * MS),
+        (101 * MS, 102 * MS),
+    ]);
     let answers = result.dns().expect("queries").answers;
     assert_eq!((answers.right, answers.late, read_late), (2, 1, 1));
     assert_eq!(result.directions[0].late, 1);
@@ -196,18 +284,38 @@ fn an_answer_that_was_late_wherever_it_arrived_is_late() {
 
 #[test]
 fn an_answer_before_its_query_is_a_fault_and_no_delay_of_zero() {
-    let (result, _) = answered_within([(98 * MS, 99 * MS), (101 * MS, 102 * MS), (101 * MS, 102 * MS)]);
+    let (result, _) = answered_within([
+        (98 * MS, 99 * MS),
+        (101 * MS, 102 * MS),
+        (101 * MS, 102 * MS),
+    ]);
     let direction = result.directions[0].direction;
-    assert!(result.faults.contains(&Fault::ArrivedBeforeSent { direction, frames: 1, worst_ns: MS }), "{:?}", result.faults);
-    let (delay, dns) = (result.directions[0].delay.clone().expect("delays"), result.dns().expect("queries"));
-    assert_eq!((delay.count, delay.min_ns, dns.rtt.count, dns.answers.right), (2, 2 * MS, 2, 3));
+    assert!(
+        result.faults.contains(&Fault::ArrivedBeforeSent {
+            direction,
+            frames: 1,
+            worst_ns: MS
+        }),
+        "{:?}",
+        result.faults
+    );
+    let (delay, dns) = (
+        result.directions[0].delay.clone().expect("delays"),
+        result.dns().expect("queries"),
+    );
+    assert_eq!(
+        (delay.count, delay.min_ns, dns.rtt.count, dns.answers.right),
+        (2, 2 * MS, 2, 3)
+    );
 }
 
 /// Returns for each of 200 answers the true arrival, what the sockets know of it, and the time at which they were last read twice before.
 fn answers_through(sockets: u16) -> Vec<(u64, Arrived, u64)> {
     let (clock, hand) = Clock::moved_by_hand();
     let server = UdpSocket::bind("[::1]:0").expect("a socket");
-    server.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("an option");
+    server
+        .set_read_timeout(Some(std::time::Duration::from_secs(60)))
+        .expect("an option");
     let query = Query::new(&Domain::new("dns64perf.test").expect("a domain"));
     let address = server.local_addr().expect("an address");
     let mut sockets = QuerySockets::open(None, address, sockets, query, 0).expect("sockets");
@@ -248,7 +356,10 @@ fn answers_arrived_within_their_intervals_at_whichever_socket() {
                 (arrival.since_ns..=arrival.by_ns).contains(&truth_ns),
                 "{sockets} sockets: {truth_ns} is not in {arrival:?}"
             );
-            assert!(arrival.since_ns >= reads_ago_ns, "{sockets} sockets: {arrival:?} began before {reads_ago_ns}");
+            assert!(
+                arrival.since_ns >= reads_ago_ns,
+                "{sockets} sockets: {arrival:?} began before {reads_ago_ns}"
+            );
         }
     }
 }
@@ -271,7 +382,13 @@ fn arrival() -> impl Strategy<Value = Arrival> {
     let whole = (to, any::<bool>(), 0u64..40, changes, cut, tail);
     whole.prop_map(|(to, is_own, about, changes, cut, tail)| {
         let about = if is_own { u64::from(to) % 256 } else { about };
-        Arrival { to, about, changes, cut, tail }
+        Arrival {
+            to,
+            about,
+            changes,
+            cut,
+            tail,
+        }
     })
 }
 

@@ -51,7 +51,11 @@ impl Located {
     fn new(address: IpAddr, variation: AddressVariation) -> Self {
         let version = version(address);
         let at = variation.begins_at(version);
-        Self { address, at, field: AddressField::new(variation, version, part_of(address, at)) }
+        Self {
+            address,
+            at,
+            field: AddressField::new(variation, version, part_of(address, at)),
+        }
     }
 
     fn with(self, place: u32) -> IpAddr {
@@ -74,25 +78,44 @@ pub(crate) struct FourTupleFields {
 
 impl Conversation {
     /// Returns the connections; `None` if the ranges have too few combinations, or more than can be numbered.
-    pub(crate) fn new(profile: &TrafficProfile, gateway: &StatefulGateway, connections: u64) -> Option<Self> {
+    pub(crate) fn new(
+        profile: &TrafficProfile,
+        gateway: &StatefulGateway,
+        connections: u64,
+    ) -> Option<Self> {
         let ports = profile.ports(gateway.opens);
         let (source, destination) = profile.variations(gateway.opens);
         let ends = profile.paths(gateway.opens).foreground.sent.ends;
         let order = gateway.settings.enumeration;
         let mut addresses = [source, destination].map(AddressVariation::count);
-        if let Some(subscribers) = profile.subscribers.as_ref().filter(|_| gateway.opens == Direction::Forward) {
+        if let Some(subscribers) = profile
+            .subscribers
+            .as_ref()
+            .filter(|_| gateway.opens == Direction::Forward)
+        {
             addresses[0] = subscribers.count();
         }
-        let enumeration = Enumeration::new([ports.source, ports.destination], addresses, order, mix(profile.seed))?;
+        let enumeration = Enumeration::new(
+            [ports.source, ports.destination],
+            addresses,
+            order,
+            mix(profile.seed),
+        )?;
         (connections <= enumeration.size()).then(|| Self {
             step: ConversationStep::Open,
             table: Arc::new(StateTable::new(gateway.entries(connections), connections)),
             enumeration,
             first_ports: (ports.source.first, ports.destination.first),
             connections: connections.max(1),
-            orders: Orders { initiator: order, responder: gateway.settings.responder },
+            orders: Orders {
+                initiator: order,
+                responder: gateway.settings.responder,
+            },
             pool: gateway.pool.clone(),
-            ends: [Located::new(ends.source, source), Located::new(ends.destination, destination)],
+            ends: [
+                Located::new(ends.source, source),
+                Located::new(ends.destination, destination),
+            ],
             key: mix(profile.seed ^ 0x5bd1_e995),
         })
     }
@@ -104,7 +127,10 @@ impl Conversation {
 
     /// Returns the same connections for another step.
     pub(crate) fn at(&self, step: ConversationStep) -> Self {
-        Self { step, ..self.clone() }
+        Self {
+            step,
+            ..self.clone()
+        }
     }
 
     /// Returns the connection for frame `index` of its sender.
@@ -113,16 +139,25 @@ impl Conversation {
         match (self.step, view.of_initiator) {
             (ConversationStep::Open, _) => index,
             (ConversationStep::Validate, _) => self.table.connection_at(index % self.table.len()),
-            (ConversationStep::Use, true) => place(self.connections, self.orders.initiator, index, self.random(index)),
-            (ConversationStep::Use, false) => {
-                self.table.connection_at(self.table.place(self.orders.responder, index, !self.random(index)))
-            }
+            (ConversationStep::Use, true) => place(
+                self.connections,
+                self.orders.initiator,
+                index,
+                self.random(index),
+            ),
+            (ConversationStep::Use, false) => self.table.connection_at(self.table.place(
+                self.orders.responder,
+                index,
+                !self.random(index),
+            )),
         }
     }
 
     #[inline]
     fn random(&self, index: u64) -> u64 {
-        mix(self.key.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        mix(self
+            .key
+            .wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// Returns the four-tuple of the Initiator's frames on a connection, as sent on its own link.
@@ -133,15 +168,24 @@ impl Conversation {
 
     /// Returns the source and destination port of the Initiator's frames on its own link.
     pub(crate) fn ports(&self, tuple: FourTuple) -> (u16, u16) {
-        (self.first_ports.0.wrapping_add(tuple.source_port), self.first_ports.1.wrapping_add(tuple.destination_port))
+        (
+            self.first_ports.0.wrapping_add(tuple.source_port),
+            self.first_ports.1.wrapping_add(tuple.destination_port),
+        )
     }
 
     /// Returns a description of a connection from the Initiator's point of view.
     pub(crate) fn describe(&self, connection: u64) -> String {
         let tuple = self.tuple(connection);
         let ports = self.ports(tuple);
-        let ends = [self.ends[0].with(tuple.source), self.ends[1].with(tuple.destination)];
-        let [source, destination] = [SocketAddr::new(ends[0], ports.0), SocketAddr::new(ends[1], ports.1)];
+        let ends = [
+            self.ends[0].with(tuple.source),
+            self.ends[1].with(tuple.destination),
+        ];
+        let [source, destination] = [
+            SocketAddr::new(ends[0], ports.0),
+            SocketAddr::new(ends[1], ports.1),
+        ];
         format!("connection {connection}, {source} to {destination}")
     }
 
@@ -158,7 +202,12 @@ impl Conversation {
     /// Returns the fields of a frame on a connection. `seen` is the source of a frame that has arrived: if the table does not know the
     /// connection, that source counts as right if it is in the pool. A frame whose source is not known has the pool's first.
     #[inline]
-    pub(crate) fn fields(&self, view: Viewpoint, connection: u64, seen: Option<Mapped>) -> FourTupleFields {
+    pub(crate) fn fields(
+        &self,
+        view: Viewpoint,
+        connection: u64,
+        seen: Option<Mapped>,
+    ) -> FourTupleFields {
         let tuple = self.tuple(connection);
         let (own_port, other_port) = self.ports(tuple);
         let own = match view.at_initiator {
@@ -169,14 +218,27 @@ impl Conversation {
             }
         };
         let other = (tuple.destination, other_port);
-        let (from, to) = if view.of_initiator { (own, other) } else { (other, own) };
-        FourTupleFields { places: (from.0, to.0), ports: (from.1, to.1) }
+        let (from, to) = if view.of_initiator {
+            (own, other)
+        } else {
+            (other, own)
+        };
+        FourTupleFields {
+            places: (from.0, to.0),
+            ports: (from.1, to.1),
+        }
     }
 
     #[inline]
     fn source(&self, connection: u64, seen: Option<Mapped>) -> Mapped {
-        let known = if self.step == ConversationStep::Open { None } else { self.table.get(connection) };
-        known.or(seen.filter(|seen| self.pool.contains(*seen))).unwrap_or_else(|| self.pool.first())
+        let known = if self.step == ConversationStep::Open {
+            None
+        } else {
+            self.table.get(connection)
+        };
+        known
+            .or(seen.filter(|seen| self.pool.contains(*seen)))
+            .unwrap_or_else(|| self.pool.first())
     }
 
     /// Returns whether sources are learned in this step, on this side.

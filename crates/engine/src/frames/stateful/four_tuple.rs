@@ -30,11 +30,28 @@ impl Enumeration {
     /// Returns all combinations of these ranges, in the order of phase 1. A pseudorandom order depends on `key`.
     ///
     /// Returns `None` if there are 2^63 of them or more.
-    pub(crate) fn new(ports: [ValueRange; 2], addresses: [u32; 2], order: ValueOrder, key: u64) -> Option<Self> {
+    pub(crate) fn new(
+        ports: [ValueRange; 2],
+        addresses: [u32; 2],
+        order: ValueOrder,
+        key: u64,
+    ) -> Option<Self> {
         let [source, destination] = ports.map(|range| u64::from(range.count()));
-        let counts = [source, destination, u64::from(addresses[0].max(1)), u64::from(addresses[1].max(1))];
-        let size = counts.iter().try_fold(1u64, |product, count| product.checked_mul(*count)).filter(|size| *size < 1 << 63)?;
-        Some(Self { counts, order, permutation: Permutation::new(size, key) })
+        let counts = [
+            source,
+            destination,
+            u64::from(addresses[0].max(1)),
+            u64::from(addresses[1].max(1)),
+        ];
+        let size = counts
+            .iter()
+            .try_fold(1u64, |product, count| product.checked_mul(*count))
+            .filter(|size| *size < 1 << 63)?;
+        Some(Self {
+            counts,
+            order,
+            permutation: Permutation::new(size, key),
+        })
     }
 
     /// Returns the number of combinations.
@@ -54,7 +71,12 @@ impl Enumeration {
         let (place, destination_port) = split(place, self.counts[1]);
         let (place, source) = split(place, self.counts[2]);
         let ports = (source_port as u16, destination_port as u16);
-        FourTuple { source, destination: place as u32, source_port: ports.0, destination_port: ports.1 }
+        FourTuple {
+            source,
+            destination: place as u32,
+            source_port: ports.0,
+            destination_port: ports.1,
+        }
     }
 }
 
@@ -87,7 +109,11 @@ impl Permutation {
         let a = size.isqrt().max(1);
         let a = if a * a < size { a + 1 } else { a };
         let keys = std::array::from_fn(|round| mix(key ^ mix(round as u64 + 1)));
-        Self { size, sides: (a, size.div_ceil(a)), keys }
+        Self {
+            size,
+            sides: (a, size.div_ceil(a)),
+            keys,
+        }
     }
 
     #[inline]
@@ -128,16 +154,23 @@ mod tests {
     use std::collections::HashSet;
 
     fn range(count: u32) -> ValueRange {
-        ValueRange { first: 0, last: (count - 1) as u16, order: ValueOrder::Pseudorandom }
+        ValueRange {
+            first: 0,
+            last: (count - 1) as u16,
+            order: ValueOrder::Pseudorandom,
+        }
     }
 
     fn enumeration(counts: [u32; 4], order: ValueOrder, key: u64) -> Enumeration {
         let [source, destination, from, to] = counts;
-        Enumeration::new([range(source), range(destination)], [from, to], order, key).expect("no overflow")
+        Enumeration::new([range(source), range(destination)], [from, to], order, key)
+            .expect("no overflow")
     }
 
     fn all(enumeration: &Enumeration) -> HashSet<FourTuple> {
-        (0..enumeration.size()).map(|number| enumeration.tuple(number)).collect()
+        (0..enumeration.size())
+            .map(|number| enumeration.tuple(number))
+            .collect()
     }
 
     proptest! {
@@ -161,8 +194,11 @@ mod tests {
     #[test]
     fn awkward_products_are_permuted_too() {
         // Primes, squares and powers of two, each with adjacent numbers.
-        for size in [1, 2, 3, 4, 5, 7, 8, 9, 10, 63, 64, 65, 99, 100, 101, 65_519, 65_521, 65_535, 65_536] {
-            let enumeration = enumeration([size, 1, 1, 1], ValueOrder::Pseudorandom, u64::from(size));
+        for size in [
+            1, 2, 3, 4, 5, 7, 8, 9, 10, 63, 64, 65, 99, 100, 101, 65_519, 65_521, 65_535, 65_536,
+        ] {
+            let enumeration =
+                enumeration([size, 1, 1, 1], ValueOrder::Pseudorandom, u64::from(size));
             assert_eq!(all(&enumeration).len(), size as usize);
         }
         let prime_by_prime = enumeration([997, 1009, 1, 1], ValueOrder::Pseudorandom, 1);
@@ -174,23 +210,44 @@ mod tests {
         let enumeration = enumeration([64_512, 49_151, 1_000, 1_000], ValueOrder::Pseudorandom, 7);
         assert!(enumeration.size() > 1 << 51);
         let far = (0..200_000u64).map(|i| i * (enumeration.size() / 200_000));
-        let seen: HashSet<FourTuple> = (0..200_000).chain(far).map(|number| enumeration.tuple(number)).collect();
+        let seen: HashSet<FourTuple> = (0..200_000)
+            .chain(far)
+            .map(|number| enumeration.tuple(number))
+            .collect();
         assert_eq!(seen.len(), 400_000 - 1, "only 0 is in both");
         assert!(std::mem::size_of_val(&enumeration) < 256);
     }
 
     #[test]
     fn a_product_that_cannot_be_numbered_is_refused() {
-        let all = ValueRange { first: 0, last: 65_535, order: ValueOrder::Pseudorandom };
-        assert!(Enumeration::new([all, all], [65_536, 65_536], ValueOrder::Pseudorandom, 1).is_none());
-        assert!(Enumeration::new([all, all], [65_536, 32_767], ValueOrder::Pseudorandom, 1).is_some());
+        let all = ValueRange {
+            first: 0,
+            last: 65_535,
+            order: ValueOrder::Pseudorandom,
+        };
+        assert!(
+            Enumeration::new([all, all], [65_536, 65_536], ValueOrder::Pseudorandom, 1).is_none()
+        );
+        assert!(
+            Enumeration::new([all, all], [65_536, 32_767], ValueOrder::Pseudorandom, 1).is_some()
+        );
     }
 
     #[test]
     fn a_linear_order_counts_source_ports_fastest() {
         let up = enumeration([2, 2, 2, 1], ValueOrder::Increasing, 0);
-        let as_digits = |t: FourTuple| [u32::from(t.source_port), u32::from(t.destination_port), t.source, t.destination];
-        assert_eq!((0..3).map(|n| as_digits(up.tuple(n))).collect::<Vec<_>>(), [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]);
+        let as_digits = |t: FourTuple| {
+            [
+                u32::from(t.source_port),
+                u32::from(t.destination_port),
+                t.source,
+                t.destination,
+            ]
+        };
+        assert_eq!(
+            (0..3).map(|n| as_digits(up.tuple(n))).collect::<Vec<_>>(),
+            [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]]
+        );
         let down = enumeration([2, 2, 2, 1], ValueOrder::Decreasing, 0);
         assert_eq!(as_digits(down.tuple(0)), [1, 1, 1, 0]);
     }
@@ -205,16 +262,32 @@ mod tests {
             rows[usize::from(tuple.source_port)] += 1;
             columns[usize::from(tuple.destination_port)] += 1;
         }
-        assert!(rows.iter().chain(&columns).all(|count| (20..=80).contains(count)), "{rows:?} {columns:?}");
-        let neighbours =
-            (0..5_000).filter(|n| enumeration.tuple(*n).source_port.abs_diff(enumeration.tuple(n + 1).source_port) <= 1);
-        assert!((60..260).contains(&neighbours.count()), "about 3 % of pairs are neighbours by chance");
+        assert!(
+            rows.iter()
+                .chain(&columns)
+                .all(|count| (20..=80).contains(count)),
+            "{rows:?} {columns:?}"
+        );
+        let neighbours = (0..5_000).filter(|n| {
+            enumeration
+                .tuple(*n)
+                .source_port
+                .abs_diff(enumeration.tuple(n + 1).source_port)
+                <= 1
+        });
+        assert!(
+            (60..260).contains(&neighbours.count()),
+            "about 3 % of pairs are neighbours by chance"
+        );
     }
 
     #[test]
     fn another_key_is_another_order() {
-        let first =
-            |key| (0..10).map(|n| enumeration([1000, 1000, 1, 1], ValueOrder::Pseudorandom, key).tuple(n)).collect::<Vec<_>>();
+        let first = |key| {
+            (0..10)
+                .map(|n| enumeration([1000, 1000, 1, 1], ValueOrder::Pseudorandom, key).tuple(n))
+                .collect::<Vec<_>>()
+        };
         assert_ne!(first(1), first(2));
         assert_eq!(first(1), first(1));
     }

@@ -74,6 +74,9 @@ impl TranslationPool {
 
     /// Returns a source for messages about sources outside the pool.
     pub(crate) fn first(&self) -> Mapped {
-        Mapped { part: self.parts.first().map_or(0, |part| part.0), port: self.ports.0 }
+        Mapped {
+            part: self.parts.first().map_or(0, |part| part.0),
+            port: self.ports.0,
+        }
     }
 }

@@ -8,7 +8,9 @@ use crate::frames::profile::TrafficProfile;
 use crate::frames::tasks::TrialPhase;
 use crate::frames::tester::FrameTester;
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{Connections, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec};
+use sixbench_method::trial::{
+    Connections, Fault, PhaseOne, TrialKind, TrialOutcome, TrialResult, TrialSpec,
+};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -17,20 +19,42 @@ const EXAMPLES: usize = 5;
 
 impl FrameTester {
     /// Runs phase 1 with `phase_one`, and then what `spec` requires.
-    pub(crate) fn converse(&mut self, spec: &TrialSpec, phase_one: PhaseOne) -> Result<TrialResult, MeasureError> {
-        let gateway = self.profile.gateway.clone().ok_or(MeasureError::Stateless)?;
+    pub(crate) fn converse(
+        &mut self,
+        spec: &TrialSpec,
+        phase_one: PhaseOne,
+    ) -> Result<TrialResult, MeasureError> {
+        let gateway = self
+            .profile
+            .gateway
+            .clone()
+            .ok_or(MeasureError::Stateless)?;
         let conversation = Conversation::new(&self.profile, &gateway, phase_one.connections)
             .ok_or_else(|| combinations(&self.profile, &gateway, phase_one.connections))?;
         let began_ns = self.clock.now_ns();
         let opened = self.one_way(&conversation, &gateway, gateway.opens, phase_one)?;
-        self.has_delivered |= opened.directions.iter().any(|d| d.received + d.mistranslated + d.corrupt > 0);
+        self.has_delivered |= opened
+            .directions
+            .iter()
+            .any(|d| d.received + d.mistranslated + d.corrupt > 0);
         if !self.has_delivered {
-            let errors = opened.directions.iter().flat_map(|direction| direction.icmp_errors.clone()).collect();
-            return Err(MeasureError::NothingArrived { connections: phase_one.connections, errors });
+            let errors = opened
+                .directions
+                .iter()
+                .flat_map(|direction| direction.icmp_errors.clone())
+                .collect();
+            return Err(MeasureError::NothingArrived {
+                connections: phase_one.connections,
+                errors,
+            });
         }
         let mut result = self.opened(spec, phase_one, &conversation, opened)?;
         // Frames that the sender left out have not opened connections either.
-        let missing: u64 = result.directions.iter().map(|d| d.intended.saturating_sub(d.received)).sum();
+        let missing: u64 = result
+            .directions
+            .iter()
+            .map(|d| d.intended.saturating_sub(d.received))
+            .sum();
         let is_whole = missing == 0;
         match spec.kind {
             TrialKind::TearDown { .. } => return Ok(result),
@@ -41,18 +65,32 @@ impl FrameTester {
             _ if is_whole => {
                 self.wait_until(began_ns + gateway.settings.delay_ns(phase_one))?;
                 let delay_ns = self.clock.now_ns() - began_ns;
-                let used = self.exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
+                let used = self
+                    .exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
                 (result.directions, result.faults) = (used.directions, used.faults);
-                result.phase_one_result_mut().into_iter().for_each(|connections| connections.delay_ns = delay_ns);
+                result
+                    .phase_one_result_mut()
+                    .into_iter()
+                    .for_each(|connections| connections.delay_ns = delay_ns);
             }
             _ => {
                 let (of, rate) = (phase_one.connections, phase_one.rate.0);
                 result.directions.clear();
-                result.faults.insert(0, Fault::PhaseOneIncomplete { lost: missing, of, rate });
+                result.faults.insert(
+                    0,
+                    Fault::PhaseOneIncomplete {
+                        lost: missing,
+                        of,
+                        rate,
+                    },
+                );
             }
         }
         let counted_after = self.counted()?;
-        result.phase_one_result_mut().into_iter().for_each(|connections| connections.counted_after = counted_after);
+        result
+            .phase_one_result_mut()
+            .into_iter()
+            .for_each(|connections| connections.counted_after = counted_after);
         Ok(result)
     }
 
@@ -65,10 +103,19 @@ impl FrameTester {
         PhaseOne { connections, rate }: PhaseOne,
     ) -> Result<TrialResult, MeasureError> {
         // Of the burst, only the exact number of frames is needed.
-        let spec = TrialSpec { kind: TrialKind::Constant, ..TrialSpec::burst(rate, connections) };
+        let spec = TrialSpec {
+            kind: TrialKind::Constant,
+            ..TrialSpec::burst(rate, connections)
+        };
         let residual_ns = gateway.settings.timeout_ns;
         let conversation = Some(conversation);
-        self.exchange(&TrialPhase { spec: &spec, loaded: &[direction], residual_ns, frame_timeout_ns: 0, conversation })
+        self.exchange(&TrialPhase {
+            spec: &spec,
+            loaded: &[direction],
+            residual_ns,
+            frame_timeout_ns: 0,
+            conversation,
+        })
     }
 
     /// Returns the result after phase 1.
@@ -93,11 +140,20 @@ impl FrameTester {
             forward.received -= collided;
             forward.mistranslated += collided;
             if collided > 0 {
-                *forward.wrong_fields.entry("four-tuple".to_owned()).or_default() += collided;
+                *forward
+                    .wrong_fields
+                    .entry("four-tuple".to_owned())
+                    .or_default() += collided;
             }
         }
-        let (offered, established) = opened.directions.first().map_or((0, 0), |forward| (forward.offered, forward.received));
-        let icmp_errors = opened.directions.first().map_or_else(Vec::new, |forward| forward.icmp_errors.clone());
+        let (offered, established) = opened
+            .directions
+            .first()
+            .map_or((0, 0), |forward| (forward.offered, forward.received));
+        let icmp_errors = opened
+            .directions
+            .first()
+            .map_or_else(Vec::new, |forward| forward.icmp_errors.clone());
         let connections = Connections {
             offered,
             established,
@@ -109,7 +165,11 @@ impl FrameTester {
             examples,
             ..Connections::default()
         };
-        Ok(TrialResult { spec: *spec, outcome: TrialOutcome::Frames(Some(Box::new(connections))), ..opened })
+        Ok(TrialResult {
+            spec: *spec,
+            outcome: TrialOutcome::Frames(Some(Box::new(connections))),
+            ..opened
+        })
     }
 
     /// Makes the Responder send a frame on every connection that it knows; this is the second direction of the result.
@@ -120,9 +180,20 @@ impl FrameTester {
         rate: FrameRate,
         result: &mut TrialResult,
     ) -> Result<(), MeasureError> {
-        let phase_one = PhaseOne { connections: conversation.table.len(), rate };
-        let back = self.one_way(&conversation.at(ConversationStep::Validate), gateway, gateway.opens.opposite(), phase_one)?;
-        let lost = back.directions.iter().flat_map(|direction| direction.examples.iter().cloned());
+        let phase_one = PhaseOne {
+            connections: conversation.table.len(),
+            rate,
+        };
+        let back = self.one_way(
+            &conversation.at(ConversationStep::Validate),
+            gateway,
+            gateway.opens.opposite(),
+            phase_one,
+        )?;
+        let lost = back
+            .directions
+            .iter()
+            .flat_map(|direction| direction.examples.iter().cloned());
         if let Some(connections) = result.phase_one_result_mut() {
             connections.examples.extend(lost);
         }
@@ -155,9 +226,21 @@ impl FrameTester {
     }
 }
 
-fn combinations(profile: &TrafficProfile, gateway: &StatefulGateway, connections: u64) -> MeasureError {
+fn combinations(
+    profile: &TrafficProfile,
+    gateway: &StatefulGateway,
+    connections: u64,
+) -> MeasureError {
     let ports = profile.ports(gateway.opens);
     let (source, destination) = profile.variations(gateway.opens);
-    let counts = [ports.source.count(), ports.destination.count(), source.count(), destination.count()];
-    MeasureError::Combinations { connections, combinations: counts.iter().map(|count| u128::from(*count)).product() }
+    let counts = [
+        ports.source.count(),
+        ports.destination.count(),
+        source.count(),
+        destination.count(),
+    ];
+    MeasureError::Combinations {
+        connections,
+        combinations: counts.iter().map(|count| u128::from(*count)).product(),
+    }
 }

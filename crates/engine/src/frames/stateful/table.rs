@@ -26,7 +26,10 @@ impl StateTable {
     /// Creates a table with room for `entries` of `connections` connections; both are at least 1.
     pub(crate) fn new(entries: u64, connections: u64) -> Self {
         let entries = entries.clamp(1, connections.max(1));
-        Self { entries: (0..entries).map(|_| AtomicU64::new(0)).collect(), connections: connections.max(1) }
+        Self {
+            entries: (0..entries).map(|_| AtomicU64::new(0)).collect(),
+            connections: connections.max(1),
+        }
     }
 
     /// Returns M, the number of entries.
@@ -43,10 +46,14 @@ impl StateTable {
     #[inline]
     pub(crate) fn learn(&self, connection: u64, source: Mapped) {
         let (round, slot) = self.place_of(connection);
-        let Some(entry) = self.entries.get(slot) else { return };
+        let Some(entry) = self.entries.get(slot) else {
+            return;
+        };
         let learnt = round << 32 | u64::from(source.part) << 16 | u64::from(source.port);
         // Each queue has a receiver: one that sees an earlier connection must not undo what another has learnt meanwhile.
-        let _ = entry.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| (held >> 32 <= round).then_some(learnt));
+        let _ = entry.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| {
+            (held >> 32 <= round).then_some(learnt)
+        });
     }
 
     /// Returns the source of a connection; `None` if it was not seen, or has lost its place.
@@ -54,7 +61,10 @@ impl StateTable {
     pub(crate) fn get(&self, connection: u64) -> Option<Mapped> {
         let (round, slot) = self.place_of(connection);
         let entry = self.entries.get(slot)?.load(Ordering::Relaxed);
-        (entry >> 32 == round).then_some(Mapped { part: (entry >> 16) as u16, port: entry as u16 })
+        (entry >> 32 == round).then_some(Mapped {
+            part: (entry >> 16) as u16,
+            port: entry as u16,
+        })
     }
 
     /// Returns the connection's round of the ring, from 1, and its place there. There is usually room for all, which saves a division.
@@ -62,7 +72,10 @@ impl StateTable {
     fn place_of(&self, connection: u64) -> (u64, usize) {
         match connection < self.len() {
             true => (1, connection as usize),
-            false => (connection / self.len() + 1, (connection % self.len()) as usize),
+            false => (
+                connection / self.len() + 1,
+                (connection % self.len()) as usize,
+            ),
         }
     }
 
@@ -134,10 +147,20 @@ mod tests {
         std::thread::scope(|scope| {
             for receiver in 0..2 {
                 let table = &table;
-                scope.spawn(move || (receiver..connections).step_by(2).for_each(|c| table.learn(c ^ 2, source(c as u16))));
+                scope.spawn(move || {
+                    (receiver..connections)
+                        .step_by(2)
+                        .for_each(|c| table.learn(c ^ 2, source(c as u16)))
+                });
             }
         });
-        assert_eq!(table.iter().map(|(connection, _)| connection).collect::<Vec<_>>(), [99_998, 99_999]);
+        assert_eq!(
+            table
+                .iter()
+                .map(|(connection, _)| connection)
+                .collect::<Vec<_>>(),
+            [99_998, 99_999]
+        );
     }
 
     #[test]
@@ -149,7 +172,11 @@ mod tests {
     #[test]
     fn places_are_read_in_the_order_asked_for() {
         let table = StateTable::new(3, 3);
-        let read = |order| (0..4).map(|index| table.place(order, index, u64::MAX)).collect::<Vec<_>>();
+        let read = |order| {
+            (0..4)
+                .map(|index| table.place(order, index, u64::MAX))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(read(ValueOrder::Fixed), [0, 0, 0, 0]);
         assert_eq!(read(ValueOrder::Increasing), [0, 1, 2, 0]);
         assert_eq!(read(ValueOrder::Decreasing), [2, 1, 0, 2]);

@@ -19,7 +19,10 @@ pub(super) struct WrongFields {
 impl WrongFields {
     /// Returns empty counts. With `has_others`, other receivers may see frames with the same numbers.
     pub(super) fn new(has_others: bool) -> Self {
-        Self { counts: Vec::with_capacity(MOST_FIELDS), frames: Vec::with_capacity(if has_others { MOST_FRAMES } else { 0 }) }
+        Self {
+            counts: Vec::with_capacity(MOST_FIELDS),
+            frames: Vec::with_capacity(if has_others { MOST_FRAMES } else { 0 }),
+        }
     }
 
     /// Counts frame `number`.
@@ -47,8 +50,18 @@ impl WrongFields {
 
     /// Takes back frame `number`, which was a copy of another. If its field was not stored, the most frequent field is reduced.
     pub(super) fn take_back(&mut self, number: u64) {
-        let known = self.frames.binary_search_by_key(&number, |(of, _)| *of).ok().map(|at| self.frames[at].1);
-        let most = || self.counts.iter().enumerate().max_by_key(|(_, (_, frames))| *frames).map(|(place, _)| place);
+        let known = self
+            .frames
+            .binary_search_by_key(&number, |(of, _)| *of)
+            .ok()
+            .map(|at| self.frames[at].1);
+        let most = || {
+            self.counts
+                .iter()
+                .enumerate()
+                .max_by_key(|(_, (_, frames))| *frames)
+                .map(|(place, _)| place)
+        };
         if let Some(place) = known.or_else(most) {
             self.counts[place].1 -= 1;
         }
@@ -67,10 +80,17 @@ impl WrongFields {
     }
 
     /// Returns the frames by the names of their fields, which `name` gives.
-    pub(super) fn by_name(&self, name: impl Fn(Mismatch, bool) -> &'static str) -> BTreeMap<String, u64> {
+    pub(super) fn by_name(
+        &self,
+        name: impl Fn(Mismatch, bool) -> &'static str,
+    ) -> BTreeMap<String, u64> {
         let mut by_name = BTreeMap::new();
-        for ((mismatch, is_background), frames) in self.counts.iter().filter(|(_, frames)| *frames > 0) {
-            *by_name.entry(name(*mismatch, *is_background).to_owned()).or_default() += frames;
+        for ((mismatch, is_background), frames) in
+            self.counts.iter().filter(|(_, frames)| *frames > 0)
+        {
+            *by_name
+                .entry(name(*mismatch, *is_background).to_owned())
+                .or_default() += frames;
         }
         by_name
     }
@@ -85,18 +105,32 @@ mod tests {
 
     fn counted(frames: &[(u64, (Mismatch, bool))]) -> WrongFields {
         let mut fields = WrongFields::new(true);
-        frames.iter().for_each(|(number, field)| fields.count(*number, *field));
+        frames
+            .iter()
+            .for_each(|(number, field)| fields.count(*number, *field));
         fields.sort();
         fields
     }
 
     fn named(fields: &WrongFields) -> Vec<(String, u64)> {
-        fields.by_name(|mismatch, _| if mismatch == Mismatch::HopLimit { "hop limit" } else { "payload" }).into_iter().collect()
+        fields
+            .by_name(|mismatch, _| {
+                if mismatch == Mismatch::HopLimit {
+                    "hop limit"
+                } else {
+                    "payload"
+                }
+            })
+            .into_iter()
+            .collect()
     }
 
     #[test]
     fn a_copy_is_taken_off_the_field_that_it_was_counted_under() {
-        let (mut one, mut other) = (counted(&[(9, HOP_LIMIT), (3, PAYLOAD), (5, HOP_LIMIT)]), counted(&[(3, HOP_LIMIT)]));
+        let (mut one, mut other) = (
+            counted(&[(9, HOP_LIMIT), (3, PAYLOAD), (5, HOP_LIMIT)]),
+            counted(&[(3, HOP_LIMIT)]),
+        );
         one.take_back(3);
         one.add(&other);
         assert_eq!(named(&one), [("hop limit".to_owned(), 3)]);
@@ -107,8 +141,13 @@ mod tests {
     #[test]
     fn frames_without_a_known_field_are_taken_off_the_most_frequent() {
         let mut alone = WrongFields::new(false);
-        [1, 2, 3].into_iter().for_each(|number| alone.count(number, if number == 2 { PAYLOAD } else { HOP_LIMIT }));
+        [1, 2, 3]
+            .into_iter()
+            .for_each(|number| alone.count(number, if number == 2 { PAYLOAD } else { HOP_LIMIT }));
         alone.take_back(2);
-        assert_eq!(named(&alone), [("hop limit".to_owned(), 1), ("payload".to_owned(), 1)]);
+        assert_eq!(
+            named(&alone),
+            [("hop limit".to_owned(), 1), ("payload".to_owned(), 1)]
+        );
     }
 }

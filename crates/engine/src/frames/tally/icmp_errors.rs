@@ -17,14 +17,21 @@ pub(crate) struct IcmpErrorTable {
 impl IcmpErrorTable {
     /// Returns an empty table.
     pub(super) fn new() -> Self {
-        Self { kinds: Vec::with_capacity(MOST_KINDS), others: 0 }
+        Self {
+            kinds: Vec::with_capacity(MOST_KINDS),
+            others: 0,
+        }
     }
 
     /// Counts a message. `of_background` is whether the frame of this trial that it quotes is background; `None` if it quotes none.
     #[cold]
     pub(super) fn count(&mut self, error: &ReceivedError, of_background: Option<bool>) {
         self.add_kind(&IcmpErrors {
-            version: if error.version == sixbench_wire::IpVersion::V4 { IpVersion::Ipv4 } else { IpVersion::Ipv6 },
+            version: if error.version == sixbench_wire::IpVersion::V4 {
+                IpVersion::Ipv4
+            } else {
+                IpVersion::Ipv6
+            },
             kind: error.kind,
             code: error.code,
             value: error.value,
@@ -61,14 +68,22 @@ impl IcmpErrorTable {
 
     /// Returns the messages by kind and source, the most frequent first, and the number of those for which there was no room.
     pub(crate) fn finish(mut self) -> (Vec<IcmpErrors>, u64) {
-        self.kinds.sort_by_key(|kind| Reverse((kind.quoting, kind.messages)));
+        self.kinds
+            .sort_by_key(|kind| Reverse((kind.quoting, kind.messages)));
         (self.kinds, self.others)
     }
 }
 
 /// Writes the errors that came back to the port of its sender into a direction's result.
-pub(crate) fn note_errors(result: &mut DirectionResult, (icmp_errors, other_icmp_errors): (Vec<IcmpErrors>, u64)) {
-    result.change_details(|of| DirectionDetails { icmp_errors, other_icmp_errors, ..of });
+pub(crate) fn note_errors(
+    result: &mut DirectionResult,
+    (icmp_errors, other_icmp_errors): (Vec<IcmpErrors>, u64),
+) {
+    result.change_details(|of| DirectionDetails {
+        icmp_errors,
+        other_icmp_errors,
+        ..of
+    });
 }
 
 #[cfg(test)]
@@ -91,13 +106,21 @@ mod tests {
     fn errors_of_two_queues_are_added_by_kind_and_source_and_the_most_frequent_comes_first() {
         let (mut one, mut other) = (IcmpErrorTable::new(), IcmpErrorTable::new());
         one.count(&error(1), Some(false));
-        [Some(false), Some(true), None].iter().for_each(|of| other.count(&error(2), *of));
+        [Some(false), Some(true), None]
+            .iter()
+            .for_each(|of| other.count(&error(2), *of));
         other.count(&error(1), None);
         other.count(&error(7), None);
         one.add(&other);
         let (kinds, others) = one.finish();
-        let counts: Vec<_> = kinds.iter().map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]).collect();
-        assert_eq!((counts, others), (vec![[3, 2, 1, 0], [2, 1, 0, 0], [1, 0, 0, 1]], 0));
+        let counts: Vec<_> = kinds
+            .iter()
+            .map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum])
+            .collect();
+        assert_eq!(
+            (counts, others),
+            (vec![[3, 2, 1, 0], [2, 1, 0, 0], [1, 0, 0, 1]], 0)
+        );
         assert_eq!(kinds[0].source.to_string(), "198.18.0.2");
     }
 

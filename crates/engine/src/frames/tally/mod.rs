@@ -127,10 +127,16 @@ impl FrameTally {
 
     /// Counts a frame, and hands it to `on_first` if it is the first right one with its number.
     #[inline(always)]
-    pub(crate) fn take(&mut self, frame: &[u8], arrival: Arrival, on_first: &mut impl FnMut(Tag)) -> FrameClass {
+    pub(crate) fn take(
+        &mut self,
+        frame: &[u8],
+        arrival: Arrival,
+        on_first: &mut impl FnMut(Tag),
+    ) -> FrameClass {
         let mut class = self.expected.verifier.judge(frame);
         if let FrameClass::Right(tag) | FrameClass::Defective(tag, _) = class
-            && (tag.time_ns > arrival.by_ns + self.expected.clocks_apart_ns || tag.time_ns < self.pacer.due_time(tag.sequence))
+            && (tag.time_ns > arrival.by_ns + self.expected.clocks_apart_ns
+                || tag.time_ns < self.pacer.due_time(tag.sequence))
         {
             class = self.judge_time(tag, arrival);
         }
@@ -152,7 +158,9 @@ impl FrameTally {
                     self.keep(frame, tag, mismatch, arrival.by_ns);
                 }
             }
-            FrameClass::Mistranslated(tag, _) | FrameClass::Corrupt(tag, _) if self.is_of_earlier_trial(tag) => {
+            FrameClass::Mistranslated(tag, _) | FrameClass::Corrupt(tag, _)
+                if self.is_of_earlier_trial(tag) =>
+            {
                 return FrameClass::Foreign;
             }
             FrameClass::Mistranslated(tag, mismatch) => {
@@ -194,8 +202,13 @@ impl FrameTally {
     /// tag has only six bits of the trial's number, and a device may hold a frame for 64 trials; the time of sending tells them apart without a doubt.
     #[cold]
     fn is_of_earlier_trial(&self, tag: Tag) -> bool {
-        let is_before = tag.time_ns.saturating_add(self.expected.clocks_apart_ns) < self.pacer.start_ns;
-        is_before && self.expected.first_trial_ns.is_some_and(|first_ns| tag.time_ns >= first_ns)
+        let is_before =
+            tag.time_ns.saturating_add(self.expected.clocks_apart_ns) < self.pacer.start_ns;
+        is_before
+            && self
+                .expected
+                .first_trial_ns
+                .is_some_and(|first_ns| tag.time_ns >= first_ns)
     }
 
     /// Counts a frame that comes neither from the tester nor from a neighbour.
@@ -205,7 +218,9 @@ impl FrameTally {
         match foreign_frame(frame) {
             ForeignFrame::IcmpError(error) => {
                 self.counts.icmp += 1;
-                let of_background = error.quoted.and_then(|tag| self.expected.verifier.is_answered_background(tag));
+                let of_background = error
+                    .quoted
+                    .and_then(|tag| self.expected.verifier.is_answered_background(tag));
                 self.icmp_errors.count(&error, of_background);
             }
             ForeignFrame::Icmp => self.counts.icmp += 1,
@@ -250,8 +265,13 @@ impl FrameTally {
             return false;
         }
         self.counts.distinct += 1;
-        let queue = if self.highest.len() == 1 { 0 } else { tag.sequence % self.highest.len() as u64 };
-        let highest = &mut self.highest[queue as usize][usize::from(self.expected.verifier.is_background(tag))];
+        let queue = if self.highest.len() == 1 {
+            0
+        } else {
+            tag.sequence % self.highest.len() as u64
+        };
+        let highest = &mut self.highest[queue as usize]
+            [usize::from(self.expected.verifier.is_background(tag))];
         if highest.is_some_and(|highest| tag.sequence < highest) {
             self.counts.reordered += 1;
         } else {
@@ -279,22 +299,40 @@ impl FrameTally {
     /// differ (see [`Self::judge_time`]): then it took no time that they can show.
     #[inline(always)]
     fn delay(&self, tag: Tag, arrival: Arrival) -> DelayInterval {
-        debug_assert!(tag.time_ns <= arrival.by_ns + self.expected.clocks_apart_ns, "judged before");
-        DelayInterval { delay_ns: arrival.by_ns.saturating_sub(tag.time_ns), width_ns: arrival.width_ns() }
+        debug_assert!(
+            tag.time_ns <= arrival.by_ns + self.expected.clocks_apart_ns,
+            "judged before"
+        );
+        DelayInterval {
+            delay_ns: arrival.by_ns.saturating_sub(tag.time_ns),
+            width_ns: arrival.width_ns(),
+        }
     }
 
     /// Notes a frame that does not count as received because it is wrong.
     #[cold]
-    fn take_wrong(&mut self, frame: &[u8], tag: Tag, fault: FrameFault, mismatch: Mismatch, arrival: Arrival) {
+    fn take_wrong(
+        &mut self,
+        frame: &[u8],
+        tag: Tag,
+        fault: FrameFault,
+        mismatch: Mismatch,
+        arrival: Arrival,
+    ) {
         self.note_faulty(tag, fault);
-        self.wrong_fields.count(tag.sequence, (mismatch, self.expected.verifier.is_background(tag)));
+        self.wrong_fields.count(
+            tag.sequence,
+            (mismatch, self.expected.verifier.is_background(tag)),
+        );
         self.miss(tag.sequence);
         self.keep(frame, tag, mismatch, arrival.by_ns);
     }
 
     #[inline]
     fn note_arrival(&mut self, now_ns: u64) {
-        if self.last_arrival_ns > 0 && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0 {
+        if self.last_arrival_ns > 0
+            && now_ns - self.last_arrival_ns > self.silence.1 - self.silence.0
+        {
             self.silence = (self.last_arrival_ns, now_ns);
         }
         self.last_arrival_ns = now_ns;
@@ -324,8 +362,14 @@ impl FrameTally {
             return;
         }
         let start = self.kept.len();
-        self.kept.extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
-        self.examples.push(Example { tag, mismatch, arrived_ns, octets: start..self.kept.len() });
+        self.kept
+            .extend_from_slice(&frame[..frame.len().min(EXAMPLE_OCTETS)]);
+        self.examples.push(Example {
+            tag,
+            mismatch,
+            arrived_ns,
+            octets: start..self.kept.len(),
+        });
     }
 
     /// Writes the counts into `result`; `sent` are the numbers of the frames that were sent.
@@ -342,30 +386,49 @@ impl FrameTally {
         result.fragments = counts.fragments;
         result.misdirected = counts.misdirected;
         result.defective = counts.defective;
-        result.wrong_fields = self.wrong_fields.by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
+        result.wrong_fields = self
+            .wrong_fields
+            .by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
             for (nth, sequence) in sent.missing(&seen).enumerate() {
                 self.miss(sequence);
-                let explained = if nth < EXAMPLES { self.expected.verifier.explain_missing(sequence) } else { None };
+                let explained = if nth < EXAMPLES {
+                    self.expected.verifier.explain_missing(sequence)
+                } else {
+                    None
+                };
                 lost.extend(explained);
             }
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
         let since_start = |ns: u64| ns.saturating_sub(self.pacer.start_ns);
-        result.last_missing_ns = self.last_missing.map(|sequence| self.expected.schedule.due_ns(sequence));
+        result.last_missing_ns = self
+            .last_missing
+            .map(|sequence| self.expected.schedule.due_ns(sequence));
         let (from_ns, to_ns) = (since_start(self.silence.0), since_start(self.silence.1));
         result.silence = (to_ns > 0).then_some(Silence { from_ns, to_ns });
-        result.examples = self.examples.iter().map(|example| self.explain(example)).chain(lost).collect();
+        result.examples = self
+            .examples
+            .iter()
+            .map(|example| self.explain(example))
+            .chain(lost)
+            .collect();
         let mut delays = self.expected.delays;
-        (result.delay, result.tagged, result.ipdv) = (delays.summary(), delays.tagged(), delays.ipdv());
+        (result.delay, result.tagged, result.ipdv) =
+            (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();
     }
 
     /// Returns a description of an example in one line.
     fn explain(&self, example: &Example) -> String {
-        let Example { tag, mismatch, arrived_ns, .. } = *example;
+        let Example {
+            tag,
+            mismatch,
+            arrived_ns,
+            ..
+        } = *example;
         let verifier = &self.expected.verifier;
         let bound_ns = match mismatch {
             Mismatch::SentBeforeDue => self.pacer.due_time(tag.sequence),
@@ -397,10 +460,22 @@ mod tests {
     impl RiggedTrial {
         fn new(spec: TrialSpec, timeout_ns: u64, start_ns: u64) -> Self {
             let address = |text: &str| text.parse().expect("address");
-            let profile = TrafficProfile::identity(address("198.18.0.2"), address("198.19.0.2"), FrameSize(84));
-            let source =
-                StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
-            let stream = || Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream");
+            let profile = TrafficProfile::identity(
+                address("198.18.0.2"),
+                address("198.19.0.2"),
+                FrameSize(84),
+            );
+            let source = StreamSource {
+                profile: &profile,
+                spec: &spec,
+                direction: Direction::Forward,
+                trial: 0,
+                conversation: None,
+            };
+            let stream = || {
+                Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6])))
+                    .expect("a stream")
+            };
             let expected = ExpectedFrames {
                 verifier: Verifier::new(stream(), spec.frames(), false),
                 delays: Delays::new(None, false),
@@ -412,13 +487,22 @@ mod tests {
             };
             let mut tally = FrameTally::new(expected, QueueCounts::SINGLE);
             tally.begin(start_ns);
-            Self { tally, stream: stream() }
+            Self {
+                tally,
+                stream: stream(),
+            }
         }
 
         /// Returns the frame of this number, sent at this time.
         fn frame(&self, sequence: u64, time_ns: u64) -> Vec<u8> {
             let kind = self.stream.kind(sequence).0;
-            kind.template.patched(&self.stream.variable(kind, sequence, StampedTime::new(time_ns))).to_vec()
+            kind.template
+                .patched(
+                    &self
+                        .stream
+                        .variable(kind, sequence, StampedTime::new(time_ns)),
+                )
+                .to_vec()
         }
 
         fn take(&mut self, sequence: u64, time_ns: u64, arrival: Arrival) -> FrameClass {
@@ -430,7 +514,11 @@ mod tests {
     /// Returns the verdicts on frames with these numbers and times of sending, which arrive at `now_ns`; the first frame was due at 7 ns.
     fn verdicts(spec: TrialSpec, sent: &[(u64, u64)], now_ns: u64) -> Vec<Option<Mismatch>> {
         let mut trial = RiggedTrial::new(spec, 0, 7);
-        let mut verdict = |&(sequence, time_ns): &(u64, u64)| match trial.take(sequence, time_ns, Arrival::at(now_ns)) {
+        let mut verdict = |&(sequence, time_ns): &(u64, u64)| match trial.take(
+            sequence,
+            time_ns,
+            Arrival::at(now_ns),
+        ) {
             FrameClass::Right(_) => None,
             FrameClass::Corrupt(_, mismatch) => Some(mismatch),
             class => panic!("{class:?}"),
@@ -439,39 +527,84 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place() {
+    fn a_frame_that_was_held_since_a_trial_of_the_same_number_is_foreign_and_takes_no_frames_place()
+    {
         let (spec, start_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 100 * SECOND);
         let mut trial = RiggedTrial::new(spec, 0, start_ns);
         let arrival = Arrival::at(start_ns + 900 * 1_000_000);
         for sequence in 0..5 {
             // The same number of a trial, and all else as in this one: only the time of sending is that of 64 trials before.
-            assert_eq!(trial.take(sequence, 36 * SECOND + sequence, arrival), FrameClass::Foreign);
+            assert_eq!(
+                trial.take(sequence, 36 * SECOND + sequence, arrival),
+                FrameClass::Foreign
+            );
             let mut spoilt = trial.frame(sequence, 36 * SECOND + sequence);
             let last = spoilt.len() - 1;
             spoilt[last] ^= 1;
-            assert_eq!(trial.tally.take(&spoilt, arrival, &mut |_| ()), FrameClass::Foreign, "whatever the device did to it");
+            assert_eq!(
+                trial.tally.take(&spoilt, arrival, &mut |_| ()),
+                FrameClass::Foreign,
+                "whatever the device did to it"
+            );
         }
         for sequence in 0..10 {
             let sent_ns = start_ns + sequence * SECOND / 10 + 50;
-            assert!(matches!(trial.take(sequence, sent_ns, arrival), FrameClass::Right(_)), "{sequence}");
+            assert!(
+                matches!(trial.take(sequence, sent_ns, arrival), FrameClass::Right(_)),
+                "{sequence}"
+            );
         }
-        let ReceiverCounts { distinct, received, corrupt, duplicate, reordered, mistranslated, .. } = trial.tally.counts;
-        assert_eq!((distinct, received, corrupt, duplicate, reordered, mistranslated), (10, 10, 0, 0, 0, 0));
+        let ReceiverCounts {
+            distinct,
+            received,
+            corrupt,
+            duplicate,
+            reordered,
+            mistranslated,
+            ..
+        } = trial.tally.counts;
+        assert_eq!(
+            (
+                distinct,
+                received,
+                corrupt,
+                duplicate,
+                reordered,
+                mistranslated
+            ),
+            (10, 10, 0, 0, 0, 0)
+        );
         // A time at which there was no trial yet was damaged on the way.
-        assert!(matches!(trial.take(0, SECOND - 1, arrival), FrameClass::Corrupt(_, Mismatch::SentBeforeDue)));
+        assert!(matches!(
+            trial.take(0, SECOND - 1, arrival),
+            FrameClass::Corrupt(_, Mismatch::SentBeforeDue)
+        ));
     }
 
     #[test]
     fn a_frame_is_late_only_if_it_is_wherever_it_arrived_since_the_last_poll() {
         let (spec, timeout_ns) = (TrialSpec::constant(FrameRate(10), SECOND), 1_000_000);
         let mut trial = RiggedTrial::new(spec, timeout_ns, 0);
-        let polled = |since_ns| Arrival { since_ns, by_ns: 1_500_000 };
+        let polled = |since_ns| Arrival {
+            since_ns,
+            by_ns: 1_500_000,
+        };
         trial.take(0, 0, polled(1_000_000));
-        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 0), "it may have been in time");
+        assert_eq!(
+            (trial.tally.counts.received, trial.tally.counts.late),
+            (1, 0),
+            "it may have been in time"
+        );
         let sent_ns = SECOND / 10;
-        let later = |since_ns| Arrival { since_ns: since_ns + sent_ns, by_ns: sent_ns + 1_500_000 };
+        let later = |since_ns| Arrival {
+            since_ns: since_ns + sent_ns,
+            by_ns: sent_ns + 1_500_000,
+        };
         trial.take(1, sent_ns, later(1_000_001));
-        assert_eq!((trial.tally.counts.received, trial.tally.counts.late), (1, 1));
+        assert_eq!(
+            (trial.tally.counts.received, trial.tally.counts.late),
+            (1, 1)
+        );
     }
 
     #[test]
@@ -480,18 +613,36 @@ mod tests {
         let spec = TrialSpec::constant(FrameRate(3), SECOND);
         let due = 7 + SECOND / 3;
         let sent = [(0, 7), (0, 6), (1, due), (1, due - 1), (2, 0)];
-        assert_eq!(verdicts(spec, &sent, SECOND), [None, early, None, early, early]);
-        let drop = TrialKind::Drop { at_ns: SECOND, to: FrameRate(10) };
-        let spec = TrialSpec { kind: drop, ..TrialSpec::constant(FrameRate(1000), 2 * SECOND) };
+        assert_eq!(
+            verdicts(spec, &sent, SECOND),
+            [None, early, None, early, early]
+        );
+        let drop = TrialKind::Drop {
+            at_ns: SECOND,
+            to: FrameRate(10),
+        };
+        let spec = TrialSpec {
+            kind: drop,
+            ..TrialSpec::constant(FrameRate(1000), 2 * SECOND)
+        };
         let due = 7 + SECOND + SECOND / 10;
-        assert_eq!(verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND), [None, early], "in a later stretch");
+        assert_eq!(
+            verdicts(spec, &[(1001, due), (1001, due - 1)], 2 * SECOND),
+            [None, early],
+            "in a later stretch"
+        );
     }
 
     #[test]
     fn a_frame_may_seem_to_arrive_before_it_was_sent_by_no_more_than_the_clocks_differ() {
         let spec = TrialSpec::constant(FrameRate(SECOND), 10);
         let (now_ns, after) = (5_000, Some(Mismatch::SentAfterArrival));
-        let sent = [(0, now_ns), (1, now_ns + CLOCKS_APART_NS), (2, now_ns + CLOCKS_APART_NS + 1), (3, 3600 * SECOND)];
+        let sent = [
+            (0, now_ns),
+            (1, now_ns + CLOCKS_APART_NS),
+            (2, now_ns + CLOCKS_APART_NS + 1),
+            (3, 3600 * SECOND),
+        ];
         assert_eq!(verdicts(spec, &sent, now_ns), [None, None, after, after]);
     }
 }

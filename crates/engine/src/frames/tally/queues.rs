@@ -14,7 +14,10 @@ pub(crate) struct QueueCounts {
 
 impl QueueCounts {
     /// One sending and one receiving queue.
-    pub(crate) const SINGLE: Self = Self { sending: 1, receiving: 1 };
+    pub(crate) const SINGLE: Self = Self {
+        sending: 1,
+        receiving: 1,
+    };
 }
 
 /// The possible faults of one of the tester's frames, least severe first. For two copies of a frame on different queues, the order of arrival is
@@ -30,7 +33,12 @@ pub(super) enum FrameFault {
 /// The frames with a fault, by number, in a bitmap for each fault. The system never allocates parts of them in which there is no fault.
 pub(super) struct FaultyFrames([Bitmap; 4]);
 
-const FAULTS: [FrameFault; 4] = [FrameFault::Defective, FrameFault::Late, FrameFault::Mistranslated, FrameFault::Corrupt];
+const FAULTS: [FrameFault; 4] = [
+    FrameFault::Defective,
+    FrameFault::Late,
+    FrameFault::Mistranslated,
+    FrameFault::Corrupt,
+];
 
 impl FaultyFrames {
     /// Returns bitmaps for frames with numbers below `frames`.
@@ -44,7 +52,10 @@ impl FaultyFrames {
 
     /// Returns the worst fault of a frame that was seen; `None` if it was right.
     fn worst(&self, number: u64) -> Option<FrameFault> {
-        FAULTS.into_iter().rev().find(|fault| self.0[*fault as usize].has(number))
+        FAULTS
+            .into_iter()
+            .rev()
+            .find(|fault| self.0[*fault as usize].has(number))
     }
 
     /// Adds the faults of frames that other receivers saw.
@@ -56,7 +67,11 @@ impl FaultyFrames {
 
     /// Returns the highest number of a frame that does not count as received.
     fn last_not_received(&self) -> Option<u64> {
-        FAULTS.into_iter().filter(|fault| fault.is_not_received()).filter_map(|fault| self.0[fault as usize].highest()).max()
+        FAULTS
+            .into_iter()
+            .filter(|fault| fault.is_not_received())
+            .filter_map(|fault| self.0[fault as usize].highest())
+            .max()
     }
 }
 
@@ -74,7 +89,10 @@ impl FrameTally {
         // There may be as many frames that both have seen as the trial has, so they are not collected.
         let mut seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
         self.counts.add(&other.counts);
-        self.bins.iter_mut().zip(&other.bins).for_each(|(own, other)| *own += other);
+        self.bins
+            .iter_mut()
+            .zip(&other.bins)
+            .for_each(|(own, other)| *own += other);
         self.adopt_examples(&other.examples, &other.kept);
         if let (Some(mut own), Some(mut others)) = (self.faulty.take(), other.faulty.take()) {
             self.wrong_fields.sort();
@@ -84,13 +102,17 @@ impl FrameTally {
             }
             own.unite(&others);
             self.last_missing = own.last_not_received();
-            self.examples.retain(|example| own.worst(example.tag.sequence).is_some());
+            self.examples
+                .retain(|example| own.worst(example.tag.sequence).is_some());
             self.faulty = Some(own);
         }
         seen.unite(&other.seen);
         self.seen = seen;
         self.wrong_fields.add(&other.wrong_fields);
-        self.silence = in_both((self.silence, self.last_arrival_ns), (other.silence, other.last_arrival_ns));
+        self.silence = in_both(
+            (self.silence, self.last_arrival_ns),
+            (other.silence, other.last_arrival_ns),
+        );
         self.last_arrival_ns = self.last_arrival_ns.max(other.last_arrival_ns);
         self.expected.delays.add(&other.expected.delays);
     }
@@ -130,7 +152,12 @@ impl FrameTally {
 
     fn adopt_examples(&mut self, examples: &[Example], kept: &[u8]) {
         for example in examples {
-            self.keep(&kept[example.octets.clone()], example.tag, example.mismatch, example.arrived_ns);
+            self.keep(
+                &kept[example.octets.clone()],
+                example.tag,
+                example.mismatch,
+                example.arrived_ns,
+            );
         }
     }
 }
@@ -173,7 +200,11 @@ fn in_both((one, one_last_ns): Quiet, (other, other_last_ns): Quiet) -> (u64, u6
         (_, 0) => one,
         _ => {
             let (from_ns, to_ns) = (one.0.max(other.0), one.1.min(other.1));
-            if from_ns < to_ns { (from_ns, to_ns) } else { (0, 0) }
+            if from_ns < to_ns {
+                (from_ns, to_ns)
+            } else {
+                (0, 0)
+            }
         }
     }
 }
@@ -185,8 +216,16 @@ mod tests {
     #[test]
     fn a_silence_of_two_queues_is_what_they_have_in_common() {
         assert_eq!(in_both(((10, 50), 90), ((20, 60), 80)), (20, 50));
-        assert_eq!(in_both(((10, 20), 90), ((20, 60), 80)), (0, 0), "nothing in common");
-        assert_eq!(in_both(((10, 20), 90), ((0, 0), 0)), (10, 20), "a queue on which nothing came says nothing");
+        assert_eq!(
+            in_both(((10, 20), 90), ((20, 60), 80)),
+            (0, 0),
+            "nothing in common"
+        );
+        assert_eq!(
+            in_both(((10, 20), 90), ((0, 0), 0)),
+            (10, 20),
+            "a queue on which nothing came says nothing"
+        );
         assert_eq!(in_both(((0, 0), 0), ((20, 60), 80)), (20, 60));
     }
 }

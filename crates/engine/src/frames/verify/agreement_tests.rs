@@ -2,16 +2,20 @@
 
 use super::*;
 use crate::frames::profile::{
-    AddressPair, AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup, SubscriberGroups, TrafficProfile,
-    Tunnel,
+    AddressPair, AddressVariation, Appearance, Encapsulation, Path, Paths, SubscriberGroup,
+    SubscriberGroups, TrafficProfile, Tunnel,
 };
-use crate::frames::stateful::{Conversation, ConversationStep, Mapped, StatefulGateway, TranslationPool};
+use crate::frames::stateful::{
+    Conversation, ConversationStep, Mapped, StatefulGateway, TranslationPool,
+};
 use crate::frames::stream::StreamSource;
 use proptest::prelude::*;
 use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
 use sixbench_method::trial::{TrialKind, TrialSpec};
-use sixbench_wire::rules::{AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires};
+use sixbench_wire::rules::{
+    AddressRule, B4Addresses, B4Layout, MapRule, PortRule, SixRd, Softwires,
+};
 use sixbench_wire::{Ipv4View, Ipv6View, protocol};
 use std::net::IpAddr;
 
@@ -23,7 +27,10 @@ fn address(text: &str) -> IpAddr {
 }
 
 fn ends(source: &str, destination: &str) -> Encapsulation {
-    Encapsulation::plain(AddressPair { source: address(source), destination: address(destination) })
+    Encapsulation::plain(AddressPair {
+        source: address(source),
+        destination: address(destination),
+    })
 }
 
 fn ipv4() -> TrafficProfile {
@@ -31,7 +38,11 @@ fn ipv4() -> TrafficProfile {
 }
 
 fn ipv6() -> TrafficProfile {
-    TrafficProfile::identity(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84))
+    TrafficProfile::identity(
+        address("2001:2::2"),
+        address("2001:2:0:8000::2"),
+        FrameSize(84),
+    )
 }
 
 /// Returns the profile of a stateless translator: IPv6 on the left, IPv4 on the right, with an identification that the device chose.
@@ -44,16 +55,39 @@ fn siit() -> TrafficProfile {
 }
 
 fn with_addresses(profile: TrafficProfile) -> TrafficProfile {
-    let range = ValueRange { first: 0, last: 65_535, order: ValueOrder::Pseudorandom };
-    let part = AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 12 });
-    TrafficProfile { left_variation: part, right_variation: part, ..profile }
+    let range = ValueRange {
+        first: 0,
+        last: 65_535,
+        order: ValueOrder::Pseudorandom,
+    };
+    let part = AddressVariation::Part(AddressPart {
+        range,
+        ipv4_offset: 2,
+        ipv6_offset: 12,
+    });
+    TrafficProfile {
+        left_variation: part,
+        right_variation: part,
+        ..profile
+    }
 }
 
 /// Returns the profile with as many destinations as the 6to4 paper has clients: their values carry into the preceding 16 bits.
 fn with_more_addresses(profile: TrafficProfile) -> TrafficProfile {
-    let range = ValueRange { first: 0, last: 131_071, order: ValueOrder::Pseudorandom };
-    let right_variation = AddressVariation::Part(AddressPart { range, ipv4_offset: 2, ipv6_offset: 14 });
-    TrafficProfile { right_variation, ..profile }
+    let range = ValueRange {
+        first: 0,
+        last: 131_071,
+        order: ValueOrder::Pseudorandom,
+    };
+    let right_variation = AddressVariation::Part(AddressPart {
+        range,
+        ipv4_offset: 2,
+        ipv6_offset: 14,
+    });
+    TrafficProfile {
+        right_variation,
+        ..profile
+    }
 }
 
 fn with_background(mut profile: TrafficProfile) -> TrafficProfile {
@@ -62,9 +96,19 @@ fn with_background(mut profile: TrafficProfile) -> TrafficProfile {
         (&mut profile.reverse, ends("2001:2:0:8000::3", "2001:2::3")),
     ] {
         let Paths { background, .. } = paths;
-        *background = Some(Path { sent: native, expected: native, hops: 1 });
+        *background = Some(Path {
+            sent: native,
+            expected: native,
+            hops: 1,
+        });
     }
-    TrafficProfile { share: Share { foreground: 3, of: 5 }, ..profile }
+    TrafficProfile {
+        share: Share {
+            foreground: 3,
+            of: 5,
+        },
+        ..profile
+    }
 }
 
 fn with_subscribers(
@@ -75,67 +119,147 @@ fn with_subscribers(
 ) -> TrafficProfile {
     let one = |rule: AddressRule, host: &str| ends(&rule.address(0).to_string(), host);
     let back = |datagram: Encapsulation| {
-        Encapsulation::plain(AddressPair { source: datagram.ends.destination, destination: datagram.ends.source })
+        Encapsulation::plain(AddressPair {
+            source: datagram.ends.destination,
+            destination: datagram.ends.source,
+        })
     };
     let (at_left, at_right) = (one(left.0, hosts[0]), one(right.0, hosts[1]));
-    let forward = Path { sent: at_left, expected: at_right, hops: 1 };
-    profile.forward = Paths { foreground: forward, background: None };
-    profile.reverse = Paths { foreground: Path { sent: back(at_right), expected: back(at_left), hops: 1 }, background: None };
-    let appearance = |(inner, outer): (AddressRule, Option<AddressRule>)| Appearance { inner: Some(inner), outer };
-    let group = SubscriberGroup { count: 50, left: appearance(left), right: appearance(right), ports };
-    TrafficProfile { subscribers: Some(SubscriberGroups { order: ValueOrder::Pseudorandom, groups: vec![group] }), ..profile }
+    let forward = Path {
+        sent: at_left,
+        expected: at_right,
+        hops: 1,
+    };
+    profile.forward = Paths {
+        foreground: forward,
+        background: None,
+    };
+    profile.reverse = Paths {
+        foreground: Path {
+            sent: back(at_right),
+            expected: back(at_left),
+            hops: 1,
+        },
+        background: None,
+    };
+    let appearance = |(inner, outer): (AddressRule, Option<AddressRule>)| Appearance {
+        inner: Some(inner),
+        outer,
+    };
+    let group = SubscriberGroup {
+        count: 50,
+        left: appearance(left),
+        right: appearance(right),
+        ports,
+    };
+    TrafficProfile {
+        subscribers: Some(SubscriberGroups {
+            order: ValueOrder::Pseudorandom,
+            groups: vec![group],
+        }),
+        ..profile
+    }
 }
 
 fn map_t() -> TrafficProfile {
-    let rule = MapRule::new("2001:db8:ce::/47".parse().expect("prefix"), "198.18.0.0/20".parse().expect("prefix"), 17, 6);
+    let rule = MapRule::new(
+        "2001:db8:ce::/47".parse().expect("prefix"),
+        "198.18.0.0/20".parse().expect("prefix"),
+        17,
+        6,
+    );
     let rule = rule.expect("a rule");
     let hosts = ["2001:db8:64::c613:2", "198.19.0.2"];
     TrafficProfile {
         keeps_identification: false,
-        ..with_subscribers(ipv6(), [(rule.ipv6(), None), (rule.ipv4(), None)], rule.ports(), hosts)
+        ..with_subscribers(
+            ipv6(),
+            [(rule.ipv6(), None), (rule.ipv4(), None)],
+            rule.ports(),
+            hosts,
+        )
     }
 }
 
 fn lw4o6() -> TrafficProfile {
-    let b4s = B4Addresses::new("2001:db8:b4::/48".parse().expect("prefix"), B4Layout::PerSubnet { interface: 1 }).expect("B4s");
-    let rule = Softwires::new(b4s, "198.18.0.0/24".parse().expect("prefix"), 6, 0).expect("softwires");
+    let b4s = B4Addresses::new(
+        "2001:db8:b4::/48".parse().expect("prefix"),
+        B4Layout::PerSubnet { interface: 1 },
+    )
+    .expect("B4s");
+    let rule =
+        Softwires::new(b4s, "198.18.0.0/24".parse().expect("prefix"), 6, 0).expect("softwires");
     let sides = [(rule.ipv4(), Some(rule.ipv6())), (rule.ipv4(), None)];
     let profile = with_subscribers(ipv4(), sides, rule.ports(), ["198.19.0.2", "198.19.0.2"]);
     tunnelled(profile, rule.ipv6(), "2001:db8:af::1")
 }
 
 fn six_to_four() -> TrafficProfile {
-    let rule = SixRd::sixtofour("198.18.0.0/16".parse().expect("prefix")).numbered(1, None).expect("a rule");
+    let rule = SixRd::sixtofour("198.18.0.0/16".parse().expect("prefix"))
+        .numbered(1, None)
+        .expect("a rule");
     let sides = [(rule.ipv6(), Some(rule.ipv4())), (rule.ipv6(), None)];
-    let profile = with_subscribers(ipv6(), sides, PortRule::ANY, ["2001:2:0:8000::2", "2001:2:0:8000::2"]);
+    let profile = with_subscribers(
+        ipv6(),
+        sides,
+        PortRule::ANY,
+        ["2001:2:0:8000::2", "2001:2:0:8000::2"],
+    );
     tunnelled(profile, rule.ipv4(), "192.88.99.1")
 }
 
 fn tunnelled(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> TrafficProfile {
     let (subscriber, device) = (rule.address(0), address(device));
-    let tunnel = |source, destination| Some(Tunnel { ends: AddressPair { source, destination }, hop_limit: 63 });
+    let tunnel = |source, destination| {
+        Some(Tunnel {
+            ends: AddressPair {
+                source,
+                destination,
+            },
+            hop_limit: 63,
+        })
+    };
     profile.forward.foreground.sent.tunnel = tunnel(subscriber, device);
     profile.reverse.foreground.expected.tunnel = tunnel(device, subscriber);
     profile
 }
 
 fn echo() -> TrafficProfile {
-    TrafficProfile { payload: Payload::Echo, ..ipv6() }
+    TrafficProfile {
+        payload: Payload::Echo,
+        ..ipv6()
+    }
 }
 
 fn few_flows() -> TrafficProfile {
-    TrafficProfile { flows: Some(Flows { count: 7, step_ns: 0 }), ..ipv6() }
+    TrafficProfile {
+        flows: Some(Flows {
+            count: 7,
+            step_ns: 0,
+        }),
+        ..ipv6()
+    }
 }
 
 fn nat44() -> TrafficProfile {
-    let range = |first, last| ValueRange { first, last, order: ValueOrder::Pseudorandom };
+    let range = |first, last| ValueRange {
+        first,
+        last,
+        order: ValueOrder::Pseudorandom,
+    };
     let gateway = StatefulGateway {
         opens: Direction::Forward,
         settings: Stateful::new(FRAMES, FrameRate(1000), 0),
-        pool: TranslationPool { parts: vec![(2, 3)], ports: (1024, 65_535) },
+        pool: TranslationPool {
+            parts: vec![(2, 3)],
+            ports: (1024, 65_535),
+        },
     };
     let mut profile = TrafficProfile {
-        forward_ports: Ports { source: range(1024, 1123), destination: range(1, 10) },
+        forward_ports: Ports {
+            source: range(1024, 1123),
+            destination: range(1, 10),
+        },
         gateway: Some(gateway),
         keeps_identification: false,
         ..ipv4()
@@ -155,20 +279,43 @@ struct Case {
 
 impl Case {
     fn spec(&self) -> TrialSpec {
-        TrialSpec { kind: self.kind, ..TrialSpec::constant(FrameRate(1000), 1_000_000_000) }
+        TrialSpec {
+            kind: self.kind,
+            ..TrialSpec::constant(FrameRate(1000), 1_000_000_000)
+        }
     }
 
     fn conversation(&self) -> Option<Conversation> {
         let gateway = self.profile.gateway.as_ref()?;
-        let conversation = Conversation::new(&self.profile, gateway, FRAMES).expect("combinations").at(self.step?);
-        let learned = if self.step == Some(ConversationStep::Open) { 0 } else { FRAMES };
-        (0..learned).for_each(|c| conversation.table.learn(c, Mapped { part: 2, port: 5000 + c as u16 }));
+        let conversation = Conversation::new(&self.profile, gateway, FRAMES)
+            .expect("combinations")
+            .at(self.step?);
+        let learned = if self.step == Some(ConversationStep::Open) {
+            0
+        } else {
+            FRAMES
+        };
+        (0..learned).for_each(|c| {
+            conversation.table.learn(
+                c,
+                Mapped {
+                    part: 2,
+                    port: 5000 + c as u16,
+                },
+            )
+        });
         Some(conversation)
     }
 
     fn expected(&self, conversation: Option<&Conversation>) -> Stream {
         let spec = self.spec();
-        let source = StreamSource { profile: &self.profile, spec: &spec, direction: self.direction, trial: 5, conversation };
+        let source = StreamSource {
+            profile: &self.profile,
+            spec: &spec,
+            direction: self.direction,
+            trial: 5,
+            conversation,
+        };
         Stream::expected(source, self.macs).expect("frames")
     }
 
@@ -179,10 +326,15 @@ impl Case {
         let frame = |sequence: u64| {
             let kind = stream.kind(sequence).0;
             let time = StampedTime::new(1_000_000_007 * (sequence + 1));
-            kind.template.patched(&stream.variable(kind, sequence, time)).to_vec()
+            kind.template
+                .patched(&stream.variable(kind, sequence, time))
+                .to_vec()
         };
         let frames = (0..FRAMES).map(frame).collect();
-        (Verifier::new(self.expected(conversation.as_ref()), FRAMES, false), frames)
+        (
+            Verifier::new(self.expected(conversation.as_ref()), FRAMES, false),
+            frames,
+        )
     }
 }
 
@@ -191,8 +343,15 @@ fn cases() -> Vec<Case> {
     let profiles = [
         ipv4(),
         ipv6(),
-        TrafficProfile { frame_size: FrameSize(1518), ..ipv4() },
-        TrafficProfile { forward_ports: Ports::FIXED, reverse_ports: Ports::FIXED, ..ipv6() },
+        TrafficProfile {
+            frame_size: FrameSize(1518),
+            ..ipv4()
+        },
+        TrafficProfile {
+            forward_ports: Ports::FIXED,
+            reverse_ports: Ports::FIXED,
+            ..ipv6()
+        },
         siit(),
         with_addresses(ipv4()),
         with_addresses(ipv6()),
@@ -209,7 +368,13 @@ fn cases() -> Vec<Case> {
     ];
     for profile in profiles {
         for direction in [Direction::Forward, Direction::Reverse] {
-            let case = |kind, macs| Case { profile: profile.clone(), direction, kind, step: None, macs };
+            let case = |kind, macs| Case {
+                profile: profile.clone(),
+                direction,
+                kind,
+                step: None,
+                macs,
+            };
             let unknown = (MACS.0, MacAddress::BROADCAST);
             cases.extend([
                 case(TrialKind::Constant, MACS),
@@ -218,9 +383,19 @@ fn cases() -> Vec<Case> {
             ]);
         }
     }
-    for step in [ConversationStep::Open, ConversationStep::Validate, ConversationStep::Use] {
+    for step in [
+        ConversationStep::Open,
+        ConversationStep::Validate,
+        ConversationStep::Use,
+    ] {
         for direction in [Direction::Forward, Direction::Reverse] {
-            cases.push(Case { profile: nat44(), direction, kind: TrialKind::Constant, step: Some(step), macs: MACS });
+            cases.push(Case {
+                profile: nat44(),
+                direction,
+                kind: TrialKind::Constant,
+                step: Some(step),
+                macs: MACS,
+            });
         }
     }
     cases
@@ -241,7 +416,11 @@ fn every_expected_frame_is_found_right_without_reading_its_fields() {
     for (number, case) in cases().iter().enumerate() {
         let (mut verifier, frames) = case.build();
         for (sequence, frame) in frames.iter().enumerate() {
-            assert!(agree(&mut verifier, frame), "case {number}, {:?}, frame {sequence}", case.direction);
+            assert!(
+                agree(&mut verifier, frame),
+                "case {number}, {:?}, frame {sequence}",
+                case.direction
+            );
         }
     }
 }
@@ -285,21 +464,32 @@ fn mend(frame: &mut [u8]) {
     let datagram = &frame[inner_at..];
     let (pseudo_header, header, protocol) = match datagram[0] >> 4 {
         4 => {
-            let Ok(ip) = Ipv4View::new(datagram) else { return };
+            let Ok(ip) = Ipv4View::new(datagram) else {
+                return;
+            };
             (ip.pseudo_header(), ip.header_len(), ip.protocol())
         }
         _ => {
-            let Ok(ip) = Ipv6View::new(datagram) else { return };
+            let Ok(ip) = Ipv6View::new(datagram) else {
+                return;
+            };
             (ip.pseudo_header(), ipv6::HEADER_LEN, ip.next_header())
         }
     };
-    let (carried, at) = (&mut frame[inner_at + header..], if protocol == protocol::UDP { 6 } else { 2 });
+    let (carried, at) = (
+        &mut frame[inner_at + header..],
+        if protocol == protocol::UDP { 6 } else { 2 },
+    );
     if carried.len() < at + 2 {
         return;
     }
     carried[at..at + 2].fill(0);
     let sum = pseudo_header + sixbench_wire::checksum::sum(carried);
-    let sum = if protocol == protocol::UDP { sixbench_wire::checksum::finish_udp(sum).to_be_bytes() } else { checksum(sum) };
+    let sum = if protocol == protocol::UDP {
+        sixbench_wire::checksum::finish_udp(sum).to_be_bytes()
+    } else {
+        checksum(sum)
+    };
     carried[at..at + 2].copy_from_slice(&sum);
 }
 
@@ -308,10 +498,14 @@ impl Case {
     /// tester also cannot check hardware addresses that no device has announced, or the time of sending, which is compared with the clock.
     fn is_free(&self, template: &Template, bit: usize) -> bool {
         let at = bit / 8;
-        let outer = template.description().outer.map(|outer| (outer.src.is_ipv4(), outer.octets()));
+        let outer = template
+            .description()
+            .outer
+            .map(|outer| (outer.src.is_ipv4(), outer.octets()));
         let inner_at = ethernet::HEADER_LEN + outer.map_or(0, |(_, octets)| octets);
         // The identification, and of the flags only don't-fragment.
-        let of_choice = |header: usize| (header + 4..header + 6).contains(&at) || bit == (header + 6) * 8 + 6;
+        let of_choice =
+            |header: usize| (header + 4..header + 6).contains(&at) || bit == (header + 6) * 8 + 6;
         let is_translated = !self.profile.keeps_identification;
         let tag_end = template.head_octets();
         let source = tag_end - tag::LEN - 8 - 8..tag_end - tag::LEN - 6;
@@ -341,7 +535,12 @@ fn a_changed_bit_whose_checksums_were_mended_is_never_right_but_where_the_device
                 // With another number it is a different frame: a duplicate of that one, and this one is lost.
                 let is_right = matches!(verifier.judge(&changed), FrameClass::Right(tag) if tag.sequence == sequence as u64);
                 let may_be = changed == *frame || case.is_free(template, bit);
-                assert!(!is_right || may_be, "case {number}, frame {sequence}: bit {} of octet {}", bit % 8, bit / 8);
+                assert!(
+                    !is_right || may_be,
+                    "case {number}, frame {sequence}: bit {} of octet {}",
+                    bit % 8,
+                    bit / 8
+                );
             }
         }
     }
@@ -352,19 +551,34 @@ fn choose_identification(header: &mut [u8], identification: u16, dont_fragment: 
     header[4..6].copy_from_slice(&identification.to_be_bytes());
     header[6] = u8::from(dont_fragment) << 6;
     header[10..12].fill(0);
-    let checksum = sixbench_wire::checksum::finish(sixbench_wire::checksum::sum(&header[..ipv4::HEADER_LEN]));
+    let checksum =
+        sixbench_wire::checksum::finish(sixbench_wire::checksum::sum(&header[..ipv4::HEADER_LEN]));
     header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
 #[test]
 fn what_a_translator_or_an_encapsulator_may_choose_is_found_right_without_reading_fields() {
-    let case = |profile, direction| Case { profile, direction, kind: TrialKind::Constant, step: None, macs: MACS };
-    for case in [case(siit(), Direction::Forward), case(map_t(), Direction::Forward), case(six_to_four(), Direction::Reverse)] {
+    let case = |profile, direction| Case {
+        profile,
+        direction,
+        kind: TrialKind::Constant,
+        step: None,
+        macs: MACS,
+    };
+    for case in [
+        case(siit(), Direction::Forward),
+        case(map_t(), Direction::Forward),
+        case(six_to_four(), Direction::Reverse),
+    ] {
         let (mut verifier, frames) = case.build();
         for (frame, identification) in frames.iter().zip((0..=u16::MAX).step_by(997)) {
             for dont_fragment in [false, true] {
                 let mut chosen = frame.clone();
-                choose_identification(&mut chosen[ethernet::HEADER_LEN..], identification, dont_fragment);
+                choose_identification(
+                    &mut chosen[ethernet::HEADER_LEN..],
+                    identification,
+                    dont_fragment,
+                );
                 assert!(agree(&mut verifier, &chosen));
                 chosen[ethernet::HEADER_LEN + 11] ^= 1;
                 assert!(!agree(&mut verifier, &chosen), "with a wrong checksum");
@@ -384,18 +598,29 @@ fn what_a_translator_or_an_encapsulator_may_choose_is_found_right_without_readin
 #[test]
 fn a_source_is_right_that_is_of_the_pool_where_it_is_to_be_learned() {
     let step = Some(ConversationStep::Open);
-    let case = Case { profile: nat44(), direction: Direction::Forward, kind: TrialKind::Constant, step, macs: MACS };
+    let case = Case {
+        profile: nat44(),
+        direction: Direction::Forward,
+        kind: TrialKind::Constant,
+        step,
+        macs: MACS,
+    };
     let conversation = case.conversation();
     let stream = case.expected(conversation.as_ref());
     let (mut verifier, _) = case.build();
     let frame = |part, port| {
         let kind = stream.kind(3).0;
-        let variable = stream.variable_of_arrival(kind, 3, StampedTime::new(9), Mapped { part, port });
+        let variable =
+            stream.variable_of_arrival(kind, 3, StampedTime::new(9), Mapped { part, port });
         let mut frame = kind.template.patched(&variable);
         let address = u32::from_be_bytes([198, 19, 0, 0]) | u32::from(part);
         if (variable.addresses.map(|a| a.0), variable.source_port) != (Some(address), port) {
             // This source is not in the pool; the frame is built as a faulty device would.
-            let other = Variable { addresses: variable.addresses.map(|a| (address, a.1)), source_port: port, ..variable };
+            let other = Variable {
+                addresses: variable.addresses.map(|a| (address, a.1)),
+                source_port: port,
+                ..variable
+            };
             frame = kind.template.patched(&other);
         }
         frame

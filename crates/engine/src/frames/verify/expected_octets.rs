@@ -49,13 +49,18 @@ impl ExpectedOctets {
         head[..head_octets].copy_from_slice(&template.octets()[..head_octets]);
         let knows_hardware_addresses = template.description().src_mac.is_unicast();
         let way = kind.flow_pattern().and_then(|pattern| {
-            let vary = AddressesThatVary { parts: pattern.varies_addresses(), whole: pattern.subscriber_end() };
+            let vary = AddressesThatVary {
+                parts: pattern.varies_addresses(),
+                whole: pattern.subscriber_end(),
+            };
             let is_translated = !kind.keeps_identification;
-            let tunnel = TunnelArrival::new(template, vary, is_translated, knows_hardware_addresses);
+            let tunnel =
+                TunnelArrival::new(template, vary, is_translated, knows_hardware_addresses);
             if let Some(arrival) = tunnel {
                 return Some(ComparingWay::Tunnel(pattern.clone(), Box::new(arrival)));
             }
-            let arrival = PlainArrival::new(template, vary, is_translated, knows_hardware_addresses)?;
+            let arrival =
+                PlainArrival::new(template, vary, is_translated, knows_hardware_addresses)?;
             Some(match stream.drawn_ports() {
                 Some(ports) => ComparingWay::Ports(ports, arrival),
                 None => ComparingWay::Plain(pattern.clone(), arrival),
@@ -95,29 +100,44 @@ impl ExpectedOctets {
     pub(super) fn is(&mut self, frame: &[u8], tag: Tag, stream: &Stream, kind: &FrameKind) -> bool {
         let time = StampedTime::new(tag.time_ns);
         let has_head = match &self.way {
-            ComparingWay::Ports(ports, arrival) => arrival.is_ports(frame, ports.at(tag.sequence), tag.sequence, time),
-            ComparingWay::Plain(pattern, arrival) => {
-                arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time))
+            ComparingWay::Ports(ports, arrival) => {
+                arrival.is_ports(frame, ports.at(tag.sequence), tag.sequence, time)
             }
-            ComparingWay::Tunnel(pattern, arrival) => {
-                arrival.is(frame, &pattern.variable(tag.sequence, stream.turn(tag.sequence), time))
-            }
+            ComparingWay::Plain(pattern, arrival) => arrival.is(
+                frame,
+                &pattern.variable(tag.sequence, stream.turn(tag.sequence), time),
+            ),
+            ComparingWay::Tunnel(pattern, arrival) => arrival.is(
+                frame,
+                &pattern.variable(tag.sequence, stream.turn(tag.sequence), time),
+            ),
             ComparingWay::Written => self.has_written_head(frame, tag.sequence, time, stream, kind),
         };
         has_head && tag::pattern_is_whole(&frame[self.head_octets..])
     }
 
     /// Writes the expected headers and tag, and compares them.
-    fn has_written_head(&mut self, frame: &[u8], sequence: u64, time: StampedTime, stream: &Stream, kind: &FrameKind) -> bool {
+    fn has_written_head(
+        &mut self,
+        frame: &[u8],
+        sequence: u64,
+        time: StampedTime,
+        stream: &Stream,
+        kind: &FrameKind,
+    ) -> bool {
         let octets = self.head_octets;
         if self.has_device_fields {
             // Patching does not undo the copying of fields from the previous frame.
             self.head[..octets].copy_from_slice(&kind.template.octets()[..octets]);
         }
         let seen = self.source_of(frame, kind);
-        kind.template.patch(&mut self.head, &stream.variable_of_arrival(kind, sequence, time, seen));
+        kind.template.patch(
+            &mut self.head,
+            &stream.variable_of_arrival(kind, sequence, time, seen),
+        );
         if self.has_device_fields {
-            kind.template.adopt_device_fields(&mut self.head, frame, !kind.keeps_identification);
+            kind.template
+                .adopt_device_fields(&mut self.head, frame, !kind.keeps_identification);
         }
         if !self.knows_hardware_addresses {
             self.head[..ethernet::ADDRESSES_LEN].copy_from_slice(&frame[..ethernet::ADDRESSES_LEN]);

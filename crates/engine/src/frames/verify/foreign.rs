@@ -34,18 +34,24 @@ pub(crate) struct ReceivedError {
 /// Returns the kind of a foreign frame.
 #[cold]
 pub(crate) fn foreign_frame(frame: &[u8]) -> ForeignFrame {
-    let Ok(ethernet) = EthernetView::new(frame) else { return ForeignFrame::Other };
+    let Ok(ethernet) = EthernetView::new(frame) else {
+        return ForeignFrame::Other;
+    };
     match ethernet.ether_type() {
         EtherType::IPV4 => match Ipv4View::new(ethernet.payload()) {
             Ok(ip) if ip.is_fragment() => ForeignFrame::Fragment,
-            Ok(ip) if ip.protocol() == protocol::ICMP => icmp(IpVersion::V4, ip.payload(), (ip.src().into(), 0)),
+            Ok(ip) if ip.protocol() == protocol::ICMP => {
+                icmp(IpVersion::V4, ip.payload(), (ip.src().into(), 0))
+            }
             _ => ForeignFrame::Other,
         },
         EtherType::IPV6 => match Ipv6View::new(ethernet.payload()) {
             Ok(ip) if ip.next_header() == protocol::IPV6_FRAGMENT => ForeignFrame::Fragment,
-            Ok(ip) if ip.next_header() == protocol::ICMPV6 => {
-                icmp(IpVersion::V6, ip.payload(), (ip.src().into(), ip.pseudo_header()))
-            }
+            Ok(ip) if ip.next_header() == protocol::ICMPV6 => icmp(
+                IpVersion::V6,
+                ip.payload(),
+                (ip.src().into(), ip.pseudo_header()),
+            ),
             _ => ForeignFrame::Other,
         },
         _ => ForeignFrame::Other,
@@ -53,8 +59,14 @@ pub(crate) fn foreign_frame(frame: &[u8]) -> ForeignFrame {
 }
 
 /// Returns the kind of a message of ICMP or ICMPv6, in a datagram from `source`.
-fn icmp(version: IpVersion, message: &[u8], (source, pseudo_header): (IpAddr, u64)) -> ForeignFrame {
-    let Ok(error) = IcmpErrorView::new(version, message) else { return ForeignFrame::Icmp };
+fn icmp(
+    version: IpVersion,
+    message: &[u8],
+    (source, pseudo_header): (IpAddr, u64),
+) -> ForeignFrame {
+    let Ok(error) = IcmpErrorView::new(version, message) else {
+        return ForeignFrame::Icmp;
+    };
     ForeignFrame::IcmpError(ReceivedError {
         version,
         kind: error.kind(),

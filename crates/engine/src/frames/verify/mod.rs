@@ -58,14 +58,27 @@ impl Verifier {
     pub(crate) fn new(expected: Stream, frames: u64, zero_checksum_is_known: bool) -> Self {
         let is_changed_after = expected.has_translated_sources();
         let learns = expected.opens_connections();
-        let octets =
-            expected.kinds().map(|(kind, is_background)| ExpectedOctets::new(&expected, kind, is_background)).collect();
-        Self { expected, frames, zero_checksum_is_known, absent_checksum_is_known: false, is_changed_after, learns, octets }
+        let octets = expected
+            .kinds()
+            .map(|(kind, is_background)| ExpectedOctets::new(&expected, kind, is_background))
+            .collect();
+        Self {
+            expected,
+            frames,
+            zero_checksum_is_known,
+            absent_checksum_is_known: false,
+            is_changed_after,
+            learns,
+            octets,
+        }
     }
 
     /// Returns the same verifier, which knows whether the DUT sends UDP over IPv4 without a checksum.
     pub(crate) fn knowing_absent_checksums(self, absent_checksum_is_known: bool) -> Self {
-        Self { absent_checksum_is_known, ..self }
+        Self {
+            absent_checksum_is_known,
+            ..self
+        }
     }
 
     /// Makes the verifier parse every field of every frame, even of one that is as expected.
@@ -85,12 +98,16 @@ impl Verifier {
     /// Returns the tag of a frame that equals the expected one; `None` for all others, some of which are right, too.
     #[inline(always)]
     fn right(&mut self, frame: &[u8]) -> Option<Tag> {
-        let (octets, tag) = self.octets.iter_mut().find_map(|octets| octets.tag_of(frame).map(|tag| (octets, tag)))?;
+        let (octets, tag) = self
+            .octets
+            .iter_mut()
+            .find_map(|octets| octets.tag_of(frame).map(|tag| (octets, tag)))?;
         if tag.sequence >= self.frames {
             return None;
         }
         let (kind, is_background) = self.expected.kind(tag.sequence);
-        let is_right = is_background == octets.is_background() && octets.is(frame, tag, &self.expected, kind);
+        let is_right =
+            is_background == octets.is_background() && octets.is(frame, tag, &self.expected, kind);
         is_right.then_some(tag)
     }
 
@@ -118,7 +135,12 @@ impl Verifier {
         }
         let is_udp = seen.carried.transport == Transport::Udp;
         let may_be_absent = self.absent_checksum_is_known && is_udp && seen.ip.source.is_ipv4();
-        self.judge_checksum(tag, seen.carried.checksum, kind.template.expected_udp_checksum(&variable), may_be_absent)
+        self.judge_checksum(
+            tag,
+            seen.carried.checksum,
+            kind.template.expected_udp_checksum(&variable),
+            may_be_absent,
+        )
     }
 
     /// Returns whether a frame that an ICMP error quotes is background, if it is one of this trial that left from the port where this verifier's
@@ -139,19 +161,34 @@ impl Verifier {
 
     fn learn_source(&self, frame: &[u8], tag: Tag) {
         if let Some(seen) = ParsedDatagram::read(frame) {
-            self.expected.learn(self.expected.kind(tag.sequence).0, tag.sequence, seen.mapped());
+            self.expected.learn(
+                self.expected.kind(tag.sequence).0,
+                tag.sequence,
+                seen.mapped(),
+            );
         }
     }
 
     #[inline]
     fn variable(&self, seen: &ParsedDatagram<'_>, kind: &FrameKind, tag: Tag) -> Variable {
-        self.expected.variable_of_arrival(kind, tag.sequence, StampedTime::new(tag.time_ns), seen.mapped())
+        self.expected.variable_of_arrival(
+            kind,
+            tag.sequence,
+            StampedTime::new(tag.time_ns),
+            seen.mapped(),
+        )
     }
 
     /// Returns the verdict on a checksum. A computed checksum of zero must be sent as all ones (RFC 768, RFC 8200 section 8.1); a translator
     /// that updates checksums incrementally may omit that. Over IPv4 a checksum that is sent as zero means that there is none (RFC 768).
     #[inline]
-    fn judge_checksum(&self, tag: Tag, seen: u16, expected: u16, may_be_absent: bool) -> FrameClass {
+    fn judge_checksum(
+        &self,
+        tag: Tag,
+        seen: u16,
+        expected: u16,
+        may_be_absent: bool,
+    ) -> FrameClass {
         match seen {
             seen if seen == expected => FrameClass::Right(tag),
             0 if may_be_absent => FrameClass::Defective(tag, Mismatch::UdpChecksum),
@@ -176,14 +213,24 @@ impl Verifier {
 
     /// Returns the name of a field in frames of this kind.
     pub(crate) fn name_of(&self, mismatch: Mismatch, is_background: bool) -> &'static str {
-        let kind = self.expected.kinds().find(|(_, of)| *of == is_background).map_or(self.expected.kind(0).0, |(kind, _)| kind);
-        mismatch.name(kind.template.description().transport, kind.template.ip_version())
+        let kind = self
+            .expected
+            .kinds()
+            .find(|(_, of)| *of == is_background)
+            .map_or(self.expected.kind(0).0, |(kind, _)| kind);
+        mismatch.name(
+            kind.template.description().transport,
+            kind.template.ip_version(),
+        )
     }
 
     /// Returns a description of a wrong frame in one line.
     pub(crate) fn explain(&self, frame: &[u8], tag: Tag, mismatch: Mismatch) -> String {
         let Some(seen) = ParsedDatagram::read(frame) else {
-            return format!("{} frame {}: unreadable", self.expected.direction, tag.sequence);
+            return format!(
+                "{} frame {}: unreadable",
+                self.expected.direction, tag.sequence
+            );
         };
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
@@ -192,36 +239,59 @@ impl Verifier {
 
     /// Returns a description in one line of a frame with an impossible time of sending. Times are nanoseconds since the first frame was due, at
     /// `start_ns`; `bound_ns` is when the frame was due or when it arrived.
-    pub(crate) fn explain_time(&self, tag: Tag, mismatch: Mismatch, start_ns: u64, bound_ns: u64) -> String {
+    pub(crate) fn explain_time(
+        &self,
+        tag: Tag,
+        mismatch: Mismatch,
+        start_ns: u64,
+        bound_ns: u64,
+    ) -> String {
         let since_start = |ns: u64| i128::from(ns) - i128::from(start_ns);
         let bound = match mismatch {
             Mismatch::SentBeforeDue => "or later, when it was due",
             _ => "or earlier, when it arrived",
         };
         let expected = format!("{} ns {bound}", since_start(bound_ns));
-        self.line(tag, mismatch, (expected, format!("{} ns", since_start(tag.time_ns))))
+        self.line(
+            tag,
+            mismatch,
+            (expected, format!("{} ns", since_start(tag.time_ns))),
+        )
     }
 
     fn line(&self, tag: Tag, mismatch: Mismatch, (expected, got): (String, String)) -> String {
         let field = self.name_of(mismatch, self.is_background(tag));
-        format!("{} frame {}: {field}: expected {expected}, got {got}", self.expected.direction, tag.sequence)
+        format!(
+            "{} frame {}: {field}: expected {expected}, got {got}",
+            self.expected.direction, tag.sequence
+        )
     }
 }
 
 /// Returns the octets of the inner IP datagram of a frame of this template.
 fn datagram_octets(template: &Template) -> usize {
-    let around = template.description().outer.map_or(0, |outer| outer.octets());
+    let around = template
+        .description()
+        .outer
+        .map_or(0, |outer| outer.octets());
     template.frame_octets() - ethernet::HEADER_LEN - around
 }
 
 /// Returns the octets of the UDP datagram in a frame of this template.
 fn udp_length(template: &Template) -> u16 {
-    let header = if template.src().is_ipv4() { ipv4::HEADER_LEN } else { ipv6::HEADER_LEN };
+    let header = if template.src().is_ipv4() {
+        ipv4::HEADER_LEN
+    } else {
+        ipv6::HEADER_LEN
+    };
     (datagram_octets(template) - header) as u16
 }
 
 fn is_payload_whole(seen: &ParsedDatagram<'_>) -> bool {
-    seen.carried.payload.get(tag::LEN..).is_some_and(tag::pattern_is_whole)
+    seen.carried
+        .payload
+        .get(tag::LEN..)
+        .is_some_and(tag::pattern_is_whole)
 }
 
 /// Returns the offset in a payload of its first octet that differs from the fill pattern.
@@ -231,16 +301,26 @@ fn first_damaged(payload: &[u8]) -> usize {
     let (mut whole, mut damaged) = (0, filled.len());
     while damaged - whole > 1 {
         let middle = whole.midpoint(damaged);
-        if tag::pattern_is_whole(&filled[..middle]) { whole = middle } else { damaged = middle }
+        if tag::pattern_is_whole(&filled[..middle]) {
+            whole = middle
+        } else {
+            damaged = middle
+        }
     }
     tag::LEN + whole
 }
 
 /// Compares everything except payload and UDP checksum, in the order of the frame.
 #[inline]
-fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> Option<Mismatch> {
+fn mismatch_in(
+    seen: &ParsedDatagram<'_>,
+    kind: &FrameKind,
+    variable: &Variable,
+) -> Option<Mismatch> {
     let template = &kind.template;
-    if let Some(mismatch) = mismatch_of_ethernet(seen, template).or_else(|| mismatch_outside(seen, template, variable)) {
+    if let Some(mismatch) =
+        mismatch_of_ethernet(seen, template).or_else(|| mismatch_outside(seen, template, variable))
+    {
         return Some(mismatch);
     }
     let (source, destination) = template.addresses(variable);
@@ -251,20 +331,43 @@ fn mismatch_in(seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable)
         (ip.destination == destination, Mismatch::Destination),
         (ip.traffic_class == 0, Mismatch::TrafficClass),
         (ip.flow_label == 0, Mismatch::FlowLabel),
-        (ip.hop_limit == template.description().hop_limit, Mismatch::HopLimit),
+        (
+            ip.hop_limit == template.description().hop_limit,
+            Mismatch::HopLimit,
+        ),
         (!ip.has_reserved_flag, Mismatch::ReservedFlag),
         (!ip.is_fragment, Mismatch::Fragment),
-        (!kind.keeps_identification || ip.dont_fragment, Mismatch::DontFragment),
-        (!kind.keeps_identification || ip.identification == 0, Mismatch::Identification),
+        (
+            !kind.keeps_identification || ip.dont_fragment,
+            Mismatch::DontFragment,
+        ),
+        (
+            !kind.keeps_identification || ip.identification == 0,
+            Mismatch::Identification,
+        ),
         (ip.octets == datagram_octets(template), Mismatch::Length),
         (ip.is_checksum_right, Mismatch::HeaderChecksum),
         (has_transport(carried, template), Mismatch::Transport),
-        (carried.ports.0 == variable.source_port, Mismatch::SourcePort),
-        (carried.ports.1 == variable.destination_port, Mismatch::DestinationPort),
-        (carried.udp_length.is_none_or(|length| length == udp_length(template)), Mismatch::UdpLength),
+        (
+            carried.ports.0 == variable.source_port,
+            Mismatch::SourcePort,
+        ),
+        (
+            carried.ports.1 == variable.destination_port,
+            Mismatch::DestinationPort,
+        ),
+        (
+            carried
+                .udp_length
+                .is_none_or(|length| length == udp_length(template)),
+            Mismatch::UdpLength,
+        ),
         (seen.trailing_octets() == 0, Mismatch::TrailingOctets),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
+    checks
+        .into_iter()
+        .find(|(holds, _)| !holds)
+        .map(|(_, mismatch)| mismatch)
 }
 
 /// Destination and source of a frame of this template; `None` where the tester does not know the DUT's hardware address, since it has no neighbour
@@ -284,35 +387,61 @@ fn mismatch_of_ethernet(seen: &ParsedDatagram<'_>, template: &Template) -> Optio
     }
     let (destination, source) = hardware_addresses(template)?;
     let checks = [
-        (seen.ethernet.dst() == destination, Mismatch::EthernetDestination),
+        (
+            seen.ethernet.dst() == destination,
+            Mismatch::EthernetDestination,
+        ),
         (seen.ethernet.src() == source, Mismatch::EthernetSource),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
+    checks
+        .into_iter()
+        .find(|(holds, _)| !holds)
+        .map(|(_, mismatch)| mismatch)
 }
 
 /// Returns the mismatch in the outer header, if there is one. The encapsulator is free to choose its flow label (RFC 6438), and in IPv4 its
 /// identification and don't-fragment flag (RFC 4213 section 3.2).
 #[inline]
-fn mismatch_outside(seen: &ParsedDatagram<'_>, template: &Template, variable: &Variable) -> Option<Mismatch> {
+fn mismatch_outside(
+    seen: &ParsedDatagram<'_>,
+    template: &Template,
+    variable: &Variable,
+) -> Option<Mismatch> {
     let (outer, addresses) = match (&seen.outer, template.outer_addresses(variable)) {
         (None, None) => return None,
-        (Some(outer), Some(addresses)) if outer.source.is_ipv4() == addresses.0.is_ipv4() => (outer, addresses),
+        (Some(outer), Some(addresses)) if outer.source.is_ipv4() == addresses.0.is_ipv4() => {
+            (outer, addresses)
+        }
         _ => return Some(Mismatch::Encapsulation),
     };
     let checks = [
         (outer.source == addresses.0, Mismatch::OuterSource),
         (outer.destination == addresses.1, Mismatch::OuterDestination),
         (outer.traffic_class == 0, Mismatch::OuterTrafficClass),
-        (Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit), Mismatch::OuterHopLimit),
+        (
+            Some(outer.hop_limit) == template.description().outer.map(|outer| outer.hop_limit),
+            Mismatch::OuterHopLimit,
+        ),
         (!outer.has_reserved_flag, Mismatch::OuterReservedFlag),
         (!outer.is_fragment, Mismatch::OuterFragment),
-        (seen.frame_octets() == template.frame_octets(), Mismatch::OuterLength),
+        (
+            seen.frame_octets() == template.frame_octets(),
+            Mismatch::OuterLength,
+        ),
         (outer.is_checksum_right, Mismatch::OuterHeaderChecksum),
     ];
-    checks.into_iter().find(|(holds, _)| !holds).map(|(_, mismatch)| mismatch)
+    checks
+        .into_iter()
+        .find(|(holds, _)| !holds)
+        .map(|(_, mismatch)| mismatch)
 }
 
-fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, variable: &Variable) -> (String, String) {
+fn in_words(
+    mismatch: Mismatch,
+    seen: &ParsedDatagram<'_>,
+    kind: &FrameKind,
+    variable: &Variable,
+) -> (String, String) {
     let template = &kind.template;
     let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
     let hex = |value: u16| format!("{value:#06x}");
@@ -328,50 +457,89 @@ fn in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, kind: &FrameKind, var
         Mismatch::DontFragment => pair(&"set, as it was sent", &"not set"),
         Mismatch::Identification => pair(&"0, as it was sent", &ip.identification),
         Mismatch::Length => pair(&datagram_octets(template), &ip.octets),
-        Mismatch::HeaderChecksum | Mismatch::OuterHeaderChecksum => pair(&"the right one", &"a wrong one"),
+        Mismatch::HeaderChecksum | Mismatch::OuterHeaderChecksum => {
+            pair(&"the right one", &"a wrong one")
+        }
         Mismatch::SourcePort => pair(&variable.source_port, &carried.ports.0),
         Mismatch::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
         Mismatch::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
-        Mismatch::UdpChecksum => (hex(template.expected_udp_checksum(variable)), hex(carried.checksum)),
+        Mismatch::UdpChecksum => (
+            hex(template.expected_udp_checksum(variable)),
+            hex(carried.checksum),
+        ),
         Mismatch::Transport => transports_in_words(template, carried),
-        Mismatch::VlanTag => pair(&"none", &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0))),
+        Mismatch::VlanTag => pair(
+            &"none",
+            &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0)),
+        ),
         Mismatch::TrailingOctets => {
-            let content = if seen.trails_zeros() { "" } else { ", not all zero" };
-            pair(&"none", &format_args!("{}{content}", seen.trailing_octets()))
+            let content = if seen.trails_zeros() {
+                ""
+            } else {
+                ", not all zero"
+            };
+            pair(
+                &"none",
+                &format_args!("{}{content}", seen.trailing_octets()),
+            )
         }
-        Mismatch::Payload => pair(&"the fill pattern", &format_args!("another octet at {}", first_damaged(carried.payload))),
-        Mismatch::EthernetDestination | Mismatch::EthernetSource => ethernet_in_words(mismatch, seen, template),
+        Mismatch::Payload => pair(
+            &"the fill pattern",
+            &format_args!("another octet at {}", first_damaged(carried.payload)),
+        ),
+        Mismatch::EthernetDestination | Mismatch::EthernetSource => {
+            ethernet_in_words(mismatch, seen, template)
+        }
         mismatch => outer_in_words(mismatch, seen, template, variable),
     }
 }
 
-fn ethernet_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Template) -> (String, String) {
-    let (destination, source) = hardware_addresses(template).unwrap_or((MacAddress::BROADCAST, MacAddress::BROADCAST));
+fn ethernet_in_words(
+    mismatch: Mismatch,
+    seen: &ParsedDatagram<'_>,
+    template: &Template,
+) -> (String, String) {
+    let (destination, source) =
+        hardware_addresses(template).unwrap_or((MacAddress::BROADCAST, MacAddress::BROADCAST));
     match mismatch {
         Mismatch::EthernetDestination => (destination.to_string(), seen.ethernet.dst().to_string()),
         _ => (source.to_string(), seen.ethernet.src().to_string()),
     }
 }
 
-fn outer_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Template, variable: &Variable) -> (String, String) {
+fn outer_in_words(
+    mismatch: Mismatch,
+    seen: &ParsedDatagram<'_>,
+    template: &Template,
+    variable: &Variable,
+) -> (String, String) {
     const NONE: &str = "no outer header";
-    let expected = template.outer_addresses(variable).zip(template.description().outer);
-    let of_expected = expected.map_or(NONE.to_owned(), |((source, destination), outer)| match mismatch {
-        Mismatch::OuterSource => source.to_string(),
-        Mismatch::OuterDestination => destination.to_string(),
-        Mismatch::OuterTrafficClass => "0".to_owned(),
-        Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
-        Mismatch::OuterLength => template.frame_octets().to_string(),
-        _ => format!("an outer header from {source} to {destination}"),
-    });
-    let of_seen = seen.outer.as_ref().map_or(NONE.to_owned(), |outer| match mismatch {
-        Mismatch::OuterSource => outer.source.to_string(),
-        Mismatch::OuterDestination => outer.destination.to_string(),
-        Mismatch::OuterTrafficClass => outer.traffic_class.to_string(),
-        Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
-        Mismatch::OuterLength => seen.frame_octets().to_string(),
-        _ => format!("one from {} to {}", outer.source, outer.destination),
-    });
+    let expected = template
+        .outer_addresses(variable)
+        .zip(template.description().outer);
+    let of_expected =
+        expected.map_or(
+            NONE.to_owned(),
+            |((source, destination), outer)| match mismatch {
+                Mismatch::OuterSource => source.to_string(),
+                Mismatch::OuterDestination => destination.to_string(),
+                Mismatch::OuterTrafficClass => "0".to_owned(),
+                Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
+                Mismatch::OuterLength => template.frame_octets().to_string(),
+                _ => format!("an outer header from {source} to {destination}"),
+            },
+        );
+    let of_seen = seen
+        .outer
+        .as_ref()
+        .map_or(NONE.to_owned(), |outer| match mismatch {
+            Mismatch::OuterSource => outer.source.to_string(),
+            Mismatch::OuterDestination => outer.destination.to_string(),
+            Mismatch::OuterTrafficClass => outer.traffic_class.to_string(),
+            Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
+            Mismatch::OuterLength => seen.frame_octets().to_string(),
+            _ => format!("one from {} to {}", outer.source, outer.destination),
+        });
     (of_expected, of_seen)
 }
 
@@ -380,17 +548,26 @@ fn outer_in_words(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Temp
 #[inline]
 fn has_transport(carried: &Carried<'_>, template: &Template) -> bool {
     let expected = template.description().transport;
-    carried.transport == expected && (expected == Transport::Udp || carried.echo_version == Some(template.ip_version()))
+    carried.transport == expected
+        && (expected == Transport::Udp || carried.echo_version == Some(template.ip_version()))
 }
 
 /// Returns the kind of datagram that is expected, and the kind that arrived.
 fn transports_in_words(template: &Template, carried: &Carried<'_>) -> (String, String) {
-    let expected = transport_in_words(template.description().transport, Some(template.ip_version()));
-    (expected, transport_in_words(carried.transport, carried.echo_version))
+    let expected = transport_in_words(
+        template.description().transport,
+        Some(template.ip_version()),
+    );
+    (
+        expected,
+        transport_in_words(carried.transport, carried.echo_version),
+    )
 }
 
 fn transport_in_words(transport: Transport, version: Option<IpVersion>) -> String {
-    let Transport::Echo(kind) = transport else { return "a UDP datagram".to_owned() };
+    let Transport::Echo(kind) = transport else {
+        return "a UDP datagram".to_owned();
+    };
     match version {
         Some(IpVersion::V4) => format!("an ICMP echo {kind}"),
         Some(IpVersion::V6) => format!("an ICMPv6 echo {kind}"),
@@ -410,10 +587,19 @@ mod tests {
 
     fn stream() -> Stream {
         let address = |text: &str| text.parse().expect("address");
-        let profile = TrafficProfile::identity(address("2001:2::2"), address("2001:2:0:8000::2"), FrameSize(84));
+        let profile = TrafficProfile::identity(
+            address("2001:2::2"),
+            address("2001:2:0:8000::2"),
+            FrameSize(84),
+        );
         let spec = TrialSpec::constant(FrameRate(1), 1_000_000_000);
-        let source =
-            StreamSource { profile: &profile, spec: &spec, direction: Direction::Forward, trial: 0, conversation: None };
+        let source = StreamSource {
+            profile: &profile,
+            spec: &spec,
+            direction: Direction::Forward,
+            trial: 0,
+            conversation: None,
+        };
         Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
     }
 
@@ -422,8 +608,11 @@ mod tests {
         let stream = stream();
         let kind = stream.kind(0).0;
         let is_all_ones = |v: &Variable| kind.template.expected_udp_checksum(v) == 0xffff;
-        let mut variables = (0..200_000).map(|time_ns| stream.variable(kind, 0, StampedTime::new(time_ns)));
-        let variable = variables.find(is_all_ones).expect("one time in 65,536 has it");
+        let mut variables =
+            (0..200_000).map(|time_ns| stream.variable(kind, 0, StampedTime::new(time_ns)));
+        let variable = variables
+            .find(is_all_ones)
+            .expect("one time in 65,536 has it");
         let mut frame = kind.template.patched(&variable).to_vec();
         assert_eq!(frame[60..62], [0xff, 0xff]);
         frame[60..62].fill(0);
@@ -434,17 +623,29 @@ mod tests {
     fn a_zero_checksum_for_all_ones_is_wrong_unless_the_recipe_knows_of_it() {
         let frame = zeroed();
         let judge = |is_known| Verifier::new(stream(), 1, is_known).judge(&frame);
-        assert!(matches!(judge(false), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)));
-        assert!(matches!(judge(true), FrameClass::Defective(_, Mismatch::UdpChecksum)));
+        assert!(matches!(
+            judge(false),
+            FrameClass::Mistranslated(_, Mismatch::UdpChecksum)
+        ));
+        assert!(matches!(
+            judge(true),
+            FrameClass::Defective(_, Mismatch::UdpChecksum)
+        ));
     }
 
     #[test]
     fn a_zero_checksum_for_any_other_is_wrong_also_where_the_defect_is_known() {
         let stream = stream();
         let kind = stream.kind(0).0;
-        let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
+        let mut frame = kind
+            .template
+            .patched(&stream.variable(kind, 0, StampedTime::new(5)))
+            .to_vec();
         frame[60..62].fill(0);
-        assert!(matches!(Verifier::new(self::stream(), 1, true).judge(&frame), FrameClass::Mistranslated(..)));
+        assert!(matches!(
+            Verifier::new(self::stream(), 1, true).judge(&frame),
+            FrameClass::Mistranslated(..)
+        ));
     }
 
     #[test]
@@ -465,14 +666,34 @@ mod tests {
             };
             let sent = stream();
             let kind = sent.kind(0).0;
-            let mut frame = kind.template.patched(&sent.variable(kind, 0, StampedTime::new(5))).to_vec();
+            let mut frame = kind
+                .template
+                .patched(&sent.variable(kind, 0, StampedTime::new(5)))
+                .to_vec();
             frame[zero_at..zero_at + 2].fill(0);
-            Verifier::new(stream(), 1, false).knowing_absent_checksums(is_known).judge(&frame)
+            Verifier::new(stream(), 1, false)
+                .knowing_absent_checksums(is_known)
+                .judge(&frame)
         };
-        let (four, six) = (["198.18.0.2", "198.19.0.2"], ["2001:2::2", "2001:2:0:8000::2"]);
-        assert!(matches!(judged(four, 40, true), FrameClass::Defective(_, Mismatch::UdpChecksum)));
-        assert!(matches!(judged(four, 40, false), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)));
-        assert!(matches!(judged(six, 60, true), FrameClass::Mistranslated(_, Mismatch::UdpChecksum)), "IPv6 requires it");
+        let (four, six) = (
+            ["198.18.0.2", "198.19.0.2"],
+            ["2001:2::2", "2001:2:0:8000::2"],
+        );
+        assert!(matches!(
+            judged(four, 40, true),
+            FrameClass::Defective(_, Mismatch::UdpChecksum)
+        ));
+        assert!(matches!(
+            judged(four, 40, false),
+            FrameClass::Mistranslated(_, Mismatch::UdpChecksum)
+        ));
+        assert!(
+            matches!(
+                judged(six, 60, true),
+                FrameClass::Mistranslated(_, Mismatch::UdpChecksum)
+            ),
+            "IPv6 requires it"
+        );
     }
 
     /// Returns the description of frame 0 after this change.
@@ -480,11 +701,16 @@ mod tests {
         let mut verifier = Verifier::new(stream(), 1, false);
         let stream = stream();
         let kind = stream.kind(0).0;
-        let mut frame = kind.template.patched(&stream.variable(kind, 0, StampedTime::new(5))).to_vec();
+        let mut frame = kind
+            .template
+            .patched(&stream.variable(kind, 0, StampedTime::new(5)))
+            .to_vec();
         change(&mut frame);
         match verifier.judge(&frame) {
             FrameClass::Right(_) => None,
-            FrameClass::Mistranslated(tag, mismatch) => Some(verifier.explain(&frame, tag, mismatch)),
+            FrameClass::Mistranslated(tag, mismatch) => {
+                Some(verifier.explain(&frame, tag, mismatch))
+            }
             class => panic!("{class:?}"),
         }
     }
@@ -494,21 +720,33 @@ mod tests {
         assert_eq!(told(|_| ()), None);
         for tag in [[0x81, 0, 0x20, 5], [0x88, 0xa8, 0, 5]] {
             let told = told(|frame| drop(frame.splice(12..12, tag)));
-            assert_eq!(told.as_deref(), Some("forward frame 0: VLAN tag: expected none, got one of VLAN 5"));
+            assert_eq!(
+                told.as_deref(),
+                Some("forward frame 0: VLAN tag: expected none, got one of VLAN 5")
+            );
         }
     }
 
     #[test]
     fn a_frame_for_another_station_or_from_one_is_told_by_name() {
         let to_all = told(|frame| frame[..6].fill(0xff)).expect("wrong");
-        assert_eq!(to_all, "forward frame 0: Ethernet destination: expected 04:04:04:04:04:04, got ff:ff:ff:ff:ff:ff");
+        assert_eq!(
+            to_all,
+            "forward frame 0: Ethernet destination: expected 04:04:04:04:04:04, got ff:ff:ff:ff:ff:ff"
+        );
         let from_other = told(|frame| frame[11] = 9).expect("wrong");
-        assert_eq!(from_other, "forward frame 0: Ethernet source: expected 02:02:02:02:02:02, got 02:02:02:02:02:09");
+        assert_eq!(
+            from_other,
+            "forward frame 0: Ethernet source: expected 02:02:02:02:02:02, got 02:02:02:02:02:09"
+        );
     }
 
     #[test]
     fn octets_after_the_datagram_are_told() {
         let longer = told(|frame| frame.extend([0; 3])).expect("wrong");
-        assert_eq!(longer, "forward frame 0: octets after the datagram: expected none, got 3");
+        assert_eq!(
+            longer,
+            "forward frame 0: octets after the datagram: expected none, got 3"
+        );
     }
 }

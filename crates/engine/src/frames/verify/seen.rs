@@ -71,18 +71,31 @@ impl<'a> ParsedDatagram<'a> {
             None => (ip, None, protocol, payload),
         };
         let untagged_octets = ethernet::HEADER_LEN + untagged.payload.len();
-        Some(Self { ip, outer, carried: carried(protocol, payload)?, ethernet, vlan: untagged.vlan, untagged_octets })
+        Some(Self {
+            ip,
+            outer,
+            carried: carried(protocol, payload)?,
+            ethernet,
+            vlan: untagged.vlan,
+            untagged_octets,
+        })
     }
 
     /// Returns the octets after the end of the datagram that are not padding: only a frame below the minimum is padded, and only up to it.
     #[inline]
     pub(super) fn trailing_octets(&self) -> usize {
-        self.untagged_octets.saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
+        self.untagged_octets
+            .saturating_sub(self.frame_octets().max(ethernet::MINIMUM_LEN))
     }
 
     /// Returns whether those octets are all zero. Others may come from the device's memory (CVE-2003-0001).
     pub(super) fn trails_zeros(&self) -> bool {
-        self.ethernet.payload().iter().rev().take(self.trailing_octets()).all(|octet| *octet == 0)
+        self.ethernet
+            .payload()
+            .iter()
+            .rev()
+            .take(self.trailing_octets())
+            .all(|octet| *octet == 0)
     }
 
     /// Returns the octets of the Ethernet frame according to the length in its first IP header, without FCS.
@@ -156,8 +169,14 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
             })
         }
         protocol::ICMP | protocol::ICMPV6 => {
-            let of_protocol = if protocol == protocol::ICMP { IpVersion::V4 } else { IpVersion::V6 };
-            let echo = EchoView::new(payload, IpVersion::V4).or_else(|_| EchoView::new(payload, IpVersion::V6)).ok()?;
+            let of_protocol = if protocol == protocol::ICMP {
+                IpVersion::V4
+            } else {
+                IpVersion::V6
+            };
+            let echo = EchoView::new(payload, IpVersion::V4)
+                .or_else(|_| EchoView::new(payload, IpVersion::V6))
+                .ok()?;
             Some(Carried {
                 transport: Transport::Echo(echo.kind()),
                 echo_version: Some(echo.version()).filter(|version| *version == of_protocol),
@@ -178,7 +197,9 @@ mod tests {
     /// Returns an Ethernet frame with an empty UDP datagram over IPv4, of 42 octets.
     fn short() -> Vec<u8> {
         let mut frame = [&[2; 12][..], &[8, 0]].concat();
-        frame.extend([0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 2, 198, 19, 0, 2]);
+        frame.extend([
+            0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 198, 18, 0, 2, 198, 19, 0, 2,
+        ]);
         frame.extend([0, 7, 0, 7, 0, 8, 0, 0]);
         frame
     }
@@ -188,7 +209,9 @@ mod tests {
         let trailing = |len: usize| {
             let mut frame = short();
             frame.resize(len, 0);
-            ParsedDatagram::read(&frame).expect("a datagram").trailing_octets()
+            ParsedDatagram::read(&frame)
+                .expect("a datagram")
+                .trailing_octets()
         };
         assert_eq!([42, 46, 60, 61, 64].map(trailing), [0, 0, 0, 1, 4]);
     }
@@ -198,8 +221,18 @@ mod tests {
         let mut tagged = short();
         tagged.splice(12..12, [0x81, 0, 0, 5]);
         tagged.resize(64, 0);
-        assert_eq!(ParsedDatagram::read(&tagged).expect("a datagram").trailing_octets(), 0);
+        assert_eq!(
+            ParsedDatagram::read(&tagged)
+                .expect("a datagram")
+                .trailing_octets(),
+            0
+        );
         tagged.push(0);
-        assert_eq!(ParsedDatagram::read(&tagged).expect("a datagram").trailing_octets(), 1);
+        assert_eq!(
+            ParsedDatagram::read(&tagged)
+                .expect("a datagram")
+                .trailing_octets(),
+            1
+        );
     }
 }

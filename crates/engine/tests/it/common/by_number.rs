@@ -19,17 +19,28 @@ pub(crate) fn tag(frame: &[u8]) -> Option<Tag> {
 }
 
 /// Returns a device that passes forward frames through `change`, together with their numbers, and all other frames unchanged.
-pub(crate) fn device(change: impl Fn(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
+pub(crate) fn device(
+    change: impl Fn(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static,
+) -> LoopbackDevice {
     Box::new(move |frame, from_left, out| {
         let forward = tag(frame).filter(|_| from_left);
-        let changed = forward.map_or_else(|| vec![frame.to_vec()], |tag| change(tag.sequence, frame.to_vec()));
+        let changed = forward.map_or_else(
+            || vec![frame.to_vec()],
+            |tag| change(tag.sequence, frame.to_vec()),
+        );
         out.extend(changed.into_iter().map(|frame| (from_left, frame)));
     })
 }
 
 /// Returns a device that changes the chosen frames.
 pub(crate) fn rigged(change: impl Fn(Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
-    device(move |number, frame| if is_chosen(number) { change(frame) } else { vec![frame] })
+    device(move |number, frame| {
+        if is_chosen(number) {
+            change(frame)
+        } else {
+            vec![frame]
+        }
+    })
 }
 
 /// Returns a choice by which copies of a frame arrive on the same queue.

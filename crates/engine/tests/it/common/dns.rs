@@ -23,7 +23,12 @@ const MS: u64 = 1_000_000;
 pub(crate) fn settings() -> DnsSettings {
     let prefix = Some("64:ff9b::/96".parse().expect("a prefix"));
     DnsSettings {
-        expectation: ExpectedAnswers { role: DnsRole::Dns64, prefix, population: NamePopulation::default(), most_ttl: 60 },
+        expectation: ExpectedAnswers {
+            role: DnsRole::Dns64,
+            prefix,
+            population: NamePopulation::default(),
+            most_ttl: 60,
+        },
         domain: Domain::new("dns64perf.test").expect("a domain"),
         names: "10.0.0.0/16".parse().expect("names"),
         cached: 0,
@@ -41,26 +46,49 @@ pub(crate) fn settings() -> DnsSettings {
 
 /// Returns an address at which no socket listens.
 pub(crate) fn free() -> SocketAddr {
-    UdpSocket::bind("[::1]:0").expect("a port").local_addr().expect("an address")
+    UdpSocket::bind("[::1]:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address")
 }
 
 pub(crate) fn authority_at(listen: SocketAddr) -> Option<AuthorityEnd> {
-    Some(AuthorityEnd { namespace: None, listen, looped: Some((listen, "loopback".to_owned())) })
+    Some(AuthorityEnd {
+        namespace: None,
+        listen,
+        looped: Some((listen, "loopback".to_owned())),
+    })
 }
 
-pub(crate) fn tester(server: SocketAddr, authority: Option<AuthorityEnd>, settings: DnsSettings, cores: &[u32]) -> DnsTester {
-    let ends = DnsEnds { client_namespace: None, client: None, server, authority, external: None };
+pub(crate) fn tester(
+    server: SocketAddr,
+    authority: Option<AuthorityEnd>,
+    settings: DnsSettings,
+    cores: &[u32],
+) -> DnsTester {
+    let ends = DnsEnds {
+        client_namespace: None,
+        client: None,
+        server,
+        authority,
+        external: None,
+    };
     DnsTester::new(
         Isolation::Unknown.admit(ends).expect("loopback"),
         settings,
-        Layout { cores: cores.to_vec() },
+        Layout {
+            cores: cores.to_vec(),
+        },
         Arc::new(AtomicBool::new(false)),
     )
 }
 
 /// Returns a trial with this many queries per second for this many milliseconds.
 pub(crate) fn spec(rate: u64, ms: u64) -> TrialSpec {
-    TrialSpec { kind: TrialKind::Queries, ..TrialSpec::constant(FrameRate(rate), ms * MS) }
+    TrialSpec {
+        kind: TrialKind::Queries,
+        ..TrialSpec::constant(FrameRate(rate), ms * MS)
+    }
 }
 
 /// Runs a trial with no other trial at the same time.
@@ -78,18 +106,35 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
 /// Returns the outcomes of the queries, after checking that each is counted once.
 pub(crate) fn counted(result: &TrialResult) -> &DnsResult {
     let dns = result.dns().expect("queries");
-    assert_eq!(dns.answers.settled() + dns.answers.unanswered, dns.answers.sent, "{dns:?}");
+    assert_eq!(
+        dns.answers.settled() + dns.answers.unanswered,
+        dns.answers.sent,
+        "{dns:?}"
+    );
     assert_eq!(dns.answers.received(), dns.rtt.count, "{dns:?}");
     let direction = &result.directions[0];
-    assert_eq!((direction.offered, direction.received), (dns.answers.sent, dns.answers.right));
+    assert_eq!(
+        (direction.offered, direction.received),
+        (dns.answers.sent, dns.answers.right)
+    );
     let by_bin: u64 = direction.lost_by_bin.iter().sum();
-    assert_eq!(by_bin, dns.answers.sent - dns.answers.right, "{:?}", direction.lost_by_bin);
+    assert_eq!(
+        by_bin,
+        dns.answers.sent - dns.answers.right,
+        "{:?}",
+        direction.lost_by_bin
+    );
     dns
 }
 
 /// Returns a trial with a server whose rig is active from the trial's first query on. It is repeated if this machine did not let the tester send
 /// everything.
-pub(crate) fn trial(settings: &DnsSettings, cores: &[u32], spec: &TrialSpec, rig: impl Fn() -> (Rig, u64)) -> TrialResult {
+pub(crate) fn trial(
+    settings: &DnsSettings,
+    cores: &[u32],
+    spec: &TrialSpec,
+    rig: impl Fn() -> (Rig, u64),
+) -> TrialResult {
     for _ in 0..5 {
         let (rig, most) = rig();
         let server = Dns64::start(Knows::All, rig, most);
@@ -106,7 +151,9 @@ pub(crate) fn trial(settings: &DnsSettings, cores: &[u32], spec: &TrialSpec, rig
 
 /// Returns a trial with [`QUERIES`] queries in a fifth of a second, by one thread.
 pub(crate) fn queries(rig: impl Fn() -> Rig) -> TrialResult {
-    trial(&settings(), &[], &spec(QUERIES * 5, 200), || (rig(), u64::MAX))
+    trial(&settings(), &[], &spec(QUERIES * 5, 200), || {
+        (rig(), u64::MAX)
+    })
 }
 
 /// Returns the outcomes, apart from network errors, if the server applies this change to every tenth right answer.

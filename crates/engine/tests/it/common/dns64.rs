@@ -24,7 +24,11 @@ pub(crate) struct Reply {
 
 impl From<Vec<u8>> for Reply {
     fn from(octets: Vec<u8>) -> Self {
-        Self { octets, after: Duration::ZERO, is_from_elsewhere: false }
+        Self {
+            octets,
+            after: Duration::ZERO,
+            is_from_elsewhere: false,
+        }
     }
 }
 
@@ -68,10 +72,15 @@ impl Dns64 {
     pub(crate) fn start(knows: Knows, rig: Rig, most: u64) -> Self {
         let socket = UdpSocket::bind("[::1]:0").expect("a socket");
         // While a flood is sent, queries wait in the socket; its default size is too small for 300 of them.
-        socket2::SockRef::from(&socket).set_recv_buffer_size(1 << 20).expect("a buffer");
+        socket2::SockRef::from(&socket)
+            .set_recv_buffer_size(1 << 20)
+            .expect("a buffer");
         let address = socket.local_addr().expect("an address");
-        let (is_rigged, asked, stop) =
-            (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+        let (is_rigged, asked, stop) = (
+            Arc::<AtomicBool>::default(),
+            Arc::<AtomicU64>::default(),
+            Arc::<AtomicBool>::default(),
+        );
         let mut server = Server {
             socket,
             elsewhere: UdpSocket::bind("[::1]:0").expect("a socket"),
@@ -91,7 +100,13 @@ impl Dns64 {
                 counted.fetch_add(server.turn(&rigged), Ordering::Relaxed);
             }
         };
-        Self { address, is_rigged, asked, stop, thread: Some(std::thread::spawn(serve)) }
+        Self {
+            address,
+            is_rigged,
+            asked,
+            stop,
+            thread: Some(std::thread::spawn(serve)),
+        }
     }
 }
 
@@ -117,16 +132,26 @@ impl Server {
     /// Answers one query, if there is one; returns the number answered.
     fn turn(&mut self, is_rigged: &AtomicBool) -> u64 {
         let mut query = [0; 512];
-        self.socket.set_read_timeout(Some(Duration::from_millis(1))).expect("a timeout");
+        self.socket
+            .set_read_timeout(Some(Duration::from_millis(1)))
+            .expect("a timeout");
         let came = self.socket.recv_from(&mut query);
         let Ok((length, from)) = came else {
             self.flush();
             return 0;
         };
         if let Some(right) = self.resolve(&query[..length]) {
-            let replies = if is_rigged.load(Ordering::Relaxed) { self.rigged(right) } else { vec![right.into()] };
+            let replies = if is_rigged.load(Ordering::Relaxed) {
+                self.rigged(right)
+            } else {
+                vec![right.into()]
+            };
             let now = Instant::now();
-            self.waiting.extend(replies.into_iter().map(|reply| (now + reply.after, from, reply)));
+            self.waiting.extend(
+                replies
+                    .into_iter()
+                    .map(|reply| (now + reply.after, from, reply)),
+            );
         }
         self.flush();
         1
@@ -140,7 +165,11 @@ impl Server {
     fn flush(&mut self) {
         let now = Instant::now();
         for (_, to, reply) in self.waiting.extract_if(.., |(due, _, _)| *due <= now) {
-            let socket = if reply.is_from_elsewhere { &self.elsewhere } else { &self.socket };
+            let socket = if reply.is_from_elsewhere {
+                &self.elsewhere
+            } else {
+                &self.socket
+            };
             // The client's socket may already be closed.
             let _ = socket.send_to(&reply.octets, to);
         }
@@ -163,16 +192,28 @@ impl Server {
             let is_it = none[6..8] == [0, 0] && answer.ends_with(&address.octets());
             assert!(is_it, "the authority says something else of {address}");
         }
-        Some(answer(query, [&PREFIX[..], &address.octets()].concat().try_into().expect("16 octets")))
+        Some(answer(
+            query,
+            [&PREFIX[..], &address.octets()]
+                .concat()
+                .try_into()
+                .expect("16 octets"),
+        ))
     }
 }
 
 /// Sends one query to the authority, repeating it if there is no answer.
 fn ask(authority: SocketAddr, query: &[u8]) -> Option<Vec<u8>> {
-    let any = if authority.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
+    let any = if authority.is_ipv4() {
+        "127.0.0.1:0"
+    } else {
+        "[::1]:0"
+    };
     let socket = UdpSocket::bind(any).ok()?;
     socket.connect(authority).ok()?;
-    socket.set_read_timeout(Some(Duration::from_millis(500))).ok()?;
+    socket
+        .set_read_timeout(Some(Duration::from_millis(500)))
+        .ok()?;
     let mut answer = [0; 512];
     (0..3).find_map(|_| {
         socket.send(query).ok()?;
@@ -184,7 +225,10 @@ fn ask(authority: SocketAddr, query: &[u8]) -> Option<Vec<u8>> {
 /// Returns the address whose name a query is for.
 fn address_of(query: &[u8]) -> Option<Ipv4Addr> {
     let label = std::str::from_utf8(query.get(LABEL..LABEL + 15)?).ok()?;
-    let octets: Vec<u8> = label.split('-').map_while(|octet| octet.parse().ok()).collect();
+    let octets: Vec<u8> = label
+        .split('-')
+        .map_while(|octet| octet.parse().ok())
+        .collect();
     <[u8; 4]>::try_from(octets).ok().map(Ipv4Addr::from)
 }
 
@@ -198,7 +242,13 @@ fn answer(query: &[u8], address: [u8; 16]) -> Vec<u8> {
 
 /// Returns an AAAA record of the name in the question.
 pub(crate) fn record(ttl: u32, address: Ipv6Addr) -> Vec<u8> {
-    [&[0xc0, HEADER as u8, 0, 28, 0, 1][..], &ttl.to_be_bytes(), &[0, 16], &address.octets()].concat()
+    [
+        &[0xc0, HEADER as u8, 0, 28, 0, 1][..],
+        &ttl.to_be_bytes(),
+        &[0, 16],
+        &address.octets(),
+    ]
+    .concat()
 }
 
 /// Returns the offset at which the record of an answer begins.

@@ -23,13 +23,20 @@ use std::time::Duration;
 pub(crate) const FRAMES: u64 = 1000;
 
 pub(crate) fn ends(source: &str, destination: &str) -> AddressPair {
-    AddressPair { source: source.parse().expect("address"), destination: destination.parse().expect("address") }
+    AddressPair {
+        source: source.parse().expect("address"),
+        destination: destination.parse().expect("address"),
+    }
 }
 
 /// Returns the path of a wire, on which frames arrive as they were sent.
 pub(crate) fn unchanged(source: &str, destination: &str) -> Path {
     let datagram = Encapsulation::plain(ends(source, destination));
-    Path { sent: datagram, expected: datagram, hops: 0 }
+    Path {
+        sent: datagram,
+        expected: datagram,
+        hops: 0,
+    }
 }
 
 pub(crate) fn ipv4() -> TrafficProfile {
@@ -38,29 +45,61 @@ pub(crate) fn ipv4() -> TrafficProfile {
 }
 
 pub(crate) fn ipv6_with_background(share: Share) -> TrafficProfile {
-    let paths =
-        |a: [&str; 2], b: [&str; 2]| Paths { foreground: unchanged(a[0], b[0]), background: Some(unchanged(a[1], b[1])) };
-    let (left, right) = (["2001:2::2", "2001:2::3"], ["2001:2:0:8000::2", "2001:2:0:8000::3"]);
+    let paths = |a: [&str; 2], b: [&str; 2]| Paths {
+        foreground: unchanged(a[0], b[0]),
+        background: Some(unchanged(a[1], b[1])),
+    };
+    let (left, right) = (
+        ["2001:2::2", "2001:2::3"],
+        ["2001:2:0:8000::2", "2001:2:0:8000::3"],
+    );
     let base = ipv4();
-    TrafficProfile { forward: paths(left, right), reverse: paths(right, left), share, ..base }
+    TrafficProfile {
+        forward: paths(left, right),
+        reverse: paths(right, left),
+        share,
+        ..base
+    }
 }
 
 /// Returns a trial of a fifth of a second through `device`.
 pub(crate) fn trial(profile: TrafficProfile, device: LoopbackDevice) -> TrialResult {
-    trial_of(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000))
+    trial_of(
+        profile,
+        device,
+        TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000),
+    )
 }
 
-pub(crate) fn trial_of(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_of(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+) -> TrialResult {
     measure(profile, device, spec, 0)
 }
 
 /// Does the same as [`trial`], where a frame later than `timeout` does not count as received.
-pub(crate) fn trial_with_timeout(profile: TrafficProfile, device: LoopbackDevice, timeout: Duration) -> TrialResult {
-    trial_with(profile, device, TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000), timeout)
+pub(crate) fn trial_with_timeout(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    timeout: Duration,
+) -> TrialResult {
+    trial_with(
+        profile,
+        device,
+        TrialSpec::constant(FrameRate(FRAMES * 5), 200_000_000),
+        timeout,
+    )
 }
 
 /// Does the same as [`trial_of`], where a frame later than `timeout` does not count as received.
-pub(crate) fn trial_with(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, timeout: Duration) -> TrialResult {
+pub(crate) fn trial_with(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+    timeout: Duration,
+) -> TrialResult {
     measure(profile, device, spec, timeout.as_nanos() as u64)
 }
 
@@ -68,11 +107,20 @@ pub(crate) fn trial_with(profile: TrafficProfile, device: LoopbackDevice, spec: 
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Does the same as [`trial_of`], for trials that cannot be performed.
-pub(crate) fn try_trial(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec) -> Result<TrialResult, MeasureError> {
+pub(crate) fn try_trial(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+) -> Result<TrialResult, MeasureError> {
     try_measure(profile, device, spec, 0)
 }
 
-fn measure(profile: TrafficProfile, device: LoopbackDevice, spec: TrialSpec, frame_timeout_ns: u64) -> TrialResult {
+fn measure(
+    profile: TrafficProfile,
+    device: LoopbackDevice,
+    spec: TrialSpec,
+    frame_timeout_ns: u64,
+) -> TrialResult {
     try_measure(profile, device, spec, frame_timeout_ns).expect("a trial")
 }
 
@@ -86,18 +134,34 @@ fn try_measure(
 }
 
 /// Returns a trial between two ports, with anything between them.
-pub(crate) fn trial_between(ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_between(
+    ports: (Port, Port),
+    profile: TrafficProfile,
+    spec: TrialSpec,
+) -> TrialResult {
     try_between(ports, profile, spec, 0).expect("a trial")
 }
 
 /// Returns a trial with threads on these cores.
-pub(crate) fn trial_on(layout: Layout, ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
+pub(crate) fn trial_on(
+    layout: Layout,
+    ports: (Port, Port),
+    profile: TrafficProfile,
+    spec: TrialSpec,
+) -> TrialResult {
     try_on(layout, ports, profile, spec, 0).expect("a trial")
 }
 
 /// A trial between two ports whose device may take its time: it ends when all frames have come, however busy this machine is.
-pub(crate) fn patient_trial_between(ports: (Port, Port), profile: TrafficProfile, spec: TrialSpec) -> TrialResult {
-    let settings = TrialSettings { residual_ns: 30_000_000_000, ..settings(spec, 0) };
+pub(crate) fn patient_trial_between(
+    ports: (Port, Port),
+    profile: TrafficProfile,
+    spec: TrialSpec,
+) -> TrialResult {
+    let settings = TrialSettings {
+        residual_ns: 30_000_000_000,
+        ..settings(spec, 0)
+    };
     try_with(Layout::default(), ports, profile, (spec, settings)).expect("a trial")
 }
 
@@ -117,7 +181,12 @@ fn try_on(
     spec: TrialSpec,
     frame_timeout_ns: u64,
 ) -> Result<TrialResult, MeasureError> {
-    try_with(layout, ports, profile, (spec, settings(spec, frame_timeout_ns)))
+    try_with(
+        layout,
+        ports,
+        profile,
+        (spec, settings(spec, frame_timeout_ns)),
+    )
 }
 
 /// Counts are what is tested here, not timing: a stall of this busy machine must not get into the way.
@@ -147,11 +216,17 @@ fn try_with(
 
 /// Returns a device that passes every frame through `change`, together with its number among those of its direction, and sends all resulting
 /// frames on the far side.
-pub(crate) fn each(mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static) -> LoopbackDevice {
+pub(crate) fn each(
+    mut change: impl FnMut(u64, Vec<u8>) -> Vec<Vec<u8>> + Send + 'static,
+) -> LoopbackDevice {
     let mut counts = [0, 0];
     Box::new(move |frame, from_left, out| {
         let count: &mut u64 = &mut counts[usize::from(from_left)];
-        out.extend(change(*count, frame.to_vec()).into_iter().map(|frame| (from_left, frame)));
+        out.extend(
+            change(*count, frame.to_vec())
+                .into_iter()
+                .map(|frame| (from_left, frame)),
+        );
         *count += 1;
     })
 }

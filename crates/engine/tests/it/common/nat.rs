@@ -44,7 +44,12 @@ fn address(frame: &[u8], at: usize) -> [u8; 4] {
 }
 
 fn tuple(frame: &[u8]) -> Tuple {
-    (address(frame, SOURCE), word(frame, 34), address(frame, DESTINATION), word(frame, 36))
+    (
+        address(frame, SOURCE),
+        word(frame, 34),
+        address(frame, DESTINATION),
+        word(frame, 36),
+    )
 }
 
 /// Writes a word and updates the checksums (RFC 1624).
@@ -55,7 +60,11 @@ fn put(frame: &mut [u8], at: usize, value: u16, checksums: &[usize]) {
         let sum = (sum & 0xffff) + (sum >> 16);
         let new = !(((sum & 0xffff) + (sum >> 16)) as u16);
         // A UDP checksum of zero is sent as all ones (RFC 768).
-        let new = if checksum == 40 && new == 0 { 0xffff } else { new };
+        let new = if checksum == 40 && new == 0 {
+            0xffff
+        } else {
+            new
+        };
         frame[checksum..checksum + 2].copy_from_slice(&new.to_be_bytes());
     }
     frame[at..at + 2].copy_from_slice(&value.to_be_bytes());
@@ -63,19 +72,37 @@ fn put(frame: &mut [u8], at: usize, value: u16, checksums: &[usize]) {
 
 /// Rewrites an address and a port, and updates all checksums.
 fn rewrite(frame: &mut [u8], address_at: usize, address: [u8; 4], port_at: usize, port: u16) {
-    put(frame, address_at, u16::from_be_bytes([address[0], address[1]]), &[24, 40]);
-    put(frame, address_at + 2, u16::from_be_bytes([address[2], address[3]]), &[24, 40]);
+    put(
+        frame,
+        address_at,
+        u16::from_be_bytes([address[0], address[1]]),
+        &[24, 40],
+    );
+    put(
+        frame,
+        address_at + 2,
+        u16::from_be_bytes([address[2], address[3]]),
+        &[24, 40],
+    );
     put(frame, port_at, port, &[40]);
 }
 
 impl Nat {
     pub(crate) fn device(self) -> LoopbackDevice {
-        let mut table = Table { nat: self, ..Table::default() };
+        let mut table = Table {
+            nat: self,
+            ..Table::default()
+        };
         Box::new(move |octets, from_left, out| {
             let mut frame = octets.to_vec();
             let is_answer = from_left == table.nat.initiator_is_right;
             let is_native = octets[12..14] == [0x86, 0xdd];
-            let is_forwarded = is_native || if is_answer { table.answer(&mut frame) } else { table.open(&mut frame) };
+            let is_forwarded = is_native
+                || if is_answer {
+                    table.answer(&mut frame)
+                } else {
+                    table.open(&mut frame)
+                };
             if is_forwarded {
                 out.push((from_left, frame));
             }
@@ -102,9 +129,15 @@ impl Table {
     /// Translates a frame from a server to the client of its connection, if there is one.
     fn answer(&mut self, frame: &mut [u8]) -> bool {
         let (server, server_port, _, port) = tuple(frame);
-        let Some(&(client, client_port)) = self.clients.get(&(port, server, server_port)) else { return false };
+        let Some(&(client, client_port)) = self.clients.get(&(port, server, server_port)) else {
+            return false;
+        };
         let is_swapped = self.nat.swaps && self.last_port > 0;
-        let given = if is_swapped { self.last_port } else { client_port };
+        let given = if is_swapped {
+            self.last_port
+        } else {
+            client_port
+        };
         self.last_port = client_port;
         rewrite(frame, DESTINATION, client, 36, given);
         true
@@ -127,12 +160,20 @@ impl Table {
                 return false;
             }
             if self.nat.forgets != Some(number) {
-                self.clients.insert((port, inside.2, inside.3), (inside.0, inside.1));
+                self.clients
+                    .insert((port, inside.2, inside.3), (inside.0, inside.1));
             }
         }
         self.frames += 1;
-        port += u16::from(self.nat.remaps_after.is_some_and(|after| self.frames > after));
-        let pool: [u8; 4] = POOL.parse::<std::net::Ipv4Addr>().expect("address").octets();
+        port += u16::from(
+            self.nat
+                .remaps_after
+                .is_some_and(|after| self.frames > after),
+        );
+        let pool: [u8; 4] = POOL
+            .parse::<std::net::Ipv4Addr>()
+            .expect("address")
+            .octets();
         rewrite(frame, SOURCE, pool, 34, port);
         true
     }

@@ -43,8 +43,12 @@ fn address(octets: &[u8], at: usize) -> Ipv4Addr {
 impl Segment {
     /// Reads a frame; `None` if it is not TCP over IPv4.
     pub(crate) fn parse(frame: &[u8]) -> Option<Self> {
-        let is_tcp = frame.len() >= ETHERNET + IP + TCP && word(frame, 12) == 0x0800 && frame[14] == 0x45 && frame[23] == 6;
-        let octets = frame.get(ETHERNET..ETHERNET + usize::from(is_tcp.then(|| word(frame, 16))?))?;
+        let is_tcp = frame.len() >= ETHERNET + IP + TCP
+            && word(frame, 12) == 0x0800
+            && frame[14] == 0x45
+            && frame[23] == 6;
+        let octets =
+            frame.get(ETHERNET..ETHERNET + usize::from(is_tcp.then(|| word(frame, 16))?))?;
         let header = usize::from(octets[IP + 12] >> 4) * 4;
         Some(Self {
             from: (address(octets, 12), word(octets, IP)),
@@ -63,14 +67,23 @@ impl Segment {
 
     /// The octets that it takes of the sequence.
     pub(crate) fn length(&self) -> u32 {
-        self.payload.len() as u32 + u32::from(self.flags & SYN != 0) + u32::from(self.flags & FIN != 0)
+        self.payload.len() as u32
+            + u32::from(self.flags & SYN != 0)
+            + u32::from(self.flags & FIN != 0)
     }
 
     /// The answer of the other end to this segment, which acknowledges it.
     pub(crate) fn answer(&self, flags: u8, payload: &[u8]) -> Self {
         let (from, to, sequence) = (self.to, self.from, self.acknowledged);
         let acknowledged = self.sequence.wrapping_add(self.length());
-        Self { from, to, sequence, acknowledged, flags, payload: payload.to_vec() }
+        Self {
+            from,
+            to,
+            sequence,
+            acknowledged,
+            flags,
+            payload: payload.to_vec(),
+        }
     }
 
     /// As a frame with valid checksums to the end at the right, or at the left.
@@ -100,7 +113,20 @@ impl Segment {
 pub(crate) fn forwarded(frame: &[u8], to_right: bool) -> Vec<u8> {
     let end = ETHERNET + usize::from(word(frame, 16));
     let mut frame = frame[..end].to_vec();
-    frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, if to_right { 2 } else { 1 }, 2, 0, 0, 0, 0, 9]);
+    frame[..12].copy_from_slice(&[
+        2,
+        0,
+        0,
+        0,
+        0,
+        if to_right { 2 } else { 1 },
+        2,
+        0,
+        0,
+        0,
+        0,
+        9,
+    ]);
     frame[50..52].fill(0);
     let pseudo_header = 6 + (end - ETHERNET - IP) as u32;
     let sum = checksum(pseudo_header, &frame[26..]);
@@ -110,7 +136,9 @@ pub(crate) fn forwarded(frame: &[u8], to_right: bool) -> Vec<u8> {
 
 /// The checksum of the Internet (RFC 1071) over these octets, beginning with a sum of others.
 fn checksum(sum: u32, octets: &[u8]) -> u16 {
-    let words = octets.chunks(2).map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |octet| u32::from(*octet)));
+    let words = octets
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |octet| u32::from(*octet)));
     let sum = words.fold(sum, |sum, word| sum + word);
     let sum = (sum & 0xffff) + (sum >> 16);
     !((sum & 0xffff) + (sum >> 16)) as u16

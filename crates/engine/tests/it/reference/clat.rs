@@ -9,23 +9,47 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub(crate) struct Clat;
 
 fn client6(address: Ipv4Addr) -> Option<Ipv6Addr> {
-    let [192, 168, c, d] = address.octets() else { return None };
-    Some(Ipv6Addr::new(0x2001, 0xdb8, 0xaaaa, 0, 0, 0, 0xc0a8, u16::from(c) * 256 + u16::from(d)))
+    let [192, 168, c, d] = address.octets() else {
+        return None;
+    };
+    Some(Ipv6Addr::new(
+        0x2001,
+        0xdb8,
+        0xaaaa,
+        0,
+        0,
+        0,
+        0xc0a8,
+        u16::from(c) * 256 + u16::from(d),
+    ))
 }
 
 fn client4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [0x2001, 0xdb8, 0xaaaa, 0, 0, 0, 0xc0a8, low] = address.segments() else { return None };
-    Some(Ipv4Addr::new(192, 168, (low / 256) as u8, (low % 256) as u8))
+    let [0x2001, 0xdb8, 0xaaaa, 0, 0, 0, 0xc0a8, low] = address.segments() else {
+        return None;
+    };
+    Some(Ipv4Addr::new(
+        192,
+        168,
+        (low / 256) as u8,
+        (low % 256) as u8,
+    ))
 }
 
 impl Reference for Clat {
     fn forward(&mut self, datagram: Datagram) -> Option<Datagram> {
-        let (source, destination) = (client6(datagram.source4()?)?, behind_dmr(datagram.destination4()?));
+        let (source, destination) = (
+            client6(datagram.source4()?)?,
+            behind_dmr(datagram.destination4()?),
+        );
         Some(datagram.translated(source, destination))
     }
 
     fn reverse(&mut self, datagram: Datagram) -> Option<Datagram> {
-        let (source, destination) = (out_of_dmr(datagram.source6()?)?, client4(datagram.destination6()?)?);
+        let (source, destination) = (
+            out_of_dmr(datagram.source6()?)?,
+            client4(datagram.destination6()?)?,
+        );
         Some(datagram.translated(source, destination))
     }
 }

@@ -40,7 +40,10 @@ fn octets_of(address: IpAddr) -> Vec<u8> {
 
 /// Returns the sum of RFC 1071 over all octets, padded with a zero if their number is odd; not complemented.
 fn sum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2)).map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0)]);
+    let words = parts
+        .iter()
+        .flat_map(|part| part.chunks(2))
+        .map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0)]);
     let mut sum: u64 = words.map(|pair| u64::from(u16::from_be_bytes(pair))).sum();
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
@@ -75,25 +78,58 @@ impl Datagram {
         assert_eq!(usize::from(word(octets, 2)), octets.len(), "total length");
         assert_eq!(sum(&[&octets[..20]]), 0xffff, "header checksum");
         assert_eq!((octets[1], word(octets, 6)), (0, DONT_FRAGMENT));
-        let address = |at: usize| Ipv4Addr::new(octets[at], octets[at + 1], octets[at + 2], octets[at + 3]).into();
+        let address = |at: usize| {
+            Ipv4Addr::new(octets[at], octets[at + 1], octets[at + 2], octets[at + 3]).into()
+        };
         let (hops, protocol, payload) = (octets[8], octets[9], octets[20..].to_vec());
-        Self { source: address(12), destination: address(16), hops, protocol, flags: word(octets, 6), payload }.checked()
+        Self {
+            source: address(12),
+            destination: address(16),
+            hops,
+            protocol,
+            flags: word(octets, 6),
+            payload,
+        }
+        .checked()
     }
 
     fn read_ipv6(octets: &[u8]) -> Self {
         assert_eq!(octets[1..4], [0, 0, 0], "traffic class and flow label");
-        assert_eq!(usize::from(word(octets, 4)), octets.len() - 40, "payload length");
-        let address = |at: usize| Ipv6Addr::from(<[u8; 16]>::try_from(&octets[at..at + 16]).expect("16 octets")).into();
+        assert_eq!(
+            usize::from(word(octets, 4)),
+            octets.len() - 40,
+            "payload length"
+        );
+        let address = |at: usize| {
+            Ipv6Addr::from(<[u8; 16]>::try_from(&octets[at..at + 16]).expect("16 octets")).into()
+        };
         let (hops, protocol, payload) = (octets[7], octets[6], octets[40..].to_vec());
-        Self { source: address(8), destination: address(24), hops, protocol, flags: 0, payload }.checked()
+        Self {
+            source: address(8),
+            destination: address(24),
+            hops,
+            protocol,
+            flags: 0,
+            payload,
+        }
+        .checked()
     }
 
     fn checked(self) -> Self {
         if self.protocol == UDP {
-            assert_eq!(usize::from(word(&self.payload, 4)), self.payload.len(), "UDP length");
+            assert_eq!(
+                usize::from(word(&self.payload, 4)),
+                self.payload.len(),
+                "UDP length"
+            );
         }
         if matches!(self.protocol, UDP | ICMP | ICMPV6) {
-            assert_eq!(self.transport_sum(), 0xffff, "checksum of protocol {}", self.protocol);
+            assert_eq!(
+                self.transport_sum(),
+                0xffff,
+                "checksum of protocol {}",
+                self.protocol
+            );
         }
         self
     }
@@ -104,7 +140,13 @@ impl Datagram {
             return sum(&[&self.payload]);
         }
         let length = (self.payload.len() as u16).to_be_bytes();
-        sum(&[&octets_of(self.source), &octets_of(self.destination), &length, &[0, self.protocol], &self.payload])
+        sum(&[
+            &octets_of(self.source),
+            &octets_of(self.destination),
+            &length,
+            &[0, self.protocol],
+            &self.payload,
+        ])
     }
 
     /// Returns the datagram as octets, with the header's checksum.
@@ -112,11 +154,33 @@ impl Datagram {
         let (source, destination) = (octets_of(self.source), octets_of(self.destination));
         let length = self.payload.len() as u16;
         if self.source.is_ipv6() {
-            let fixed = [0x60, 0, 0, 0, (length >> 8) as u8, length as u8, self.protocol, self.hops];
+            let fixed = [
+                0x60,
+                0,
+                0,
+                0,
+                (length >> 8) as u8,
+                length as u8,
+                self.protocol,
+                self.hops,
+            ];
             return [&fixed, &source[..], &destination, &self.payload].concat();
         }
         let (length, flags) = ((length + 20).to_be_bytes(), self.flags.to_be_bytes());
-        let fixed = [0x45, 0, length[0], length[1], 0, 0, flags[0], flags[1], self.hops, self.protocol, 0, 0];
+        let fixed = [
+            0x45,
+            0,
+            length[0],
+            length[1],
+            0,
+            0,
+            flags[0],
+            flags[1],
+            self.hops,
+            self.protocol,
+            0,
+            0,
+        ];
         let mut octets = [&fixed, &source[..], &destination, &self.payload].concat();
         let checksum = !sum(&[&octets[..20]]);
         octets[10..12].copy_from_slice(&checksum.to_be_bytes());
@@ -125,7 +189,11 @@ impl Datagram {
 
     /// Returns the EtherType of a frame that carries it.
     pub(crate) fn ether_type(&self) -> u16 {
-        if self.source.is_ipv4() { 0x0800 } else { 0x86dd }
+        if self.source.is_ipv4() {
+            0x0800
+        } else {
+            0x86dd
+        }
     }
 
     /// Returns the source port.
@@ -164,15 +232,30 @@ impl Datagram {
 
     /// Returns the datagram after one forwarding.
     pub(crate) fn hop(self) -> Self {
-        Self { hops: self.hops - 1, ..self }
+        Self {
+            hops: self.hops - 1,
+            ..self
+        }
     }
 
     /// Returns the datagram encapsulated in an outer header.
-    pub(crate) fn within(&self, source: impl Into<IpAddr>, destination: impl Into<IpAddr>, hops: u8) -> Self {
+    pub(crate) fn within(
+        &self,
+        source: impl Into<IpAddr>,
+        destination: impl Into<IpAddr>,
+        hops: u8,
+    ) -> Self {
         let protocol = if self.source.is_ipv4() { IPV4 } else { IPV6 };
         let (source, destination) = (source.into(), destination.into());
         let flags = if source.is_ipv4() { DONT_FRAGMENT } else { 0 };
-        Self { source, destination, hops, protocol, flags, payload: self.octets() }
+        Self {
+            source,
+            destination,
+            hops,
+            protocol,
+            flags,
+            payload: self.octets(),
+        }
     }
 
     /// Returns the inner datagram, if it is IP.
@@ -181,8 +264,19 @@ impl Datagram {
     }
 
     /// Returns the translated datagram (RFC 7915), with a lower hop limit; a datagram of up to 1260 octets may be fragmented on its way through IPv4.
-    pub(crate) fn translated(self, source: impl Into<IpAddr>, destination: impl Into<IpAddr>) -> Self {
-        Self { source: source.into(), destination: destination.into(), flags: 0, ..self.hop() }.with_translated_type().sealed()
+    pub(crate) fn translated(
+        self,
+        source: impl Into<IpAddr>,
+        destination: impl Into<IpAddr>,
+    ) -> Self {
+        Self {
+            source: source.into(),
+            destination: destination.into(),
+            flags: 0,
+            ..self.hop()
+        }
+        .with_translated_type()
+        .sealed()
     }
 
     /// Returns the datagram with the protocol and type of an echo in the other version (RFC 7915 sections 4.2 and 5.2).
@@ -201,21 +295,37 @@ impl Datagram {
 
     /// Returns the source, if it is IPv4.
     pub(crate) fn source4(&self) -> Option<Ipv4Addr> {
-        if let IpAddr::V4(address) = self.source { Some(address) } else { None }
+        if let IpAddr::V4(address) = self.source {
+            Some(address)
+        } else {
+            None
+        }
     }
 
     /// Returns the destination, if it is IPv4.
     pub(crate) fn destination4(&self) -> Option<Ipv4Addr> {
-        if let IpAddr::V4(address) = self.destination { Some(address) } else { None }
+        if let IpAddr::V4(address) = self.destination {
+            Some(address)
+        } else {
+            None
+        }
     }
 
     /// Returns the source, if it is IPv6.
     pub(crate) fn source6(&self) -> Option<Ipv6Addr> {
-        if let IpAddr::V6(address) = self.source { Some(address) } else { None }
+        if let IpAddr::V6(address) = self.source {
+            Some(address)
+        } else {
+            None
+        }
     }
 
     /// Returns the destination, if it is IPv6.
     pub(crate) fn destination6(&self) -> Option<Ipv6Addr> {
-        if let IpAddr::V6(address) = self.destination { Some(address) } else { None }
+        if let IpAddr::V6(address) = self.destination {
+            Some(address)
+        } else {
+            None
+        }
     }
 }

@@ -49,9 +49,21 @@ pub(crate) struct Mistake {
 
 impl Mistake {
     /// Returns one wrong datagram, with the expected and actual values of `field`.
-    pub(crate) fn new(instead: &Datagram, field: &str, expected: impl ToString, got: impl ToString) -> Self {
-        let complaint = format!("{field}: expected {}, got {}", expected.to_string(), got.to_string());
-        Self { instead: vec![instead.octets()], complaint }
+    pub(crate) fn new(
+        instead: &Datagram,
+        field: &str,
+        expected: impl ToString,
+        got: impl ToString,
+    ) -> Self {
+        let complaint = format!(
+            "{field}: expected {}, got {}",
+            expected.to_string(),
+            got.to_string()
+        );
+        Self {
+            instead: vec![instead.octets()],
+            complaint,
+        }
     }
 }
 
@@ -69,35 +81,59 @@ pub(crate) fn device(reference: impl Reference) -> (LoopbackDevice, Shared) {
 }
 
 /// Returns a device that works like its reference, but makes the mistakes of `rig` in one direction.
-pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut rig: Rig) -> (LoopbackDevice, Shared) {
+pub(crate) fn rigged(
+    mut reference: impl Reference,
+    direction: Direction,
+    mut rig: Rig,
+) -> (LoopbackDevice, Shared) {
     let log = Shared::default();
     let kept = log.clone();
     let mut numbers = [0, 0];
     let device = move |frame: &[u8], from_left: bool, out: &mut Vec<(bool, Vec<u8>)>| {
         let mut log = log.lock().expect("a log");
-        let way = if from_left { Direction::Forward } else { Direction::Reverse };
+        let way = if from_left {
+            Direction::Forward
+        } else {
+            Direction::Reverse
+        };
         let number: u64 = numbers[way as usize];
         numbers[way as usize] += 1;
         let datagram = Datagram::of_frame(frame);
         if from_left {
             log.sources.insert(datagram.source);
         }
-        let right = if from_left { reference.forward(datagram) } else { reference.reverse(datagram) };
+        let right = if from_left {
+            reference.forward(datagram)
+        } else {
+            reference.reverse(datagram)
+        };
         let Some(right) = right else {
             log.dropped += 1;
             return;
         };
-        let instead = if way == direction { rig(number, &right) } else { None };
+        let instead = if way == direction {
+            rig(number, &right)
+        } else {
+            None
+        };
         let leaving = instead.map_or_else(
             || vec![right.octets()],
             |mistake| {
-                log.complaints.push(format!("{way} frame {number}: {}", mistake.complaint));
+                log.complaints
+                    .push(format!("{way} frame {number}: {}", mistake.complaint));
                 mistake.instead
             },
         );
         for octets in leaving {
-            let ether_type = if octets[0] >> 4 == 4 { 0x0800u16 } else { 0x86dd };
-            out.push((from_left, [&frame[..12], &ether_type.to_be_bytes()[..], &octets].concat()));
+            let ether_type = if octets[0] >> 4 == 4 {
+                0x0800u16
+            } else {
+                0x86dd
+            };
+            out.push((
+                from_left,
+                [&frame[..12], &ether_type.to_be_bytes()[..], &octets].concat(),
+            ));
         }
     };
     (Box::new(device), kept)
@@ -105,8 +141,19 @@ pub(crate) fn rigged(mut reference: impl Reference, direction: Direction, mut ri
 
 /// Checks that every frame of both directions was offered and received, and that the device dropped none.
 pub(crate) fn all_received(result: &TrialResult, log: &Shared) {
-    let counts: Vec<_> = result.directions.iter().map(|d| (d.direction, d.offered, d.received, d.mistranslated)).collect();
-    assert_eq!(counts, [(Direction::Forward, FRAMES, FRAMES, 0), (Direction::Reverse, FRAMES, FRAMES, 0)], "{result:?}");
+    let counts: Vec<_> = result
+        .directions
+        .iter()
+        .map(|d| (d.direction, d.offered, d.received, d.mistranslated))
+        .collect();
+    assert_eq!(
+        counts,
+        [
+            (Direction::Forward, FRAMES, FRAMES, 0),
+            (Direction::Reverse, FRAMES, FRAMES, 0)
+        ],
+        "{result:?}"
+    );
     assert_eq!(log.lock().expect("a log").dropped, 0);
 }
 
@@ -114,8 +161,17 @@ pub(crate) fn all_received(result: &TrialResult, log: &Shared) {
 pub(crate) fn ten_caught(result: &TrialResult, log: &Shared, direction: Direction) {
     let complaints = &log.lock().expect("a log").complaints;
     assert_eq!(complaints.len(), 10);
-    let [caught, other] = [direction as usize, 1 - direction as usize].map(|at| &result.directions[at]);
-    assert_eq!((caught.received, caught.mistranslated), (FRAMES - 10, 10), "{caught:?}");
+    let [caught, other] =
+        [direction as usize, 1 - direction as usize].map(|at| &result.directions[at]);
+    assert_eq!(
+        (caught.received, caught.mistranslated),
+        (FRAMES - 10, 10),
+        "{caught:?}"
+    );
     assert_eq!(caught.examples[..], complaints[..5]);
-    assert_eq!((other.received, other.mistranslated), (FRAMES, 0), "{other:?}");
+    assert_eq!(
+        (other.received, other.mistranslated),
+        (FRAMES, 0),
+        "{other:?}"
+    );
 }

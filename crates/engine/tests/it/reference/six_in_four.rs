@@ -28,23 +28,34 @@ pub(crate) fn six_to_four_site(address: Ipv6Addr) -> Option<Ipv4Addr> {
 /// Returns the site in the domain 2001:db8::/32 with IPv4MaskLen 8 and 10.0.0.0/8: three octets after the prefix (RFC 5969 section 4).
 pub(crate) fn six_rd_site(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let octets = address.octets();
-    (octets[..4] == [0x20, 0x01, 0x0d, 0xb8]).then(|| Ipv4Addr::new(10, octets[4], octets[5], octets[6]))
+    (octets[..4] == [0x20, 0x01, 0x0d, 0xb8])
+        .then(|| Ipv4Addr::new(10, octets[4], octets[5], octets[6]))
 }
 
 impl Relay {
     pub(crate) fn six_to_four() -> Self {
-        Self { own: SIX_TO_FOUR, hops: 64, site_of: six_to_four_site }
+        Self {
+            own: SIX_TO_FOUR,
+            hops: 64,
+            site_of: six_to_four_site,
+        }
     }
 
     pub(crate) fn six_rd() -> Self {
-        Self { own: SIX_RD, hops: 128, site_of: six_rd_site }
+        Self {
+            own: SIX_RD,
+            hops: 128,
+            site_of: six_rd_site,
+        }
     }
 }
 
 impl Reference for Relay {
     /// Returns the inner datagram; its source must belong to the site that sent it (RFC 3964 section 5.2, RFC 5969 section 12).
     fn forward(&mut self, datagram: Datagram) -> Option<Datagram> {
-        let inner = datagram.inside().filter(|_| datagram.destination == self.own)?;
+        let inner = datagram
+            .inside()
+            .filter(|_| datagram.destination == self.own)?;
         let site = (self.site_of)(inner.source6()?)?;
         (datagram.source == site).then(|| inner.hop())
     }
@@ -59,7 +70,13 @@ impl Reference for Relay {
 fn the_reference_has_the_prefixes_of_the_rfcs() {
     // RFC 3056 section 2, and RFC 5969 section 4: 10.100.100.1 of 10/8 in 2001:db8::/32 has 2001:db8:6464:100::/56.
     let address = |text: &str| text.parse().expect("address");
-    assert_eq!(six_to_four_site(address("2002:c612:1::1")), Some(Ipv4Addr::new(198, 18, 0, 1)));
-    assert_eq!(six_rd_site(address("2001:db8:6464:100::1")), Some(Ipv4Addr::new(10, 100, 100, 1)));
+    assert_eq!(
+        six_to_four_site(address("2002:c612:1::1")),
+        Some(Ipv4Addr::new(198, 18, 0, 1))
+    );
+    assert_eq!(
+        six_rd_site(address("2001:db8:6464:100::1")),
+        Some(Ipv4Addr::new(10, 100, 100, 1))
+    );
     assert_eq!(six_rd_site(address("2001:db9::1")), None);
 }

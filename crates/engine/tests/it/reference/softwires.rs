@@ -38,7 +38,10 @@ impl LwAftr {
     }
 
     pub(crate) fn b4_of(&self, address: Ipv4Addr, port: u16) -> Option<Ipv6Addr> {
-        self.bindings.get(&(address, port / 1024)).copied().filter(|_| port > 0)
+        self.bindings
+            .get(&(address, port / 1024))
+            .copied()
+            .filter(|_| port > 0)
     }
 }
 
@@ -73,7 +76,10 @@ pub(crate) struct Aftr {
 impl Aftr {
     /// Returns a faulty AFTR, which ignores softwires.
     pub(crate) fn without_softwires() -> Self {
-        Self { forgets_softwires: true, ..Self::default() }
+        Self {
+            forgets_softwires: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -82,18 +88,35 @@ impl Reference for Aftr {
         let inner = datagram.inside().filter(|_| datagram.destination == AFTR)?;
         let subscriber = (datagram.source6()?, inner.source4()?, inner.source_port());
         let server = (inner.destination4()?, inner.destination_port());
-        let known_by = if self.forgets_softwires { (AFTR, subscriber.1, subscriber.2) } else { subscriber };
+        let known_by = if self.forgets_softwires {
+            (AFTR, subscriber.1, subscriber.2)
+        } else {
+            subscriber
+        };
         let next = 1024 + self.given.len() as u16;
         let port = *self.given.entry((known_by, server)).or_insert(next);
         self.back.insert((port, server), subscriber);
-        Some(Datagram { source: PUBLIC.into(), ..inner.hop().with_source_port(port) }.sealed())
+        Some(
+            Datagram {
+                source: PUBLIC.into(),
+                ..inner.hop().with_source_port(port)
+            }
+            .sealed(),
+        )
     }
 
     fn reverse(&mut self, datagram: Datagram) -> Option<Datagram> {
         let server = (datagram.source4()?, datagram.source_port());
         let to = (datagram.destination_port(), server);
-        let (b4, host, port) = *self.back.get(&to).filter(|_| datagram.destination == PUBLIC)?;
-        let inner = Datagram { destination: host.into(), ..datagram.hop().with_destination_port(port) }.sealed();
+        let (b4, host, port) = *self
+            .back
+            .get(&to)
+            .filter(|_| datagram.destination == PUBLIC)?;
+        let inner = Datagram {
+            destination: host.into(),
+            ..datagram.hop().with_destination_port(port)
+        }
+        .sealed();
         Some(inner.within(AFTR, b4, AFTR_HOPS))
     }
 }
@@ -103,6 +126,13 @@ fn the_binding_table_of_the_reference_gives_each_b4_a_range_of_its_own() {
     let aftr = LwAftr::new(1000);
     assert_eq!(aftr.b4_of(Ipv4Addr::new(192, 0, 2, 0), 1023), Some(b4(0)));
     assert_eq!(aftr.b4_of(Ipv4Addr::new(192, 0, 2, 0), 1024), Some(b4(1)));
-    assert_eq!(aftr.b4_of(Ipv4Addr::new(192, 0, 2, 1), 65_535), Some(b4(127)));
-    assert_eq!(aftr.b4_of(Ipv4Addr::new(192, 0, 2, 15), 40 * 1024), None, "B4 1000 there is not");
+    assert_eq!(
+        aftr.b4_of(Ipv4Addr::new(192, 0, 2, 1), 65_535),
+        Some(b4(127))
+    );
+    assert_eq!(
+        aftr.b4_of(Ipv4Addr::new(192, 0, 2, 15), 40 * 1024),
+        None,
+        "B4 1000 there is not"
+    );
 }

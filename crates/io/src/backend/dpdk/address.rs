@@ -22,14 +22,23 @@ pub(super) struct DeviceAddress {
 
 /// Drivers of virtual devices whose ring is the receive queue of the program at the other end, or that have no other end. The queue of any other
 /// device is one of ours, in front of a medium that takes frames at its own rate.
-const DIRECT: [&str; 6] = ["net_memif", "net_vhost", "eth_vhost", "net_virtio_user", "net_ring", "net_null"];
+const DIRECT: [&str; 6] = [
+    "net_memif",
+    "net_vhost",
+    "eth_vhost",
+    "net_virtio_user",
+    "net_ring",
+    "net_null",
+];
 /// Drivers that use kernel interfaces, and do not control their settings.
 const ON_INTERFACES: [&str; 3] = ["net_af_packet", "net_af_xdp", "net_pcap"];
 
 impl DeviceAddress {
     /// Parses `DDDD:BB:DD.F`, `BB:DD.F` or the name of a virtual device, optionally followed by arguments for its driver.
     pub(super) fn parse(text: &str) -> Result<Self, DpdkError> {
-        let (name, arguments) = text.split_once(',').map_or((text, None), |(name, arguments)| (name, Some(arguments)));
+        let (name, arguments) = text
+            .split_once(',')
+            .map_or((text, None), |(name, arguments)| (name, Some(arguments)));
         if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(DpdkError::Address(format!("{text:?} has a blank")));
         }
@@ -41,7 +50,8 @@ impl DeviceAddress {
         let name = match &kind {
             DeviceKind::Pci(name) | DeviceKind::Virtual(name) => name,
         };
-        let devargs = arguments.map_or_else(|| name.clone(), |arguments| format!("{name},{arguments}"));
+        let devargs =
+            arguments.map_or_else(|| name.clone(), |arguments| format!("{name},{arguments}"));
         Ok(Self { kind, devargs })
     }
 
@@ -58,11 +68,15 @@ impl DeviceAddress {
     /// Returns the name of the kernel interface that it uses.
     pub(super) fn interface(&self) -> Option<&str> {
         let arguments = self.is_on_interface().then_some(&self.devargs)?;
-        arguments.split(',').find_map(|argument| argument.strip_prefix("iface="))
+        arguments
+            .split(',')
+            .find_map(|argument| argument.strip_prefix("iface="))
     }
 
     fn has_driver(&self, drivers: &[&str]) -> bool {
-        let DeviceKind::Virtual(name) = &self.kind else { return false };
+        let DeviceKind::Virtual(name) = &self.kind else {
+            return false;
+        };
         drivers.iter().any(|driver| name.starts_with(driver))
     }
 }
@@ -76,7 +90,9 @@ fn pci_address(text: &str) -> Option<String> {
         _ => return None,
     };
     let (device, function) = rest.split_once('.')?;
-    let is_hex = |text: &str, digits: usize| text.len() == digits && text.chars().all(|c| c.is_ascii_hexdigit());
+    let is_hex = |text: &str, digits: usize| {
+        text.len() == digits && text.chars().all(|c| c.is_ascii_hexdigit())
+    };
     let is_good = is_hex(domain, 4) && is_hex(bus, 2) && is_hex(device, 2) && is_hex(function, 1);
     is_good.then(|| format!("{domain}:{bus}:{device}.{function}").to_ascii_lowercase())
 }
@@ -84,7 +100,9 @@ fn pci_address(text: &str) -> Option<String> {
 /// Returns whether this can be the name of a virtual device. DPDK finds its driver by the letters before the number.
 fn is_virtual(name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.contains('_') && name.chars().all(is_name)
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.contains('_')
+        && name.chars().all(is_name)
 }
 
 #[cfg(test)]
@@ -97,10 +115,16 @@ mod tests {
 
     #[test]
     fn a_nic_is_named_with_or_without_its_domain() {
-        let nic = DeviceAddress { kind: DeviceKind::Pci("0000:3b:00.1".to_owned()), devargs: "0000:3b:00.1".to_owned() };
+        let nic = DeviceAddress {
+            kind: DeviceKind::Pci("0000:3b:00.1".to_owned()),
+            devargs: "0000:3b:00.1".to_owned(),
+        };
         assert_eq!(parsed("0000:3b:00.1"), nic);
         assert_eq!(parsed("3B:00.1"), nic);
-        assert_eq!(parsed("3b:00.1,representor=0").devargs, "0000:3b:00.1,representor=0");
+        assert_eq!(
+            parsed("3b:00.1,representor=0").devargs,
+            "0000:3b:00.1,representor=0"
+        );
         assert!(!nic.full_is_dut() && !nic.is_on_interface());
     }
 
@@ -117,10 +141,24 @@ mod tests {
 
     #[test]
     fn what_is_no_device_is_refused() {
-        for text in ["", ",", "eth0", "0000:3b:00", "0:3b:00.0", "0000:3b:00.g", "0000:0000:3b:00.0", "Net_null0", "net_ null"]
-        {
-            let error = DeviceAddress::parse(text).expect_err("no address").to_string();
-            assert!(error.contains("expected a PCI device as in 0000:3b:00.0, or a virtual device"), "{error}");
+        for text in [
+            "",
+            ",",
+            "eth0",
+            "0000:3b:00",
+            "0:3b:00.0",
+            "0000:3b:00.g",
+            "0000:0000:3b:00.0",
+            "Net_null0",
+            "net_ null",
+        ] {
+            let error = DeviceAddress::parse(text)
+                .expect_err("no address")
+                .to_string();
+            assert!(
+                error.contains("expected a PCI device as in 0000:3b:00.0, or a virtual device"),
+                "{error}"
+            );
         }
     }
 }

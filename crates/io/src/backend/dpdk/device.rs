@@ -19,7 +19,8 @@ pub(super) struct ProbedDevice {
 impl ProbedDevice {
     /// Hands a device to DPDK.
     pub(super) fn probe(environment: Environment, devargs: &str) -> Result<Self, DpdkError> {
-        let text = CString::new(devargs).map_err(|_| DpdkError::Address(format!("{devargs:?} has a zero octet")))?;
+        let text = CString::new(devargs)
+            .map_err(|_| DpdkError::Address(format!("{devargs:?} has a zero octet")))?;
         let mut id = 0;
         // SAFETY: the text is a C string and the number a local variable; both outlive the call.
         let result = unsafe { (environment.shim.probe)(text.as_ptr(), &raw mut id) };
@@ -27,7 +28,10 @@ impl ProbedDevice {
             return Err(DpdkError::InUse(devargs.to_owned()));
         }
         environment.check(result, || "open the device".to_owned())?;
-        Ok(Self { environment, id: Some(id) })
+        Ok(Self {
+            environment,
+            id: Some(id),
+        })
     }
 
     /// Returns its properties and capabilities.
@@ -35,13 +39,19 @@ impl ProbedDevice {
         // SAFETY: a struct of integers, for which all zeroes is a valid value.
         let mut description: ShimDescription = unsafe { std::mem::zeroed() };
         // SAFETY: the shim fills the struct, which outlives the call.
-        let result = unsafe { (self.environment.shim.describe)(self.id.unwrap_or_default(), &raw mut description) };
-        self.environment.check(result, || "describe the device".to_owned())?;
+        let result = unsafe {
+            (self.environment.shim.describe)(self.id.unwrap_or_default(), &raw mut description)
+        };
+        self.environment
+            .check(result, || "describe the device".to_owned())?;
         Ok(description)
     }
 
     /// Starts it, and updates the ring sizes in `settings` to the actual ones.
-    pub(super) fn open(mut self, settings: &mut ShimSettings) -> Result<Arc<OpenDevice>, DpdkError> {
+    pub(super) fn open(
+        mut self,
+        settings: &mut ShimSettings,
+    ) -> Result<Arc<OpenDevice>, DpdkError> {
         let mut port = std::ptr::null_mut();
         // The shim removes a device that it cannot open.
         let id = self.id.take().unwrap_or_default();
@@ -50,9 +60,13 @@ impl ProbedDevice {
         if result == -libc::ENOMEM {
             return Err(DpdkError::Memory);
         }
-        self.environment.check(result, || "start the device".to_owned())?;
+        self.environment
+            .check(result, || "start the device".to_owned())?;
         let port = NonNull::new(port).expect("a port that was opened");
-        Ok(Arc::new(OpenDevice { environment: self.environment, port }))
+        Ok(Arc::new(OpenDevice {
+            environment: self.environment,
+            port,
+        }))
     }
 }
 
@@ -82,7 +96,10 @@ impl OpenDevice {
     pub(super) fn is_up(&self) -> Result<bool, DpdkError> {
         // SAFETY: the port is open.
         let result = unsafe { (self.environment.shim.link)(self.port.as_ptr()) };
-        Ok(self.environment.check(result, || "read the state of the link".to_owned())? > 0)
+        Ok(self
+            .environment
+            .check(result, || "read the state of the link".to_owned())?
+            > 0)
     }
 
     /// Returns the number of frames since the start of the port for which there was no room in a ring or no buffer.
@@ -90,7 +107,8 @@ impl OpenDevice {
         let mut frames = 0;
         // SAFETY: the port is open, and the number outlives the call.
         let result = unsafe { (self.environment.shim.missed)(self.port.as_ptr(), &raw mut frames) };
-        self.environment.check(result, || "read the counters of the device".to_owned())?;
+        self.environment
+            .check(result, || "read the counters of the device".to_owned())?;
         Ok(frames)
     }
 
@@ -98,12 +116,32 @@ impl OpenDevice {
     ///
     /// # Safety
     /// This must be called only once, with no more queues than the port was opened with.
-    pub(super) unsafe fn queues(self: &Arc<Self>, queues: u32, room: usize) -> Vec<(SendingQueue, ReceivingQueue)> {
+    pub(super) unsafe fn queues(
+        self: &Arc<Self>,
+        queues: u32,
+        room: usize,
+    ) -> Vec<(SendingQueue, ReceivingQueue)> {
         let ends = |queue| {
             // SAFETY: the port has this queue, by the condition on this function.
-            let slots = unsafe { (self.environment.shim.slots)(self.port.as_ptr(), queue) } as usize;
-            let end = || QueueEnd { device: self.clone(), queue, batch: Box::new(EMPTY) };
-            (SendingQueue { end: end(), slots, room, held: 0..0 }, ReceivingQueue { end: end(), gathered: Box::default() })
+            let slots =
+                unsafe { (self.environment.shim.slots)(self.port.as_ptr(), queue) } as usize;
+            let end = || QueueEnd {
+                device: self.clone(),
+                queue,
+                batch: Box::new(EMPTY),
+            };
+            (
+                SendingQueue {
+                    end: end(),
+                    slots,
+                    room,
+                    held: 0..0,
+                },
+                ReceivingQueue {
+                    end: end(),
+                    gathered: Box::default(),
+                },
+            )
         };
         (0..queues).map(ends).collect()
     }
@@ -143,7 +181,13 @@ impl QueueEnd {
     fn release(&mut self, buffers: Range<usize>) {
         if !buffers.is_empty() {
             // SAFETY: the buffers belong to this end, and are not used any more.
-            unsafe { (self.shim().release)(&raw mut *self.batch, buffers.start as c_uint, buffers.end as c_uint) };
+            unsafe {
+                (self.shim().release)(
+                    &raw mut *self.batch,
+                    buffers.start as c_uint,
+                    buffers.end as c_uint,
+                )
+            };
         }
     }
 }
@@ -180,17 +224,32 @@ impl SendingQueue {
     /// # Panics
     /// Frames are already waiting, more than a batch is wanted, or a frame is longer than its buffer.
     pub(super) fn write(&mut self, wanted: usize, fill: &mut crate::Fill<'_>) -> bool {
-        assert!(self.held.is_empty() && wanted <= BATCH, "{wanted} more frames, and {} wait", self.held.len());
+        assert!(
+            self.held.is_empty() && wanted <= BATCH,
+            "{wanted} more frames, and {} wait",
+            self.held.len()
+        );
         join_thread(self.end.shim());
-        let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
+        let (shim, port, queue) = (
+            self.end.shim(),
+            self.end.device.port.as_ptr(),
+            self.end.queue,
+        );
         // SAFETY: the port has this queue, and the batch has room for this number of buffers.
-        let taken = unsafe { (shim.take)(port, queue, &raw mut *self.end.batch, wanted as c_uint) } as usize;
+        let taken = unsafe { (shim.take)(port, queue, &raw mut *self.end.batch, wanted as c_uint) }
+            as usize;
         self.held = 0..taken;
         for nth in 0..taken {
             let (slot, data) = (self.end.batch.slots[nth] as usize, self.end.batch.data[nth]);
             // SAFETY: the buffer is ours until it is sent, has room for a frame at this position, and was zeroed or written before.
-            let octets = fill(slot, unsafe { std::slice::from_raw_parts_mut(data, self.room) });
-            assert!(octets <= self.room, "a frame of {octets} octets in a buffer of {}", self.room);
+            let octets = fill(slot, unsafe {
+                std::slice::from_raw_parts_mut(data, self.room)
+            });
+            assert!(
+                octets <= self.room,
+                "a frame of {octets} octets in a buffer of {}",
+                self.room
+            );
             self.end.batch.octets[nth] = octets as u32;
         }
         taken == wanted
@@ -198,10 +257,15 @@ impl SendingQueue {
 
     /// Sends waiting frames, as far as there is room.
     pub(super) fn push(&mut self) {
-        let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
+        let (shim, port, queue) = (
+            self.end.shim(),
+            self.end.device.port.as_ptr(),
+            self.end.queue,
+        );
         let (first, end) = (self.held.start as c_uint, self.held.end as c_uint);
         // SAFETY: the port has this queue, no other object sends on it, and the buffers are ours; those that were taken are not touched again.
-        self.held.start += unsafe { (shim.send)(port, queue, &raw mut *self.end.batch, first, end) } as usize;
+        self.held.start +=
+            unsafe { (shim.send)(port, queue, &raw mut *self.end.batch, first, end) } as usize;
     }
 
     /// Discards the waiting frames; returns their number.
@@ -214,7 +278,11 @@ impl SendingQueue {
     /// Sends one frame, from a part of a buffer that no scheduled frame uses; returns whether there was room.
     pub(super) fn answer(&mut self, frame: &[u8]) -> bool {
         join_thread(self.end.shim());
-        let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
+        let (shim, port, queue) = (
+            self.end.shim(),
+            self.end.device.port.as_ptr(),
+            self.end.queue,
+        );
         // SAFETY: the port has this queue, and no other object sends on it; the frame outlives the call and is copied.
         unsafe { (shim.answer)(port, queue, frame.as_ptr(), frame.len() as u32) == 1 }
     }
@@ -240,11 +308,18 @@ impl ReceivingQueue {
     /// Hands the received frames to `each`, at most a batch; returns their number.
     pub(super) fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> usize {
         join_thread(self.end.shim());
-        let (shim, port, queue) = (self.end.shim(), self.end.device.port.as_ptr(), self.end.queue);
+        let (shim, port, queue) = (
+            self.end.shim(),
+            self.end.device.port.as_ptr(),
+            self.end.queue,
+        );
         // SAFETY: the port has this queue, no other object receives on it, and the batch has room for BATCH frames.
         let got = unsafe { (shim.receive)(port, queue, &raw mut *self.end.batch) } as usize;
         for nth in 0..got {
-            let (data, octets) = (self.end.batch.data[nth], self.end.batch.octets[nth] as usize);
+            let (data, octets) = (
+                self.end.batch.data[nth],
+                self.end.batch.octets[nth] as usize,
+            );
             if data.is_null() {
                 self.gather(nth, each);
             } else {
@@ -264,8 +339,14 @@ impl ReceivingQueue {
         }
         let room = self.gathered.len() as u32;
         // SAFETY: the buffers of the frame are ours, and `gathered` has this much room.
-        let octets =
-            unsafe { (self.end.shim().gather)(&raw const *self.end.batch, nth as c_uint, self.gathered.as_mut_ptr(), room) };
+        let octets = unsafe {
+            (self.end.shim().gather)(
+                &raw const *self.end.batch,
+                nth as c_uint,
+                self.gathered.as_mut_ptr(),
+                room,
+            )
+        };
         each(&self.gathered[..octets as usize]);
     }
 }
@@ -286,7 +367,9 @@ impl Membership {
     #[cold]
     fn join() -> Self {
         // SAFETY: DPDK is running. A thread for which DPDK has no place continues without a cache, more slowly.
-        let must_leave = JOINED.get().is_some_and(|shim| unsafe { (shim.join_thread)() } == 1);
+        let must_leave = JOINED
+            .get()
+            .is_some_and(|shim| unsafe { (shim.join_thread)() } == 1);
         Self { must_leave }
     }
 }

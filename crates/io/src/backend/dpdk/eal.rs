@@ -36,7 +36,10 @@ pub(super) fn environment(needs_hugepages: bool) -> Result<Environment, DpdkErro
         if needs_hugepages {
             hugepages?;
         }
-        *started = Some(start(shim, has_hugepages).map(|()| Environment { shim, has_hugepages }));
+        *started = Some(start(shim, has_hugepages).map(|()| Environment {
+            shim,
+            has_hugepages,
+        }));
     }
     match &*started {
         Some(Ok(environment)) if needs_hugepages && !environment.has_hugepages => Err(DpdkError::Start(
@@ -53,13 +56,22 @@ impl Environment {
     /// Returns the version of DPDK as text.
     pub(super) fn version(&self) -> String {
         // SAFETY: the shim returns a constant string of DPDK.
-        unsafe { CStr::from_ptr((self.shim.version)()) }.to_string_lossy().into_owned()
+        unsafe { CStr::from_ptr((self.shim.version)()) }
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Turns the result of a call into an error with the messages that DPDK logged meanwhile. After a success they are discarded.
-    pub(super) fn check(&self, result: c_int, what: impl FnOnce() -> String) -> Result<c_int, DpdkError> {
+    pub(super) fn check(
+        &self,
+        result: c_int,
+        what: impl FnOnce() -> String,
+    ) -> Result<c_int, DpdkError> {
         if result < 0 {
-            return Err(DpdkError::Call { what: what(), why: reason(self.shim, result) });
+            return Err(DpdkError::Call {
+                what: what(),
+                why: reason(self.shim, result),
+            });
         }
         told(self.shim);
         Ok(result)
@@ -68,7 +80,8 @@ impl Environment {
 
 /// Starts the environment on a separate thread, as it restricts the calling thread to its cores.
 fn start(shim: &'static ShimTable, has_hugepages: bool) -> Result<(), String> {
-    let cores = allowed_cores().map_err(|error| format!("cannot read the cores of this process: {error}"))?;
+    let cores = allowed_cores()
+        .map_err(|error| format!("cannot read the cores of this process: {error}"))?;
     let arguments = arguments(&cores, has_hugepages, std::process::id());
     let starting = std::thread::spawn(move || {
         let mut pointers: Vec<*mut c_char> = arguments.into_iter().map(CString::into_raw).collect();
@@ -76,20 +89,34 @@ fn start(shim: &'static ShimTable, has_hugepages: bool) -> Result<(), String> {
         pointers.push(std::ptr::null_mut());
         // SAFETY: the pointers are to C strings that are never freed, as DPDK keeps some of them; the list ends with a null pointer.
         let result = unsafe { (shim.start)(count, pointers.as_mut_ptr()) };
-        if result < 0 { Err(reason(shim, result)) } else { Ok(()) }
+        if result < 0 {
+            Err(reason(shim, result))
+        } else {
+            Ok(())
+        }
     });
-    starting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    starting
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn arguments(cores: &[u32], has_hugepages: bool, pid: u32) -> Vec<CString> {
-    let cores = cores.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let cores = cores
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(",");
     let memory = match has_hugepages {
         true => "--in-memory".to_owned(),
         false => format!("--no-huge --no-shconf -m {ORDINARY_MIB}"),
     };
     // Only explicitly named devices may be opened, so the only allowed address is one that no device has.
-    let text = format!("sixbench --lcores 0@({cores}) --no-telemetry --file-prefix sb-{pid} -a 0000:00:00.0 {memory}");
-    text.split(' ').map(|word| CString::new(word).expect("no zero octet")).collect()
+    let text = format!(
+        "sixbench --lcores 0@({cores}) --no-telemetry --file-prefix sb-{pid} -a 0000:00:00.0 {memory}"
+    );
+    text.split(' ')
+        .map(|word| CString::new(word).expect("no zero octet"))
+        .collect()
 }
 
 /// Returns an error as text: the meaning of the number, and the messages that DPDK has logged since the last call.
@@ -110,7 +137,11 @@ fn told(shim: &ShimTable) -> String {
     unsafe { (shim.take_log)(text.as_mut_ptr(), text.len()) };
     // SAFETY: the text ends with a zero within the array.
     let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy();
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     lines.join("; ")
 }
 
@@ -119,7 +150,9 @@ mod tests {
     use super::*;
 
     fn line(has_hugepages: bool) -> String {
-        let words = arguments(&[0, 3], has_hugepages, 7).into_iter().map(|word| word.into_string().expect("text"));
+        let words = arguments(&[0, 3], has_hugepages, 7)
+            .into_iter()
+            .map(|word| word.into_string().expect("text"));
         words.collect::<Vec<_>>().join(" ")
     }
 
@@ -127,6 +160,9 @@ mod tests {
     fn no_file_is_kept_and_no_device_is_opened_that_was_not_named() {
         let always = "sixbench --lcores 0@(0,3) --no-telemetry --file-prefix sb-7 -a 0000:00:00.0";
         assert_eq!(line(true), format!("{always} --in-memory"));
-        assert_eq!(line(false), format!("{always} --no-huge --no-shconf -m 1024"));
+        assert_eq!(
+            line(false),
+            format!("{always} --no-huge --no-shconf -m 1024")
+        );
     }
 }

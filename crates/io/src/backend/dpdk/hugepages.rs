@@ -22,8 +22,12 @@ fn check_in(directory: &Path) -> Result<(), DpdkError> {
     if free >= LEAST_MIB {
         return Ok(());
     }
-    let what = format!("a NIC needs hugepages, of which {free} MiB are free, and at least {LEAST_MIB} MiB are needed");
-    let cure = format!("echo 512 > {HUGEPAGES}/hugepages-2048kB/nr_hugepages, or hugepages=512 on the kernel's command line");
+    let what = format!(
+        "a NIC needs hugepages, of which {free} MiB are free, and at least {LEAST_MIB} MiB are needed"
+    );
+    let cure = format!(
+        "echo 512 > {HUGEPAGES}/hugepages-2048kB/nr_hugepages, or hugepages=512 on the kernel's command line"
+    );
     Err(DpdkError::Lacking { what, cure })
 }
 
@@ -32,8 +36,16 @@ fn free_octets(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let octets = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let kib: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
-        let free: u64 = fs::read_to_string(entry.path().join("free_hugepages")).ok()?.trim().parse().ok()?;
+        let kib: u64 = name
+            .strip_prefix("hugepages-")?
+            .strip_suffix("kB")?
+            .parse()
+            .ok()?;
+        let free: u64 = fs::read_to_string(entry.path().join("free_hugepages"))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()?;
         Some(kib * 1024 * free)
     });
     octets.sum()

@@ -53,17 +53,33 @@ fn obstacle() -> Option<Obstacle> {
     if nics.is_empty() && !shim::is_named() {
         return None;
     }
-    let has_nics = if nics.is_empty() { Ok(()) } else { hugepages::check() };
-    let missing = shim::load().map(drop).and(has_nics).and_then(|()| nics.iter().try_for_each(|nic| bus.check(nic)));
+    let has_nics = if nics.is_empty() {
+        Ok(())
+    } else {
+        hugepages::check()
+    };
+    let missing = shim::load()
+        .map(drop)
+        .and(has_nics)
+        .and_then(|()| nics.iter().try_for_each(|nic| bus.check(nic)));
     missing.err().map(|error| match error {
-        DpdkError::Lacking { what, cure } => Obstacle { what: format!("DPDK: {what}"), cure },
-        other => Obstacle { what: format!("DPDK: {other}"), cure: "see docs/PLANS.md, NICs without the kernel".to_owned() },
+        DpdkError::Lacking { what, cure } => Obstacle {
+            what: format!("DPDK: {what}"),
+            cure,
+        },
+        other => Obstacle {
+            what: format!("DPDK: {other}"),
+            cure: "see docs/PLANS.md, NICs without the kernel".to_owned(),
+        },
     })
 }
 
 fn open(request: &PortRequest<'_>) -> Result<Port, PortError> {
     let name = format!("{}:{}", INFO.word, request.address);
-    open_device(&name, request).map_err(|error| PortError::Driver { port: name, what: error.to_string() })
+    open_device(&name, request).map_err(|error| PortError::Driver {
+        port: name,
+        what: error.to_string(),
+    })
 }
 
 fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError> {
@@ -79,10 +95,31 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     let how = how(&environment, &description, &settings);
     // SAFETY: called once for this device, which was opened with this number of queues.
     let queues = unsafe { device.queues(settings.queues, settings.longest_sent as usize) };
-    let (full_is_dut, interface) = (address.full_is_dut(), address.interface().map(WatchedInterface::open).transpose()?);
-    let shared = Arc::new(PortShared { name: name.to_owned(), device, interface, full_is_dut, told_missed: Mutex::new(0) });
-    let queues = queues.into_iter().map(|queue| port::halves(&shared, queue)).collect();
-    Ok(Port { name: name.to_owned(), mac: mac(name, &description), how, node: NumaNode::numbered(description.node), queues })
+    let (full_is_dut, interface) = (
+        address.full_is_dut(),
+        address
+            .interface()
+            .map(WatchedInterface::open)
+            .transpose()?,
+    );
+    let shared = Arc::new(PortShared {
+        name: name.to_owned(),
+        device,
+        interface,
+        full_is_dut,
+        told_missed: Mutex::new(0),
+    });
+    let queues = queues
+        .into_iter()
+        .map(|queue| port::halves(&shared, queue))
+        .collect();
+    Ok(Port {
+        name: name.to_owned(),
+        mac: mac(name, &description),
+        how,
+        node: NumaNode::numbered(description.node),
+        queues,
+    })
 }
 
 /// Returns the settings for a device.
@@ -98,7 +135,10 @@ fn settings(
     let most = description.most_octets;
     if longest > most {
         let why = format!("it carries frames of at most {most} octets without FCS");
-        return Err(DpdkError::Call { what: format!("send frames of {longest} octets by this device"), why });
+        return Err(DpdkError::Call {
+            what: format!("send frames of {longest} octets by this device"),
+            why,
+        });
     }
     // Also allow for frames that the driver itself would not allow: a virtual one writes whatever it receives.
     let receive_room = (longest + HEADER_OCTETS).max(LEAST_RECEIVED);
@@ -114,31 +154,67 @@ fn settings(
 }
 
 /// Refuses more queues than a device has, or several queues on a NIC that could not spread received frames over them.
-fn check_queues(address: &DeviceAddress, description: &ShimDescription, queues: u32) -> Result<(), DpdkError> {
+fn check_queues(
+    address: &DeviceAddress,
+    description: &ShimDescription,
+    queues: u32,
+) -> Result<(), DpdkError> {
     let most = description.most_rx_queues.min(description.most_tx_queues);
-    let refuse = |why: String| Err(DpdkError::Call { what: format!("use {queues} queues of this device"), why });
+    let refuse = |why: String| {
+        Err(DpdkError::Call {
+            what: format!("use {queues} queues of this device"),
+            why,
+        })
+    };
     if queues > most {
         return refuse(format!("it has {most}; set `queues` to no more"));
     }
     // For a virtual device, the other end chooses the queue.
     let is_nic = matches!(address.kind, DeviceKind::Pci(_));
     if queues > 1 && is_nic && description.can_spread == 0 {
-        return refuse("it cannot spread frames over them by their addresses and ports; leave out `queues`".to_owned());
+        return refuse(
+            "it cannot spread frames over them by their addresses and ports; leave out `queues`"
+                .to_owned(),
+        );
     }
     Ok(())
 }
 
 /// Returns a description of how frames are sent and received, for the facts of a run.
-fn how(environment: &Environment, description: &ShimDescription, settings: &ShimSettings) -> String {
-    let ShimSettings { rx_ring, tx_ring, queues, .. } = *settings;
-    let queues = if queues == 1 { String::new() } else { format!("{queues} queues, ") };
-    let memory = if environment.has_hugepages { "hugepages" } else { "ordinary memory" };
+fn how(
+    environment: &Environment,
+    description: &ShimDescription,
+    settings: &ShimSettings,
+) -> String {
+    let ShimSettings {
+        rx_ring,
+        tx_ring,
+        queues,
+        ..
+    } = *settings;
+    let queues = if queues == 1 {
+        String::new()
+    } else {
+        format!("{queues} queues, ")
+    };
+    let memory = if environment.has_hugepages {
+        "hugepages"
+    } else {
+        "ordinary memory"
+    };
     let driver = driver(description);
-    format!("{} with {driver} ({queues}rings of {rx_ring} and {tx_ring} frames in {memory})", environment.version())
+    format!(
+        "{} with {driver} ({queues}rings of {rx_ring} and {tx_ring} frames in {memory})",
+        environment.version()
+    )
 }
 
 fn driver(description: &ShimDescription) -> String {
-    let text = description.driver.split(|octet| *octet == 0).next().unwrap_or_default();
+    let text = description
+        .driver
+        .split(|octet| *octet == 0)
+        .next()
+        .unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
 }
 

@@ -29,8 +29,12 @@ pub(super) struct WatchedInterface {
 impl WatchedInterface {
     /// Opens an interface of the calling thread's network namespace, to watch its state.
     pub(super) fn open(name: &str) -> Result<Self, DpdkError> {
-        let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(|error| unwatched(name, &error))?;
-        Ok(Self { name: name.to_owned(), socket })
+        let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
+            .map_err(|error| unwatched(name, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            socket,
+        })
     }
 
     fn is_up(&self) -> Result<bool, DpdkError> {
@@ -39,7 +43,10 @@ impl WatchedInterface {
 }
 
 fn unwatched(name: &str, error: &io::Error) -> DpdkError {
-    DpdkError::Call { what: format!("read the state of the interface {name}"), why: error.to_string() }
+    DpdkError::Call {
+        what: format!("read the state of the interface {name}"),
+        why: error.to_string(),
+    }
 }
 
 /// The parts of a port that all its halves share.
@@ -57,17 +64,33 @@ pub(super) struct PortShared {
 impl PortShared {
     #[cold]
     fn fail(&self, error: &DpdkError) -> PortError {
-        PortError::Driver { port: self.name.clone(), what: error.to_string() }
+        PortError::Driver {
+            port: self.name.clone(),
+            what: error.to_string(),
+        }
     }
 
     fn is_up(&self) -> Result<bool, PortError> {
-        let of_interface = || self.interface.as_ref().map_or(Ok(true), WatchedInterface::is_up);
-        let is_up = self.device.is_up().and_then(|is_up| Ok(is_up && of_interface()?));
+        let of_interface = || {
+            self.interface
+                .as_ref()
+                .map_or(Ok(true), WatchedInterface::is_up)
+        };
+        let is_up = self
+            .device
+            .is_up()
+            .and_then(|is_up| Ok(is_up && of_interface()?));
         is_up.map_err(|error| self.fail(&error))
     }
 
     fn check_link(&self) -> Result<(), PortError> {
-        if self.is_up()? { Ok(()) } else { Err(PortError::LinkDown { interface: self.name.clone() }) }
+        if self.is_up()? {
+            Ok(())
+        } else {
+            Err(PortError::LinkDown {
+                interface: self.name.clone(),
+            })
+        }
     }
 
     /// Waits until the link is up.
@@ -76,24 +99,50 @@ impl PortShared {
         while !self.is_up()? && Instant::now() < end {
             std::thread::sleep(LINK_PAUSE);
         }
-        if self.is_up()? { Ok(()) } else { Err(self.fail(&DpdkError::NoLink { seconds: LINK_LIMIT.as_secs() })) }
+        if self.is_up()? {
+            Ok(())
+        } else {
+            Err(self.fail(&DpdkError::NoLink {
+                seconds: LINK_LIMIT.as_secs(),
+            }))
+        }
     }
 
     /// Returns the number of frames missed since the last call.
     fn newly_missed(&self) -> Result<u64, PortError> {
-        let mut told = self.told_missed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self
+            .told_missed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let missed = self.device.missed().map_err(|error| self.fail(&error))?;
         Ok(missed.saturating_sub(std::mem::replace(&mut told, missed)))
     }
 }
 
 /// Returns the halves of one queue.
-pub(super) fn halves(shared: &Arc<PortShared>, (sending, receiving): (SendingQueue, ReceivingQueue)) -> Halves {
+pub(super) fn halves(
+    shared: &Arc<PortShared>,
+    (sending, receiving): (SendingQueue, ReceivingQueue),
+) -> Halves {
     let (slots, spare) = (sending.slots(), vec![0; sending.room()].into_boxed_slice());
     let way_out = Arc::new(Mutex::new(sending));
-    let transmit = DpdkTransmit { way_out: way_out.clone(), slots, spare, full: 0, shared: shared.clone() };
-    let receive = DpdkReceive { receiving, way_out, is_up: false, shared: shared.clone() };
-    Halves { transmit: Box::new(transmit), receive: Box::new(receive) }
+    let transmit = DpdkTransmit {
+        way_out: way_out.clone(),
+        slots,
+        spare,
+        full: 0,
+        shared: shared.clone(),
+    };
+    let receive = DpdkReceive {
+        receiving,
+        way_out,
+        is_up: false,
+        shared: shared.clone(),
+    };
+    Halves {
+        transmit: Box::new(transmit),
+        receive: Box::new(receive),
+    }
 }
 
 /// The sending half.
@@ -110,40 +159,64 @@ struct DpdkTransmit {
 impl DpdkTransmit {
     /// Sends frames that wait in our own ring; returns how many frames a link that is down refused.
     fn push(&mut self) -> Result<Option<usize>, PortError> {
-        let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
+        let Some(mut turn) = try_take(&self.way_out) else {
+            return Ok(None);
+        };
         if turn.waiting() > 0 {
             turn.push();
         }
         self.full = if turn.waiting() > 0 { self.full + 1 } else { 0 };
         let is_suspect = self.full >= FULL_IN_A_ROW && self.full.is_multiple_of(FULL_IN_A_ROW);
-        let refused = if is_suspect && !self.shared.is_up()? { turn.give_up() } else { 0 };
+        let refused = if is_suspect && !self.shared.is_up()? {
+            turn.give_up()
+        } else {
+            0
+        };
         Ok(Some(refused))
     }
 
     /// Sends frames into the DUT's receive ring: frames that find no room are refused.
     fn transmit_or_refuse(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Sent {
-        let Some(mut turn) = try_take(&self.way_out) else { return Sent::default() };
+        let Some(mut turn) = try_take(&self.way_out) else {
+            return Sent::default();
+        };
         if !turn.write(wanted, fill) {
             for _ in 0..wanted {
                 fill(self.slots, &mut self.spare);
             }
-            return Sent { taken: wanted, refused: wanted };
+            return Sent {
+                taken: wanted,
+                refused: wanted,
+            };
         }
         turn.push();
-        Sent { taken: wanted, refused: turn.give_up() }
+        Sent {
+            taken: wanted,
+            refused: turn.give_up(),
+        }
     }
 
     /// Sends frames into our own ring: frames that find no room wait.
     fn transmit_or_wait(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
-        let Some(before) = self.push()? else { return Ok(Sent::default()) };
-        let nothing = Sent { taken: 0, refused: before };
-        let Some(mut turn) = try_take(&self.way_out) else { return Ok(nothing) };
+        let Some(before) = self.push()? else {
+            return Ok(Sent::default());
+        };
+        let nothing = Sent {
+            taken: 0,
+            refused: before,
+        };
+        let Some(mut turn) = try_take(&self.way_out) else {
+            return Ok(nothing);
+        };
         // If no buffer is free, all of them wait in the ring.
         if turn.waiting() > 0 || !turn.write(wanted, fill) {
             return Ok(nothing);
         }
         turn.push();
-        Ok(Sent { taken: wanted, refused: before })
+        Ok(Sent {
+            taken: wanted,
+            refused: before,
+        })
     }
 }
 
@@ -154,7 +227,11 @@ impl Transmit for DpdkTransmit {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let wanted = wanted.min(BATCH);
-        if self.shared.full_is_dut { Ok(self.transmit_or_refuse(wanted, fill)) } else { self.transmit_or_wait(wanted, fill) }
+        if self.shared.full_is_dut {
+            Ok(self.transmit_or_refuse(wanted, fill))
+        } else {
+            self.transmit_or_wait(wanted, fill)
+        }
     }
 
     fn flush(&mut self) -> Result<bool, PortError> {

@@ -84,8 +84,10 @@ pub(super) struct ShimTable {
     /// Returns 1 if the thread must leave when it ends.
     pub(super) join_thread: unsafe extern "C" fn() -> c_int,
     pub(super) leave_thread: unsafe extern "C" fn(),
-    pub(super) take: unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch, c_uint) -> c_uint,
-    pub(super) send: unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch, c_uint, c_uint) -> c_uint,
+    pub(super) take:
+        unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch, c_uint) -> c_uint,
+    pub(super) send:
+        unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch, c_uint, c_uint) -> c_uint,
     pub(super) answer: unsafe extern "C" fn(*const ShimPort, c_uint, *const u8, u32) -> c_int,
     pub(super) receive: unsafe extern "C" fn(*const ShimPort, c_uint, *mut ShimBatch) -> c_uint,
     pub(super) gather: unsafe extern "C" fn(*const ShimBatch, c_uint, *mut u8, u32) -> u32,
@@ -111,21 +113,35 @@ fn named() -> Option<OsString> {
 
 /// Returns the path of the shim: the one the user has set, or else in the program's directory, or else in that of a package.
 fn find(named: Option<OsString>, program: Option<PathBuf>) -> Result<PathBuf, DpdkError> {
-    let beside = || program.as_deref().and_then(Path::parent).map(|directory| directory.join(SHIM_FILE));
+    let beside = || {
+        program
+            .as_deref()
+            .and_then(Path::parent)
+            .map(|directory| directory.join(SHIM_FILE))
+    };
     let places = match named {
         Some(path) => vec![PathBuf::from(path)],
-        None => beside().into_iter().chain([Path::new(SHIM_DIRECTORY).join(SHIM_FILE)]).collect(),
+        None => beside()
+            .into_iter()
+            .chain([Path::new(SHIM_DIRECTORY).join(SHIM_FILE)])
+            .collect(),
     };
     let found = places.iter().find(|path| path.is_file()).cloned();
     found.ok_or_else(|| missing(&places))
 }
 
 fn missing(places: &[PathBuf]) -> DpdkError {
-    let paths: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> = places
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     let what = format!("there is no {}", paths.join(" or "));
     let cure = "`make build` builds it beside the binary if DPDK's development files are there (apt-get install libdpdk-dev pkg-config), and \
                 SIXBENCH_DPDK names another path";
-    DpdkError::Lacking { what, cure: cure.to_owned() }
+    DpdkError::Lacking {
+        what,
+        cure: cure.to_owned(),
+    }
 }
 
 fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
@@ -140,23 +156,36 @@ fn load_from(path: &Path) -> Result<&'static ShimTable, DpdkError> {
     // binary, in a directory that belongs to root, or was named by the user who runs us.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(fail)?;
     // SAFETY: the symbol is a table; only its first field is read before anything else is relied upon.
-    let table: *const ShimTable = *unsafe { library.get::<*const ShimTable>(b"sixbench_dpdk") }.map_err(fail)?;
+    let table: *const ShimTable =
+        *unsafe { library.get::<*const ShimTable>(b"sixbench_dpdk") }.map_err(fail)?;
     std::mem::forget(library);
     // SAFETY: every version of the table begins with its version number, aligned like the table itself.
     let found = unsafe { table.cast::<u32>().read() };
     if found != SHIM_ABI {
-        let what = format!("{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)", path.display());
-        return Err(DpdkError::Lacking { what, cure: "build it again (make build)".to_owned() });
+        let what = format!(
+            "{} is of another version of sixbench ({found}, and {SHIM_ABI} is needed)",
+            path.display()
+        );
+        return Err(DpdkError::Lacking {
+            what,
+            cure: "build it again (make build)".to_owned(),
+        });
     }
     // SAFETY: a table of this version has these fields. It is constant, and its library is never unloaded.
     let table = unsafe { &*table };
-    assert!(table.batch as usize == BATCH, "the shim was built for batches of {} frames", table.batch);
+    assert!(
+        table.batch as usize == BATCH,
+        "the shim was built for batches of {} frames",
+        table.batch
+    );
     Ok(table)
 }
 
 /// Returns the loader's own message, which the crate's message precedes.
 fn answer(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]
@@ -173,10 +202,15 @@ mod tests {
             ),
             "{told}"
         );
-        let told = find(Some("/elsewhere/x.so".into()), program()).expect_err("no shim").to_string();
+        let told = find(Some("/elsewhere/x.so".into()), program())
+            .expect_err("no shim")
+            .to_string();
         assert!(told.starts_with("there is no /elsewhere/x.so: "), "{told}");
         let here = std::env::current_exe().expect("a path");
-        assert_eq!(find(Some(here.clone().into()), program()).expect("a file"), here);
+        assert_eq!(
+            find(Some(here.clone().into()), program()).expect("a file"),
+            here
+        );
     }
 
     #[test]
@@ -184,7 +218,9 @@ mod tests {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let told = load_from(&here).err().expect("no library").to_string();
         assert!(
-            told.contains("cannot be loaded (") && told.contains("Cargo.toml") && told.contains("install dpdk-dev"),
+            told.contains("cannot be loaded (")
+                && told.contains("Cargo.toml")
+                && told.contains("install dpdk-dev"),
             "{told}"
         );
     }

@@ -15,18 +15,23 @@ pub(super) struct MemifAddress {
 impl MemifAddress {
     /// Parses `PATH` or `PATH,id=NUMBER`.
     pub(super) fn parse(text: &str) -> Result<Self, MemifError> {
-        let (path, option) = text.split_once(',').map_or((text, None), |(path, option)| (path, Some(option)));
+        let (path, option) = text
+            .split_once(',')
+            .map_or((text, None), |(path, option)| (path, Some(option)));
         if path.is_empty() || path == "@" {
             return Err(MemifError::Address("there is no path".to_owned()));
         }
         let number = |option: &str| option.strip_prefix("id=").and_then(|id| id.parse().ok());
         let id = match option {
             None => 0,
-            Some(option) => {
-                number(option).ok_or_else(|| MemifError::Address(format!("{option:?} is no number of an interface")))?
-            }
+            Some(option) => number(option).ok_or_else(|| {
+                MemifError::Address(format!("{option:?} is no number of an interface"))
+            })?,
         };
-        Ok(Self { path: path.to_owned(), id })
+        Ok(Self {
+            path: path.to_owned(),
+            id,
+        })
     }
 
     /// Returns a hardware address for this end.
@@ -42,11 +47,36 @@ mod tests {
     #[test]
     fn a_path_may_be_followed_by_the_number_of_an_interface() {
         let parsed = |text| MemifAddress::parse(text).expect("an address");
-        assert_eq!(parsed("/run/x.sock"), MemifAddress { path: "/run/x.sock".to_owned(), id: 0 });
-        assert_eq!(parsed("@x,id=7"), MemifAddress { path: "@x".to_owned(), id: 7 });
-        for text in ["", "@", ",id=1", "/x,id=", "/x,id=-1", "/x,secret=y", "/x,id=1,id=2"] {
-            let error = MemifAddress::parse(text).expect_err("no address").to_string();
-            assert!(error.contains("expected a path as in /run/vpp/memif.sock"), "{error}");
+        assert_eq!(
+            parsed("/run/x.sock"),
+            MemifAddress {
+                path: "/run/x.sock".to_owned(),
+                id: 0
+            }
+        );
+        assert_eq!(
+            parsed("@x,id=7"),
+            MemifAddress {
+                path: "@x".to_owned(),
+                id: 7
+            }
+        );
+        for text in [
+            "",
+            "@",
+            ",id=1",
+            "/x,id=",
+            "/x,id=-1",
+            "/x,secret=y",
+            "/x,id=1,id=2",
+        ] {
+            let error = MemifAddress::parse(text)
+                .expect_err("no address")
+                .to_string();
+            assert!(
+                error.contains("expected a path as in /run/vpp/memif.sock"),
+                "{error}"
+            );
         }
     }
 
@@ -56,6 +86,10 @@ mod tests {
         assert_eq!(mac("/run/left"), mac("/run/left,id=0"));
         assert_ne!(mac("/run/left"), mac("/run/right"));
         assert_ne!(mac("/run/left"), mac("/run/left,id=1"));
-        assert_eq!(mac("/run/left")[0] & 3, 2, "locally administered, and of one host");
+        assert_eq!(
+            mac("/run/left")[0] & 3,
+            2,
+            "locally administered, and of one host"
+        );
     }
 }

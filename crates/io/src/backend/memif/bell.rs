@@ -28,13 +28,21 @@ impl Ringer {
     pub(super) fn new(bell: Doorbell) -> io::Result<Self> {
         let wish = Arc::new(AtomicU8::new(NOTHING));
         let found = wish.clone();
-        let thread = Builder::new().name("memif-bell".to_owned()).spawn(move || ring_when_wished(&bell, &found))?;
-        Ok(Self { wish, thread: thread.thread().clone() })
+        let thread = Builder::new()
+            .name("memif-bell".to_owned())
+            .spawn(move || ring_when_wished(&bell, &found))?;
+        Ok(Self {
+            wish,
+            thread: thread.thread().clone(),
+        })
     }
 
     /// Returns one that rings nothing and has no thread, for fuzzing: a target makes many links a second.
     pub(super) fn mute() -> Self {
-        Self { wish: Arc::default(), thread: thread::current() }
+        Self {
+            wish: Arc::default(),
+            thread: thread::current(),
+        }
     }
 
     /// Has the doorbell rung soon. Neither allocates nor locks; a system call is made only if the thread sleeps.
@@ -107,16 +115,21 @@ mod tests {
     fn a_doorbell_that_holds_its_ringer_up_holds_up_nobody_else() {
         let bell = Doorbell::new().expect("an eventfd");
         let mut peer = bell.file().try_clone().expect("a copy");
-        peer.write_all(&(u64::MAX - 1).to_ne_bytes()).expect("it is full");
+        peer.write_all(&(u64::MAX - 1).to_ne_bytes())
+            .expect("it is full");
         rustix::io::ioctl_fionbio(&peer, false).expect("whoever writes waits");
         let ringer = Ringer::new(bell).expect("a thread");
         let wish = ringer.wish.clone();
         ringer.ring();
-        until("the thread has begun", || wish.load(Ordering::Acquire) == NOTHING);
+        until("the thread has begun", || {
+            wish.load(Ordering::Acquire) == NOTHING
+        });
         (0..1000).for_each(|_| ringer.ring());
         drop(ringer);
         assert_eq!(Arc::strong_count(&wish), 2, "it waits for the peer");
         peer.read_exact(&mut [0; 8]).expect("it was full");
-        until("the thread goes on, and ends", || Arc::strong_count(&wish) == 1);
+        until("the thread goes on, and ends", || {
+            Arc::strong_count(&wish) == 1
+        });
     }
 }

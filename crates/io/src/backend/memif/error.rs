@@ -18,7 +18,9 @@ pub(super) enum MemifError {
     )]
     NoSocket(String),
     /// There is a socket file, but no server listens on it.
-    #[error("nobody listens on the socket {0}: the program that made it has ended; start the device again")]
+    #[error(
+        "nobody listens on the socket {0}: the program that made it has ended; start the device again"
+    )]
     NobodyListens(String),
     /// It is a socket of another kind, or not a socket.
     #[error(
@@ -31,7 +33,9 @@ pub(super) enum MemifError {
         source: io::Error,
     },
     /// The file belongs to another user.
-    #[error("this user may not open the socket {0}: run sixbench as the user of the device, or change the rights of the file")]
+    #[error(
+        "this user may not open the socket {0}: run sixbench as the user of the device, or change the rights of the file"
+    )]
     Denied(String),
     /// Another server is there already.
     #[error(
@@ -61,7 +65,9 @@ pub(super) enum MemifError {
         seconds: u64,
     },
     /// The peer did not answer in time.
-    #[error("the peer sent no {awaited} within {seconds} s: is it still running, and does it speak memif?")]
+    #[error(
+        "the peer sent no {awaited} within {seconds} s: is it still running, and does it speak memif?"
+    )]
     Silent {
         /// The expected message.
         awaited: &'static str,
@@ -139,9 +145,15 @@ impl MemifError {
 
 fn versions(min: u16, max: u16) -> String {
     let one = |version: u16| format!("{}.{}", version >> 8, version & 0xff);
-    if min == max { one(min) } else { format!("{} to {}", one(min), one(max)) }
+    if min == max {
+        one(min)
+    } else {
+        format!("{} to {}", one(min), one(max))
+    }
 }
 
 fn because(reason: &Option<String>) -> String {
-    reason.as_ref().map_or(String::new(), |reason| format!(" and says {reason:?}"))
+    reason
+        .as_ref()
+        .map_or(String::new(), |reason| format!(" and says {reason:?}"))
 }

@@ -58,12 +58,17 @@ impl RegionLayout {
     }
 
     pub(super) fn ring(self, nth: usize) -> RingPlace {
-        RingPlace { region: 0, offset: (nth * RingPlace::octets(self.log2_ring)) as u32, log2_size: self.log2_ring }
+        RingPlace {
+            region: 0,
+            offset: (nth * RingPlace::octets(self.log2_ring)) as u32,
+            log2_size: self.log2_ring,
+        }
     }
 
     /// Returns the offset of the buffer from which the frame in `slot` is sent.
     pub(super) fn sending(self, slot: u16) -> usize {
-        (2 * RingPlace::octets(self.log2_ring)).next_multiple_of(4096) + usize::from(slot) * self.buffers.sending
+        (2 * RingPlace::octets(self.log2_ring)).next_multiple_of(4096)
+            + usize::from(slot) * self.buffers.sending
     }
 
     /// Returns the offset of the buffer from which a frame outside the schedule is sent.
@@ -83,16 +88,26 @@ impl RegionLayout {
     /// Returns the ring entry of an empty buffer for the server.
     #[inline]
     pub(super) fn empty(self, slot: u16) -> RingEntry {
-        RingEntry { flags: 0, region: 0, octets: self.buffers.receiving as u32, offset: self.receiving(slot) as u32 }
+        RingEntry {
+            flags: 0,
+            region: 0,
+            octets: self.buffers.receiving as u32,
+            offset: self.receiving(slot) as u32,
+        }
     }
 }
 
 /// Connects to a server; returns the link and the layout of our memory.
-pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
+pub(super) fn connect(
+    address: &MemifAddress,
+    buffers: ClientBuffers,
+) -> Result<(MemifLink, RegionLayout), MemifError> {
     let end = Instant::now() + STEP_LIMIT;
     loop {
         match connect_once(address, buffers) {
-            Err(MemifError::Refused { reason, .. }) if may_pass(&reason) && Instant::now() < end => {
+            Err(MemifError::Refused { reason, .. })
+                if may_pass(&reason) && Instant::now() < end =>
+            {
                 std::thread::sleep(RETRY_PAUSE)
             }
             outcome => return outcome,
@@ -104,20 +119,52 @@ pub(super) fn connect(address: &MemifAddress, buffers: ClientBuffers) -> Result<
 /// disconnected; or it already listens, and its interface is about to start.
 fn may_pass(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
-    ["already connected", "id not found"].iter().any(|known| reason.contains(known))
+    ["already connected", "id not found"]
+        .iter()
+        .any(|known| reason.contains(known))
 }
 
-fn connect_once(address: &MemifAddress, buffers: ClientBuffers) -> Result<(MemifLink, RegionLayout), MemifError> {
+fn connect_once(
+    address: &MemifAddress,
+    buffers: ClientBuffers,
+) -> Result<(MemifLink, RegionLayout), MemifError> {
     let channel = ControlChannel::connect(&address.path)?;
     let connected = offer_memory(&channel, address, buffers);
     let (client, peer) = connected.inspect_err(|error| explain(&channel, error))?;
-    let ClientMemory { memory: [to_server, to_client], layout, bells: [bell, unused_bell] } = client;
-    let ring = |memory, nth, sends| RingEnd::new(memory, layout.ring(nth), RingUse { is_client: true, sends });
-    let (sending, receiving, bell) = (ring(to_server, 0, true), ring(to_client, 1, false), ringer(bell)?);
+    let ClientMemory {
+        memory: [to_server, to_client],
+        layout,
+        bells: [bell, unused_bell],
+    } = client;
+    let ring = |memory, nth, sends| {
+        RingEnd::new(
+            memory,
+            layout.ring(nth),
+            RingUse {
+                is_client: true,
+                sends,
+            },
+        )
+    };
+    let (sending, receiving, bell) = (
+        ring(to_server, 0, true),
+        ring(to_client, 1, false),
+        ringer(bell)?,
+    );
     receiving.mask_interrupts();
     // This must wait until the server is ready, as it sets all indices to zero.
     receiving.publish();
-    Ok((MemifLink { channel, peer, sending, bell, receiving, unused_bell }, layout))
+    Ok((
+        MemifLink {
+            channel,
+            peer,
+            sending,
+            bell,
+            receiving,
+            unused_bell,
+        },
+        layout,
+    ))
 }
 
 /// Starts the thread that rings a doorbell.
@@ -128,7 +175,10 @@ fn ringer(bell: Doorbell) -> Result<Ringer, MemifError> {
 /// Tells the peer why the link cannot be set up, if it does not know.
 fn explain(channel: &ControlChannel, error: &MemifError) {
     use MemifError::{Broken, OtherInterface, UnusableMemory, Version};
-    if matches!(error, Broken(_) | UnusableMemory(_) | Version { .. } | OtherInterface { .. }) {
+    if matches!(
+        error,
+        Broken(_) | UnusableMemory(_) | Version { .. } | OtherInterface { .. }
+    ) {
         channel.refuse(error.to_string());
     }
 }
@@ -151,30 +201,73 @@ fn offer_memory(
         other => return Err(unexpected("HELLO", &other)),
     };
     if !(offer.min_version..=offer.max_version).contains(&VERSION) {
-        return Err(MemifError::Version { min: offer.min_version, max: offer.max_version });
+        return Err(MemifError::Version {
+            min: offer.min_version,
+            max: offer.max_version,
+        });
     }
     let layout = RegionLayout::new(buffers, LOG2_RING.min(offer.max_log2_ring));
     if layout.log2_ring == 0 {
-        return Err(MemifError::broken("it allows no ring of more than one frame"));
+        return Err(MemifError::broken(
+            "it allows no ring of more than one frame",
+        ));
     }
     let (memory, region) = new_region(layout)?;
     let system = || MemifError::system("make a descriptor that wakes the peer");
-    let bells = [Doorbell::new().map_err(system())?, Doorbell::new().map_err(system())?];
+    let bells = [
+        Doorbell::new().map_err(system())?,
+        Doorbell::new().map_err(system())?,
+    ];
 
-    channel
-        .send(&MemifMessage::Init { version: VERSION, id: address.id, mode: MODE_ETHERNET, name: OWN_NAME.to_owned() }, None)?;
+    channel.send(
+        &MemifMessage::Init {
+            version: VERSION,
+            id: address.id,
+            mode: MODE_ETHERNET,
+            name: OWN_NAME.to_owned(),
+        },
+        None,
+    )?;
     channel.receive_ack()?;
-    channel.send(&MemifMessage::AddRegion { index: 0, size: layout.octets() as u64 }, Some(region.as_fd()))?;
+    channel.send(
+        &MemifMessage::AddRegion {
+            index: 0,
+            size: layout.octets() as u64,
+        },
+        Some(region.as_fd()),
+    )?;
     channel.receive_ack()?;
     for (nth, bell) in bells.iter().enumerate() {
-        let RingPlace { region, offset, log2_size } = layout.ring(nth);
-        let ring = RingOffer { is_to_server: nth == 0, index: 0, region, offset, log2_size };
+        let RingPlace {
+            region,
+            offset,
+            log2_size,
+        } = layout.ring(nth);
+        let ring = RingOffer {
+            is_to_server: nth == 0,
+            index: 0,
+            region,
+            offset,
+            log2_size,
+        };
         channel.send(&MemifMessage::AddRing(ring), Some(bell.file().as_fd()))?;
         channel.receive_ack()?;
     }
-    channel.send(&MemifMessage::Connect { name: OWN_NAME.to_owned() }, None)?;
+    channel.send(
+        &MemifMessage::Connect {
+            name: OWN_NAME.to_owned(),
+        },
+        None,
+    )?;
     match channel.receive_plain("CONNECTED")? {
-        MemifMessage::Connected { name } => Ok((ClientMemory { memory, layout, bells }, peer_name(&offer.name, &name))),
+        MemifMessage::Connected { name } => Ok((
+            ClientMemory {
+                memory,
+                layout,
+                bells,
+            },
+            peer_name(&offer.name, &name),
+        )),
         other => Err(unexpected("CONNECTED", &other)),
     }
 }
@@ -183,14 +276,28 @@ fn offer_memory(
 fn new_region(layout: RegionLayout) -> Result<([SharedMemory; 2], OwnedFd), MemifError> {
     let ([to_server, to_client], fd) = SharedMemory::new(layout.octets())?;
     (0..2).for_each(|nth| layout.ring(nth).begin(&to_client));
-    let to_client = RingEnd::new(to_client, layout.ring(1), RingUse { is_client: true, sends: false });
+    let to_client = RingEnd::new(
+        to_client,
+        layout.ring(1),
+        RingUse {
+            is_client: true,
+            sends: false,
+        },
+    );
     (0..to_client.size()).for_each(|slot| to_client.set_entry(slot, layout.empty(slot)));
     Ok(([to_server, to_client.into_memory()], fd))
 }
 
 fn peer_name(program: &str, interface: &str) -> String {
-    let known: Vec<&str> = [program, interface].into_iter().filter(|name| !name.is_empty()).collect();
-    if known.is_empty() { "a peer without a name".to_owned() } else { known.join(", ") }
+    let known: Vec<&str> = [program, interface]
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .collect();
+    if known.is_empty() {
+        "a peer without a name".to_owned()
+    } else {
+        known.join(", ")
+    }
 }
 
 /// Waits for a client; returns the link.
@@ -198,15 +305,44 @@ pub(super) fn serve(address: &MemifAddress) -> Result<MemifLink, MemifError> {
     let channel = ControlChannel::accept(&address.path)?;
     let accepted = accept_memory(&channel, address.id);
     let accepted = accepted.inspect_err(|error| explain(&channel, error))?;
-    let AcceptedClient { memory: [incoming, outgoing], peer, to_server, to_client } = accepted;
-    let end = |memory, place, sends| RingEnd::new(memory, place, RingUse { is_client: false, sends });
-    let (receiving, sending) = (end(incoming, to_server.0, false), end(outgoing, to_client.0, true));
+    let AcceptedClient {
+        memory: [incoming, outgoing],
+        peer,
+        to_server,
+        to_client,
+    } = accepted;
+    let end = |memory, place, sends| {
+        RingEnd::new(
+            memory,
+            place,
+            RingUse {
+                is_client: false,
+                sends,
+            },
+        )
+    };
+    let (receiving, sending) = (
+        end(incoming, to_server.0, false),
+        end(outgoing, to_client.0, true),
+    );
     let bell = ringer(to_client.1)?;
     receiving.reset();
     sending.reset();
     receiving.mask_interrupts();
-    channel.send(&MemifMessage::Connected { name: OWN_NAME.to_owned() }, None)?;
-    Ok(MemifLink { channel, peer, sending, bell, receiving, unused_bell: to_server.1 })
+    channel.send(
+        &MemifMessage::Connected {
+            name: OWN_NAME.to_owned(),
+        },
+        None,
+    )?;
+    Ok(MemifLink {
+        channel,
+        peer,
+        sending,
+        bell,
+        receiving,
+        unused_bell: to_server.1,
+    })
 }
 
 /// The offer of a client after it was checked.
@@ -239,12 +375,19 @@ fn accept_memory(channel: &ControlChannel, id: u32) -> Result<AcceptedClient, Me
         channel.send(&MemifMessage::Ack, None)?;
     };
     let (Some(to_server), Some(to_client)) = (offer.to_server, offer.to_client) else {
-        return Err(MemifError::broken("it wants to begin without a ring in each direction"));
+        return Err(MemifError::broken(
+            "it wants to begin without a ring in each direction",
+        ));
     };
     let memory = SharedMemory::of_client(&offer.regions)?;
     to_server.0.check(&memory[0])?;
     to_client.0.check(&memory[1])?;
-    Ok(AcceptedClient { memory, peer: peer_name(&program, &interface), to_server, to_client })
+    Ok(AcceptedClient {
+        memory,
+        peer: peer_name(&program, &interface),
+        to_server,
+        to_client,
+    })
 }
 
 fn own_offer() -> ServerOffer {
@@ -262,18 +405,32 @@ fn own_offer() -> ServerOffer {
 /// Acknowledges the client's request for this interface; returns the name of its program.
 fn accept_init(channel: &ControlChannel, here: u32) -> Result<String, MemifError> {
     let (version, id, mode, name) = match channel.receive_plain("INIT")? {
-        MemifMessage::Init { version, id, mode, name } => (version, id, mode, name),
+        MemifMessage::Init {
+            version,
+            id,
+            mode,
+            name,
+        } => (version, id, mode, name),
         other => return Err(unexpected("INIT", &other)),
     };
     if version != VERSION {
-        return Err(MemifError::Version { min: version, max: version });
+        return Err(MemifError::Version {
+            min: version,
+            max: version,
+        });
     }
     let other = |wanted, here| Err(MemifError::OtherInterface { wanted, here });
     if id != here {
-        return other(format!("the interface {id}"), format!("the interface {here}"));
+        return other(
+            format!("the interface {id}"),
+            format!("the interface {here}"),
+        );
     }
     if mode != MODE_ETHERNET {
-        return other(format!("the mode {mode}"), "Ethernet, the mode 0".to_owned());
+        return other(
+            format!("the mode {mode}"),
+            "Ethernet, the mode 0".to_owned(),
+        );
     }
     channel.send(&MemifMessage::Ack, None)?;
     Ok(name)
@@ -294,14 +451,34 @@ impl ClientOffer {
 
     fn add_ring(&mut self, ring: RingOffer, fds: Vec<OwnedFd>) -> Result<(), MemifError> {
         let fd = only("ADD_RING", fds)?;
-        let bell = Doorbell::of_peer(fd).map_err(MemifError::system("look at a descriptor of the peer"))?;
-        let bell = bell.ok_or_else(|| MemifError::broken("the descriptor of its ring is no eventfd"))?;
-        let known = if ring.is_to_server { &mut self.to_server } else { &mut self.to_client };
+        let bell = Doorbell::of_peer(fd)
+            .map_err(MemifError::system("look at a descriptor of the peer"))?;
+        let bell =
+            bell.ok_or_else(|| MemifError::broken("the descriptor of its ring is no eventfd"))?;
+        let known = if ring.is_to_server {
+            &mut self.to_server
+        } else {
+            &mut self.to_client
+        };
         if ring.index != 0 || known.is_some() {
-            return Err(MemifError::broken("it adds a second ring in one direction; one queue is served"));
+            return Err(MemifError::broken(
+                "it adds a second ring in one direction; one queue is served",
+            ));
         }
-        let RingOffer { region, offset, log2_size, .. } = ring;
-        *known = Some((RingPlace { region, offset, log2_size }, bell));
+        let RingOffer {
+            region,
+            offset,
+            log2_size,
+            ..
+        } = ring;
+        *known = Some((
+            RingPlace {
+                region,
+                offset,
+                log2_size,
+            },
+            bell,
+        ));
         Ok(())
     }
 }
@@ -312,7 +489,9 @@ fn only(message: &str, mut fds: Vec<OwnedFd>) -> Result<OwnedFd, MemifError> {
         (Some(fd), 0) => Ok(fd),
         (fd, others) => {
             let count = others + usize::from(fd.is_some());
-            Err(MemifError::broken(format!("{count} descriptors came with {message}, which has one")))
+            Err(MemifError::broken(format!(
+                "{count} descriptors came with {message}, which has one"
+            )))
         }
     }
 }

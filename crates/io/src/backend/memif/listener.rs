@@ -24,7 +24,12 @@ pub(super) struct MemifListener {
 impl MemifListener {
     pub(super) fn new(path: &str) -> Result<Self, MemifError> {
         if path.starts_with('@') {
-            return seqpacket::listen(path).map(|socket| Self { socket, _file: None }).map_err(|error| refused(path, error));
+            return seqpacket::listen(path)
+                .map(|socket| Self {
+                    socket,
+                    _file: None,
+                })
+                .map_err(|error| refused(path, error));
         }
         // A client has to reach it by this path.
         if path.len() > MOST_OCTETS {
@@ -40,8 +45,13 @@ impl MemifListener {
             listening => listening,
         };
         let socket = socket.map_err(|error| refused(path, error))?;
-        let identity = place.socket().ok_or_else(|| MemifError::InUse(path.to_owned()))?;
-        Ok(Self { socket, _file: Some(SocketFile { place, identity }) })
+        let identity = place
+            .socket()
+            .ok_or_else(|| MemifError::InUse(path.to_owned()))?;
+        Ok(Self {
+            socket,
+            _file: Some(SocketFile { place, identity }),
+        })
     }
 
     pub(super) fn socket(&self) -> &OwnedFd {
@@ -54,7 +64,10 @@ fn refused(path: &str, source: io::Error) -> MemifError {
         io::ErrorKind::AddrInUse => MemifError::InUse(path.to_owned()),
         io::ErrorKind::PermissionDenied => MemifError::Denied(path.to_owned()),
         io::ErrorKind::InvalidFilename => too_long(path),
-        _ => MemifError::System { what: "listen on the socket", source },
+        _ => MemifError::System {
+            what: "listen on the socket",
+            source,
+        },
     }
 }
 
@@ -77,40 +90,60 @@ impl SocketPlace {
         if rustix::process::geteuid().is_root()
             && let Some(part) = shared_part(folder)
         {
-            return Err(MemifError::Shared { path: path.to_owned(), part: part.display().to_string() });
+            return Err(MemifError::Shared {
+                path: path.to_owned(),
+                part: part.display().to_string(),
+            });
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::openat(CWD, folder, flags, Mode::empty());
-        Ok(Self { directory: directory.map_err(|error| refused(path, error.into()))?, name: name.to_owned() })
+        Ok(Self {
+            directory: directory.map_err(|error| refused(path, error.into()))?,
+            name: name.to_owned(),
+        })
     }
 
     /// Returns a path that stays in the directory, whatever happens to the one that it was opened by.
     fn path(&self) -> String {
-        format!("/proc/self/fd/{}/{}", self.directory.as_raw_fd(), self.name.to_string_lossy())
+        format!(
+            "/proc/self/fd/{}/{}",
+            self.directory.as_raw_fd(),
+            self.name.to_string_lossy()
+        )
     }
 
     /// Returns the identity of the socket of this name, if it is one.
     fn socket(&self) -> Option<FileIdentity> {
-        let found: Stat = rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        (FileType::from_raw_mode(found.st_mode) == FileType::Socket).then_some((found.st_dev, found.st_ino))
+        let found: Stat =
+            rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        (FileType::from_raw_mode(found.st_mode) == FileType::Socket)
+            .then_some((found.st_dev, found.st_ino))
     }
 
     /// Removes the socket of this name if it is still that one.
     fn remove(&self, identity: FileIdentity) -> io::Result<()> {
         match self.socket() {
-            Some(found) if found == identity => Ok(rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty())?),
+            Some(found) if found == identity => Ok(rustix::fs::unlinkat(
+                &self.directory,
+                &self.name,
+                AtFlags::empty(),
+            )?),
             _ => Ok(()),
         }
     }
 
     /// Removes a socket without a listener.
     fn remove_left_behind(&self, path: &str) -> Result<(), MemifError> {
-        let Some(identity) = self.socket() else { return Err(MemifError::InUse(path.to_owned())) };
-        let answer = seqpacket::connect(&self.path(), STEP_LIMIT).err().and_then(|error| error.raw_os_error());
+        let Some(identity) = self.socket() else {
+            return Err(MemifError::InUse(path.to_owned()));
+        };
+        let answer = seqpacket::connect(&self.path(), STEP_LIMIT)
+            .err()
+            .and_then(|error| error.raw_os_error());
         match answer {
-            Some(libc::ECONNREFUSED) => {
-                self.remove(identity).map_err(MemifError::system("remove a socket that was left behind"))
-            }
+            Some(libc::ECONNREFUSED) => self
+                .remove(identity)
+                .map_err(MemifError::system("remove a socket that was left behind")),
             _ => Err(MemifError::InUse(path.to_owned())),
         }
     }
@@ -131,9 +164,14 @@ impl Drop for SocketFile {
 /// Returns the part of a path that users can change who are neither root nor the one who called sudo: in a directory with the sticky bit they cannot
 /// change what belongs to others. Members of the group of a directory are those that its owner admits.
 fn shared_part(folder: &Path) -> Option<PathBuf> {
-    let caller = std::env::var("SUDO_UID").ok().and_then(|user| user.parse().ok()).unwrap_or(0);
+    let caller = std::env::var("SUDO_UID")
+        .ok()
+        .and_then(|user| user.parse().ok())
+        .unwrap_or(0);
     let is_shared = |part: &&Path| {
-        let Ok(found) = std::fs::symlink_metadata(part) else { return false };
+        let Ok(found) = std::fs::symlink_metadata(part) else {
+            return false;
+        };
         let is_for_all = found.is_dir() && found.mode() & 0o1002 == 0o0002;
         is_for_all || (found.uid() != 0 && found.uid() != caller)
     };
@@ -148,10 +186,14 @@ mod tests {
 
     /// A directory of our own with a socket that listens in `in`, and `precious/socket`, which is somebody else's file.
     fn listening(name: &str) -> (PathBuf, MemifListener) {
-        let directory = std::env::temp_dir().join(format!("sb-{}-listener-{name}", std::process::id()));
-        ["in", "precious"].iter().for_each(|name| fs::create_dir_all(directory.join(name)).expect("a directory"));
+        let directory =
+            std::env::temp_dir().join(format!("sb-{}-listener-{name}", std::process::id()));
+        ["in", "precious"]
+            .iter()
+            .for_each(|name| fs::create_dir_all(directory.join(name)).expect("a directory"));
         fs::write(directory.join("precious/socket"), "precious").expect("a file");
-        let listener = MemifListener::new(&directory.join("in/socket").display().to_string()).expect("our own directory");
+        let listener = MemifListener::new(&directory.join("in/socket").display().to_string())
+            .expect("our own directory");
         assert!(directory.join("in/socket").exists());
         (directory, listener)
     }
@@ -162,8 +204,14 @@ mod tests {
         fs::rename(directory.join("in"), directory.join("moved")).expect("our own");
         symlink(directory.join("precious"), directory.join("in")).expect("a link");
         drop(listener);
-        assert_eq!(fs::read_to_string(directory.join("precious/socket")).expect("it stays"), "precious");
-        assert!(!directory.join("moved/socket").exists(), "the socket is ours to remove");
+        assert_eq!(
+            fs::read_to_string(directory.join("precious/socket")).expect("it stays"),
+            "precious"
+        );
+        assert!(
+            !directory.join("moved/socket").exists(),
+            "the socket is ours to remove"
+        );
         fs::remove_dir_all(directory).expect("removed");
     }
 

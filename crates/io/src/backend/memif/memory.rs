@@ -16,11 +16,21 @@ pub(super) struct SharedMemory {
 impl SharedMemory {
     /// Makes the only region of a client, for both halves, and returns its descriptor for the server.
     pub(super) fn new(octets: usize) -> Result<([Self; 2], OwnedFd), MemifError> {
-        let fd = memfd::create(c"sixbench-memif", octets)
-            .map_err(MemifError::system("make the memory that is shared with the peer"))?;
-        let half = || MemoryMapping::shared(&fd, octets, 0).map(|mapping| Self { regions: vec![mapping] });
+        let fd = memfd::create(c"sixbench-memif", octets).map_err(MemifError::system(
+            "make the memory that is shared with the peer",
+        ))?;
+        let half = || {
+            MemoryMapping::shared(&fd, octets, 0).map(|mapping| Self {
+                regions: vec![mapping],
+            })
+        };
         let both = half().and_then(|one| Ok([one, half()?]));
-        Ok((both.map_err(MemifError::system("map the memory that is shared with the peer"))?, fd))
+        Ok((
+            both.map_err(MemifError::system(
+                "map the memory that is shared with the peer",
+            ))?,
+            fd,
+        ))
     }
 
     /// Maps the regions of a client for both halves, each with the size that it said.
@@ -29,13 +39,18 @@ impl SharedMemory {
     /// One cannot be touched safely, or is not as large as the client said. A file that may shrink is refused, as memory behind its end kills
     /// whoever touches it. What remains: a client may punch holes into its file. These fill with zeroes, unless the machine has no memory left.
     pub(super) fn of_client(claimed: &[(u64, OwnedFd)]) -> Result<[Self; 2], MemifError> {
-        let total = claimed.iter().try_fold(0u64, |total, (size, _)| total.checked_add(*size));
+        let total = claimed
+            .iter()
+            .try_fold(0u64, |total, (size, _)| total.checked_add(*size));
         if total.is_none_or(|total| total > MOST_MAPPED) {
             let what = format!("its regions have more than {} MiB", MOST_MAPPED >> 20);
             return Err(MemifError::UnusableMemory(what));
         }
         let half = || {
-            let regions = claimed.iter().map(|(size, fd)| map_checked(*size, fd)).collect::<Result<_, _>>()?;
+            let regions = claimed
+                .iter()
+                .map(|(size, fd)| map_checked(*size, fd))
+                .collect::<Result<_, _>>()?;
             Ok(Self { regions })
         };
         Ok([half()?, half()?])
@@ -52,8 +67,16 @@ impl SharedMemory {
     /// # Errors
     /// It does not.
     #[inline]
-    pub(super) fn find(&self, index: u16, offset: u32, octets: usize) -> Result<&MemoryMapping, MemifError> {
-        let region = self.regions.get(usize::from(index)).ok_or_else(|| no_region(index))?;
+    pub(super) fn find(
+        &self,
+        index: u16,
+        offset: u32,
+        octets: usize,
+    ) -> Result<&MemoryMapping, MemifError> {
+        let region = self
+            .regions
+            .get(usize::from(index))
+            .ok_or_else(|| no_region(index))?;
         match (offset as usize).checked_add(octets) {
             Some(end) if end <= region.length() => Ok(region),
             _ => Err(outside(index, offset, octets, region.length())),
@@ -68,19 +91,26 @@ fn no_region(index: u16) -> MemifError {
 
 #[cold]
 fn outside(index: u16, offset: u32, octets: usize, length: usize) -> MemifError {
-    MemifError::broken(format!("it names {octets} octets at {offset} of region {index}, which has {length}"))
+    MemifError::broken(format!(
+        "it names {octets} octets at {offset} of region {index}, which has {length}"
+    ))
 }
 
 fn map_checked(size: u64, fd: &OwnedFd) -> Result<MemoryMapping, MemifError> {
     // The order matters: once a file cannot shrink, its length is the least that it will ever have.
     if !memfd::cannot_shrink(fd) {
-        return Err(MemifError::UnusableMemory("it is not sealed against shrinking (F_SEAL_SHRINK)".to_owned()));
+        return Err(MemifError::UnusableMemory(
+            "it is not sealed against shrinking (F_SEAL_SHRINK)".to_owned(),
+        ));
     }
     let length = memfd::length(fd).map_err(MemifError::system("measure the memory of the peer"))?;
     if size == 0 || size > length {
-        return Err(MemifError::broken(format!("it announces a region of {size} octets, and its file has {length}")));
+        return Err(MemifError::broken(format!(
+            "it announces a region of {size} octets, and its file has {length}"
+        )));
     }
-    MemoryMapping::shared(fd, size as usize, 0).map_err(MemifError::system("map the memory of the peer"))
+    MemoryMapping::shared(fd, size as usize, 0)
+        .map_err(MemifError::system("map the memory of the peer"))
 }
 
 #[cfg(test)]
@@ -89,7 +119,10 @@ mod tests {
     use std::fs::File;
 
     fn refused(claimed: Vec<(u64, OwnedFd)>) -> String {
-        SharedMemory::of_client(&claimed).err().expect("refused").to_string()
+        SharedMemory::of_client(&claimed)
+            .err()
+            .expect("refused")
+            .to_string()
     }
 
     fn sealed() -> OwnedFd {
@@ -99,7 +132,10 @@ mod tests {
     #[test]
     fn a_region_is_no_larger_than_its_file() {
         SharedMemory::of_client(&[(8192, sealed()), (4096, sealed())]).expect("as large as said");
-        assert!(refused(vec![(8193, sealed())]).contains("a region of 8193 octets, and its file has 8192"));
+        assert!(
+            refused(vec![(8193, sealed())])
+                .contains("a region of 8193 octets, and its file has 8192")
+        );
         assert!(refused(vec![(0, sealed())]).contains("a region of 0 octets"));
     }
 
@@ -120,15 +156,26 @@ mod tests {
 
     #[test]
     fn a_client_does_not_make_us_map_whatever_it_likes() {
-        assert!(refused(vec![(MOST_MAPPED, sealed()), (1, sealed())]).contains("more than 1024 MiB"));
-        assert!(refused(vec![(u64::MAX, sealed()), (u64::MAX, sealed())]).contains("more than 1024 MiB"));
+        assert!(
+            refused(vec![(MOST_MAPPED, sealed()), (1, sealed())]).contains("more than 1024 MiB")
+        );
+        assert!(
+            refused(vec![(u64::MAX, sealed()), (u64::MAX, sealed())])
+                .contains("more than 1024 MiB")
+        );
     }
 
     #[test]
     fn octets_outside_of_the_regions_are_not_found() {
         let ([memory, _], _) = SharedMemory::new(8192).expect("memory");
         assert!(memory.find(0, 8191, 1).is_ok() && memory.find(0, 0, 8192).is_ok());
-        let error = |index, offset, octets| memory.find(index, offset, octets).err().expect("outside").to_string();
+        let error = |index, offset, octets| {
+            memory
+                .find(index, offset, octets)
+                .err()
+                .expect("outside")
+                .to_string()
+        };
         assert!(error(0, 8191, 2).contains("2 octets at 8191 of region 0, which has 8192"));
         assert!(error(0, u32::MAX, usize::MAX).contains("of region 0, which has 8192"));
         assert!(error(1, 0, 1).contains("the region 1, which there is not"));

@@ -26,7 +26,12 @@ pub(super) enum MemifMessage {
     /// The first message, with the capabilities of the server.
     Hello(ServerOffer),
     /// The interface that the client wants.
-    Init { version: u16, id: u32, mode: u8, name: String },
+    Init {
+        version: u16,
+        id: u32,
+        mode: u8,
+        name: String,
+    },
     /// Memory, whose descriptor comes with the message.
     AddRegion { index: u16, size: u64 },
     /// A ring in that memory; the descriptor that wakes its reader comes with the message.
@@ -94,17 +99,33 @@ impl MemifMessage {
 
     /// Returns the message as octets.
     pub(super) fn encode(&self) -> [u8; MESSAGE_OCTETS] {
-        let mut out = FieldWriter { octets: [0; MESSAGE_OCTETS], at: 0 };
+        let mut out = FieldWriter {
+            octets: [0; MESSAGE_OCTETS],
+            at: 0,
+        };
         out.put(self.number().to_ne_bytes());
         match self {
             Self::Ack => {}
             Self::Hello(offer) => {
                 out.put_text(&offer.name, NAME_OCTETS);
-                let limits = [offer.min_version, offer.max_version, offer.max_region, offer.max_to_client, offer.max_to_server];
-                limits.into_iter().for_each(|limit| out.put(limit.to_ne_bytes()));
+                let limits = [
+                    offer.min_version,
+                    offer.max_version,
+                    offer.max_region,
+                    offer.max_to_client,
+                    offer.max_to_server,
+                ];
+                limits
+                    .into_iter()
+                    .for_each(|limit| out.put(limit.to_ne_bytes()));
                 out.put([offer.max_log2_ring]);
             }
-            Self::Init { version, id, mode, name } => {
+            Self::Init {
+                version,
+                id,
+                mode,
+                name,
+            } => {
                 out.put(version.to_ne_bytes());
                 out.put(id.to_ne_bytes());
                 out.put([*mode]);
@@ -136,30 +157,58 @@ impl MemifMessage {
     /// # Errors
     /// It has a wrong length or an unknown type.
     pub(super) fn decode(octets: &[u8]) -> Result<Self, MemifError> {
-        let wrong_length =
-            || MemifError::broken(format!("a message of {} octets, where each has {MESSAGE_OCTETS}", octets.len()));
-        let octets = octets.first_chunk::<MESSAGE_OCTETS>().filter(|all| all.len() == octets.len()).ok_or_else(wrong_length)?;
+        let wrong_length = || {
+            MemifError::broken(format!(
+                "a message of {} octets, where each has {MESSAGE_OCTETS}",
+                octets.len()
+            ))
+        };
+        let octets = octets
+            .first_chunk::<MESSAGE_OCTETS>()
+            .filter(|all| all.len() == octets.len())
+            .ok_or_else(wrong_length)?;
         let mut fields = FieldReader { octets, at: 0 };
         let number = u16::from_ne_bytes(fields.take());
         Ok(match number {
             1 => Self::Ack,
             2 => Self::Hello(fields.server_offer()),
             3 => {
-                let (version, id) = (u16::from_ne_bytes(fields.take()), u32::from_ne_bytes(fields.take()));
+                let (version, id) = (
+                    u16::from_ne_bytes(fields.take()),
+                    u32::from_ne_bytes(fields.take()),
+                );
                 let [mode] = fields.take();
                 // This end requires no secret, so any secret is accepted.
                 let _secret: [u8; SECRET_OCTETS] = fields.take();
-                Self::Init { version, id, mode, name: fields.text::<NAME_OCTETS>() }
+                Self::Init {
+                    version,
+                    id,
+                    mode,
+                    name: fields.text::<NAME_OCTETS>(),
+                }
             }
-            4 => Self::AddRegion { index: u16::from_ne_bytes(fields.take()), size: u64::from_ne_bytes(fields.take()) },
+            4 => Self::AddRegion {
+                index: u16::from_ne_bytes(fields.take()),
+                size: u64::from_ne_bytes(fields.take()),
+            },
             5 => Self::AddRing(fields.ring_offer()),
-            6 => Self::Connect { name: fields.text::<NAME_OCTETS>() },
-            7 => Self::Connected { name: fields.text::<NAME_OCTETS>() },
+            6 => Self::Connect {
+                name: fields.text::<NAME_OCTETS>(),
+            },
+            7 => Self::Connected {
+                name: fields.text::<NAME_OCTETS>(),
+            },
             8 => {
                 let _code: [u8; 4] = fields.take();
-                Self::Disconnect { reason: fields.text::<REASON_OCTETS>() }
+                Self::Disconnect {
+                    reason: fields.text::<REASON_OCTETS>(),
+                }
             }
-            _ => return Err(MemifError::broken(format!("a message of the unknown type {number}"))),
+            _ => {
+                return Err(MemifError::broken(format!(
+                    "a message of the unknown type {number}"
+                )));
+            }
         })
     }
 }
@@ -178,7 +227,10 @@ impl FieldWriter {
 
     /// Writes a zero-terminated text, truncated to its field.
     fn put_text(&mut self, text: &str, room: usize) {
-        for (to, from) in self.octets[self.at..self.at + room - 1].iter_mut().zip(text.bytes()) {
+        for (to, from) in self.octets[self.at..self.at + room - 1]
+            .iter_mut()
+            .zip(text.bytes())
+        {
             *to = from;
         }
         self.at += room;
@@ -205,23 +257,48 @@ impl FieldReader<'_> {
         field
             .into_iter()
             .take_while(|octet| *octet != 0)
-            .map(|octet| if is_printable(octet) { octet.into() } else { '?' })
+            .map(|octet| {
+                if is_printable(octet) {
+                    octet.into()
+                } else {
+                    '?'
+                }
+            })
             .collect()
     }
 
     fn server_offer(&mut self) -> ServerOffer {
         let name = self.text::<NAME_OCTETS>();
-        let [min_version, max_version, max_region, max_to_client, max_to_server] =
-            std::array::from_fn(|_| u16::from_ne_bytes(self.take()));
+        let [
+            min_version,
+            max_version,
+            max_region,
+            max_to_client,
+            max_to_server,
+        ] = std::array::from_fn(|_| u16::from_ne_bytes(self.take()));
         let [max_log2_ring] = self.take();
-        ServerOffer { name, min_version, max_version, max_region, max_to_client, max_to_server, max_log2_ring }
+        ServerOffer {
+            name,
+            min_version,
+            max_version,
+            max_region,
+            max_to_client,
+            max_to_server,
+            max_log2_ring,
+        }
     }
 
     fn ring_offer(&mut self) -> RingOffer {
         let [flags, index, region] = std::array::from_fn(|_| u16::from_ne_bytes(self.take()));
         let offset = u32::from_ne_bytes(self.take());
         let [log2_size] = self.take();
-        RingOffer { is_to_server: flags & FLAG_TO_SERVER != 0, index, region, offset, log2_size }
+        RingOffer {
+            is_to_server: flags & FLAG_TO_SERVER != 0,
+            index,
+            region,
+            offset,
+            log2_size,
+        }
     }
 }
 
@@ -243,20 +320,46 @@ mod tests {
 
     #[test]
     fn every_message_is_read_as_it_was_written() {
-        let ring = RingOffer { is_to_server: true, index: 1, region: 2, offset: 0x12345, log2_size: 11 };
+        let ring = RingOffer {
+            is_to_server: true,
+            index: 1,
+            region: 2,
+            offset: 0x12345,
+            log2_size: 11,
+        };
         let messages = [
             MemifMessage::Ack,
             MemifMessage::Hello(offer()),
-            MemifMessage::Init { version: VERSION, id: 7, mode: MODE_ETHERNET, name: "sixbench".to_owned() },
-            MemifMessage::AddRegion { index: 3, size: 1 << 40 },
+            MemifMessage::Init {
+                version: VERSION,
+                id: 7,
+                mode: MODE_ETHERNET,
+                name: "sixbench".to_owned(),
+            },
+            MemifMessage::AddRegion {
+                index: 3,
+                size: 1 << 40,
+            },
             MemifMessage::AddRing(ring),
-            MemifMessage::AddRing(RingOffer { is_to_server: false, ..ring }),
-            MemifMessage::Connect { name: "left".to_owned() },
-            MemifMessage::Connected { name: String::new() },
-            MemifMessage::Disconnect { reason: "ID not found".to_owned() },
+            MemifMessage::AddRing(RingOffer {
+                is_to_server: false,
+                ..ring
+            }),
+            MemifMessage::Connect {
+                name: "left".to_owned(),
+            },
+            MemifMessage::Connected {
+                name: String::new(),
+            },
+            MemifMessage::Disconnect {
+                reason: "ID not found".to_owned(),
+            },
         ];
         for message in messages {
-            assert_eq!(MemifMessage::decode(&message.encode()).expect("a message"), message);
+            assert_eq!(
+                MemifMessage::decode(&message.encode()).expect("a message"),
+                message
+            );
         }
     }
 
@@ -265,36 +368,87 @@ mod tests {
         let hello = MemifMessage::Hello(offer()).encode();
         assert_eq!(&hello[..11], b"\x02\0VPP 26.06");
         assert_eq!(hello[34..45], [0, 2, 0, 2, 255, 0, 1, 0, 2, 0, 14]);
-        let init = MemifMessage::Init { version: VERSION, id: 7, mode: MODE_ETHERNET, name: "x".to_owned() }.encode();
-        assert_eq!((&init[..9], init[33]), (&[3, 0, 0, 2, 7, 0, 0, 0, 0][..], b'x'));
-        let ring = RingOffer { is_to_server: true, index: 1, region: 2, offset: 0x4321, log2_size: 11 };
-        assert_eq!(MemifMessage::AddRing(ring).encode()[..13], [5, 0, 1, 0, 1, 0, 2, 0, 0x21, 0x43, 0, 0, 11]);
-        assert_eq!(MemifMessage::AddRegion { index: 3, size: 0x1234 }.encode()[..8], [4, 0, 3, 0, 0x34, 0x12, 0, 0]);
-        assert_eq!(MemifMessage::Disconnect { reason: "no".to_owned() }.encode()[..9], *b"\x08\0\0\0\0\0no\0");
+        let init = MemifMessage::Init {
+            version: VERSION,
+            id: 7,
+            mode: MODE_ETHERNET,
+            name: "x".to_owned(),
+        }
+        .encode();
+        assert_eq!(
+            (&init[..9], init[33]),
+            (&[3, 0, 0, 2, 7, 0, 0, 0, 0][..], b'x')
+        );
+        let ring = RingOffer {
+            is_to_server: true,
+            index: 1,
+            region: 2,
+            offset: 0x4321,
+            log2_size: 11,
+        };
+        assert_eq!(
+            MemifMessage::AddRing(ring).encode()[..13],
+            [5, 0, 1, 0, 1, 0, 2, 0, 0x21, 0x43, 0, 0, 11]
+        );
+        assert_eq!(
+            MemifMessage::AddRegion {
+                index: 3,
+                size: 0x1234
+            }
+            .encode()[..8],
+            [4, 0, 3, 0, 0x34, 0x12, 0, 0]
+        );
+        assert_eq!(
+            MemifMessage::Disconnect {
+                reason: "no".to_owned()
+            }
+            .encode()[..9],
+            *b"\x08\0\0\0\0\0no\0"
+        );
     }
 
     #[test]
     fn texts_are_cut_to_their_field_and_shown_as_plain_text() {
-        let long = MemifMessage::Connect { name: "n".repeat(40) }.encode();
-        let MemifMessage::Connect { name } = MemifMessage::decode(&long).expect("a message") else { panic!("another message") };
+        let long = MemifMessage::Connect {
+            name: "n".repeat(40),
+        }
+        .encode();
+        let MemifMessage::Connect { name } = MemifMessage::decode(&long).expect("a message") else {
+            panic!("another message")
+        };
         assert_eq!(name, "n".repeat(31));
-        let mut strange = MemifMessage::Disconnect { reason: String::new() }.encode();
+        let mut strange = MemifMessage::Disconnect {
+            reason: String::new(),
+        }
+        .encode();
         strange[6..].fill(b'<');
         strange[8..10].copy_from_slice(&[0x1b, 0xff]);
         let read = MemifMessage::decode(&strange).expect("a message");
-        assert_eq!(read, MemifMessage::Disconnect { reason: format!("<<??{}", "<".repeat(92)) });
+        assert_eq!(
+            read,
+            MemifMessage::Disconnect {
+                reason: format!("<<??{}", "<".repeat(92))
+            }
+        );
     }
 
     #[test]
     fn other_lengths_and_types_are_refused() {
         for length in [0, 1, 127, 129] {
-            let error = MemifMessage::decode(&vec![1; length]).expect_err("no message").to_string();
-            assert!(error.contains(&format!("a message of {length} octets, where each has 128")), "{error}");
+            let error = MemifMessage::decode(&vec![1; length])
+                .expect_err("no message")
+                .to_string();
+            assert!(
+                error.contains(&format!("a message of {length} octets, where each has 128")),
+                "{error}"
+            );
         }
         for number in [0, 9, 0x0100] {
             let mut octets = MemifMessage::Ack.encode();
             octets[..2].copy_from_slice(&u16::to_ne_bytes(number));
-            let error = MemifMessage::decode(&octets).expect_err("no message").to_string();
+            let error = MemifMessage::decode(&octets)
+                .expect_err("no message")
+                .to_string();
             assert!(error.contains(&format!("unknown type {number}")), "{error}");
         }
     }

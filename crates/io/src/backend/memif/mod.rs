@@ -72,23 +72,42 @@ fn open_client(request: &PortRequest<'_>) -> Result<Port, PortError> {
 }
 
 fn open_server(request: &PortRequest<'_>) -> Result<Port, PortError> {
-    open(&SERVER, request, |address| Ok((handshake::serve(address)?, None)))
+    open(&SERVER, request, |address| {
+        Ok((handshake::serve(address)?, None))
+    })
 }
 
 fn open(
     info: &BackendInfo,
     request: &PortRequest<'_>,
-    connect: impl FnOnce(&MemifAddress) -> Result<(handshake::MemifLink, Option<handshake::RegionLayout>), MemifError>,
+    connect: impl FnOnce(
+        &MemifAddress,
+    )
+        -> Result<(handshake::MemifLink, Option<handshake::RegionLayout>), MemifError>,
 ) -> Result<Port, PortError> {
     let name = format!("{}:{}", info.word, request.address);
     request.check_plain(&name, info.title)?;
-    let fail = |error: MemifError| PortError::Peer { port: name.clone(), what: error.to_string() };
+    let fail = |error: MemifError| PortError::Peer {
+        port: name.clone(),
+        what: error.to_string(),
+    };
     let address = MemifAddress::parse(request.address).map_err(fail)?;
     let (link, layout) = connect(&address).map_err(fail)?;
-    let how = format!("{} of {} (rings of {} frames in shared memory)", info.title, link.peer, link.sending.size());
+    let how = format!(
+        "{} of {} (rings of {} frames in shared memory)",
+        info.title,
+        link.peer,
+        link.sending.size()
+    );
     let longest = buffer_octets((request.settings.longest_frame as usize).max(LEAST_SENDING));
     let halves = port::halves(&name, link, layout, longest);
-    Ok(Port { mac: address.mac(info.word), name, how, node: None, queues: vec![halves] })
+    Ok(Port {
+        mac: address.mac(info.word),
+        name,
+        how,
+        node: None,
+        queues: vec![halves],
+    })
 }
 
 #[cfg(test)]
@@ -98,6 +117,9 @@ mod tests {
     #[test]
     fn buffers_have_room_for_a_frame_and_spread_over_the_cache() {
         let octets = [60, 80, 128, 129, 257, 1514, 2048, 9014];
-        assert_eq!(octets.map(buffer_octets), [64, 128, 128, 192, 320, 1600, 2112, 9024]);
+        assert_eq!(
+            octets.map(buffer_octets),
+            [64, 128, 128, 192, 320, 1600, 2112, 9024]
+        );
     }
 }

@@ -30,7 +30,10 @@ struct LinkShared {
 impl LinkShared {
     #[cold]
     fn fail(&self, error: &MemifError) -> PortError {
-        PortError::Peer { port: self.name.clone(), what: error.to_string() }
+        PortError::Peer {
+            port: self.name.clone(),
+            what: error.to_string(),
+        }
     }
 
     fn check(&self) -> Result<(), PortError> {
@@ -39,23 +42,63 @@ impl LinkShared {
 }
 
 /// Returns the halves of a link; `layout` is that of the memory, if it is our own.
-pub(super) fn halves(name: &str, link: MemifLink, layout: Option<RegionLayout>, longest: usize) -> Halves {
-    let MemifLink { channel, sending, bell, receiving, unused_bell, .. } = link;
-    let shared = Arc::new(LinkShared { name: name.to_owned(), channel, _unused_bell: unused_bell });
+pub(super) fn halves(
+    name: &str,
+    link: MemifLink,
+    layout: Option<RegionLayout>,
+    longest: usize,
+) -> Halves {
+    let MemifLink {
+        channel,
+        sending,
+        bell,
+        receiving,
+        unused_bell,
+        ..
+    } = link;
+    let shared = Arc::new(LinkShared {
+        name: name.to_owned(),
+        channel,
+        _unused_bell: unused_bell,
+    });
     let slots = usize::from(sending.size());
-    let way_out = Arc::new(Mutex::new(WayOut { end: sending, bell, layout }));
+    let way_out = Arc::new(Mutex::new(WayOut {
+        end: sending,
+        bell,
+        layout,
+    }));
     let transmit: Box<dyn Transmit> = match layout {
         Some(layout) => {
             let spare = vec![0; layout.buffers.sending].into_boxed_slice();
-            Box::new(ClientTransmit { way_out: way_out.clone(), layout, slots, spare, full: 0, shared: shared.clone() })
+            Box::new(ClientTransmit {
+                way_out: way_out.clone(),
+                layout,
+                slots,
+                spare,
+                full: 0,
+                shared: shared.clone(),
+            })
         }
         None => {
             let buffers = vec![0; longest * BATCH].into_boxed_slice();
-            Box::new(ServerTransmit { way_out: way_out.clone(), longest, buffers, full: 0, shared: shared.clone() })
+            Box::new(ServerTransmit {
+                way_out: way_out.clone(),
+                longest,
+                buffers,
+                full: 0,
+                shared: shared.clone(),
+            })
         }
     };
     let frame = vec![0; MOST_OCTETS].into_boxed_slice();
-    let receive = Box::new(MemifReceive { end: receiving, layout, frame, looks: 0, way_out, shared });
+    let receive = Box::new(MemifReceive {
+        end: receiving,
+        layout,
+        frame,
+        looks: 0,
+        way_out,
+        shared,
+    });
     Halves { transmit, receive }
 }
 
@@ -85,13 +128,26 @@ impl WayOut {
         }
     }
 
-    fn put_into_own(&mut self, frame: &[u8], layout: RegionLayout, free: u16) -> Result<bool, MemifError> {
+    fn put_into_own(
+        &mut self,
+        frame: &[u8],
+        layout: RegionLayout,
+        free: u16,
+    ) -> Result<bool, MemifError> {
         if free == 0 || frame.len() > layout.buffers.sending {
             return Ok(false);
         }
         let offset = layout.answering(self.end.slot(0));
         self.end.memory().region(0).copy_from(offset, frame);
-        self.end.set_entry(0, RingEntry { flags: 0, region: 0, octets: frame.len() as u32, offset: offset as u32 });
+        self.end.set_entry(
+            0,
+            RingEntry {
+                flags: 0,
+                region: 0,
+                octets: frame.len() as u32,
+                offset: offset as u32,
+            },
+        );
         self.end.advance(1);
         Ok(true)
     }
@@ -112,7 +168,14 @@ impl WayOut {
             let (part, after) = rest.split_at(room.min(rest.len()));
             region.copy_from(entry.offset as usize, part);
             let flags = if after.is_empty() { 0 } else { FLAG_NEXT };
-            self.end.set_entry(taken, RingEntry { flags, octets: part.len() as u32, ..entry });
+            self.end.set_entry(
+                taken,
+                RingEntry {
+                    flags,
+                    octets: part.len() as u32,
+                    ..entry
+                },
+            );
             (rest, taken) = (after, taken + 1);
             if rest.is_empty() {
                 self.end.advance(taken);
@@ -146,7 +209,9 @@ struct ClientTransmit {
 impl ClientTransmit {
     /// Fills up to `wanted` frames; returns how many found room, or `None` while an answer is being sent.
     fn fill_ring(&self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
-        let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
+        let Some(mut turn) = try_take(&self.way_out) else {
+            return Ok(None);
+        };
         let free = turn.end.available()?.min(wanted as u16);
         let (memory, room) = (turn.end.memory().region(0), self.layout.buffers.sending);
         for nth in 0..free {
@@ -157,9 +222,22 @@ impl ClientTransmit {
             // promise: there is no other writer while it lives. That is accepted, since a frame would have to be copied otherwise. `fill` writes
             // octets and reads none, no length, offset or index comes from a buffer, and what a peer can do to the octets of a frame is seen when
             // it comes back.
-            let octets = fill(usize::from(slot), unsafe { memory.octets_mut(offset, room) });
-            assert!(octets <= room, "a frame of {octets} octets in a buffer of {room}");
-            turn.end.set_entry(nth, RingEntry { flags: 0, region: 0, octets: octets as u32, offset: offset as u32 });
+            let octets = fill(usize::from(slot), unsafe {
+                memory.octets_mut(offset, room)
+            });
+            assert!(
+                octets <= room,
+                "a frame of {octets} octets in a buffer of {room}"
+            );
+            turn.end.set_entry(
+                nth,
+                RingEntry {
+                    flags: 0,
+                    region: 0,
+                    octets: octets as u32,
+                    offset: offset as u32,
+                },
+            );
         }
         if free > 0 {
             turn.end.advance(free);
@@ -176,13 +254,20 @@ impl Transmit for ClientTransmit {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let wanted = wanted.min(BATCH);
-        let sent = self.fill_ring(wanted, fill).map_err(|error| self.shared.fail(&error))?;
-        let Some(sent) = sent else { return Ok(Sent::default()) };
+        let sent = self
+            .fill_ring(wanted, fill)
+            .map_err(|error| self.shared.fail(&error))?;
+        let Some(sent) = sent else {
+            return Ok(Sent::default());
+        };
         for _ in sent..wanted {
             fill(self.slots, &mut self.spare);
         }
         note_full(sent < wanted, &mut self.full, &self.shared)?;
-        Ok(Sent { taken: wanted, refused: wanted - sent })
+        Ok(Sent {
+            taken: wanted,
+            refused: wanted - sent,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {
@@ -201,10 +286,21 @@ struct ServerTransmit {
 
 impl ServerTransmit {
     /// Fills and copies `wanted` frames; returns how many found room, or `None` while an answer is being sent.
-    fn copy_out(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Option<usize>, MemifError> {
-        let Some(mut turn) = try_take(&self.way_out) else { return Ok(None) };
+    fn copy_out(
+        &mut self,
+        wanted: usize,
+        fill: &mut Fill<'_>,
+    ) -> Result<Option<usize>, MemifError> {
+        let Some(mut turn) = try_take(&self.way_out) else {
+            return Ok(None);
+        };
         let mut sent = 0;
-        for (slot, buffer) in self.buffers.chunks_exact_mut(self.longest).enumerate().take(wanted) {
+        for (slot, buffer) in self
+            .buffers
+            .chunks_exact_mut(self.longest)
+            .enumerate()
+            .take(wanted)
+        {
             let octets = fill(slot, buffer);
             // After a frame without room, a shorter one is not sent either, to keep the order.
             if sent == slot && turn.put(&buffer[..octets])? {
@@ -225,10 +321,17 @@ impl Transmit for ServerTransmit {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         let wanted = wanted.min(BATCH);
-        let sent = self.copy_out(wanted, fill).map_err(|error| self.shared.fail(&error))?;
-        let Some(sent) = sent else { return Ok(Sent::default()) };
+        let sent = self
+            .copy_out(wanted, fill)
+            .map_err(|error| self.shared.fail(&error))?;
+        let Some(sent) = sent else {
+            return Ok(Sent::default());
+        };
         note_full(sent < wanted, &mut self.full, &self.shared)?;
-        Ok(Sent { taken: wanted, refused: wanted - sent })
+        Ok(Sent {
+            taken: wanted,
+            refused: wanted - sent,
+        })
     }
 
     fn check_link(&self) -> Result<(), PortError> {
@@ -258,12 +361,16 @@ impl MemifReceive {
         if let Some(layout) = self.layout {
             let slot = self.end.slot(nth);
             let empty = layout.empty(slot);
-            if (entry.region, entry.offset) != (empty.region, empty.offset) || entry.octets > empty.octets {
+            if (entry.region, entry.offset) != (empty.region, empty.offset)
+                || entry.octets > empty.octets
+            {
                 return Err(strange(entry, empty));
             }
         }
         let region = self.end.memory().find(entry.region, entry.offset, length)?;
-        let Some(room) = self.frame.get_mut(*octets..*octets + length) else { return Err(too_long()) };
+        let Some(room) = self.frame.get_mut(*octets..*octets + length) else {
+            return Err(too_long());
+        };
         region.copy_to(entry.offset as usize, room);
         *octets += length;
         Ok(entry.flags)
@@ -276,7 +383,9 @@ impl MemifReceive {
         while self.copy_part(nth, &mut octets)? & FLAG_NEXT != 0 {
             nth += 1;
             if nth == available {
-                return Err(MemifError::broken("it hands over the beginning of a frame without its end"));
+                return Err(MemifError::broken(
+                    "it hands over the beginning of a frame without its end",
+                ));
             }
         }
         Ok((octets, nth + 1))
@@ -309,7 +418,12 @@ impl MemifReceive {
 
 #[cold]
 fn strange(entry: RingEntry, empty: RingEntry) -> MemifError {
-    let RingEntry { region, octets, offset, .. } = entry;
+    let RingEntry {
+        region,
+        octets,
+        offset,
+        ..
+    } = entry;
     MemifError::broken(format!(
         "it hands over {octets} octets at {offset} of region {region}, where its buffer has {} at {}",
         empty.octets, empty.offset
@@ -318,12 +432,16 @@ fn strange(entry: RingEntry, empty: RingEntry) -> MemifError {
 
 #[cold]
 fn too_long() -> MemifError {
-    MemifError::broken(format!("it hands over a frame of more than {MOST_OCTETS} octets"))
+    MemifError::broken(format!(
+        "it hands over a frame of more than {MOST_OCTETS} octets"
+    ))
 }
 
 impl Receive for MemifReceive {
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
-        let frames = self.take_frames(each).map_err(|error| self.shared.fail(&error))?;
+        let frames = self
+            .take_frames(each)
+            .map_err(|error| self.shared.fail(&error))?;
         self.looks = if frames == 0 { self.looks + 1 } else { 0 };
         if self.looks >= LOOKS_IN_A_ROW {
             self.looks = 0;
@@ -334,7 +452,9 @@ impl Receive for MemifReceive {
 
     /// Sends one frame. If the ring is full, the frame is lost, as on a wire; a caller that needs an answer sends it again.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        let Some(mut turn) = take_soon(&self.way_out) else { return Ok(()) };
+        let Some(mut turn) = take_soon(&self.way_out) else {
+            return Ok(());
+        };
         if turn.put(frame).map_err(|error| self.shared.fail(&error))? {
             turn.publish();
         }

@@ -39,10 +39,16 @@ impl RingPlace {
     /// Fails if there cannot be a ring at this place.
     pub(super) fn check(self, memory: &SharedMemory) -> Result<(), MemifError> {
         if !(1..=MOST_LOG2_RING).contains(&self.log2_size) {
-            return Err(MemifError::broken(format!("it wants a ring of 2^{} frames", self.log2_size)));
+            return Err(MemifError::broken(format!(
+                "it wants a ring of 2^{} frames",
+                self.log2_size
+            )));
         }
         if !(self.offset as usize).is_multiple_of(DESCRIPTOR_OCTETS) {
-            return Err(MemifError::broken(format!("it has a ring at {}, which is not aligned", self.offset)));
+            return Err(MemifError::broken(format!(
+                "it has a ring at {}, which is not aligned",
+                self.offset
+            )));
         }
         let mut cookie = [0; 4];
         memory
@@ -50,13 +56,17 @@ impl RingPlace {
             .copy_to(self.offset as usize + COOKIE_AT, &mut cookie);
         match u32::from_ne_bytes(cookie) {
             COOKIE => Ok(()),
-            other => Err(MemifError::broken(format!("where its ring should begin there is {other:#x} instead of {COOKIE:#x}"))),
+            other => Err(MemifError::broken(format!(
+                "where its ring should begin there is {other:#x} instead of {COOKIE:#x}"
+            ))),
         }
     }
 
     /// Writes the header of a new ring.
     pub(super) fn begin(self, memory: &SharedMemory) {
-        memory.region(self.region).copy_from(self.offset as usize + COOKIE_AT, &COOKIE.to_ne_bytes());
+        memory
+            .region(self.region)
+            .copy_from(self.offset as usize + COOKIE_AT, &COOKIE.to_ne_bytes());
     }
 }
 
@@ -96,16 +106,34 @@ pub(super) struct RingEnd {
 
 impl RingEnd {
     /// Returns the end of a ring that was checked.
-    pub(super) fn new(memory: SharedMemory, place: RingPlace, RingUse { is_client, sends }: RingUse) -> Self {
+    pub(super) fn new(
+        memory: SharedMemory,
+        place: RingPlace,
+        RingUse { is_client, sends }: RingUse,
+    ) -> Self {
         let size = 1 << place.log2_size;
-        let (own_at, their_at) = if is_client { (HEAD_AT, TAIL_AT) } else { (TAIL_AT, HEAD_AT) };
+        let (own_at, their_at) = if is_client {
+            (HEAD_AT, TAIL_AT)
+        } else {
+            (TAIL_AT, HEAD_AT)
+        };
         // A client's ring is full of its own entries when it begins to send, and full of the server's entries when it begins to receive.
         let (ahead, behind) = match (is_client, sends) {
             (true, true) => (0, size),
             (true, false) => (size, 0),
             (false, _) => (0, 0),
         };
-        Self { memory, place, size, own_at, their_at, ahead, behind, position: 0, known: behind }
+        Self {
+            memory,
+            place,
+            size,
+            own_at,
+            their_at,
+            ahead,
+            behind,
+            position: 0,
+            known: behind,
+        }
     }
 
     /// Returns the memory of the half that has this end.
@@ -137,7 +165,9 @@ impl RingEnd {
 
     #[inline]
     fn word(&self, at: usize) -> &AtomicU16 {
-        self.memory.region(self.place.region).word_16(self.place.offset as usize + at)
+        self.memory
+            .region(self.place.region)
+            .word_16(self.place.offset as usize + at)
     }
 
     /// Returns the number of entries that are ours now.
@@ -157,8 +187,14 @@ impl RingEnd {
 
     #[cold]
     fn jumped(&self, theirs: u16) -> MemifError {
-        let before = self.position.wrapping_add(self.known).wrapping_sub(self.behind);
-        MemifError::broken(format!("its index of a ring of {} frames jumped from {before} to {theirs}", self.size))
+        let before = self
+            .position
+            .wrapping_add(self.known)
+            .wrapping_sub(self.behind);
+        MemifError::broken(format!(
+            "its index of a ring of {} frames jumped from {before} to {theirs}",
+            self.size
+        ))
     }
 
     /// Returns the slot of our entry `nth`.
@@ -169,7 +205,9 @@ impl RingEnd {
 
     #[inline]
     fn entry_at(&self, nth: u16) -> usize {
-        self.place.offset as usize + DESCRIPTORS_AT + usize::from(self.slot(nth)) * DESCRIPTOR_OCTETS
+        self.place.offset as usize
+            + DESCRIPTORS_AT
+            + usize::from(self.slot(nth)) * DESCRIPTOR_OCTETS
     }
 
     /// Returns our entry `nth`, which is read only once: the peer may write anything into it at any time.
@@ -192,10 +230,17 @@ impl RingEnd {
     #[inline]
     pub(super) fn set_entry(&self, nth: u16, entry: RingEntry) {
         let ([f0, f1], [r0, r1]) = (entry.flags.to_ne_bytes(), entry.region.to_ne_bytes());
-        let ([l0, l1, l2, l3], [o0, o1, o2, o3]) = (entry.octets.to_ne_bytes(), entry.offset.to_ne_bytes());
+        let ([l0, l1, l2, l3], [o0, o1, o2, o3]) =
+            (entry.octets.to_ne_bytes(), entry.offset.to_ne_bytes());
         let (region, at) = (self.memory.region(self.place.region), self.entry_at(nth));
-        region.word_64(at).store(u64::from_ne_bytes([f0, f1, r0, r1, l0, l1, l2, l3]), Ordering::Relaxed);
-        region.word_64(at + 8).store(u64::from_ne_bytes([o0, o1, o2, o3, 0, 0, 0, 0]), Ordering::Relaxed);
+        region.word_64(at).store(
+            u64::from_ne_bytes([f0, f1, r0, r1, l0, l1, l2, l3]),
+            Ordering::Relaxed,
+        );
+        region.word_64(at + 8).store(
+            u64::from_ne_bytes([o0, o1, o2, o3, 0, 0, 0, 0]),
+            Ordering::Relaxed,
+        );
     }
 
     /// Finishes our first `count` entries; the peer does not see it yet.
@@ -209,7 +254,8 @@ impl RingEnd {
     /// Shows the peer the entries that we have finished.
     #[inline]
     pub(super) fn publish(&self) {
-        self.word(self.own_at).store(self.position.wrapping_add(self.ahead), Ordering::Release);
+        self.word(self.own_at)
+            .store(self.position.wrapping_add(self.ahead), Ordering::Release);
     }
 
     /// Returns whether the peer is sleeping and must be woken. To be called after [`publish`](Self::publish).
@@ -225,7 +271,11 @@ impl RingEnd {
 mod tests {
     use super::*;
 
-    const PLACE: RingPlace = RingPlace { region: 0, offset: 64, log2_size: 2 };
+    const PLACE: RingPlace = RingPlace {
+        region: 0,
+        offset: 64,
+        log2_size: 2,
+    };
 
     fn memory() -> [SharedMemory; 2] {
         let (memory, _) = SharedMemory::new(4096).expect("memory");
@@ -236,12 +286,21 @@ mod tests {
     /// Returns both ends of a ring by which the client sends, or the server.
     fn ends(client_sends: bool) -> [RingEnd; 2] {
         let [sender, receiver] = memory();
-        let end = |memory, is_client, sends| RingEnd::new(memory, PLACE, RingUse { is_client, sends });
-        [end(sender, client_sends, true), end(receiver, !client_sends, false)]
+        let end =
+            |memory, is_client, sends| RingEnd::new(memory, PLACE, RingUse { is_client, sends });
+        [
+            end(sender, client_sends, true),
+            end(receiver, !client_sends, false),
+        ]
     }
 
     fn entry(number: u32) -> RingEntry {
-        RingEntry { flags: FLAG_NEXT, region: 2, octets: number, offset: !number }
+        RingEntry {
+            flags: FLAG_NEXT,
+            region: 2,
+            octets: number,
+            offset: !number,
+        }
     }
 
     /// Passes entries from one end to the other until the indices have wrapped.
@@ -249,15 +308,36 @@ mod tests {
         receiver.publish();
         for round in 0..30_000 {
             let count = 1 + (round % 4) as u16;
-            assert_eq!((sender.available().expect("room"), receiver.available().expect("nothing yet")), (4, 0));
+            assert_eq!(
+                (
+                    sender.available().expect("room"),
+                    receiver.available().expect("nothing yet")
+                ),
+                (4, 0)
+            );
             (0..count).for_each(|nth| sender.set_entry(nth, entry(round + u32::from(nth))));
             sender.advance(count);
-            assert_eq!(receiver.available().expect("nothing yet"), 0, "nothing is seen before it is published");
+            assert_eq!(
+                receiver.available().expect("nothing yet"),
+                0,
+                "nothing is seen before it is published"
+            );
             sender.publish();
-            assert_eq!((sender.available().expect("less room"), receiver.available().expect("entries")), (4 - count, count));
-            (0..count).for_each(|nth| assert_eq!(receiver.entry(nth), entry(round + u32::from(nth))));
+            assert_eq!(
+                (
+                    sender.available().expect("less room"),
+                    receiver.available().expect("entries")
+                ),
+                (4 - count, count)
+            );
+            (0..count)
+                .for_each(|nth| assert_eq!(receiver.entry(nth), entry(round + u32::from(nth))));
             receiver.advance(count);
-            assert_eq!(sender.available().expect("less room"), 4 - count, "room comes back when it is published");
+            assert_eq!(
+                sender.available().expect("less room"),
+                4 - count,
+                "room comes back when it is published"
+            );
             receiver.publish();
         }
     }
@@ -283,7 +363,10 @@ mod tests {
             assert_eq!(at(start.wrapping_add(most)), Ok(4));
             for wrong in [most.wrapping_add(1), most.wrapping_sub(1), 0x8000, u16::MAX] {
                 let error = at(start.wrapping_add(wrong)).expect_err("a lie");
-                assert!(error.contains("its index of a ring of 4 frames jumped from"), "{error}");
+                assert!(
+                    error.contains("its index of a ring of 4 frames jumped from"),
+                    "{error}"
+                );
             }
             assert_eq!(at(start.wrapping_add(most)), Ok(4));
         }
@@ -294,14 +377,43 @@ mod tests {
         let [memory, _] = memory();
         PLACE.check(&memory).expect("a ring");
         let refused = |place: RingPlace| place.check(&memory).expect_err("no ring").to_string();
-        assert!(refused(RingPlace { region: 1, ..PLACE }).contains("the region 1, which there is not"));
-        assert!(refused(RingPlace { offset: 72, ..PLACE }).contains("a ring at 72, which is not aligned"));
-        assert!(refused(RingPlace { offset: 4096 - 128, ..PLACE }).contains("192 octets at 3968 of region 0, which has 4096"));
-        assert!(refused(RingPlace { log2_size: 8, ..PLACE }).contains("of region 0, which has 4096"));
+        assert!(
+            refused(RingPlace { region: 1, ..PLACE }).contains("the region 1, which there is not")
+        );
+        assert!(
+            refused(RingPlace {
+                offset: 72,
+                ..PLACE
+            })
+            .contains("a ring at 72, which is not aligned")
+        );
+        assert!(
+            refused(RingPlace {
+                offset: 4096 - 128,
+                ..PLACE
+            })
+            .contains("192 octets at 3968 of region 0, which has 4096")
+        );
+        assert!(
+            refused(RingPlace {
+                log2_size: 8,
+                ..PLACE
+            })
+            .contains("of region 0, which has 4096")
+        );
         for log2_size in [0, 15, 64, 255] {
-            assert!(refused(RingPlace { log2_size, ..PLACE }).contains(&format!("a ring of 2^{log2_size} frames")));
+            assert!(
+                refused(RingPlace { log2_size, ..PLACE })
+                    .contains(&format!("a ring of 2^{log2_size} frames"))
+            );
         }
-        assert!(refused(RingPlace { offset: 128, ..PLACE }).contains("instead of 0x3e31f20"));
+        assert!(
+            refused(RingPlace {
+                offset: 128,
+                ..PLACE
+            })
+            .contains("instead of 0x3e31f20")
+        );
     }
 
     #[test]

@@ -8,7 +8,10 @@ use crate::backend::packet::open_sender;
 use crate::sys::interface::{InterfaceQueues, check_carrier};
 use crate::sys::mapping::MemoryMapping;
 use crate::sys::{lacking, send_or_lose};
-use crate::{BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, PortOptions, Receive, Sent, Transmit};
+use crate::{
+    BATCH, BackendInfo, Fill, Halves, Interface, Port, PortError, PortOptions, Receive, Sent,
+    Transmit,
+};
 use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -21,7 +24,13 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
     definition: "shares memory with the driver, on all queues of an interface; without copying where the driver can do that",
     opens_interfaces: true,
     serves_queues: true,
-    obstacle: || lacking(libc::AF_XDP, "AF_XDP sockets", "use a kernel with CONFIG_XDP_SOCKETS, or `io = \"packet\"`"),
+    obstacle: || {
+        lacking(
+            libc::AF_XDP,
+            "AF_XDP sockets",
+            "use a kernel with CONFIG_XDP_SOCKETS, or `io = \"packet\"`",
+        )
+    },
     open: |request| open(&Interface::open(request.address)?, request.settings),
 };
 
@@ -69,19 +78,40 @@ unsafe impl Sync for Shared {}
 /// Opens a port on all queues of an interface of the calling thread's network namespace, in the best mode the driver has. Needs CAP_NET_RAW and
 /// CAP_BPF, and an MTU that fits a chunk.
 fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError> {
-    let unusable = |what| PortError::Interface { interface: interface.name.clone(), what };
+    let unusable = |what| PortError::Interface {
+        interface: interface.name.clone(),
+        what,
+    };
     // The Ethernet header and a VLAN tag are added to the MTU.
-    let chunk = chunk_for(interface.mtu + 18)
-        .ok_or_else(|| unusable(format!("its MTU of {} is too large for AF_XDP; use the packet backend", interface.mtu)))?;
+    let chunk = chunk_for(interface.mtu + 18).ok_or_else(|| {
+        unusable(format!(
+            "its MTU of {} is too large for AF_XDP; use the packet backend",
+            interface.mtu
+        ))
+    })?;
     let queues = served(&interface.name, interface.queues()?, settings.queues).map_err(unusable)?;
     let mut failed = Vec::new();
     for mode in MODES {
         match open_in(interface, mode, chunk, (queues, settings.busy_poll)) {
             Ok(queues) => {
-                let each = if queues.len() == 1 { String::new() } else { format!(", {} queues", queues.len()) };
-                let polled = if settings.busy_poll { ", busy poll" } else { "" };
+                let each = if queues.len() == 1 {
+                    String::new()
+                } else {
+                    format!(", {} queues", queues.len())
+                };
+                let polled = if settings.busy_poll {
+                    ", busy poll"
+                } else {
+                    ""
+                };
                 let how = format!("{} ({mode}{each}{polled})", INFO.title);
-                return Ok(Port { name: interface.name.clone(), mac: interface.mac, how, node: None, queues });
+                return Ok(Port {
+                    name: interface.name.clone(),
+                    mac: interface.mac,
+                    how,
+                    node: None,
+                    queues,
+                });
             }
             Err(error) => failed.push(error),
         }
@@ -93,17 +123,24 @@ fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError>
 /// It is an error if their number is not the wanted one, or if there are fewer to send on.
 fn served(name: &str, there: InterfaceQueues, wanted: Option<NonZeroU32>) -> Result<u32, String> {
     let InterfaceQueues { receive, send } = there;
-    let settle = |queues: u32| format!("`ethtool -L {name} combined {queues}` (or, if it takes none: rx {queues} tx {queues})");
+    let settle = |queues: u32| {
+        format!(
+            "`ethtool -L {name} combined {queues}` (or, if it takes none: rx {queues} tx {queues})"
+        )
+    };
     match wanted.map(NonZeroU32::get) {
-        Some(wanted) if wanted != receive => {
-            Err(format!("it receives on {receive} queues, and {wanted} are wanted; {} makes it so", settle(wanted)))
-        }
-        _ if receive > MAP_ENTRIES => {
-            Err(format!("it receives on {receive} queues, and at most {MAP_ENTRIES} are served; use {}", settle(MAP_ENTRIES)))
-        }
-        _ if send < receive => {
-            Err(format!("it receives on {receive} queues but sends on {send}; {} makes them as many", settle(send)))
-        }
+        Some(wanted) if wanted != receive => Err(format!(
+            "it receives on {receive} queues, and {wanted} are wanted; {} makes it so",
+            settle(wanted)
+        )),
+        _ if receive > MAP_ENTRIES => Err(format!(
+            "it receives on {receive} queues, and at most {MAP_ENTRIES} are served; use {}",
+            settle(MAP_ENTRIES)
+        )),
+        _ if send < receive => Err(format!(
+            "it receives on {receive} queues but sends on {send}; {} makes them as many",
+            settle(send)
+        )),
         _ => Ok(receive),
     }
 }
@@ -115,10 +152,20 @@ struct BoundSocket {
     rings: Rings,
 }
 
-fn open_in(interface: &Interface, mode: XdpMode, chunk: usize, (queues, busy_poll): (u32, bool)) -> io::Result<Vec<Halves>> {
-    let bound = (0..queues).map(|queue| bind_queue((interface.index, queue), mode, chunk, busy_poll));
+fn open_in(
+    interface: &Interface,
+    mode: XdpMode,
+    chunk: usize,
+    (queues, busy_poll): (u32, bool),
+) -> io::Result<Vec<Halves>> {
+    let bound =
+        (0..queues).map(|queue| bind_queue((interface.index, queue), mode, chunk, busy_poll));
     let bound: Vec<BoundSocket> = bound.collect::<io::Result<_>>()?;
-    let attach = if mode == XdpMode::Generic { Attach::Generic } else { Attach::Driver };
+    let attach = if mode == XdpMode::Generic {
+        Attach::Generic
+    } else {
+        Attach::Driver
+    };
     let program = Arc::new(Program::attach(interface.index, attach)?);
     let mut opened = Vec::with_capacity(bound.len());
     for (queue, socket) in (0..).zip(bound) {
@@ -129,12 +176,27 @@ fn open_in(interface: &Interface, mode: XdpMode, chunk: usize, (queues, busy_pol
     Ok(opened)
 }
 
-fn bind_queue((index, queue): (u32, u32), mode: XdpMode, chunk: usize, busy_poll: bool) -> io::Result<BoundSocket> {
+fn bind_queue(
+    (index, queue): (u32, u32),
+    mode: XdpMode,
+    chunk: usize,
+    busy_poll: bool,
+) -> io::Result<BoundSocket> {
     let umem = Umem::new(chunk)?;
     let (fd, offsets) = socket::open(&umem)?;
     let rings = Rings {
-        fill: socket::map(&fd, &offsets.fill, RECEIVE_CHUNKS, libc::XDP_UMEM_PGOFF_FILL_RING as i64)?,
-        completion: socket::map(&fd, &offsets.completion, SEND_CHUNKS, libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64)?,
+        fill: socket::map(
+            &fd,
+            &offsets.fill,
+            RECEIVE_CHUNKS,
+            libc::XDP_UMEM_PGOFF_FILL_RING as i64,
+        )?,
+        completion: socket::map(
+            &fd,
+            &offsets.completion,
+            SEND_CHUNKS,
+            libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64,
+        )?,
         rx: socket::map(&fd, &offsets.rx, RECEIVE_CHUNKS, libc::XDP_PGOFF_RX_RING)?,
         tx: socket::map(&fd, &offsets.tx, SEND_CHUNKS, libc::XDP_PGOFF_TX_RING)?,
     };
@@ -148,11 +210,17 @@ fn bind_queue((index, queue): (u32, u32), mode: XdpMode, chunk: usize, busy_poll
 /// Returns why no mode could be used. Another program or socket on the interface prevents only some modes, but is the error to report.
 fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
     // A queue with another socket is busy, as is a driver's hook with another program; the generic hook then fails with EEXIST.
-    let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
+    let is_busy =
+        |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
     match failed.iter().position(is_busy) {
-        Some(index) => PortError::Busy { interface: interface.to_owned(), source: failed.swap_remove(index) },
+        Some(index) => PortError::Busy {
+            interface: interface.to_owned(),
+            source: failed.swap_remove(index),
+        },
         None => {
-            let last = failed.pop().unwrap_or_else(|| io::Error::other("no mode to try"));
+            let last = failed
+                .pop()
+                .unwrap_or_else(|| io::Error::other("no mode to try"));
             PortError::socket(interface, "open an AF_XDP socket")(last)
         }
     }
@@ -165,7 +233,13 @@ struct Rings {
     tx: RingMemory<libc::xdp_desc>,
 }
 
-fn halves(interface: &Interface, socket: BoundSocket, is_polled: bool, program: Arc<Program>, plain: OwnedFd) -> Halves {
+fn halves(
+    interface: &Interface,
+    socket: BoundSocket,
+    is_polled: bool,
+    program: Arc<Program>,
+    plain: OwnedFd,
+) -> Halves {
     let BoundSocket { fd, umem, rings } = socket;
     // SAFETY: the parts lie in the four mappings, which `Shared` keeps alive as long as either half lives; each ring gets exactly one end here;
     // the other end is the kernel's.
@@ -179,12 +253,39 @@ fn halves(interface: &Interface, socket: BoundSocket, is_polled: bool, program: 
     };
     umem.receive_chunks().for_each(|chunk| fill.put(chunk));
     fill.publish();
-    let mappings = [rings.fill.mapping, rings.completion.mapping, rings.rx.mapping, rings.tx.mapping];
-    let shared = Arc::new(Shared { fd, umem, plain, _rings: mappings, _program: program });
+    let mappings = [
+        rings.fill.mapping,
+        rings.completion.mapping,
+        rings.rx.mapping,
+        rings.tx.mapping,
+    ];
+    let shared = Arc::new(Shared {
+        fd,
+        umem,
+        plain,
+        _rings: mappings,
+        _program: program,
+    });
     let name = interface.name.clone();
     let free = (0..SEND_CHUNKS).rev().collect();
-    let transmit = XdpTransmit { shared: shared.clone(), name: name.clone(), completion, tx, free };
-    Halves { transmit: Box::new(transmit), receive: Box::new(XdpReceive { shared, name, fill, rx, is_polled, drops_seen: 0 }) }
+    let transmit = XdpTransmit {
+        shared: shared.clone(),
+        name: name.clone(),
+        completion,
+        tx,
+        free,
+    };
+    Halves {
+        transmit: Box::new(transmit),
+        receive: Box::new(XdpReceive {
+            shared,
+            name,
+            fill,
+            rx,
+            is_polled,
+            drops_seen: 0,
+        }),
+    }
 }
 
 struct XdpTransmit {
@@ -220,7 +321,16 @@ impl XdpTransmit {
     fn kick(&self) -> Result<(), PortError> {
         let fd = self.shared.fd.as_raw_fd();
         // SAFETY: no buffer is passed.
-        let result = unsafe { libc::sendto(fd, std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
+        let result = unsafe {
+            libc::sendto(
+                fd,
+                std::ptr::null(),
+                0,
+                libc::MSG_DONTWAIT,
+                std::ptr::null(),
+                0,
+            )
+        };
         if result >= 0 {
             return Ok(());
         }
@@ -235,12 +345,19 @@ impl Transmit for XdpTransmit {
 
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError> {
         self.reclaim();
-        let taken = wanted.min(BATCH).min(self.free.len()).min(self.tx.free() as usize);
+        let taken = wanted
+            .min(BATCH)
+            .min(self.free.len())
+            .min(self.tx.free() as usize);
         for _ in 0..taken {
             let Some(slot) = self.free.pop() else { break };
             // SAFETY: a slot on the free list is ours alone, and is put into the ring only after the slice is gone.
             let length = fill(slot as usize, unsafe { self.shared.umem.chunk_mut(slot) });
-            self.tx.put(libc::xdp_desc { addr: self.shared.umem.send_chunk(slot), len: length as u32, options: 0 });
+            self.tx.put(libc::xdp_desc {
+                addr: self.shared.umem.send_chunk(slot),
+                len: length as u32,
+                options: 0,
+            });
         }
         self.tx.publish();
         self.push()?;
@@ -278,7 +395,8 @@ impl XdpReceive {
         if result >= 0 {
             return Ok(());
         }
-        harmless(io::Error::last_os_error()).map_err(PortError::kernel(&self.name, "poll the driver"))
+        harmless(io::Error::last_os_error())
+            .map_err(PortError::kernel(&self.name, "poll the driver"))
     }
 }
 
@@ -313,11 +431,15 @@ impl Receive for XdpReceive {
     }
 
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError> {
-        send_or_lose(&self.shared.plain, frame).map_err(PortError::kernel(&self.name, "send an answer"))
+        send_or_lose(&self.shared.plain, frame)
+            .map_err(PortError::kernel(&self.name, "send an answer"))
     }
 
     fn overruns(&mut self) -> Result<u64, PortError> {
-        let drops = socket::drops(&self.shared.fd).map_err(PortError::kernel(&self.name, "read the socket's statistics"))?;
+        let drops = socket::drops(&self.shared.fd).map_err(PortError::kernel(
+            &self.name,
+            "read the socket's statistics",
+        ))?;
         let new = drops - self.drops_seen;
         self.drops_seen = drops;
         Ok(new)
@@ -330,8 +452,17 @@ mod tests {
 
     #[test]
     fn all_queues_are_served_or_the_error_says_how_to_make_them_as_many() {
-        let served = |receive, send, wanted| served("e0", InterfaceQueues { receive, send }, NonZeroU32::new(wanted));
-        assert_eq!([served(1, 1, 0), served(4, 4, 0), served(2, 8, 2)], [Ok(1), Ok(4), Ok(2)]);
+        let served = |receive, send, wanted| {
+            served(
+                "e0",
+                InterfaceQueues { receive, send },
+                NonZeroU32::new(wanted),
+            )
+        };
+        assert_eq!(
+            [served(1, 1, 0), served(4, 4, 0), served(2, 8, 2)],
+            [Ok(1), Ok(4), Ok(2)]
+        );
         let wrong = [
             (
                 served(8, 8, 2),

@@ -36,12 +36,12 @@ struct Instruction(u8, u8, i16, i32);
 /// Returns `return bpf_redirect_map(&sockets, ctx->rx_queue_index, XDP_PASS)`. `ctx->rx_queue_index` is at offset 16 of `xdp_md`.
 fn instructions(map: i32) -> [Instruction; 6] {
     [
-        Instruction(0x61, 0x12, 16, 0),                  // r2 = *(u32 *)(r1 + 16)
-        Instruction(0x18, 0x11, 0, map),                 // r1 = map (first half; source register 1 marks a map's descriptor)
-        Instruction(0x00, 0x00, 0, 0),                   // (second half)
-        Instruction(0xb7, 0x03, 0, XDP_PASS),            // r3 = XDP_PASS
+        Instruction(0x61, 0x12, 16, 0),       // r2 = *(u32 *)(r1 + 16)
+        Instruction(0x18, 0x11, 0, map), // r1 = map (first half; source register 1 marks a map's descriptor)
+        Instruction(0x00, 0x00, 0, 0),   // (second half)
+        Instruction(0xb7, 0x03, 0, XDP_PASS), // r3 = XDP_PASS
         Instruction(0x85, 0x00, 0, HELPER_REDIRECT_MAP), // call
-        Instruction(0x95, 0x00, 0, 0),                   // exit
+        Instruction(0x95, 0x00, 0, 0),   // exit
     ]
 }
 
@@ -58,13 +58,22 @@ impl Program {
         let map = create_map()?;
         let program = load(&map)?;
         let link = link(&program, index, how)?;
-        Ok(Self { map, _program: program, _link: link })
+        Ok(Self {
+            map,
+            _program: program,
+            _link: link,
+        })
     }
 
     /// Steers the frames of `queue` to `socket`.
     pub(super) fn steer(&self, queue: u32, socket: &OwnedFd) -> io::Result<()> {
         let value = socket.as_raw_fd() as u32;
-        let attributes = [self.map.as_raw_fd() as u64, std::ptr::from_ref(&queue) as u64, std::ptr::from_ref(&value) as u64, 0];
+        let attributes = [
+            self.map.as_raw_fd() as u64,
+            std::ptr::from_ref(&queue) as u64,
+            std::ptr::from_ref(&value) as u64,
+            0,
+        ];
         bpf(MAP_UPDATE, &attributes).map(drop)
     }
 }
@@ -88,7 +97,11 @@ fn owned(fd: libc::c_int) -> OwnedFd {
 }
 
 fn create_map() -> io::Result<OwnedFd> {
-    bpf(MAP_CREATE, &[pair(MAP_TYPE_XSKMAP, 4), pair(4, MAP_ENTRIES), 0]).map(owned)
+    bpf(
+        MAP_CREATE,
+        &[pair(MAP_TYPE_XSKMAP, 4), pair(4, MAP_ENTRIES), 0],
+    )
+    .map(owned)
 }
 
 fn load(map: &OwnedFd) -> io::Result<OwnedFd> {
@@ -109,5 +122,12 @@ fn link(program: &OwnedFd, index: u32, how: Attach) -> io::Result<OwnedFd> {
         Attach::Driver => FLAG_DRIVER,
         Attach::Generic => FLAG_GENERIC,
     };
-    bpf(LINK_CREATE, &[pair(program.as_raw_fd() as u32, index), pair(ATTACH_TYPE_XDP, flags)]).map(owned)
+    bpf(
+        LINK_CREATE,
+        &[
+            pair(program.as_raw_fd() as u32, index),
+            pair(ATTACH_TYPE_XDP, flags),
+        ],
+    )
+    .map(owned)
 }

@@ -124,7 +124,12 @@ mod tests {
     impl Plain {
         fn new(start: u32) -> Self {
             let at = || Box::new(AtomicU32::new(start));
-            Self { producer: at(), consumer: at(), flags: Box::new(AtomicU32::new(0)), entries: Box::new([0; 4]) }
+            Self {
+                producer: at(),
+                consumer: at(),
+                flags: Box::new(AtomicU32::new(0)),
+                entries: Box::new([0; 4]),
+            }
         }
 
         fn ends(&mut self) -> (Producer<u64>, Consumer<u64>) {

@@ -32,10 +32,21 @@ impl AllOffsets {
     /// Reads the words of the struct, in its order.
     fn of_words(words: [u64; 16]) -> Self {
         let ring = |first: usize| {
-            let [producer, consumer, descriptors, flags] = std::array::from_fn(|nth| words[first + nth]);
-            Offsets { producer, consumer, descriptors, flags }
+            let [producer, consumer, descriptors, flags] =
+                std::array::from_fn(|nth| words[first + nth]);
+            Offsets {
+                producer,
+                consumer,
+                descriptors,
+                flags,
+            }
         };
-        Self { rx: ring(0), tx: ring(4), fill: ring(8), completion: ring(12) }
+        Self {
+            rx: ring(0),
+            tx: ring(4),
+            fill: ring(8),
+            completion: ring(12),
+        }
     }
 }
 
@@ -62,10 +73,27 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
     let fd = socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
     set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER)?;
     let (address, length) = umem.area();
-    let registration = Registration { address, length, chunk: umem.chunk() as u32, headroom: 0, flags: 0, metadata: 0 };
+    let registration = Registration {
+        address,
+        length,
+        chunk: umem.chunk() as u32,
+        headroom: 0,
+        flags: 0,
+        metadata: 0,
+    };
     set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration)?;
-    set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_FILL_RING, &RECEIVE_CHUNKS)?;
-    set_option(&fd, libc::SOL_XDP, libc::XDP_UMEM_COMPLETION_RING, &SEND_CHUNKS)?;
+    set_option(
+        &fd,
+        libc::SOL_XDP,
+        libc::XDP_UMEM_FILL_RING,
+        &RECEIVE_CHUNKS,
+    )?;
+    set_option(
+        &fd,
+        libc::SOL_XDP,
+        libc::XDP_UMEM_COMPLETION_RING,
+        &SEND_CHUNKS,
+    )?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_RX_RING, &RECEIVE_CHUNKS)?;
     set_option(&fd, libc::SOL_XDP, libc::XDP_TX_RING, &SEND_CHUNKS)?;
     let offsets = get_option(&fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
@@ -73,7 +101,12 @@ pub(super) fn open(umem: &Umem) -> io::Result<(OwnedFd, AllOffsets)> {
 }
 
 /// Maps one ring.
-pub(super) fn map<T>(fd: &OwnedFd, at: &Offsets, size: u32, page: i64) -> io::Result<RingMemory<T>> {
+pub(super) fn map<T>(
+    fd: &OwnedFd,
+    at: &Offsets,
+    size: u32,
+    page: i64,
+) -> io::Result<RingMemory<T>> {
     let length = at.descriptors as usize + size as usize * size_of::<T>();
     let mapping = MemoryMapping::shared(fd, length, page)?;
     let parts = RingParts {
@@ -95,12 +128,21 @@ const BUSY_POLL_BUDGET: libc::c_int = 64;
 pub(super) fn prefer_busy_poll(fd: &OwnedFd) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_PREFER_BUSY_POLL, &1i32)?;
     set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, &BUSY_POLL_US)?;
-    set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, &BUSY_POLL_BUDGET)
+    set_option(
+        fd,
+        libc::SOL_SOCKET,
+        libc::SO_BUSY_POLL_BUDGET,
+        &BUSY_POLL_BUDGET,
+    )
 }
 
 /// Binds the socket to a queue of an interface.
 pub(super) fn bind_to(fd: &OwnedFd, index: u32, queue: u32, zero_copy: bool) -> io::Result<()> {
-    let mode = if zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
+    let mode = if zero_copy {
+        libc::XDP_ZEROCOPY
+    } else {
+        libc::XDP_COPY
+    };
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
         sxdp_flags: mode | libc::XDP_USE_NEED_WAKEUP,

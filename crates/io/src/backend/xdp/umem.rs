@@ -16,7 +16,9 @@ const CHUNKS: [usize; 2] = [2048, 4096];
 const HEADROOM: u32 = 256;
 /// Returns the octets of a chunk for frames of `octets`; `None` if no size is large enough.
 pub(super) fn chunk_for(octets: u32) -> Option<usize> {
-    CHUNKS.into_iter().find(|chunk| octets + HEADROOM <= *chunk as u32)
+    CHUNKS
+        .into_iter()
+        .find(|chunk| octets + HEADROOM <= *chunk as u32)
 }
 
 /// The memory of one port.
@@ -29,7 +31,10 @@ impl Umem {
     /// Allocates chunks of `chunk` octets, which must be a result of [`chunk_for`].
     pub(super) fn new(chunk: usize) -> io::Result<Self> {
         let chunks = (RECEIVE_CHUNKS + SEND_CHUNKS) as usize;
-        Ok(Self { memory: MemoryMapping::anonymous(chunks * chunk)?, chunk })
+        Ok(Self {
+            memory: MemoryMapping::anonymous(chunks * chunk)?,
+            chunk,
+        })
     }
 
     /// Returns the octets of a chunk.
@@ -77,10 +82,18 @@ impl Umem {
     ///
     /// # Safety
     /// As for [`Umem::octets`]; the caller must also hold the only reference into the chunk.
-    #[expect(clippy::mut_from_ref, reason = "the rings, not the borrow checker, say who owns a chunk")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the rings, not the borrow checker, say who owns a chunk"
+    )]
     pub(super) unsafe fn chunk_mut(&self, slot: u32) -> &mut [u8] {
         // SAFETY: slots are below SEND_CHUNKS at every caller, so the chunk lies within the mapping (`at` asserts its start).
-        unsafe { std::slice::from_raw_parts_mut(self.memory.at(self.send_chunk(slot) as usize), self.chunk) }
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.memory.at(self.send_chunk(slot) as usize),
+                self.chunk,
+            )
+        }
     }
 }
 
@@ -92,7 +105,10 @@ mod tests {
     fn the_halves_share_no_chunk_and_slots_round_trip() {
         for chunk in CHUNKS {
             let umem = Umem::new(chunk).expect("memory");
-            assert!(umem.receive_chunks().all(|address| address < umem.send_chunk(0)));
+            assert!(
+                umem.receive_chunks()
+                    .all(|address| address < umem.send_chunk(0))
+            );
             assert!((0..SEND_CHUNKS).all(|slot| umem.slot_of(umem.send_chunk(slot)) == slot));
         }
     }
@@ -100,7 +116,12 @@ mod tests {
     #[test]
     fn ordinary_frames_take_small_chunks_and_the_largest_none() {
         assert_eq!(
-            [chunk_for(1518), chunk_for(1793), chunk_for(3840), chunk_for(3841)],
+            [
+                chunk_for(1518),
+                chunk_for(1793),
+                chunk_for(3840),
+                chunk_for(3841)
+            ],
             [Some(2048), Some(4096), Some(4096), None]
         );
     }

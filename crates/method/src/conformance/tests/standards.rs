@@ -5,44 +5,77 @@ use crate::clause::RFC_9693;
 
 #[test]
 fn every_clause_cites_a_section_that_was_read_or_is_not_judged() {
-    let listed = |document| standards().iter().any(|standard| standard.document == document);
+    let listed = |document| {
+        standards()
+            .iter()
+            .any(|standard| standard.document == document)
+    };
     let mut unread = Vec::new();
     for measure in every_measure() {
         let mut plan = plan_of(measure);
         plan.tests[0].stateful = Some(Stateful::new(1_000_000, FrameRate(100_000), SECOND));
         for clause in clauses(&plan, &plan.tests[0]) {
-            assert!(listed(parts(clause.clause).0), "{} is not in docs/standards.toml", clause.clause);
+            assert!(
+                listed(parts(clause.clause).0),
+                "{} is not in docs/standards.toml",
+                clause.clause
+            );
             let is_judged = clause.conformance != Conformance::Unchecked;
             assert_eq!(is_judged, is_read(clause.clause), "{}", clause.clause);
             unread.extend((!is_judged).then_some(clause.clause));
         }
     }
     unread.dedup();
-    assert_eq!(unread, [RFC_9693], "the only document that could not be read");
+    assert_eq!(
+        unread,
+        [RFC_9693],
+        "the only document that could not be read"
+    );
 }
 
 #[test]
 fn what_the_sources_cite_was_read_and_says_where_and_when() {
     for standard in standards() {
-        let Standard { document, title, text, read, sections } = standard;
+        let Standard {
+            document,
+            title,
+            text,
+            read,
+            sections,
+        } = standard;
         assert!(!title.is_empty() && !text.is_empty(), "{document}");
-        assert!(read.len() == 10 && read.starts_with("20"), "{document}: {read}");
+        assert!(
+            read.len() == 10 && read.starts_with("20"),
+            "{document}: {read}"
+        );
         let mut once = sections.clone();
         once.dedup();
         assert_eq!(&once, sections, "{document}");
     }
     for cited in citations() {
-        assert!(is_read(&cited), "the sources cite {cited}, which docs/standards.toml does not list as read");
+        assert!(
+            is_read(&cited),
+            "the sources cite {cited}, which docs/standards.toml does not list as read"
+        );
     }
 }
 
 /// Returns the sections of RFCs that the sources of clauses, measures and the glossary of the report cite, comments included.
 fn citations() -> Vec<String> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["src/clause", "src/conformance", "src/measures", "../report/src/glossary"];
+    let folders = [
+        "src/clause",
+        "src/conformance",
+        "src/measures",
+        "../report/src/glossary",
+    ];
     let mut sources = Vec::new();
-    folders.iter().for_each(|folder| add_sources(&root.join(folder), &mut sources));
-    let texts = sources.into_iter().map(|path| std::fs::read_to_string(path).unwrap());
+    folders
+        .iter()
+        .for_each(|folder| add_sources(&root.join(folder), &mut sources));
+    let texts = sources
+        .into_iter()
+        .map(|path| std::fs::read_to_string(path).unwrap());
     texts.flat_map(|text| cited_in(&text)).collect()
 }
 
@@ -66,7 +99,11 @@ fn cited_in(text: &str) -> Vec<String> {
         let (rfc, rest) = rest.split_once(" section")?;
         let is_number = rfc.len() == 4 && rfc.bytes().all(|digit| digit.is_ascii_digit());
         let sections = sections_of(rest.strip_prefix('s').unwrap_or(rest));
-        is_number.then(|| sections.into_iter().map(move |section| format!("RFC {rfc} section {section}")))
+        is_number.then(|| {
+            sections
+                .into_iter()
+                .map(move |section| format!("RFC {rfc} section {section}"))
+        })
     });
     cited.flatten().collect()
 }
@@ -78,14 +115,20 @@ fn sections_of(text: &str) -> Vec<&str> {
     loop {
         let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | '\\' | '/');
         rest = rest.trim_start_matches(is_between);
-        rest = rest.strip_prefix("and ").map_or(rest, |rest| rest.trim_start_matches(is_between));
-        if let Some((_, after)) =
-            rest.strip_prefix('(').and_then(|inside| inside.split_once(')')).filter(|_| !sections.is_empty())
+        rest = rest
+            .strip_prefix("and ")
+            .map_or(rest, |rest| rest.trim_start_matches(is_between));
+        if let Some((_, after)) = rest
+            .strip_prefix('(')
+            .and_then(|inside| inside.split_once(')'))
+            .filter(|_| !sections.is_empty())
         {
             rest = after;
             continue;
         }
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
         let section = rest[..end].trim_end_matches('.');
         if section.is_empty() {
             return sections;
@@ -97,10 +140,21 @@ fn sections_of(text: &str) -> Vec<&str> {
 
 #[test]
 fn citations_of_one_section_and_of_several_are_found() {
-    let cited = |text| cited_in(text).iter().map(|cited| cited["RFC 1234 section ".len()..].to_owned()).collect::<Vec<_>>();
+    let cited = |text| {
+        cited_in(text)
+            .iter()
+            .map(|cited| cited["RFC 1234 section ".len()..].to_owned())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(cited("RFC 7597 section 5.1."), ["5.1"]);
     assert_eq!(cited("by RFC 7597 sections 5 and 6, and more"), ["5", "6"]);
-    assert_eq!(cited("RFC 8219 sections 7.2 and 12; RFC 1242 section 3.8"), ["7.2", "12", "3.8"]);
-    assert_eq!(cited("RFC 8219 section 1.1 (encapsulation technologies) and 4.1 (the tester)"), ["1.1", "4.1"]);
+    assert_eq!(
+        cited("RFC 8219 sections 7.2 and 12; RFC 1242 section 3.8"),
+        ["7.2", "12", "3.8"]
+    );
+    assert_eq!(
+        cited("RFC 8219 section 1.1 (encapsulation technologies) and 4.1 (the tester)"),
+        ["1.1", "4.1"]
+    );
     assert_eq!(cited("RFC 6333, and the section after it"), [""; 0]);
 }

@@ -46,17 +46,32 @@ impl ProcedureContext<'_> {
     }
 
     /// Returns a search whose trials are made by `mapper` from a constant load.
-    pub(in crate::measures) fn search(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Searching {
+    pub(in crate::measures) fn search(
+        &self,
+        mapper: impl Fn(TrialSpec) -> TrialSpec + 'static,
+    ) -> Searching {
         let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
     }
 
     /// Returns a single trial at the known rate, which passes or fails; `None` if the rate is not known.
-    pub(in crate::measures) fn at_known_rate(&self, mapper: impl Fn(TrialSpec) -> TrialSpec + 'static) -> Option<AtKnownRate> {
+    pub(in crate::measures) fn at_known_rate(
+        &self,
+        mapper: impl Fn(TrialSpec) -> TrialSpec + 'static,
+    ) -> Option<AtKnownRate> {
         let rate = self.known?;
-        let settings =
-            SearchSettings { method: SearchMethod::Binary, minimum: rate, maximum: rate, ..self.test.search.clone() };
-        let search = self.search_by(&settings, self.test.search.first_goal(), Start::Cold, Box::new(mapper));
+        let settings = SearchSettings {
+            method: SearchMethod::Binary,
+            minimum: rate,
+            maximum: rate,
+            ..self.test.search.clone()
+        };
+        let search = self.search_by(
+            &settings,
+            self.test.search.first_goal(),
+            Start::Cold,
+            Box::new(mapper),
+        );
         Some(AtKnownRate(search))
     }
 
@@ -70,7 +85,13 @@ impl ProcedureContext<'_> {
         self.search_by(settings, goal, self.start, Box::new(mapper))
     }
 
-    fn search_by(&self, settings: &SearchSettings, goal: LossRatio, start: Start, mapper: SpecMapper) -> Searching {
+    fn search_by(
+        &self,
+        settings: &SearchSettings,
+        goal: LossRatio,
+        start: Start,
+        mapper: SpecMapper,
+    ) -> Searching {
         Searching::new(new_search(settings, &self.test.trial, start), goal, mapper)
     }
 
@@ -82,7 +103,10 @@ impl ProcedureContext<'_> {
         read: TrialReader,
     ) -> Box<dyn Procedure> {
         let (conditions, tries) = (self.conditions(), self.tries());
-        self.at_load(load, Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))))
+        self.at_load(
+            load,
+            Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))),
+        )
     }
 
     /// Does the same as [`Self::single_at`] for the delays of the frames.
@@ -106,7 +130,10 @@ impl ProcedureContext<'_> {
         // A repetition in which no load passed without loss leaves the throughput unknown: the next one searches again.
         match self.known {
             Some(rate) => scaled(rate),
-            None => Box::new(Staged::new(self.throughput_from(Start::Cold), Box::new(scaled))),
+            None => Box::new(Staged::new(
+                self.throughput_from(Start::Cold),
+                Box::new(scaled),
+            )),
         }
     }
 
@@ -118,6 +145,11 @@ impl ProcedureContext<'_> {
     fn throughput_from(&self, start: Start) -> Searching {
         let conditions = self.conditions();
         let goal = self.test.search.first_goal();
-        self.search_by(&self.test.search, goal, start, Box::new(move |spec| conditions.apply(spec)))
+        self.search_by(
+            &self.test.search,
+            goal,
+            start,
+            Box::new(move |spec| conditions.apply(spec)),
+        )
     }
 }

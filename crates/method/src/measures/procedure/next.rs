@@ -17,8 +17,20 @@ pub fn procedure(
     earlier: &[Outcome],
     source: Option<&LoadSource>,
 ) -> Box<dyn Procedure> {
-    let known = source.map(|source| source.throughput).or_else(|| earlier.iter().find_map(Outcome::throughput));
+    let known = source
+        .map(|source| source.throughput)
+        .or_else(|| earlier.iter().find_map(Outcome::throughput));
     let found: Vec<_> = earlier.iter().map(Outcome::throughput).collect();
-    let start = start_for(&test.search_settings(plan), plan.seed, (&test.name, frame_size), &found);
-    test.measure.procedure(&ProcedureContext { test: test.context(plan), frame_size, start, known })
+    let start = start_for(
+        &test.search_settings(plan),
+        plan.seed,
+        (&test.name, frame_size),
+        &found,
+    );
+    test.measure.procedure(&ProcedureContext {
+        test: test.context(plan),
+        frame_size,
+        start,
+        known,
+    })
 }

@@ -29,13 +29,25 @@ pub(in crate::measures) struct DelayValue {
 
 impl DelayValue {
     /// Returns a delay; `bound_ns` is the most by which the tester may have made it too long.
-    pub(in crate::measures) fn of_delay(quantity: Quantity, value_ns: u64, bound_ns: Option<u64>) -> Self {
-        Self { quantity, value_ns: value_ns as f64, too_long_by_ns: bound_ns.unwrap_or(0) }
+    pub(in crate::measures) fn of_delay(
+        quantity: Quantity,
+        value_ns: u64,
+        bound_ns: Option<u64>,
+    ) -> Self {
+        Self {
+            quantity,
+            value_ns: value_ns as f64,
+            too_long_by_ns: bound_ns.unwrap_or(0),
+        }
     }
 
     /// Returns a difference of delays, which may be too high or too low.
     pub(in crate::measures) fn of_difference(quantity: Quantity, value_ns: f64) -> Self {
-        Self { quantity, value_ns, too_long_by_ns: 0 }
+        Self {
+            quantity,
+            value_ns,
+            too_long_by_ns: 0,
+        }
     }
 
     fn is_at_most(&self) -> bool {
@@ -57,17 +69,36 @@ pub(in crate::measures) struct Reading {
 impl Reading {
     /// Returns the reading of a trial that is valid as a whole or not at all.
     pub(in crate::measures) fn new(verdict: Verdict, values: Vec<Value>) -> Self {
-        Self { verdict, values, is_whole: true }
+        Self {
+            verdict,
+            values,
+            is_whole: true,
+        }
     }
 
     /// Returns the reading of a trial from its values, each with whether it is valid. Some values may be valid and others not, but none is if the
     /// trial was not performed as asked.
-    pub(in crate::measures) fn of_those_that_hold(result: &TrialResult, found: Vec<(Value, bool)>) -> Self {
+    pub(in crate::measures) fn of_those_that_hold(
+        result: &TrialResult,
+        found: Vec<(Value, bool)>,
+    ) -> Self {
         let all = found.len();
-        let values: Vec<Value> = found.into_iter().filter(|(_, holds)| *holds).map(|(value, _)| value).collect();
+        let values: Vec<Value> = found
+            .into_iter()
+            .filter(|(_, holds)| *holds)
+            .map(|(value, _)| value)
+            .collect();
         let is_invalid = !result.is_as_asked() || (values.is_empty() && all > 0);
-        let verdict = if is_invalid { Verdict::Invalid } else { Verdict::Passed };
-        Self { verdict, is_whole: values.len() == all, values }
+        let verdict = if is_invalid {
+            Verdict::Invalid
+        } else {
+            Verdict::Passed
+        };
+        Self {
+            verdict,
+            is_whole: values.len() == all,
+            values,
+        }
     }
 }
 
@@ -82,7 +113,9 @@ pub(in crate::measures) fn delays(
     let is_unknown = |direction: &DirectionResult| match direction.received {
         // Receiving nothing proves nothing if other processes used the device's processors.
         0 => !result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE),
-        received => !result.spoilt(direction.direction).is_within(share, received),
+        received => !result
+            .spoilt(direction.direction)
+            .is_within(share, received),
     };
     if !result.is_as_asked() || result.directions.iter().any(is_unknown) {
         return Reading::new(Verdict::Invalid, Vec::new());

@@ -22,12 +22,21 @@ pub(in crate::measures) struct Single {
 impl Single {
     /// Returns a procedure of at most `tries` trials of `spec`, which ends once one yields all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: TrialReader) -> Self {
-        Self { spec, tries_left: tries.max(1), read, purpose: TrialPurpose::Counts, values: Vec::new() }
+        Self {
+            spec,
+            tries_left: tries.max(1),
+            read,
+            purpose: TrialPurpose::Counts,
+            values: Vec::new(),
+        }
     }
 
     /// Returns the same procedure for delays.
     pub(in crate::measures) fn of_delays(self) -> Self {
-        Self { purpose: TrialPurpose::Delays, ..self }
+        Self {
+            purpose: TrialPurpose::Delays,
+            ..self
+        }
     }
 }
 
@@ -47,7 +56,11 @@ impl Procedure for Single {
     fn learn(&mut self, result: &TrialResult) {
         let reading = (self.read)(result);
         let is_valid = reading.verdict != Verdict::Invalid;
-        self.tries_left = if is_valid && reading.is_whole { 0 } else { self.tries_left.saturating_sub(1) };
+        self.tries_left = if is_valid && reading.is_whole {
+            0
+        } else {
+            self.tries_left.saturating_sub(1)
+        };
         // Of equally complete trials the last one counts, because the observations of the DUT's processors are those of the last valid trial, too.
         if is_valid && reading.values.len() >= self.values.len() {
             self.values = reading.values;
@@ -55,6 +68,9 @@ impl Procedure for Single {
     }
 
     fn findings(&self) -> Findings {
-        Findings { brackets: Vec::new(), values: self.values.clone() }
+        Findings {
+            brackets: Vec::new(),
+            values: self.values.clone(),
+        }
     }
 }

@@ -17,8 +17,16 @@ pub(in crate::measures) type SpecMapper = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
 impl Searching {
     /// Returns a procedure for `search`, whose first goal is `goal`; each of its trials is mapped by `mapper`.
-    pub(in crate::measures) fn new(search: Box<dyn Search>, goal: LossRatio, mapper: SpecMapper) -> Self {
-        Self { search, goal, mapper }
+    pub(in crate::measures) fn new(
+        search: Box<dyn Search>,
+        goal: LossRatio,
+        mapper: SpecMapper,
+    ) -> Self {
+        Self {
+            search,
+            goal,
+            mapper,
+        }
     }
 }
 
@@ -33,13 +41,19 @@ impl Procedure for Searching {
 
     fn learn(&mut self, result: &TrialResult) {
         match self.search.next_trial() {
-            Some(spec) if spec != result.spec => self.search.learn(&TrialResult { spec, ..result.clone() }),
+            Some(spec) if spec != result.spec => self.search.learn(&TrialResult {
+                spec,
+                ..result.clone()
+            }),
             _ => self.search.learn(result),
         }
     }
 
     fn findings(&self) -> Findings {
-        Findings { brackets: self.search.brackets(), values: Vec::new() }
+        Findings {
+            brackets: self.search.brackets(),
+            values: Vec::new(),
+        }
     }
 }
 
@@ -61,10 +75,23 @@ impl Procedure for AtKnownRate {
 
     fn findings(&self) -> Findings {
         let repeated = |bracket: Bracket| match bracket.limit {
-            Limit::Maximum => Bracket { upper: bracket.lower, limit: Limit::Dut, ..bracket },
+            Limit::Maximum => Bracket {
+                upper: bracket.lower,
+                limit: Limit::Dut,
+                ..bracket
+            },
             Limit::Dut | Limit::Tester | Limit::Disturbed => bracket,
         };
-        Findings { brackets: self.0.findings().brackets.into_iter().map(repeated).collect(), ..self.0.findings() }
+        Findings {
+            brackets: self
+                .0
+                .findings()
+                .brackets
+                .into_iter()
+                .map(repeated)
+                .collect(),
+            ..self.0.findings()
+        }
     }
 }
 
@@ -76,15 +103,27 @@ pub(in crate::measures) struct Staged<P> {
 }
 
 impl<P: Procedure> Staged<P> {
-    pub(in crate::measures) fn new(first: P, then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>) -> Self {
-        let mut staged = Self { first, then, second: None };
+    pub(in crate::measures) fn new(
+        first: P,
+        then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>,
+    ) -> Self {
+        let mut staged = Self {
+            first,
+            then,
+            second: None,
+        };
         staged.advance();
         staged
     }
 
     fn advance(&mut self) {
         if self.second.is_none() && self.first.next_trial().is_none() {
-            let found = self.first.findings().brackets.first().and_then(|bracket| bracket.lower);
+            let found = self
+                .first
+                .findings()
+                .brackets
+                .first()
+                .and_then(|bracket| bracket.lower);
             self.second = found.map(&self.then);
         }
     }
@@ -106,7 +145,9 @@ impl<P: Procedure> Procedure for Staged<P> {
     }
 
     fn purpose(&self) -> TrialPurpose {
-        self.second.as_ref().map_or_else(|| self.first.purpose(), |second| second.purpose())
+        self.second
+            .as_ref()
+            .map_or_else(|| self.first.purpose(), |second| second.purpose())
     }
 
     fn learn(&mut self, result: &TrialResult) {
@@ -118,7 +159,14 @@ impl<P: Procedure> Procedure for Staged<P> {
     }
 
     fn findings(&self) -> Findings {
-        let values = self.second.as_ref().map(|second| second.findings().values).unwrap_or_default();
-        Findings { values, ..self.first.findings() }
+        let values = self
+            .second
+            .as_ref()
+            .map(|second| second.findings().values)
+            .unwrap_or_default();
+        Findings {
+            values,
+            ..self.first.findings()
+        }
     }
 }

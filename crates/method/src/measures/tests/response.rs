@@ -5,7 +5,11 @@ use crate::simulated::SimulatedRelay;
 
 /// Returns a plan with 15,000 requests per second from each client, as in each test of a series.
 fn of(clients: u32) -> Plan {
-    let response = ResponseTime { rate_per_client: FrameRate(15_000), duration_ns: SECOND / 5, outstanding: None };
+    let response = ResponseTime {
+        rate_per_client: FrameRate(15_000),
+        duration_ns: SECOND / 5,
+        outstanding: None,
+    };
     let mut plan = plan(Measure::ResponseTime(response));
     plan.tests[0].traffic.subscribers = Some(clients);
     plan
@@ -31,9 +35,19 @@ fn one_trial_at_the_rate_of_all_clients_is_all_there_is() {
     let (specs, outcome) = outcome(3, relay());
     assert_eq!(specs, [TrialSpec::response(FrameRate(45_000), SECOND / 5)]);
     assert!(outcome.brackets.is_empty());
-    let plan = Plan { tests: vec![Test { traffic: TrafficSettings::RFC_4814, ..of(1).tests[0].clone() }], ..of(1) };
+    let plan = Plan {
+        tests: vec![Test {
+            traffic: TrafficSettings::RFC_4814,
+            ..of(1).tests[0].clone()
+        }],
+        ..of(1)
+    };
     let (specs, _) = repeat(&plan, &[], &mut relay());
-    assert_eq!(specs[0].rate, FrameRate(15_000), "a device without subscribers has one client");
+    assert_eq!(
+        specs[0].rate,
+        FrameRate(15_000),
+        "a device without subscribers has one client"
+    );
 }
 
 #[test]
@@ -43,9 +57,15 @@ fn below_its_capacity_the_relay_forwards_both_ways_and_loses_nothing() {
         let (_, outcome) = outcome(clients, relay());
         assert_eq!(one(&outcome, Quantity::RequestLoss), 0.0, "{clients}");
         let forwarded = one(&outcome, Quantity::ForwardedFrames);
-        assert!((forwarded - f64::from(clients) * 30_000.0).abs() < 10.0, "{clients}: {forwarded}");
+        assert!(
+            (forwarded - f64::from(clients) * 30_000.0).abs() < 10.0,
+            "{clients}: {forwarded}"
+        );
         let time = one(&outcome, Quantity::ResponseTime);
-        assert!((2.0 * service_ns..4.0 * service_ns).contains(&time), "{clients}: {time}");
+        assert!(
+            (2.0 * service_ns..4.0 * service_ns).contains(&time),
+            "{clients}: {time}"
+        );
     }
 }
 
@@ -55,14 +75,26 @@ fn from_eight_clients_on_the_relay_is_saturated_and_its_queue_is_the_response_ti
     let mut before = 0.0;
     for clients in 8..=10 {
         let (_, outcome) = outcome(clients, relay());
-        let (loss, forwarded) = (one(&outcome, Quantity::RequestLoss), one(&outcome, Quantity::ForwardedFrames));
+        let (loss, forwarded) = (
+            one(&outcome, Quantity::RequestLoss),
+            one(&outcome, Quantity::ForwardedFrames),
+        );
         assert!(loss > before, "{clients}: {loss}");
         before = loss;
-        assert!((forwarded / 220_000.0 - 1.0).abs() < 0.01, "{clients}: {forwarded}");
+        assert!(
+            (forwarded / 220_000.0 - 1.0).abs() < 0.01,
+            "{clients}: {forwarded}"
+        );
         // The request and the reply each wait for the whole queue.
         let time = one(&outcome, Quantity::ResponseTime);
-        assert!((time / (202.0 * service_ns) - 1.0).abs() < 0.05, "{clients}: {time}");
-        assert!(one(&outcome, Quantity::ResponseTimeDeviation) < 0.2 * time, "{clients}");
+        assert!(
+            (time / (202.0 * service_ns) - 1.0).abs() < 0.05,
+            "{clients}: {time}"
+        );
+        assert!(
+            one(&outcome, Quantity::ResponseTimeDeviation) < 0.2 * time,
+            "{clients}"
+        );
     }
 }
 
@@ -75,11 +107,18 @@ fn a_step_that_the_tester_could_not_send_is_repeated_and_has_no_values() {
 
 /// Returns the quantities that remain valid in a trial with this fault.
 fn holding(mut result: TrialResult, fault: Fault) -> (Verdict, Vec<Quantity>) {
-    assert_eq!(crate::measures::response_time::read(&result).values.len(), 4, "everything holds without it");
+    assert_eq!(
+        crate::measures::response_time::read(&result).values.len(),
+        4,
+        "everything holds without it"
+    );
     result.faults.push(fault);
     let reading = crate::measures::response_time::read(&result);
     assert_eq!(reading.is_whole, reading.values.len() == 4);
-    (reading.verdict, reading.values.iter().map(|value| value.quantity).collect())
+    (
+        reading.verdict,
+        reading.values.iter().map(|value| value.quantity).collect(),
+    )
 }
 
 fn measured(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
@@ -91,15 +130,29 @@ fn measured(mut relay: SimulatedRelay, rate: u64) -> TrialResult {
 fn loss_that_the_testers_own_stall_may_have_caused_is_not_the_relays() {
     let result = measured(SimulatedRelay::new(FrameRate(100_000), 10), 60_000);
     let frames = result.not_received();
-    let fault = Fault::ReceiverStalled { direction: Direction::Forward, worst_gap_ns: 5_000_000, frames };
+    let fault = Fault::ReceiverStalled {
+        direction: Direction::Forward,
+        worst_gap_ns: 5_000_000,
+        frames,
+    };
     assert_eq!(holding(result, fault), (Verdict::Invalid, vec![]));
 }
 
 #[test]
 fn a_responder_that_was_away_spoils_response_times_and_no_counts() {
-    let fault = Fault::SenderStalled { direction: Direction::Reverse, worst_lateness_ns: 3_000_000, frames: 45 };
+    let fault = Fault::SenderStalled {
+        direction: Direction::Reverse,
+        worst_lateness_ns: 3_000_000,
+        frames: 45,
+    };
     let (verdict, quantities) = holding(measured(relay(), 15_000), fault);
-    assert_eq!((verdict, quantities), (Verdict::Passed, vec![Quantity::RequestLoss, Quantity::ForwardedFrames]));
+    assert_eq!(
+        (verdict, quantities),
+        (
+            Verdict::Passed,
+            vec![Quantity::RequestLoss, Quantity::ForwardedFrames]
+        )
+    );
 }
 
 /// Returns a trial of a relay with a long queue that loses thousands of frames, like those in the paper.
@@ -111,10 +164,18 @@ fn overloaded() -> TrialResult {
 
 #[test]
 fn sixty_four_late_frames_explain_nothing_of_twenty_thousand_lost_ones() {
-    let stall = |direction| Fault::SenderStalled { direction, worst_lateness_ns: 1_500_000, frames: 64 };
+    let stall = |direction| Fault::SenderStalled {
+        direction,
+        worst_lateness_ns: 1_500_000,
+        frames: 64,
+    };
     for direction in [Direction::Forward, Direction::Reverse] {
         let (verdict, quantities) = holding(overloaded(), stall(direction));
-        assert_eq!((verdict, quantities.len()), (Verdict::Passed, 4), "{direction}: {quantities:?}");
+        assert_eq!(
+            (verdict, quantities.len()),
+            (Verdict::Passed, 4),
+            "{direction}: {quantities:?}"
+        );
     }
 }
 
@@ -123,9 +184,16 @@ fn a_stall_that_explains_a_fifth_of_the_loss_leaves_the_rate_and_not_the_loss() 
     let result = measured(SimulatedRelay::new(FrameRate(220_000), 100), 112_000);
     let frames = result.exchange().expect("an exchange").unanswered() / 5;
     assert!(frames > 0);
-    let fault = Fault::ReceiveRingOverrun { direction: Direction::Forward, frames };
+    let fault = Fault::ReceiveRingOverrun {
+        direction: Direction::Forward,
+        frames,
+    };
     let (_, quantities) = holding(result, fault);
-    assert!(!quantities.contains(&Quantity::RequestLoss) && quantities.contains(&Quantity::ForwardedFrames), "{quantities:?}");
+    assert!(
+        !quantities.contains(&Quantity::RequestLoss)
+            && quantities.contains(&Quantity::ForwardedFrames),
+        "{quantities:?}"
+    );
 }
 
 /// A relay with a tester that stalls for 1.5 ms in every trial.
@@ -137,7 +205,11 @@ impl Measurer for Stalling {
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error> {
         let mut result = self.0.measure(spec)?;
         let (direction, frames) = (Direction::Forward, spec.rate.frames_in(1_500_000));
-        result.faults.push(Fault::SenderStalled { direction, worst_lateness_ns: 1_500_000, frames });
+        result.faults.push(Fault::SenderStalled {
+            direction,
+            worst_lateness_ns: 1_500_000,
+            frames,
+        });
         Ok(result)
     }
 }
@@ -145,7 +217,11 @@ impl Measurer for Stalling {
 #[test]
 fn ten_clients_have_their_column_although_the_tester_stalls_in_every_trial() {
     let (specs, outcome) = repeat(&of(10), &[], &mut Stalling(relay()));
-    assert_eq!((specs.len(), outcome.invalid), (3, 0), "what is spoilt is tried again");
+    assert_eq!(
+        (specs.len(), outcome.invalid),
+        (3, 0),
+        "what is spoilt is tried again"
+    );
     assert!(one(&outcome, Quantity::RequestLoss) > 20.0);
     assert!((one(&outcome, Quantity::ForwardedFrames) / 220_000.0 - 1.0).abs() < 0.01);
 }

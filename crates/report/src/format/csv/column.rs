@@ -8,7 +8,10 @@ pub(super) struct FileColumn<'c, Row> {
 
 impl<'c, Row> FileColumn<'c, Row> {
     pub(super) fn new<C: ToString>(name: &'static str, cell: impl Fn(&Row) -> C + 'c) -> Self {
-        Self { name, cell: Box::new(move |row| cell(row).to_string()) }
+        Self {
+            name,
+            cell: Box::new(move |row| cell(row).to_string()),
+        }
     }
 
     /// Returns the cell of a row.
@@ -17,8 +20,14 @@ impl<'c, Row> FileColumn<'c, Row> {
     }
 
     /// Returns a column whose cell is empty in a row without a value.
-    pub(super) fn optional<C: ToString>(name: &'static str, cell: impl Fn(&Row) -> Option<C> + 'c) -> Self {
-        Self { name, cell: Box::new(move |row| cell(row).map(|cell| cell.to_string()).unwrap_or_default()) }
+    pub(super) fn optional<C: ToString>(
+        name: &'static str,
+        cell: impl Fn(&Row) -> Option<C> + 'c,
+    ) -> Self {
+        Self {
+            name,
+            cell: Box::new(move |row| cell(row).map(|cell| cell.to_string()).unwrap_or_default()),
+        }
     }
 }
 

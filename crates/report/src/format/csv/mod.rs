@@ -33,27 +33,50 @@ const BRACKET: &str = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,up
      measure,unit,result";
 /// Columns that exist only if the plan tests DNS servers.
 const QUERIES: &str = ",cached_percent,with_aaaa_percent,timeout_ns";
-const VALUE: &str = "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least,is_at_most";
+const VALUE: &str =
+    "measure,quantity,direction,load_frames_per_s_per_direction,value,unit,is_at_least,is_at_most";
 
 /// Returns the completed searches as comma-separated values (RFC 4180, but with plain newlines). The lower bound for the goal 0 is the throughput; for
 /// `establishment-rate` it is a rate of connections, and for `dns64` of queries. An empty bound is unknown.
 pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
-    let has_queries = input.plan.tests.iter().any(|test| test.measure.dns().is_some());
-    let columns = format!("{BRACKET},{}{}", anomalies::columns(), if has_queries { QUERIES } else { "" });
+    let has_queries = input
+        .plan
+        .tests
+        .iter()
+        .any(|test| test.measure.dns().is_some());
+    let columns = format!(
+        "{BRACKET},{}{}",
+        anomalies::columns(),
+        if has_queries { QUERIES } else { "" }
+    );
     let counts = anomalies::by_repetition(input.records);
     let row = move |o: &Outcome, b: &Bracket| {
-        let names = if has_queries { names(input, o).to_vec() } else { Vec::new() };
-        bracket(input, o, b).into_iter().chain(anomalies::cells(counts.get(&(&o.point, o.repetition)))).chain(names).collect()
+        let names = if has_queries {
+            names(input, o).to_vec()
+        } else {
+            Vec::new()
+        };
+        bracket(input, o, b)
+            .into_iter()
+            .chain(anomalies::cells(counts.get(&(&o.point, o.repetition))))
+            .chain(names)
+            .collect()
     };
-    let rows = input.outcomes.iter().flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
+    let rows = input
+        .outcomes
+        .iter()
+        .flat_map(|o| o.brackets.iter().map(move |b| (o, b)));
     of_outcomes(digest, &columns, rows.map(move |(o, b)| (o, row(o, b))))
 }
 
 /// Returns all other results in the same form: one row for each value of each repetition.
 pub(crate) fn values<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
-    let rows = input.outcomes.iter().flat_map(move |o| o.values.iter().map(move |v| (o, value(input, o, v))));
+    let rows = input
+        .outcomes
+        .iter()
+        .flat_map(move |o| o.values.iter().map(move |v| (o, value(input, o, v))));
     of_outcomes(digest, VALUE, rows)
 }
 
@@ -64,10 +87,23 @@ fn of_outcomes<'r>(
 ) -> Rows<'r> {
     let input = digest.input;
     let rows = rows.map(move |(outcome, fields)| {
-        let on = digest.hosts.of(&outcome.point, outcome.repetition).join(", ");
+        let on = digest
+            .hosts
+            .of(&outcome.point, outcome.repetition)
+            .join(", ");
         let test = input.plan.test(&outcome.point.test);
-        let group = test.map(|test| digest.group(test).name().to_owned()).unwrap_or_default();
-        (on, point(input, outcome).into_iter().chain(fields).chain([group]).map(Cow::Owned).collect())
+        let group = test
+            .map(|test| digest.group(test).name().to_owned())
+            .unwrap_or_default();
+        (
+            on,
+            point(input, outcome)
+                .into_iter()
+                .chain(fields)
+                .chain([group])
+                .map(Cow::Owned)
+                .collect(),
+        )
     });
     run::rows(digest, &format!("{POINT},{columns},{GROUP}"), rows)
 }
@@ -87,7 +123,12 @@ fn point(input: &Input, outcome: &Outcome) -> [String; 7] {
 
 /// Returns the directions of a test: `forward+reverse`.
 fn directions(test: &Test) -> String {
-    test.directions.each().iter().map(ToString::to_string).collect::<Vec<_>>().join("+")
+    test.directions
+        .each()
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("+")
 }
 
 fn bracket(input: &Input, outcome: &Outcome, bracket: &Bracket) -> Vec<String> {
@@ -118,14 +159,26 @@ fn status_of(bracket: &Bracket) -> &'static str {
 
 /// Returns the percentages of cached names and of names with AAAA records, and the timeout, nanoseconds; empty strings for tests of other measures.
 fn names(input: &Input, outcome: &Outcome) -> [String; 3] {
-    match input.plan.test(&outcome.point.test).and_then(|test| test.measure.dns()) {
-        Some(dns) => [dns.cached.to_string(), dns.with_aaaa.to_string(), dns.timeout_ns.to_string()],
+    match input
+        .plan
+        .test(&outcome.point.test)
+        .and_then(|test| test.measure.dns())
+    {
+        Some(dns) => [
+            dns.cached.to_string(),
+            dns.with_aaaa.to_string(),
+            dns.timeout_ns.to_string(),
+        ],
         None => Default::default(),
     }
 }
 
 fn value(input: &Input, outcome: &Outcome, value: &Value) -> Vec<String> {
-    let measure = input.plan.test(&outcome.point.test).map(|t| t.measure.name()).unwrap_or_default();
+    let measure = input
+        .plan
+        .test(&outcome.point.test)
+        .map(|t| t.measure.name())
+        .unwrap_or_default();
     vec![
         measure.to_owned(),
         value.quantity.name().to_owned(),
@@ -144,7 +197,10 @@ fn unquoted(variant: &impl serde::Serialize) -> String {
         serde_json::Value::Object(object) => object.keys().next().cloned(),
         value => value.as_str().map(str::to_owned),
     };
-    serde_json::to_value(variant).ok().and_then(word).unwrap_or_default()
+    serde_json::to_value(variant)
+        .ok()
+        .and_then(word)
+        .unwrap_or_default()
 }
 
 /// Returns a row with these fields.
@@ -155,7 +211,11 @@ fn line<'f>(fields: impl IntoIterator<Item = &'f str>) -> String {
 fn quoted(field: &str) -> Cow<'_, str> {
     // A spreadsheet would treat it as a formula, and a formula can run programs.
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t']) && field.parse::<f64>().is_err();
-    let field = if is_formula { Cow::Owned(format!("'{field}")) } else { Cow::Borrowed(field) };
+    let field = if is_formula {
+        Cow::Owned(format!("'{field}"))
+    } else {
+        Cow::Borrowed(field)
+    };
     match field.contains([',', '"', '\n', '\r']) {
         true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
         false => field,
@@ -168,7 +228,10 @@ mod tests {
 
     #[test]
     fn a_text_that_a_spreadsheet_would_run_is_text_and_numbers_stay_numbers() {
-        assert_eq!(quoted("=HYPERLINK(\"http://x\",\"y\")"), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
+        assert_eq!(
+            quoted("=HYPERLINK(\"http://x\",\"y\")"),
+            "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\""
+        );
         for formula in ["+1+1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\tx"] {
             assert_eq!(quoted(formula), format!("'{formula}"));
         }

@@ -8,7 +8,12 @@ use crate::tables::refusals::{RefusalRow, rows};
 /// Returns one row for each reason at each point; `None` if no device said anything.
 pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
     let plan = digest.input.plan.name.as_str();
-    let rows: Vec<_> = rows(digest).map(|row| FileRow { hosts: String::new(), row }).collect();
+    let rows: Vec<_> = rows(digest)
+        .map(|row| FileRow {
+            hosts: String::new(),
+            row,
+        })
+        .collect();
     (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
 }
 
@@ -16,7 +21,9 @@ fn columns<'d>(plan: &'d str) -> [FileColumn<'d, RefusalRow<'d>>; 9] {
     [
         FileColumn::new("plan", move |_: &RefusalRow| plan),
         FileColumn::new("test", |row: &RefusalRow| row.point.test.name.clone()),
-        FileColumn::new("frame_size_octets", |row: &RefusalRow| row.point.point.frame_size),
+        FileColumn::new("frame_size_octets", |row: &RefusalRow| {
+            row.point.point.frame_size
+        }),
         FileColumn::optional("direction", |row: &RefusalRow| row.refusal.direction),
         FileColumn::new("frames", |row: &RefusalRow| row.refusal.frames),
         FileColumn::new("offered", |row: &RefusalRow| row.refusal.offered),

@@ -12,8 +12,15 @@ use sixbench_analysis::scaling::{Fit, Law};
 pub(crate) fn scaling_csv(digest: &Digest<'_>) -> Option<String> {
     let all = scalings(digest);
     let rows = all.iter().flat_map(|scaling| {
-        let on = digest.hosts.of_points(scaling.steps.iter().map(|step| &step.point.point)).into_iter().collect::<Vec<_>>();
-        let row = move |value| FileRow { hosts: on.join(", "), row: SeriesRow { scaling, value } };
+        let on = digest
+            .hosts
+            .of_points(scaling.steps.iter().map(|step| &step.point.point))
+            .into_iter()
+            .collect::<Vec<_>>();
+        let row = move |value| FileRow {
+            hosts: on.join(", "),
+            row: SeriesRow { scaling, value },
+        };
         values(digest, scaling).into_iter().map(row)
     });
     (!all.is_empty()).then(|| run::of_columns(digest, &columns(&digest.input.plan.name), rows))
@@ -56,11 +63,20 @@ struct ScalingRow {
 fn values(digest: &Digest, scaling: &Scaling) -> Vec<ScalingRow> {
     let unit = full_rate_unit(scaling.measure);
     let steps = (0..scaling.steps.len()).flat_map(|place| of_step(digest, scaling, place, unit));
-    let fits = scaling.fits().into_iter().flatten().flat_map(|fit| of_fit(&fit, unit));
+    let fits = scaling
+        .fits()
+        .into_iter()
+        .flatten()
+        .flat_map(|fit| of_fit(&fit, unit));
     steps.chain(fits).collect()
 }
 
-fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str) -> Vec<ScalingRow> {
+fn of_step(
+    digest: &Digest,
+    scaling: &Scaling,
+    place: usize,
+    unit: &'static str,
+) -> Vec<ScalingRow> {
     let scaled = &scaling.steps[place];
     let step = &scaled.step;
     let row = |what: &str, device: &str, value: Option<f64>, ends, unit| ScalingRow {
@@ -74,8 +90,18 @@ fn of_step(digest: &Digest, scaling: &Scaling, place: usize, unit: &'static str)
     };
     // A rate whose true value may be higher has no upper end.
     let highest = (!scaled.is_open).then_some(step.summary.max);
-    let mut rows = vec![row("rate", "", Some(step.summary.median), [Some(step.summary.min), highest], unit)];
-    let ratios = [("proportion", step.proportion), ("speed-up", step.speed_up), ("efficiency", step.efficiency)];
+    let mut rows = vec![row(
+        "rate",
+        "",
+        Some(step.summary.median),
+        [Some(step.summary.min), highest],
+        unit,
+    )];
+    let ratios = [
+        ("proportion", step.proportion),
+        ("speed-up", step.speed_up),
+        ("efficiency", step.efficiency),
+    ];
     rows.extend(ratios.map(|(what, value)| row(what, "", value, [None; 2], "ratio")));
     rows.extend(scaled.idleness(digest).into_iter().flat_map(|of| {
         let idle = [("idle", of.mean_percent), ("idle-least", of.least_percent)];
@@ -101,12 +127,29 @@ fn of_fit(fit: &Fit, unit: &'static str) -> Vec<ScalingRow> {
     let closed = |(low, high): (f64, f64)| (low, Some(high));
     let interval = fit.interval.as_ref();
     let mut rows = vec![
-        row("lambda", Some(fit.lambda), interval.map(|i| closed(i.lambda)), unit),
-        row("sigma", Some(fit.sigma), interval.map(|i| closed(i.sigma)), "ratio"),
+        row(
+            "lambda",
+            Some(fit.lambda),
+            interval.map(|i| closed(i.lambda)),
+            unit,
+        ),
+        row(
+            "sigma",
+            Some(fit.sigma),
+            interval.map(|i| closed(i.sigma)),
+            "ratio",
+        ),
     ];
     if fit.law == Law::Universal {
-        let peak = interval.and_then(|i| i.peak).map(|peak| (peak.low, peak.high));
-        rows.push(row("kappa", Some(fit.kappa), interval.map(|i| closed(i.kappa)), "ratio"));
+        let peak = interval
+            .and_then(|i| i.peak)
+            .map(|peak| (peak.low, peak.high));
+        rows.push(row(
+            "kappa",
+            Some(fit.kappa),
+            interval.map(|i| closed(i.kappa)),
+            "ratio",
+        ));
         rows.push(row("peak", fit.peak(), peak, "cores"));
     }
     rows.push(row("residual", Some(fit.residual), None, "ratio"));

@@ -32,29 +32,57 @@ struct TestCells {
 
 impl TestCells {
     fn of(test: &Test) -> Self {
-        Self { title: title(test), dut: test.dut.clone(), directions: directions(test), measure: test.measure.name() }
+        Self {
+            title: title(test),
+            dut: test.dut.clone(),
+            directions: directions(test),
+            measure: test.measure.name(),
+        }
     }
 }
 
 /// A column that belongs to a trial as a whole.
-type TrialColumn = (&'static str, for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> ParquetCell<'c>);
+type TrialColumn = (
+    &'static str,
+    for<'c> fn(&'c TrialTable<'_>, &'c DirectionRow<'_>) -> ParquetCell<'c>,
+);
 
 const OF_TRIAL: [TrialColumn; 15] = [
     ("plan", |table, _| text(&table.digest.input.plan.name)),
     ("test", |_, row| text(&row.record.point.test)),
-    ("title", |table, row| text(table.test(row).map_or("", |test| &test.title))),
-    ("dut", |table, row| text(table.test(row).map_or("", |test| &test.dut))),
-    ("frame_size_octets", |_, row| ParquetCell::Number(row.record.point.frame_size.0.into())),
-    ("directions", |table, row| text(table.test(row).map_or("", |test| &test.directions))),
-    ("measure", |table, row| text(table.test(row).map_or("", |test| test.measure))),
-    ("repetition", |_, row| ParquetCell::Number(row.record.repetition.into())),
-    ("trial", |_, row| ParquetCell::Number(row.record.trial.into())),
+    ("title", |table, row| {
+        text(table.test(row).map_or("", |test| &test.title))
+    }),
+    ("dut", |table, row| {
+        text(table.test(row).map_or("", |test| &test.dut))
+    }),
+    ("frame_size_octets", |_, row| {
+        ParquetCell::Number(row.record.point.frame_size.0.into())
+    }),
+    ("directions", |table, row| {
+        text(table.test(row).map_or("", |test| &test.directions))
+    }),
+    ("measure", |table, row| {
+        text(table.test(row).map_or("", |test| test.measure))
+    }),
+    ("repetition", |_, row| {
+        ParquetCell::Number(row.record.repetition.into())
+    }),
+    ("trial", |_, row| {
+        ParquetCell::Number(row.record.trial.into())
+    }),
     ("started", |_, row| text(&row.record.started)),
     ("kind", |_, row| kind(&row.record.result.spec.kind)),
-    ("rate_per_s", |_, row| ParquetCell::Number(row.record.result.spec.rate.0)),
-    ("duration_ns", |_, row| ParquetCell::Number(row.record.result.spec.duration_ns)),
+    ("rate_per_s", |_, row| {
+        ParquetCell::Number(row.record.result.spec.rate.0)
+    }),
+    ("duration_ns", |_, row| {
+        ParquetCell::Number(row.record.result.spec.duration_ns)
+    }),
     ("verdict", |_, row| text(verdict(row.verdict))),
-    ("faults", |_, row| ParquetCell::Text(faults(row.record).into())),
+    ("faults", |_, row| {
+        ParquetCell::Text(faults(row.record).into())
+    }),
 ];
 
 /// A column with a number for each direction.
@@ -87,21 +115,48 @@ pub(crate) struct DirectionRow<'r> {
 }
 
 /// Returns every trial of the run, in order. A trial without directions, because its phase 1 was incomplete, has one row.
-pub(crate) fn trials<'r>(digest: &'r Digest<'r>) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
+pub(crate) fn trials<'r>(
+    digest: &'r Digest<'r>,
+) -> ColumnTable<TrialTable<'r>, impl Iterator<Item = DirectionRow<'r>>> {
     let of_trial = OF_TRIAL.iter().map(|(name, _)| *name).chain(["direction"]);
     let anomalies = AnomalyKind::ALL.iter().map(|kind| kind.name());
-    let own = of_trial.chain(OF_DIRECTION.iter().map(|(name, _)| *name)).chain(anomalies);
+    let own = of_trial
+        .chain(OF_DIRECTION.iter().map(|(name, _)| *name))
+        .chain(anomalies);
     let of_plan = &digest.input.plan.tests;
-    let places: HashMap<&str, usize> = of_plan.iter().enumerate().map(|(place, test)| (test.name.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = of_plan
+        .iter()
+        .enumerate()
+        .map(|(place, test)| (test.name.as_str(), place))
+        .collect();
     let rows = digest.input.records.iter().flat_map(move |record| {
         let directions = &record.result.directions;
         let test = places.get(record.point.test.as_str()).copied();
-        let whole = DirectionRow { record, direction: None, test, verdict: digest.verdict(record) };
+        let whole = DirectionRow {
+            record,
+            direction: None,
+            test,
+            verdict: digest.verdict(record),
+        };
         let without = directions.is_empty().then_some(whole);
-        directions.iter().map(move |direction| DirectionRow { direction: Some(direction), ..whole }).chain(without)
+        directions
+            .iter()
+            .map(move |direction| DirectionRow {
+                direction: Some(direction),
+                ..whole
+            })
+            .chain(without)
     });
     let tests = of_plan.iter().map(TestCells::of).collect();
-    ColumnTable { columns: columns(digest, own), common: TrialTable { digest, tests, run: RunCells::of(digest) }, rows }
+    ColumnTable {
+        columns: columns(digest, own),
+        common: TrialTable {
+            digest,
+            tests,
+            run: RunCells::of(digest),
+        },
+        rows,
+    }
 }
 
 impl TrialTable<'_> {
@@ -114,18 +169,32 @@ impl TrialTable<'_> {
         if place != RunCells::HOST {
             return text(self.run.behind("").nth(place).unwrap_or_default());
         }
-        let on = self.digest.hosts.of(&record.point, record.repetition).join(", ");
-        ParquetCell::Text(Cow::Owned(self.run.behind(&on).nth(place).unwrap_or_default().to_owned()))
+        let on = self
+            .digest
+            .hosts
+            .of(&record.point, record.repetition)
+            .join(", ");
+        ParquetCell::Text(Cow::Owned(
+            self.run
+                .behind(&on)
+                .nth(place)
+                .unwrap_or_default()
+                .to_owned(),
+        ))
     }
 }
 
 impl<'r> TableRow<TrialTable<'r>> for DirectionRow<'_> {
     fn cell<'c>(&'c self, table: &'c TrialTable<'r>, place: usize) -> ParquetCell<'c> {
-        let Self { record, direction, .. } = *self;
+        let Self {
+            record, direction, ..
+        } = *self;
         let of_direction = |place: usize| match (place.checked_sub(1), direction) {
             (_, None) => text(""),
             (None, Some(direction)) => ParquetCell::Text(direction.direction.to_string().into()),
-            (Some(number), Some(direction)) => of_number(number, direction).map_or(text(""), ParquetCell::Number),
+            (Some(number), Some(direction)) => {
+                of_number(number, direction).map_or(text(""), ParquetCell::Number)
+            }
         };
         match place.checked_sub(OF_TRIAL.len()) {
             None => OF_TRIAL[place].1(table, self),
@@ -148,15 +217,20 @@ fn of_number(number: usize, direction: &DirectionResult) -> Option<u64> {
 
 /// Returns the word for a verdict from a small cache.
 fn verdict(of: Verdict) -> &'static str {
-    static WORDS: LazyLock<[String; 3]> =
-        LazyLock::new(|| [Verdict::Passed, Verdict::Lost, Verdict::Invalid].map(|verdict| unquoted(&verdict)));
+    static WORDS: LazyLock<[String; 3]> = LazyLock::new(|| {
+        [Verdict::Passed, Verdict::Lost, Verdict::Invalid].map(|verdict| unquoted(&verdict))
+    });
     &WORDS[of as usize]
 }
 
 /// Returns the word for the kind of a trial; that of the most frequent kind is cached.
 fn kind(of: &TrialKind) -> ParquetCell<'static> {
     static CONSTANT: LazyLock<String> = LazyLock::new(|| unquoted(&TrialKind::Constant));
-    ParquetCell::Text(if *of == TrialKind::Constant { Cow::Borrowed(&**CONSTANT) } else { Cow::Owned(unquoted(of)) })
+    ParquetCell::Text(if *of == TrialKind::Constant {
+        Cow::Borrowed(&**CONSTANT)
+    } else {
+        Cow::Owned(unquoted(of))
+    })
 }
 
 fn text(text: &str) -> ParquetCell<'_> {
@@ -165,6 +239,18 @@ fn text(text: &str) -> ParquetCell<'_> {
 
 /// Returns the names of the faults of a trial.
 fn faults(record: &TrialRecord) -> String {
-    let name = |fault: &Fault| Some(serde_json::to_value(fault.itself()).ok()?["fault"].as_str()?.to_owned());
-    record.result.faults.iter().filter_map(name).collect::<Vec<_>>().join(" ")
+    let name = |fault: &Fault| {
+        Some(
+            serde_json::to_value(fault.itself()).ok()?["fault"]
+                .as_str()?
+                .to_owned(),
+        )
+    };
+    record
+        .result
+        .faults
+        .iter()
+        .filter_map(name)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

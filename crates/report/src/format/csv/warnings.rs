@@ -8,8 +8,16 @@ use crate::findings::warning::ReportWarning;
 pub(crate) fn warnings_csv(digest: &Digest<'_>) -> String {
     let plan = &digest.input.plan.name;
     let row = |(number, warning): (usize, ReportWarning<'_>)| {
-        let own = [plan.clone(), number.to_string(), warning.text(), warning.level().to_owned()];
-        (String::new(), own.into_iter().chain(anomaly(&warning)).collect())
+        let own = [
+            plan.clone(),
+            number.to_string(),
+            warning.text(),
+            warning.level().to_owned(),
+        ];
+        (
+            String::new(),
+            own.into_iter().chain(anomaly(&warning)).collect(),
+        )
     };
     run::file(digest, COLUMNS, (1..).zip(digest.warnings()).map(row))
 }
@@ -18,13 +26,17 @@ const COLUMNS: &str = "plan,number,warning,level,kind,test,device,frames,share,t
 
 /// Returns the columns from `kind` on; empty for a warning of the run.
 fn anomaly(warning: &ReportWarning<'_>) -> [String; 10] {
-    let Some(of) = warning.anomaly() else { return Default::default() };
+    let Some(of) = warning.anomaly() else {
+        return Default::default();
+    };
     [
         of.kind.name().to_owned(),
         of.test.clone(),
         of.device.clone(),
         of.frames.to_string(),
-        of.share().map(|share| share.to_string()).unwrap_or_default(),
+        of.share()
+            .map(|share| share.to_string())
+            .unwrap_or_default(),
         of.trials.to_string(),
         of.all_trials.to_string(),
         of.first.frame_size.to_string(),

@@ -69,7 +69,11 @@ struct JsonAnomaly<'a> {
 
 impl<'a> JsonAnomaly<'a> {
     fn of(anomaly: &'a Anomaly) -> Self {
-        Self { anomaly, share: anomaly.share(), level: anomaly.level() }
+        Self {
+            anomaly,
+            share: anomaly.share(),
+            level: anomaly.level(),
+        }
     }
 }
 
@@ -171,7 +175,10 @@ struct JsonBracket {
 
 /// Returns the schema of `results.json`.
 pub fn schema() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<JsonResults<'_>>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<JsonResults<'_>>()
 }
 
 /// The results as one JSON document, indented, ended by a newline.
@@ -194,7 +201,8 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         points: digest.all_points().map(|p| point(digest, p)).collect(),
         core_scaling: scaling::all(digest),
     };
-    serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON") + "\n"
+    serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON")
+        + "\n"
 }
 
 fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
@@ -213,17 +221,31 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         stateful: stateful::of(digest, point),
         dns: queries::of(digest, point),
         refusals: refusals::of_point(point),
-        goals: point.goals.iter().map(|g| goal(g, without_result(digest, point, g))).collect(),
+        goals: point
+            .goals
+            .iter()
+            .map(|g| goal(g, without_result(digest, point, g)))
+            .collect(),
         quantities: point.samples.iter().map(quantity).collect(),
-        repetitions: point.outcomes.iter().map(|o| repetition(digest, o)).collect(),
+        repetitions: point
+            .outcomes
+            .iter()
+            .map(|o| repetition(digest, o))
+            .collect(),
         anomalies: anomaly::counts(point.records.iter().copied()),
     }
 }
 
 /// Planned repetitions without a result, whether they were made or not. For a test that is not a search, those of its own result.
 fn without_result(digest: &Digest, point: &PointDigest, goal: &GoalDigest) -> u32 {
-    let Some(planned) = point.planned(digest) else { return 0 };
-    let with_result = if point.is_searched() { goal.values.len() as u32 } else { planned.repetitions.with_result };
+    let Some(planned) = point.planned(digest) else {
+        return 0;
+    };
+    let with_result = if point.is_searched() {
+        goal.values.len() as u32
+    } else {
+        planned.repetitions.with_result
+    };
     planned.repetitions.planned.saturating_sub(with_result)
 }
 
@@ -265,9 +287,28 @@ fn quantity(sample: &PointSample) -> JsonQuantity {
 
 fn repetition<'p>(digest: &Digest, outcome: &'p Outcome) -> JsonRepetition<'p> {
     let brackets = outcome.brackets.iter().map(bracket).collect();
-    let &Outcome { repetition, trials, invalid, ref load, ref values, .. } = outcome;
-    let hosts = if digest.hosts.are_several() { digest.hosts.of(&outcome.point, repetition) } else { Vec::new() };
-    JsonRepetition { repetition, trials, invalid, hosts, load: load.as_ref(), brackets, values }
+    let &Outcome {
+        repetition,
+        trials,
+        invalid,
+        ref load,
+        ref values,
+        ..
+    } = outcome;
+    let hosts = if digest.hosts.are_several() {
+        digest.hosts.of(&outcome.point, repetition)
+    } else {
+        Vec::new()
+    };
+    JsonRepetition {
+        repetition,
+        trials,
+        invalid,
+        hosts,
+        load: load.as_ref(),
+        brackets,
+        values,
+    }
 }
 
 fn bracket(bracket: &Bracket) -> JsonBracket {

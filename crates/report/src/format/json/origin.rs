@@ -75,7 +75,10 @@ impl JsonStatus {
             repetitions_made: planned.repetitions.made,
             repetitions_planned: planned.repetitions.planned,
             result: point.result(digest),
-            not_found: point.not_found().map(|(lower, upper)| NotFoundBetween { lower: lower.0, upper: upper.0 }),
+            not_found: point.not_found().map(|(lower, upper)| NotFoundBetween {
+                lower: lower.0,
+                upper: upper.0,
+            }),
         })
     }
 }

@@ -79,7 +79,11 @@ pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns
 }
 
 fn asked(asked: QueryTrial<'_>) -> JsonAsked<'_> {
-    let QueryTrial { record, dns, direction } = asked;
+    let QueryTrial {
+        record,
+        dns,
+        direction,
+    } = asked;
     let delay = direction.delay.as_ref();
     JsonAsked {
         repetition: record.repetition,

@@ -63,7 +63,10 @@ struct JsonRefusal {
 }
 
 pub(super) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
-    scalings(digest).iter().map(|scaling| one(digest, scaling)).collect()
+    scalings(digest)
+        .iter()
+        .map(|scaling| one(digest, scaling))
+        .collect()
 }
 
 fn one<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
@@ -74,9 +77,16 @@ fn one<'a>(digest: &Digest, scaling: &Scaling<'_, 'a>) -> JsonScaling<'a> {
         cores_of: scaling.device,
         frame_size: scaling.size.map(|size| size.0),
         rate_unit: full_rate_unit(scaling.measure),
-        steps: (0..scaling.steps.len()).map(|place| step(digest, scaling, place)).collect(),
+        steps: (0..scaling.steps.len())
+            .map(|place| step(digest, scaling, place))
+            .collect(),
         fits: fits.iter().flatten().copied().collect(),
-        refusals: refusals.map(|why| JsonRefusal { why: *why, words: why.to_string() }).collect(),
+        refusals: refusals
+            .map(|why| JsonRefusal {
+                why: *why,
+                words: why.to_string(),
+            })
+            .collect(),
     }
 }
 
@@ -99,7 +109,11 @@ fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonScalingStep {
         bottleneck: scaled.chain().map(|chain| JsonBottleneck {
             words: chain.to_string(),
             verdict: chain.weakest,
-            devices: chain.devices.into_iter().map(|device| device.device).collect(),
+            devices: chain
+                .devices
+                .into_iter()
+                .map(|device| device.device)
+                .collect(),
         }),
     }
 }

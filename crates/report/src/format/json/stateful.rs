@@ -61,7 +61,8 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         safety_factor: safety.map(|(ratio, _)| ratio),
         safety_factor_at_most: safety.is_some_and(|(_, is_open)| is_open),
         timeout_ns: stateful.timeout_ns,
-        delay_ns: (!test.measure.is_of_connections()).then(|| stateful.delay_ns(stateful.phase_one())),
+        delay_ns: (!test.measure.is_of_connections())
+            .then(|| stateful.delay_ns(stateful.phase_one())),
         enumeration: stateful.enumeration,
         responder: stateful.responder,
         validation_share: stateful.validation,
@@ -71,13 +72,29 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         not_counted: agreement.uncounted,
         lost_in_validation_alone: point.lost_in_validation_alone(point.first_goal()),
         mapping: digest.mapping(&test.dut).map(mapping),
-        capacity_steps: if test.measure.is_capacity() { point.steps(point.first_goal()) } else { Vec::new() },
+        capacity_steps: if test.measure.is_capacity() {
+            point.steps(point.first_goal())
+        } else {
+            Vec::new()
+        },
     })
 }
 
 fn mapping(mapping: Mapping) -> JsonMapping {
-    let Mapping { seen, ports_preserved, addresses, collisions, sources, .. } = mapping;
-    let Mapping { endpoint_independent, address_dependent, address_and_port_dependent, .. } = mapping;
+    let Mapping {
+        seen,
+        ports_preserved,
+        addresses,
+        collisions,
+        sources,
+        ..
+    } = mapping;
+    let Mapping {
+        endpoint_independent,
+        address_dependent,
+        address_and_port_dependent,
+        ..
+    } = mapping;
     JsonMapping {
         seen,
         ports_preserved,

@@ -12,22 +12,43 @@ pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<Strin
     let extents = ColumnExtents::of(table);
     let parts = layout::parts(table, &extents, column);
     let (parts, environment) = match style {
-        PaperStyle::TwoColumn if !is_narrow(&parts) => (layout::parts(table, &extents, page), "table*"),
+        PaperStyle::TwoColumn if !is_narrow(&parts) => {
+            (layout::parts(table, &extents, page), "table*")
+        }
         _ => (parts, "table"),
     };
     let caption = |index: usize| match index {
         0 => format!("\\caption{{{}}}\\label{{{label}}}", escaped(&table.title)),
-        _ => format!("\\addtocounter{{table}}{{-1}}\\caption{{{}, continued}}", escaped(&table.title)),
+        _ => format!(
+            "\\addtocounter{{table}}{{-1}}\\caption{{{}, continued}}",
+            escaped(&table.title)
+        ),
     };
-    parts.iter().enumerate().map(|(index, part)| float(part, environment, &caption(index))).collect()
+    parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| float(part, environment, &caption(index)))
+        .collect()
 }
 
 fn float(part: &TablePart, environment: &str, caption: &str) -> String {
     let (table, TypeSize { command, .. }) = (&part.table, part.size);
     let names = line(table.columns.iter().map(|c: &ColumnHead| escaped(&c.name)));
-    let rows: String = table.rows.iter().map(|row| line(row.iter().map(|cell| escaped(cell)))).collect();
-    let notes: String = table.notes.iter().map(|note| format!("\\par {}\n", escaped(note))).collect();
-    let notes = if notes.is_empty() { notes } else { format!("\\par\\smallskip\\raggedright\n{notes}") };
+    let rows: String = table
+        .rows
+        .iter()
+        .map(|row| line(row.iter().map(|cell| escaped(cell))))
+        .collect();
+    let notes: String = table
+        .notes
+        .iter()
+        .map(|note| format!("\\par {}\n", escaped(note)))
+        .collect();
+    let notes = if notes.is_empty() {
+        notes
+    } else {
+        format!("\\par\\smallskip\\raggedright\n{notes}")
+    };
     format!(
         "\\begin{{{environment}}}[htbp]\n\\centering{command}\\setlength{{\\tabcolsep}}{{{COLUMN_SEPARATION}pt}}\n{caption}\n\
          \\begin{{tabular}}{{@{{}}{}@{{}}}}\n\\toprule\n{}{names}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\
@@ -45,8 +66,15 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 fn columns(part: &TablePart) -> String {
     let columns = &part.table.columns;
     match &part.widths {
-        None => columns.iter().map(|column| if column.number { 'r' } else { 'l' }).collect(),
-        Some(widths) => columns.iter().zip(widths).map(|(column, width)| wrapped(column, *width)).collect(),
+        None => columns
+            .iter()
+            .map(|column| if column.number { 'r' } else { 'l' })
+            .collect(),
+        Some(widths) => columns
+            .iter()
+            .zip(widths)
+            .map(|(column, width)| wrapped(column, *width))
+            .collect(),
     }
 }
 
@@ -69,7 +97,13 @@ fn groups(table: &Table) -> String {
         }
         first = last + 1;
     }
-    line(table.groups.iter().map(|group| spanning(&group.name, group.columns))) + &rules + "\n"
+    line(
+        table
+            .groups
+            .iter()
+            .map(|group| spanning(&group.name, group.columns)),
+    ) + &rules
+        + "\n"
 }
 
 fn spanning(name: &str, columns: usize) -> String {
@@ -94,15 +128,27 @@ mod tests {
         ];
         let table = Table::of("T", columns, []);
         let text = floats(&table, PaperStyle::OneColumn, "tab:t").concat();
-        let heading = " & \\multicolumn{2}{c}{TL (ms)} \\\\\n\\cmidrule(lr){2-3}\nTest & Median & P1 \\\\";
-        assert!(text.contains(&format!("{{@{{}}lrr@{{}}}}\n\\toprule\n{heading}")), "{text}");
+        let heading =
+            " & \\multicolumn{2}{c}{TL (ms)} \\\\\n\\cmidrule(lr){2-3}\nTest & Median & P1 \\\\";
+        assert!(
+            text.contains(&format!("{{@{{}}lrr@{{}}}}\n\\toprule\n{heading}")),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_wide_table_spans_both_columns_and_a_narrow_one_does_not() {
-        let columns = || [Column::text("Test", |row: &String| row.clone()), Column::number("n", |_: &String| Cell::Number(1))];
+        let columns = || {
+            [
+                Column::text("Test", |row: &String| row.clone()),
+                Column::number("n", |_: &String| Cell::Number(1)),
+            ]
+        };
         let table = |cell: &str| Table::of("T", columns(), [cell.to_owned()]);
         let of = |cell: &str| floats(&table(cell), PaperStyle::TwoColumn, "tab:t").concat();
-        assert!(of("a").starts_with("\\begin{table}[htbp]") && of(&"word ".repeat(30)).starts_with("\\begin{table*}[htbp]"));
+        assert!(
+            of("a").starts_with("\\begin{table}[htbp]")
+                && of(&"word ".repeat(30)).starts_with("\\begin{table*}[htbp]")
+        );
     }
 }

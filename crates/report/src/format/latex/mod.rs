@@ -23,11 +23,16 @@ const TABLES_AT_ONCE: usize = 12;
 
 pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
     let mut labels = BTreeMap::new();
-    let floats = tables(document).flat_map(|table| floats(table, style, &label(&table.title, &mut labels)));
+    let floats =
+        tables(document).flat_map(|table| floats(table, style, &label(&table.title, &mut labels)));
     let floats: Vec<String> = floats.collect();
-    let tables: Vec<String> = floats.chunks(TABLES_AT_ONCE).map(|some| some.join("\n")).collect();
-    let trust =
-        trust::sentence(&document.digest).map_or_else(String::new, |line| format!("\n\\textbf{{{}}}\n", escaped(&line)));
+    let tables: Vec<String> = floats
+        .chunks(TABLES_AT_ONCE)
+        .map(|some| some.join("\n"))
+        .collect();
+    let trust = trust::sentence(&document.digest).map_or_else(String::new, |line| {
+        format!("\n\\textbf{{{}}}\n", escaped(&line))
+    });
     let input = document.digest.input;
     format!(
         "{}{}\n\\begingroup\\raggedright\n{}. {}.\n{trust}{}\\par\\endgroup\n\n{}\n\\sixbenchend\n",
@@ -35,21 +40,35 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
         Preamble::of_tables(style, &input.plan.name),
         escaped(&origin::sentence(&document.digest)),
         escaped(&status::counted(&document.digest)),
-        document.digest.anomalies_in_brief().iter().map(|text| format!("{}.\n", escaped(text))).collect::<String>(),
+        document
+            .digest
+            .anomalies_in_brief()
+            .iter()
+            .map(|text| format!("{}.\n", escaped(text)))
+            .collect::<String>(),
         tables.join("\n\\clearpage\n\n")
     )
 }
 
 fn tables<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d Table> {
-    let tables = document.results().iter().chain(document.evidence()).flat_map(|chapter| &chapter.tables);
-    let rest = [document.faults(), document.conformance(), document.run()].into_iter().filter(|table| !table.rows.is_empty());
+    let tables = document
+        .results()
+        .iter()
+        .chain(document.evidence())
+        .flat_map(|chapter| &chapter.tables);
+    let rest = [document.faults(), document.conformance(), document.run()]
+        .into_iter()
+        .filter(|table| !table.rows.is_empty());
     tables.chain(rest).filter(|table| !table.columns.is_empty())
 }
 
 fn head(document: &Document<'_>, style: PaperStyle) -> String {
     let input = document.digest.input;
     let warnings = document.digest.warnings_in_brief();
-    let warnings: String = warnings.iter().map(|text| format!("% warning: {}\n", comment(text))).collect();
+    let warnings: String = warnings
+        .iter()
+        .map(|text| format!("% warning: {}\n", comment(text)))
+        .collect();
     format!(
         "% {}. {}.\n% pdflatex compiles this file by itself. A paper that has \\usepackage{{array,booktabs}} may \\input it.\n\
          {STYLE_LINE}{}.\n% {}\n% {}. Written {}.\n{warnings}\n",
@@ -70,10 +89,18 @@ fn label(title: &str, used: &mut BTreeMap<String, usize>) -> String {
         .take(5)
         .map(str::to_ascii_lowercase)
         .collect();
-    let name = if words.is_empty() { "table".to_owned() } else { words.join("-") };
+    let name = if words.is_empty() {
+        "table".to_owned()
+    } else {
+        words.join("-")
+    };
     let uses = used.entry(name.clone()).or_default();
     *uses += 1;
-    if *uses == 1 { format!("tab:sixbench-{name}") } else { format!("tab:sixbench-{name}-{uses}") }
+    if *uses == 1 {
+        format!("tab:sixbench-{name}")
+    } else {
+        format!("tab:sixbench-{name}-{uses}")
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +110,15 @@ mod tests {
     #[test]
     fn every_table_has_a_label_of_its_own() {
         let mut used = BTreeMap::new();
-        let labels = ["Frame loss rate", "Frame loss rate", "中"].map(|title| label(title, &mut used));
-        assert_eq!(labels, ["tab:sixbench-frame-loss-rate", "tab:sixbench-frame-loss-rate-2", "tab:sixbench-table"]);
+        let labels =
+            ["Frame loss rate", "Frame loss rate", "中"].map(|title| label(title, &mut used));
+        assert_eq!(
+            labels,
+            [
+                "tab:sixbench-frame-loss-rate",
+                "tab:sixbench-frame-loss-rate-2",
+                "tab:sixbench-table"
+            ]
+        );
     }
 }

@@ -30,18 +30,32 @@ impl Preamble {
     /// Returns the preamble of a file with a single picture, which becomes a page of the picture's size.
     pub(crate) fn of_a_picture() -> Self {
         let packages = "\\usepackage{pgfplots}\\pgfplotsset{compat=1.16}".to_owned();
-        Self { class: "{standalone}".to_owned(), packages, beginning: String::new(), ending: "" }
+        Self {
+            class: "{standalone}".to_owned(),
+            packages,
+            beginning: String::new(),
+            ending: "",
+        }
     }
 
     /// Adds this package and a list of references.
     pub(crate) fn with_references(self, package: &str, ending: &'static str) -> Self {
-        Self { packages: format!("{}\\usepackage{{{package}}}", self.packages), ending, ..self }
+        Self {
+            packages: format!("{}\\usepackage{{{package}}}", self.packages),
+            ending,
+            ..self
+        }
     }
 }
 
 impl fmt::Display for Preamble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { class, packages, beginning, ending } = self;
+        let Self {
+            class,
+            packages,
+            beginning,
+            ending,
+        } = self;
         // In a paper, the end of a line after a brace would add a space.
         write!(
             f,

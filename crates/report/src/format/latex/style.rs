@@ -30,7 +30,11 @@ pub(super) const STYLE_LINE: &str = "% Style: ";
 impl PaperStyle {
     /// Returns the style for which a `results.tex` was written; `None` if it does not record one.
     pub fn of_file(text: &str) -> Option<Self> {
-        text.lines().find_map(|line| line.strip_prefix(STYLE_LINE))?.trim_end_matches('.').parse().ok()
+        text.lines()
+            .find_map(|line| line.strip_prefix(STYLE_LINE))?
+            .trim_end_matches('.')
+            .parse()
+            .ok()
     }
 
     /// Returns its word on the command line.

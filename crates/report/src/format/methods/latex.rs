@@ -14,7 +14,10 @@ pub(crate) fn latex(digest: &Digest<'_>, style: PaperStyle) -> String {
     let Methods { paragraphs, tables } = Methods::of(digest);
     let name = &digest.input.plan.name;
     let paragraphs: String = paragraphs.iter().map(paragraph).collect();
-    let tables: String = tables.iter().flat_map(|(name, table)| floats(table, style, &label(name))).collect();
+    let tables: String = tables
+        .iter()
+        .flat_map(|(name, table)| floats(table, style, &label(name)))
+        .collect();
     format!(
         "% The methods of {}, for a paper. pdflatex compiles this file by itself, with bibtex and run.bib for its references.\n\
          % A paper that has \\usepackage{{array,booktabs,url}} may \\input it, and takes run.bib into its \\bibliography.\n{}{paragraphs}\n{tables}\\sixbenchend\n",

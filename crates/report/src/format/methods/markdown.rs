@@ -10,7 +10,10 @@ pub(crate) fn markdown(digest: &Digest<'_>) -> String {
         MethodsPart::Text(text) => escaped(text),
         MethodsPart::Cite(key) => format!(" [@{key}]"),
         MethodsPart::Refer(name) => {
-            let title = tables.iter().find(|(of, _)| of == name).map_or(*name, |(_, table)| &table.title);
+            let title = tables
+                .iter()
+                .find(|(of, _)| of == name)
+                .map_or(*name, |(_, table)| &table.title);
             format!("the table \"{}\"", escaped(title))
         }
     };
@@ -18,7 +21,9 @@ pub(crate) fn markdown(digest: &Digest<'_>) -> String {
         let text: String = paragraph.parts.iter().map(part).collect();
         format!("\n**{}.** {text}\n", paragraph.title)
     });
-    let tables = tables.iter().map(|(_, one)| format!("\n### {}\n\n{}", escaped(&one.title), table(one)));
+    let tables = tables
+        .iter()
+        .map(|(_, one)| format!("\n### {}\n\n{}", escaped(&one.title), table(one)));
     format!(
         "## Methods: {}\n{}{}",
         escaped(&digest.input.plan.name),

@@ -41,7 +41,10 @@ struct Paragraph {
 
 impl Paragraph {
     fn new(title: &'static str) -> Self {
-        Self { title, parts: Vec::new() }
+        Self {
+            title,
+            parts: Vec::new(),
+        }
     }
 
     fn text(mut self, text: impl Into<String>) -> Self {
@@ -76,7 +79,10 @@ impl Methods {
             ("machine", tables::machine(digest.input)),
             ("deviations", tables::deviations(digest.input)),
         ];
-        let tables: Vec<_> = tables.into_iter().filter(|(_, table)| !table.rows.is_empty()).collect();
+        let tables: Vec<_> = tables
+            .into_iter()
+            .filter(|(_, table)| !table.rows.is_empty())
+            .collect();
         let has = |name| tables.iter().any(|(of, _)| *of == name);
         let paragraphs = vec![
             tester(digest, has("machine")),
@@ -93,19 +99,53 @@ impl Methods {
 fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
     let input = digest.input;
     let hosts = origin::hosts(input);
-    let on = if hosts.is_empty() { String::new() } else { format!(", on {hosts}") };
-    let when = digest.span.map(|span| format!(", {}", span.in_words())).unwrap_or_default();
+    let on = if hosts.is_empty() {
+        String::new()
+    } else {
+        format!(", on {hosts}")
+    };
+    let when = digest
+        .span
+        .map(|span| format!(", {}", span.in_words()))
+        .unwrap_or_default();
     let machine = machine(&input.facts.host);
     // Some layouts begin with the name of a device, which must not be capitalised.
-    let is_named = |text: &str| input.facts.duts.keys().any(|name| text.starts_with(name.as_str()));
-    let sentence = |text: &String| format!(" {}.", if is_named(text) { text.clone() } else { capitalised(text) });
+    let is_named = |text: &str| {
+        input
+            .facts
+            .duts
+            .keys()
+            .any(|name| text.starts_with(name.as_str()))
+    };
+    let sentence = |text: &String| {
+        format!(
+            " {}.",
+            if is_named(text) {
+                text.clone()
+            } else {
+                capitalised(text)
+            }
+        )
+    };
     let layout: String = input.facts.layouts().iter().map(sentence).collect();
-    let version = if input.facts.sixbench.is_empty() { "of unknown version" } else { &input.facts.sixbench };
-    let paragraph = Paragraph::new("Tester").text(format!("The measurements were made with sixbench {version}"));
+    let version = if input.facts.sixbench.is_empty() {
+        "of unknown version"
+    } else {
+        &input.facts.sixbench
+    };
+    let paragraph = Paragraph::new("Tester").text(format!(
+        "The measurements were made with sixbench {version}"
+    ));
     let rest = format!(", a tester in the sense of RFC 2544 and RFC 8219{on}{when}.{machine}");
     let paragraph = paragraph.cite(TESTER_KEY).text(rest);
-    let paragraph =
-        if has_machine { paragraph.text(" How the machine was set is in ").refer("machine").text(".") } else { paragraph };
+    let paragraph = if has_machine {
+        paragraph
+            .text(" How the machine was set is in ")
+            .refer("machine")
+            .text(".")
+    } else {
+        paragraph
+    };
     paragraph.text(layout)
 }
 
@@ -120,22 +160,40 @@ fn machine(host: &BTreeMap<String, String>) -> String {
     let memory = of("memory").map(|memory| format!("{} of memory", readable_memory(memory)));
     let has: Vec<String> = processor.into_iter().chain(memory).collect();
     let has = (!has.is_empty()).then(|| format!("has {}", enumerated(&has)));
-    let runs = of("kernel").map(|kernel| format!("runs Linux {}", kernel.trim_start_matches("Linux ")));
+    let runs =
+        of("kernel").map(|kernel| format!("runs Linux {}", kernel.trim_start_matches("Linux ")));
     let parts: Vec<String> = has.into_iter().chain(runs).collect();
-    if parts.is_empty() { String::new() } else { format!(" The machine of the tester {}.", parts.join(", and ")) }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" The machine of the tester {}.", parts.join(", and "))
+    }
 }
 
 /// Returns an amount of memory as `/proc/meminfo` gives it in a readable unit: `24683656 kB` becomes `23.5 GiB`. Anything else stays as it is.
 fn readable_memory(text: &str) -> String {
-    let kibibytes = text.strip_suffix(" kB").and_then(|number| number.parse::<u32>().ok());
-    kibibytes
-        .map_or_else(|| text.to_owned(), |kibibytes| format!("{}\u{a0}GiB", three_digits(f64::from(kibibytes) / 1_048_576.0)))
+    let kibibytes = text
+        .strip_suffix(" kB")
+        .and_then(|number| number.parse::<u32>().ok());
+    kibibytes.map_or_else(
+        || text.to_owned(),
+        |kibibytes| {
+            format!(
+                "{}\u{a0}GiB",
+                three_digits(f64::from(kibibytes) / 1_048_576.0)
+            )
+        },
+    )
 }
 
 fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
-    let paragraph =
-        Paragraph::new("Devices and tests").text("The tests, with the device under test and the measurement of each, are in ");
-    let paragraph = paragraph.refer("tests").text(", their parameters in ").refer("parameters").text(".");
+    let paragraph = Paragraph::new("Devices and tests")
+        .text("The tests, with the device under test and the measurement of each, are in ");
+    let paragraph = paragraph
+        .refer("tests")
+        .text(", their parameters in ")
+        .refer("parameters")
+        .text(".");
     let paragraph = match has_versions {
         true => paragraph
             .text(" The versions of the devices are in ")
@@ -143,7 +201,9 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
             .text("; their configuration files are part of the data"),
         false => paragraph.text(" The plan is part of the data"),
     };
-    paragraph.cite(run_key(digest)).text(format!(".{}", sizes(digest.input.plan)))
+    paragraph
+        .cite(run_key(digest))
+        .text(format!(".{}", sizes(digest.input.plan)))
 }
 
 /// Returns the sentence on frame sizes; empty for a plan without frames.
@@ -162,10 +222,16 @@ fn sizes(plan: &Plan) -> String {
 
 fn procedure(plan: &Plan) -> Paragraph {
     let trial = &plan.trial;
-    let what = if plan.tests.iter().any(|test| test.measure.dns().is_none()) { "residual frames" } else { "late answers" };
+    let what = if plan.tests.iter().any(|test| test.measure.dns().is_none()) {
+        "residual frames"
+    } else {
+        "late answers"
+    };
     let profile = match plan.profile {
         Profile::Rfc => " These are the durations and repetitions of RFC 2544 and RFC 8219.",
-        Profile::Draft | Profile::Smoke => " The durations are shorter than those of RFC 2544 and RFC 8219.",
+        Profile::Draft | Profile::Smoke => {
+            " The durations are shorter than those of RFC 2544 and RFC 8219."
+        }
         Profile::Custom => "",
     };
     let trials = format!(
@@ -175,8 +241,10 @@ fn procedure(plan: &Plan) -> Paragraph {
         seconds(trial.rest_ns),
         match trial.frame_timeout_ns {
             0 => String::new(),
-            timeout =>
-                format!(" What arrived more than {} after its sending did not count as received.", parameters::time(timeout)),
+            timeout => format!(
+                " What arrived more than {} after its sending did not count as received.",
+                parameters::time(timeout)
+            ),
         },
     );
     let text = [trials, search(plan), repetitions(plan), randomness(plan)].concat();
@@ -184,14 +252,31 @@ fn procedure(plan: &Plan) -> Paragraph {
 }
 
 fn search(plan: &Plan) -> String {
-    if !plan.tests.iter().any(|test| test.measure.is_searched_rate() || test.measure.is_at_throughput()) {
+    if !plan
+        .tests
+        .iter()
+        .any(|test| test.measure.is_searched_rate() || test.measure.is_at_throughput())
+    {
         return String::new();
     }
     let search = &plan.search;
-    let units =
-        each_once(plan.tests.iter().filter(|test| test.measure.is_searched_rate()).map(|test| test.measure.info().noun));
-    let unit = if let [noun] = units[..] { noun } else { Noun::Frames }.per_second_and_direction();
-    let goals: Vec<String> = search.goals.iter().map(|goal| goal.to_string().replace(' ', "\u{a0}")).collect();
+    let units = each_once(
+        plan.tests
+            .iter()
+            .filter(|test| test.measure.is_searched_rate())
+            .map(|test| test.measure.info().noun),
+    );
+    let unit = if let [noun] = units[..] {
+        noun
+    } else {
+        Noun::Frames
+    }
+    .per_second_and_direction();
+    let goals: Vec<String> = search
+        .goals
+        .iter()
+        .map(|goal| goal.to_string().replace(' ', "\u{a0}"))
+        .collect();
     format!(
         " Rates were searched for by {} between {} and {} {unit}, until the bounds were no further apart than {}\u{a0}% of the upper \
          one; the accepted loss was {}; {}. A load at which {} trials in a row were invalid counted as beyond the tester.",
@@ -224,18 +309,39 @@ fn repetitions(plan: &Plan) -> String {
             "The devices were measured one after the other; the repetitions of each went round its points, every second round backwards."
         }
     };
-    let how = if rules.len() > 1 { " (which test how often is in the table of parameters)" } else { "" };
-    format!(" Each point was measured {}{how}. {order}", rules.join(", or "))
+    let how = if rules.len() > 1 {
+        " (which test how often is in the table of parameters)"
+    } else {
+        ""
+    };
+    format!(
+        " Each point was measured {}{how}. {order}",
+        rules.join(", or ")
+    )
 }
 
 fn randomness(plan: &Plan) -> String {
-    let medium = plan.link_rate.map(|rate| format!(" The rate of the medium was {}.", parameters::bit_rate(rate)));
-    format!(" Pseudorandom sequences followed from the seed {}.{}", plan.seed, medium.unwrap_or_default())
+    let medium = plan.link_rate.map(|rate| {
+        format!(
+            " The rate of the medium was {}.",
+            parameters::bit_rate(rate)
+        )
+    });
+    format!(
+        " Pseudorandom sequences followed from the seed {}.{}",
+        plan.seed,
+        medium.unwrap_or_default()
+    )
 }
 
 fn validity(digest: &Digest<'_>) -> Paragraph {
     let (input, records) = (digest.input, digest.input.records);
-    let count = |verdict| records.iter().filter(|record| digest.verdict(record) == verdict).count();
+    let count = |verdict| {
+        records
+            .iter()
+            .filter(|record| digest.verdict(record) == verdict)
+            .count()
+    };
     let invalid = count(Verdict::Invalid);
     let share = percentage(100.0 * invalid as f64 / records.len().max(1) as f64);
     let trials = part_of(invalid, records.len(), "trial");
@@ -251,9 +357,16 @@ fn validity(digest: &Digest<'_>) -> Paragraph {
         parameters::time(input.plan.trial.stall_ns),
         parameters::time(input.plan.patience_ns)
     );
-    let trust = trust::sentence(digest)
-        .map(|sentence| format!(" {}", sentence.replacen("Trust:", "How far the figures may be trusted:", 1)));
-    let sentences = disturbed(digest).into_iter().chain(recorded(&input.facts.warnings)).chain(digest.anomalies_in_brief());
+    let trust = trust::sentence(digest).map(|sentence| {
+        format!(
+            " {}",
+            sentence.replacen("Trust:", "How far the figures may be trusted:", 1)
+        )
+    });
+    let sentences = disturbed(digest)
+        .into_iter()
+        .chain(recorded(&input.facts.warnings))
+        .chain(digest.anomalies_in_brief());
     let warnings: String = sentences.map(|text| format!(" {text}.")).collect();
     Paragraph::new("Validity").text(rule + &made + &trust.unwrap_or_default() + &warnings)
 }
@@ -261,28 +374,61 @@ fn validity(digest: &Digest<'_>) -> Paragraph {
 /// Returns how many trials of each device other work disturbed, without those that were repeated, which decided nothing; `None` if there are none.
 fn disturbed(digest: &Digest<'_>) -> Option<String> {
     let (plan, records) = (digest.input.plan, digest.input.records);
-    let deciding = records.iter().filter(|record| !record.result.was_made_again());
-    let of_device = |record: &TrialRecord| Some((digest.dut_title(plan.test(&record.point.test)?), record.is_disturbed()));
-    let devices = by_key(deciding.filter_map(of_device)).into_iter().filter_map(|(device, trials)| {
-        let disturbed = trials.iter().filter(|is_disturbed| **is_disturbed).count();
-        (disturbed > 0).then(|| format!("{device} in {}", part_of(disturbed, trials.len(), "trial")))
-    });
+    let deciding = records
+        .iter()
+        .filter(|record| !record.result.was_made_again());
+    let of_device = |record: &TrialRecord| {
+        Some((
+            digest.dut_title(plan.test(&record.point.test)?),
+            record.is_disturbed(),
+        ))
+    };
+    let devices = by_key(deciding.filter_map(of_device))
+        .into_iter()
+        .filter_map(|(device, trials)| {
+            let disturbed = trials.iter().filter(|is_disturbed| **is_disturbed).count();
+            (disturbed > 0)
+                .then(|| format!("{device} in {}", part_of(disturbed, trials.len(), "trial")))
+        });
     let devices: Vec<String> = devices.collect();
-    (!devices.is_empty()).then(|| format!("Other work used the cores of {} that were not repeated", enumerated(&devices)))
+    (!devices.is_empty()).then(|| {
+        format!(
+            "Other work used the cores of {} that were not repeated",
+            enumerated(&devices)
+        )
+    })
 }
 
 /// Returns what the warnings of a run state, each kind once and without the advice to its operator, which is no part of a paper. The counts of
 /// [`disturbed`] replace the warnings of disturbed trials.
 fn recorded(warnings: &[Warning]) -> Vec<String> {
-    let stated = warnings.iter().filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
-    WarningKind::all_of(stated).iter().map(|kind| capitalised(&kind.in_brief(Warning::condition))).collect()
+    let stated = warnings
+        .iter()
+        .filter(|warning| !matches!(warning, Warning::DisturbedTrials { .. }));
+    WarningKind::all_of(stated)
+        .iter()
+        .map(|kind| capitalised(&kind.in_brief(Warning::condition)))
+        .collect()
 }
 
 fn deviations(plan: &Plan) -> Paragraph {
-    let clauses: Vec<Clause> = of_plan(plan).into_iter().map(|(clause, _)| clause).collect();
-    let of = |conformance| -> Vec<&Clause> { clauses.iter().filter(|clause| clause.conformance == conformance).collect() };
-    let (met, bent, broken) = (of(Conformance::Met), of(Conformance::Partial), of(Conformance::Violated));
-    let sections = |clauses: &[&Clause]| sections(&each_once(clauses.iter().map(|clause| clause.clause)));
+    let clauses: Vec<Clause> = of_plan(plan)
+        .into_iter()
+        .map(|(clause, _)| clause)
+        .collect();
+    let of = |conformance| -> Vec<&Clause> {
+        clauses
+            .iter()
+            .filter(|clause| clause.conformance == conformance)
+            .collect()
+    };
+    let (met, bent, broken) = (
+        of(Conformance::Met),
+        of(Conformance::Partial),
+        of(Conformance::Violated),
+    );
+    let sections =
+        |clauses: &[&Clause]| sections(&each_once(clauses.iter().map(|clause| clause.clause)));
     let named = |word: &str, clauses: &[&Clause]| match clauses {
         [] => format!("none is {word}"),
         [one] => format!("1 is {word} ({})", one.clause),
@@ -300,7 +446,10 @@ fn deviations(plan: &Plan) -> Paragraph {
     let paragraph = Paragraph::new("Deviations from the RFCs").text(text);
     match bent.len() + broken.len() {
         0 => paragraph,
-        _ => paragraph.text(" Each of these is in ").refer("deviations").text(", with what was done instead."),
+        _ => paragraph
+            .text(" Each of these is in ")
+            .refer("deviations")
+            .text(", with what was done instead."),
     }
 }
 
@@ -308,22 +457,32 @@ fn deviations(plan: &Plan) -> Paragraph {
 fn unchecked(clauses: &[&Clause]) -> String {
     match clauses {
         [] => String::new(),
-        [one] => format!(" 1 was not checked against the text of the RFC, which was not read ({}).", one.clause),
+        [one] => format!(
+            " 1 was not checked against the text of the RFC, which was not read ({}).",
+            one.clause
+        ),
         several => {
             let cited = sections(&each_once(several.iter().map(|clause| clause.clause)));
-            format!(" {} were not checked against the text of the RFC, which was not read ({cited}).", several.len())
+            format!(
+                " {} were not checked against the text of the RFC, which was not read ({cited}).",
+                several.len()
+            )
         }
     }
 }
 
 /// Returns the clauses grouped by document: `RFC 2544 sections 9 and 26.4; RFC 9693`.
 fn sections(clauses: &[&'static str]) -> String {
-    let parts = clauses.iter().map(|clause| clause.split_once(" section ").unwrap_or((*clause, "")));
-    let documents = by_key(parts).into_iter().map(|(document, sections)| match &sections[..] {
-        [""] => document.to_owned(),
-        [one] => format!("{document} section {one}"),
-        several => format!("{document} sections {}", enumerated(several)),
-    });
+    let parts = clauses
+        .iter()
+        .map(|clause| clause.split_once(" section ").unwrap_or((*clause, "")));
+    let documents = by_key(parts)
+        .into_iter()
+        .map(|(document, sections)| match &sections[..] {
+            [""] => document.to_owned(),
+            [one] => format!("{document} section {one}"),
+            several => format!("{document} sections {}", enumerated(several)),
+        });
     documents.collect::<Vec<_>>().join("; ")
 }
 
@@ -340,5 +499,7 @@ fn data(digest: &Digest<'_>) -> Paragraph {
     let paragraph = Paragraph::new("Data").text(
         "The record of every trial, the plan, the facts of the machine and the configuration of the devices are in the data set",
     );
-    paragraph.cite(run_key(digest)).text(format!("; every figure can be derived from them again.{command}{labels}"))
+    paragraph.cite(run_key(digest)).text(format!(
+        "; every figure can be derived from them again.{command}{labels}"
+    ))
 }

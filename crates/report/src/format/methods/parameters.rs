@@ -11,7 +11,15 @@ use sixbench_method::plan::{Plan, Test};
 use sixbench_method::units::part_of;
 
 /// Keys that identify a test rather than determine how it is made.
-const IDENTITY: [&str; 7] = ["name", "title", "dut", "frame-sizes", "optional", "series", "expect"];
+const IDENTITY: [&str; 7] = [
+    "name",
+    "title",
+    "dut",
+    "frame-sizes",
+    "optional",
+    "series",
+    "expect",
+];
 
 /// Keys of a plan that are not parameters: its name, and its tests.
 const OF_THE_FILE: [&str; 2] = ["name", "test"];
@@ -29,9 +37,23 @@ struct ParameterRow {
 pub(super) fn table(input: &Input) -> Table {
     let plan = input.plan;
     let own = parameters(plan, &OF_THE_FILE, "frames/s per direction").into_iter();
-    let own = own.map(|(name, value)| ParameterRow { name, value, tests: "all".to_owned() });
-    let of_tests = by_key(plan.tests.iter().flat_map(|test| of_test(test).into_iter().map(|one| (one, test.name.clone()))));
-    let of_tests = of_tests.into_iter().map(|((name, value), tests)| ParameterRow { name, value, tests: about(&tests, plan) });
+    let own = own.map(|(name, value)| ParameterRow {
+        name,
+        value,
+        tests: "all".to_owned(),
+    });
+    let of_tests = by_key(plan.tests.iter().flat_map(|test| {
+        of_test(test)
+            .into_iter()
+            .map(|one| (one, test.name.clone()))
+    }));
+    let of_tests = of_tests
+        .into_iter()
+        .map(|((name, value), tests)| ParameterRow {
+            name,
+            value,
+            tests: about(&tests, plan),
+        });
     let columns = [
         Column::text("Parameter", |row: &ParameterRow| row.name.clone()),
         Column::text("Value", |row: &ParameterRow| row.value.clone()),
@@ -41,17 +63,27 @@ pub(super) fn table(input: &Input) -> Table {
 }
 
 fn about(tests: &[String], plan: &Plan) -> String {
-    if tests.len() == plan.tests.len() { "all".to_owned() } else { named(tests, plan).join(", ") }
+    if tests.len() == plan.tests.len() {
+        "all".to_owned()
+    } else {
+        named(tests, plan).join(", ")
+    }
 }
 
 fn of_test(test: &Test) -> Vec<Parameter> {
-    parameters(test, &IDENTITY, test.measure.info().noun.per_second_and_direction())
+    parameters(
+        test,
+        &IDENTITY,
+        test.measure.info().noun.per_second_and_direction(),
+    )
 }
 
 fn parameters(of: &impl serde::Serialize, without: &[&str], unit: &str) -> Vec<Parameter> {
     let mut found = Vec::new();
     if let Ok(Value::Object(object)) = serde_json::to_value(of) {
-        let own = object.iter().filter(|(key, _)| !without.contains(&key.as_str()));
+        let own = object
+            .iter()
+            .filter(|(key, _)| !without.contains(&key.as_str()));
         own.for_each(|(key, value)| add(key, key, value, unit, &mut found));
     }
     found
@@ -67,7 +99,9 @@ fn add(name: &str, key: &str, value: &Value, unit: &str, found: &mut Vec<Paramet
                 found.push((name.to_owned(), variant.clone()));
                 add(variant, variant, settings, unit, found);
             }),
-            None => object.iter().for_each(|(key, value)| add(&format!("{name}: {key}"), key, value, unit, found)),
+            None => object
+                .iter()
+                .for_each(|(key, value)| add(&format!("{name}: {key}"), key, value, unit, found)),
         },
         value => found.push((words_of(name), cell(key, value, unit))),
     }
@@ -75,7 +109,10 @@ fn add(name: &str, key: &str, value: &Value, unit: &str, found: &mut Vec<Paramet
 
 /// Returns the words for a key: `trial: duration` for `trial: duration-ns`.
 fn words_of(name: &str) -> String {
-    let name = name.strip_suffix("-ns").or_else(|| name.strip_suffix("-s")).unwrap_or(name);
+    let name = name
+        .strip_suffix("-ns")
+        .or_else(|| name.strip_suffix("-s"))
+        .unwrap_or(name);
     name.replace('-', " ")
 }
 
@@ -85,14 +122,24 @@ fn in_words(object: &Map<String, Value>) -> Option<String> {
     let whole = |key: &str| usize::try_from(of(key)?.as_u64()?).ok();
     match object.len() {
         2 => Some(part_of(whole("foreground")?, whole("of")?, "frame")),
-        3 => Some(format!("{}\u{2013}{}, {}", of("first")?, of("last")?, of("order")?.as_str()?)),
+        3 => Some(format!(
+            "{}\u{2013}{}, {}",
+            of("first")?,
+            of("last")?,
+            of("order")?.as_str()?
+        )),
         _ => None,
     }
 }
 
 fn cell(key: &str, value: &Value, unit: &str) -> String {
     match value {
-        Value::Array(items) => listed(&items.iter().map(|item| cell(key, item, unit)).collect::<Vec<_>>()),
+        Value::Array(items) => listed(
+            &items
+                .iter()
+                .map(|item| cell(key, item, unit))
+                .collect::<Vec<_>>(),
+        ),
         Value::String(text) => text.clone(),
         Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
         Value::Number(number) => quantity(key, number.as_f64().unwrap_or(f64::NAN), unit),
@@ -104,8 +151,15 @@ fn cell(key: &str, value: &Value, unit: &str) -> String {
 fn listed(values: &[String]) -> String {
     let unit = |value: &String| value.find(' ').map(|at| value[at..].to_owned());
     match values.last().and_then(unit) {
-        Some(common) if values.iter().all(|value| unit(value).as_ref() == Some(&common)) => {
-            let numbers: Vec<&str> = values.iter().map(|value| value.trim_end_matches(common.as_str())).collect();
+        Some(common)
+            if values
+                .iter()
+                .all(|value| unit(value).as_ref() == Some(&common)) =>
+        {
+            let numbers: Vec<&str> = values
+                .iter()
+                .map(|value| value.trim_end_matches(common.as_str()))
+                .collect();
             numbers.join(", ") + &common
         }
         _ => values.join(", "),
@@ -121,7 +175,8 @@ fn quantity(key: &str, value: f64, unit: &str) -> String {
         "link-rate" => bit_rate(value as u64),
         "ttl-s" => format!("{}\u{a0}s", grouped(value)),
         "cached" | "with-aaaa" => format!("{value}\u{a0}%"),
-        "width" | "within" | "goals" | "loss-goals" | "of-throughput" | "validation" | "half-width" => {
+        "width" | "within" | "goals" | "loss-goals" | "of-throughput" | "validation"
+        | "half-width" => {
             format!("{}\u{a0}%", percent_of(value))
         }
         "minimum" | "maximum" | "rate" | "rates" => format!("{} {unit}", grouped(value)),
@@ -149,7 +204,11 @@ pub(super) fn time(ns: u64) -> String {
 
 /// Returns the rate of a medium: `10 Gbit/s`.
 pub(super) fn bit_rate(rate: u64) -> String {
-    let (scale, unit) = if rate >= 1_000_000_000 { (1e9, "Gbit/s") } else { (1e6, "Mbit/s") };
+    let (scale, unit) = if rate >= 1_000_000_000 {
+        (1e9, "Gbit/s")
+    } else {
+        (1e6, "Mbit/s")
+    };
     format!("{}\u{a0}{unit}", three_digits(rate as f64 / scale))
 }
 

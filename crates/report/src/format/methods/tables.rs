@@ -35,12 +35,40 @@ struct DutRow<'d> {
 pub(super) fn devices(input: &Input) -> Table {
     let columns = [
         Column::text("Recipe", |row: &DutRow| row.recipe),
-        Column::text("Device", |row: &DutRow| if row.dut.title.is_empty() { row.recipe } else { &row.dut.title }.to_owned()),
-        Column::text("Version", |row: &DutRow| row.dut.version.lines().next().unwrap_or_default().to_owned()),
+        Column::text("Device", |row: &DutRow| {
+            if row.dut.title.is_empty() {
+                row.recipe
+            } else {
+                &row.dut.title
+            }
+            .to_owned()
+        }),
+        Column::text("Version", |row: &DutRow| {
+            row.dut
+                .version
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        }),
         Column::text("Technology", |row: &DutRow| row.dut.technology.clone()),
-        Column::text("Joined by", |row: &DutRow| if row.dut.in_memory { "shared memory" } else { "Ethernet interfaces" }),
+        Column::text("Joined by", |row: &DutRow| {
+            if row.dut.in_memory {
+                "shared memory"
+            } else {
+                "Ethernet interfaces"
+            }
+        }),
     ];
-    Table::of("Devices under test", columns, input.facts.duts.iter().map(|(recipe, dut)| DutRow { recipe, dut }))
+    Table::of(
+        "Devices under test",
+        columns,
+        input
+            .facts
+            .duts
+            .iter()
+            .map(|(recipe, dut)| DutRow { recipe, dut }),
+    )
 }
 
 /// A fact of a machine.
@@ -58,16 +86,30 @@ pub(super) fn machine(input: &Input) -> Table {
         Column::text("Value", |row: &MachineFact| row.value.to_owned()),
     ];
     let own = facts("tester", &input.facts.host);
-    let of_duts = input.facts.duts.iter().flat_map(|(name, dut)| facts(name, &dut.machine));
+    let of_duts = input
+        .facts
+        .duts
+        .iter()
+        .flat_map(|(name, dut)| facts(name, &dut.machine));
     Table::of("Machines", columns, own.chain(of_duts))
 }
 
-fn facts<'d>(machine: &'d str, facts: &'d BTreeMap<String, String>) -> impl Iterator<Item = MachineFact<'d>> {
-    facts.iter().map(move |(fact, value)| MachineFact { machine, fact, value })
+fn facts<'d>(
+    machine: &'d str,
+    facts: &'d BTreeMap<String, String>,
+) -> impl Iterator<Item = MachineFact<'d>> {
+    facts.iter().map(move |(fact, value)| MachineFact {
+        machine,
+        fact,
+        value,
+    })
 }
 
 /// Returns a table of the clauses that are bent or broken.
 pub(super) fn deviations(input: &Input) -> Table {
     let departures = conformance::departures(&conformance::table(input));
-    Table { title: "Deviations from the RFCs".to_owned(), ..departures }
+    Table {
+        title: "Deviations from the RFCs".to_owned(),
+        ..departures
+    }
 }

@@ -22,7 +22,11 @@ pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String])
 
 /// Returns the anomalous frames of one kind that one side alone had.
 fn of_anomaly(found: &OneSidedAnomaly<'_>) -> Value {
-    let AnomalyShare { kind, frames, share } = found.frames;
+    let AnomalyShare {
+        kind,
+        frames,
+        share,
+    } = found.frames;
     let of = kind.base().word();
     json!({ "side": found.which, "test": found.test.name, "kind": kind, "frames": frames, "share": share, "of": of })
 }
@@ -43,11 +47,16 @@ fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
 /// Returns a row as JSON, with its title, noun and unit, and with the fields of its finding at the same level.
 fn of_row(row: &ComparisonRow) -> Value {
     let mut value = json!(row);
-    if let (Some(fields), Some(Value::Object(finding))) = (value.as_object_mut(), value_of_finding(row)) {
+    if let (Some(fields), Some(Value::Object(finding))) =
+        (value.as_object_mut(), value_of_finding(row))
+    {
         fields.remove("finding");
         fields.extend(finding);
         fields.insert("title".to_owned(), json!(row.subject.to_string()));
-        fields.insert("noun".to_owned(), json!(row.subject.noun().map(Noun::plural)));
+        fields.insert(
+            "noun".to_owned(),
+            json!(row.subject.noun().map(Noun::plural)),
+        );
         fields.insert("unit".to_owned(), json!(row.subject.unit()));
     }
     value
@@ -66,8 +75,14 @@ fn value_of_finding(row: &ComparisonRow) -> Option<Value> {
         ComparisonFinding::CutOff => json!({ "verdict": "inconclusive", "reason": "cut-off" }),
         ComparisonFinding::Dependent => json!({ "verdict": "inconclusive", "reason": "dependent" }),
         ComparisonFinding::Drifting => json!({ "verdict": "inconclusive", "reason": "drifting" }),
-        ComparisonFinding::NotInTurns => json!({ "verdict": "inconclusive", "reason": "not-in-turns" }),
-        ComparisonFinding::WithinReference => json!({ "verdict": "inconclusive", "reason": "within-reference" }),
-        ComparisonFinding::MachineChanged => json!({ "verdict": "inconclusive", "reason": "machine-changed" }),
+        ComparisonFinding::NotInTurns => {
+            json!({ "verdict": "inconclusive", "reason": "not-in-turns" })
+        }
+        ComparisonFinding::WithinReference => {
+            json!({ "verdict": "inconclusive", "reason": "within-reference" })
+        }
+        ComparisonFinding::MachineChanged => {
+            json!({ "verdict": "inconclusive", "reason": "machine-changed" })
+        }
     })
 }

@@ -25,12 +25,20 @@ mod tests {
 
     fn outcomes(test: &Test, rates: &[u64], limit: Limit) -> Vec<Outcome> {
         let of = |(rate, repetition): (&u64, u32)| Outcome {
-            point: Point { test: test.name.clone(), frame_size: test.frame_sizes[0] },
+            point: Point {
+                test: test.name.clone(),
+                frame_size: test.frame_sizes[0],
+            },
             repetition,
             trials: 1,
             invalid: 0,
             load: None,
-            brackets: vec![Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(*rate)), upper: None, limit }],
+            brackets: vec![Bracket {
+                goal: LossRatio::ZERO,
+                lower: Some(FrameRate(*rate)),
+                upper: None,
+                limit,
+            }],
             values: vec![],
             signs: Default::default(),
         };
@@ -43,10 +51,19 @@ mod tests {
 
     fn told_in(order: RunOrder, measure: Measure, a: &[u64], b: &[u64], limit: Limit) -> String {
         let repetitions = Repetition::Fixed(a.len() as u32);
-        let test = Test { measure, repetitions, ..Test::of("t", "d") };
+        let test = Test {
+            measure,
+            repetitions,
+            ..Test::of("t", "d")
+        };
         let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
-        let side = |which, outcomes| Compared { which, tests: vec![&test], runs: vec![outcomes] };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order).expect("a test in common");
+        let side = |which, outcomes| Compared {
+            which,
+            tests: vec![&test],
+            runs: vec![outcomes],
+        };
+        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order)
+            .expect("a test in common");
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
     }
 
@@ -56,7 +73,12 @@ mod tests {
 
     #[test]
     fn frames_queries_and_connections_have_their_own_words() {
-        let tcp = Tcp { object_octets: 64, time_limit_ns: 1, close: Close::Reset, server_ports: (80, 80) };
+        let tcp = Tcp {
+            object_octets: 64,
+            time_limit_ns: 1,
+            close: Close::Reset,
+            server_ports: (80, 80),
+        };
         let of = |measure| told(measure, &HIGH, &LOW, Limit::Dut);
         insta::assert_snapshot!(
             [
@@ -74,9 +96,21 @@ mod tests {
         let few = told(Measure::Throughput, &LOW[..3], &HIGH[..3], Limit::Dut);
         let cut_off = told(Measure::Throughput, &HIGH, &LOW, Limit::Maximum);
         let up = |from: u64| (0..7).map(|i| from + 1000 * i).collect::<Vec<u64>>();
-        let drifting = told_in(RunOrder::AFirst, Measure::Throughput, &up(100_000), &up(107_000), Limit::Dut);
-        let level = [103_000, 103_200, 102_900, 103_100, 103_300, 102_800, 103_000, 103_200, 102_900, 103_100, 103_000];
-        let wave = [102_800, 102_300, 101_800, 99_800, 98_300, 98_200, 98_100, 100_300, 101_300, 101_500, 101_600];
+        let drifting = told_in(
+            RunOrder::AFirst,
+            Measure::Throughput,
+            &up(100_000),
+            &up(107_000),
+            Limit::Dut,
+        );
+        let level = [
+            103_000, 103_200, 102_900, 103_100, 103_300, 102_800, 103_000, 103_200, 102_900,
+            103_100, 103_000,
+        ];
+        let wave = [
+            102_800, 102_300, 101_800, 99_800, 98_300, 98_200, 98_100, 100_300, 101_300, 101_500,
+            101_600,
+        ];
         let dependent = told(Measure::Throughput, &level, &wave, Limit::Dut);
         let of = |ranks: [u64; 16]| ranks.map(|rank| 100_000 + 100 * rank);
         let (low, high) = (
@@ -91,21 +125,64 @@ mod tests {
     fn a_median_that_may_be_lower_is_told_as_at_most() {
         use sixbench_method::measures::{Quantity, Value};
         use sixbench_method::terms::Direction;
-        let pdv = sixbench_method::plan::PdvStream { load: sixbench_method::plan::Load::OfThroughput(1.0), duration_ns: 1 };
-        let test = Test { measure: Measure::Pdv(pdv), repetitions: Repetition::Fixed(4), ..Test::of("t", "d") };
+        let pdv = sixbench_method::plan::PdvStream {
+            load: sixbench_method::plan::Load::OfThroughput(1.0),
+            duration_ns: 1,
+        };
+        let test = Test {
+            measure: Measure::Pdv(pdv),
+            repetitions: Repetition::Fixed(4),
+            ..Test::of("t", "d")
+        };
         let of = |delays: [f64; 4], is_at_most| -> Vec<Outcome> {
             let (quantity, direction, load) = (Quantity::Pdv, Direction::Forward, FrameRate(1));
-            let values = delays.map(|value| vec![Value { quantity, direction, load, value, is_at_least: false, is_at_most }]);
+            let values = delays.map(|value| {
+                vec![Value {
+                    quantity,
+                    direction,
+                    load,
+                    value,
+                    is_at_least: false,
+                    is_at_most,
+                }]
+            });
             let made = outcomes(&test, &LOW, Limit::Dut).into_iter().zip(values);
-            made.map(|(outcome, values)| Outcome { brackets: vec![], values, ..outcome }).collect()
+            made.map(|(outcome, values)| Outcome {
+                brackets: vec![],
+                values,
+                ..outcome
+            })
+            .collect()
         };
-        let (a, b) = (of([1e6, 1.1e6, 1.2e6, 1.1e6], false), of([2e6, 2.1e6, 2.2e6, 2.1e6], true));
-        let side = |which, outcomes| Compared { which, tests: vec![&test], runs: vec![outcomes] };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, RunOrder::InTurns).expect("a test in common");
+        let (a, b) = (
+            of([1e6, 1.1e6, 1.2e6, 1.1e6], false),
+            of([2e6, 2.1e6, 2.2e6, 2.1e6], true),
+        );
+        let side = |which, outcomes| Compared {
+            which,
+            tests: vec![&test],
+            runs: vec![outcomes],
+        };
+        let compared = compare(
+            &side(Which::A, &a),
+            &side(Which::B, &b),
+            0.0,
+            RunOrder::InTurns,
+        )
+        .expect("a test in common");
         let names = ["old".to_owned(), "new".to_owned()];
         insta::assert_snapshot!(describe(&compared, &names));
-        let page = page(&compared, &ComparisonWords { names: &names, explanation: "", warnings: &[], margin: 0.0 }, "")
-            .expect("a page");
+        let page = page(
+            &compared,
+            &ComparisonWords {
+                names: &names,
+                explanation: "",
+                warnings: &[],
+                margin: 0.0,
+            },
+            "",
+        )
+        .expect("a page");
         assert!(page.contains("at most 2.100"), "{page}");
         let row = &json(&compared, &names, &[])["comparison"][0]["rows"][0];
         assert_eq!(
@@ -117,8 +194,17 @@ mod tests {
     #[test]
     fn the_most_serious_reason_is_told_first_and_the_others_besides() {
         let point = "t/84".to_owned();
-        let missing = Missing::Quantity { side: Which::B, point: point.clone(), subject: Subject::Rate(LossRatio::ZERO) };
-        let unfit = Unfit { side: Which::A, point, unfit: 3, made: 7 };
+        let missing = Missing::Quantity {
+            side: Which::B,
+            point: point.clone(),
+            subject: Subject::Rate(LossRatio::ZERO),
+        };
+        let unfit = Unfit {
+            side: Which::A,
+            point,
+            unfit: 3,
+            made: 7,
+        };
         let compared = Comparison {
             unit: ComparedUnit::Repetitions,
             points: vec![],
@@ -127,6 +213,8 @@ mod tests {
             reference: None,
             anomalies: vec![],
         };
-        insta::assert_snapshot!(describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP));
+        insta::assert_snapshot!(
+            describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
+        );
     }
 }

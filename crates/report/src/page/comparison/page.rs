@@ -1,6 +1,9 @@
 //! A comparison as a page: before and after, every repetition, the effect with its interval, and the verdict.
 
-use super::words::{Sides, anomalies, effect, finding, lacking, of_machine, reason, short_side, titles, verdict, word};
+use super::words::{
+    Sides, anomalies, effect, finding, lacking, of_machine, reason, short_side, titles, verdict,
+    word,
+};
 use crate::ReportError;
 use crate::format::document::shown;
 use crate::format::html::{STYLE, strict_environment};
@@ -79,23 +82,42 @@ struct RowWords {
 ///
 /// # Errors
 /// The template does not match its context: a bug in this crate.
-pub fn page(compared: &Comparison<'_>, words: &ComparisonWords<'_>, written: &str) -> Result<String, ReportError> {
+pub fn page(
+    compared: &Comparison<'_>,
+    words: &ComparisonWords<'_>,
+    written: &str,
+) -> Result<String, ReportError> {
     let mut environment = strict_environment();
     environment.add_template("comparison.html", TEMPLATE)?;
-    Ok(shown(environment.get_template("comparison.html")?.render(Serde(&context(compared, words, written)))?))
+    Ok(shown(
+        environment
+            .get_template("comparison.html")?
+            .render(Serde(&context(compared, words, written)))?,
+    ))
 }
 
-fn context<'a>(compared: &Comparison<'_>, words: &ComparisonWords<'a>, written: &'a str) -> ComparisonPage<'a> {
+fn context<'a>(
+    compared: &Comparison<'_>,
+    words: &ComparisonWords<'a>,
+    written: &'a str,
+) -> ComparisonPage<'a> {
     let sides = Sides::of(compared);
     let reason = reason(compared, "");
     let points = compared.points.iter().map(|point| ComparedPoint {
         title: titles(point, words.names).trim_end().to_owned(),
-        rows: point.rows.iter().map(|row| row_words(row, &sides, words.margin)).collect(),
+        rows: point
+            .rows
+            .iter()
+            .map(|row| row_words(row, &sides, words.margin))
+            .collect(),
     });
     ComparisonPage {
         headline: reason[..1].to_uppercase() + &reason[1..],
         gate: compared.gate(),
-        kicker: format!("Comparison · differences up to {:.1} % do not count", words.margin * 100.0),
+        kicker: format!(
+            "Comparison · differences up to {:.1} % do not count",
+            words.margin * 100.0
+        ),
         explanation: words.explanation,
         warnings: words.warnings,
         reference: of_machine(compared).trim_end().to_owned(),
@@ -123,46 +145,85 @@ fn row_words(row: &ComparisonRow, sides: &Sides, margin: f64) -> RowWords {
         effect_drawing: effect_drawing(row, margin),
         verdict: verdict(row),
         class: word(row.finding),
-        finding: if row.finding.gate() == Gate::Inconclusive { finding(row, sides) } else { String::new() },
+        finding: if row.finding.gate() == Gate::Inconclusive {
+            finding(row, sides)
+        } else {
+            String::new()
+        },
     }
 }
 
 /// Draws every repetition of A above those of B on one scale, each a little lower than the one before, and the medians as lines.
 fn dots(row: &ComparisonRow) -> String {
     let all = || row.values.iter().flatten().flatten().copied();
-    let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    let room = if high > low { high - low } else { f64::max(high.abs(), 1.0) };
+    let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let room = if high > low {
+        high - low
+    } else {
+        f64::max(high.abs(), 1.0)
+    };
     let x = |value: f64| ROOM + (value - low) / room * (WIDTH - 2.0 * ROOM);
     let shown = |value| amount::show(&row.subject, value);
-    let label = format!("every repetition of A and B, from {} to {}", shown(low), shown(high));
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {DOTS_HEIGHT}\" role=\"img\" aria-label=\"{}\">", escaped(&label));
+    let label = format!(
+        "every repetition of A and B, from {} to {}",
+        shown(low),
+        shown(high)
+    );
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {DOTS_HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&label)
+    );
     for (side, (runs, summary)) in row.values.iter().zip([row.a, row.b]).enumerate() {
         let top = 4.0 + 21.0 * side as f64;
         let mut path = String::new();
         for (index, run) in runs.iter().enumerate() {
             for (number, value) in run.iter().enumerate() {
-                let within = (index as f64 + (number as f64 + 0.5) / run.len() as f64) / runs.len() as f64;
+                let within =
+                    (index as f64 + (number as f64 + 0.5) / run.len() as f64) / runs.len() as f64;
                 let _ = write!(path, "M{:.1} {:.1}h0", x(*value), top + 15.0 * within);
             }
         }
         let class = ["a", "b"][side];
         let median = x(summary.median);
-        let _ = write!(svg, "<path class=\"dots {class}\" d=\"{path}\"/><path class=\"middle\" d=\"M{median:.1} {top}v16\"/>");
+        let _ = write!(
+            svg,
+            "<path class=\"dots {class}\" d=\"{path}\"/><path class=\"middle\" d=\"M{median:.1} {top}v16\"/>"
+        );
     }
     svg + "</svg>"
 }
 
 /// Draws the interval of the ratio on a scale centred on no difference, with the margin within which differences do not count.
 fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
-    let Some(shift) = row.shift else { return String::new() };
-    let ends = [shift.lower_end(), shift.upper_end(), Some(1.0 + 1.3 * margin), Some(shift.ratio)];
-    let farthest = ends.into_iter().flatten().map(|ratio| (ratio - 1.0).abs()).fold(0.01, f64::max);
+    let Some(shift) = row.shift else {
+        return String::new();
+    };
+    let ends = [
+        shift.lower_end(),
+        shift.upper_end(),
+        Some(1.0 + 1.3 * margin),
+        Some(shift.ratio),
+    ];
+    let farthest = ends
+        .into_iter()
+        .flatten()
+        .map(|ratio| (ratio - 1.0).abs())
+        .fold(0.01, f64::max);
     let x = |ratio: f64| WIDTH / 2.0 + (ratio - 1.0) / farthest * (WIDTH / 2.0 - ROOM);
     let (middle, y) = (x(1.0), EFFECT_HEIGHT / 2.0 - 4.0);
     let label = format!("ratio of B to A: {}", shown_effect(row));
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {EFFECT_HEIGHT}\" role=\"img\" aria-label=\"{}\">", escaped(&label));
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {EFFECT_HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&label)
+    );
     let (from, to) = (x(1.0 - margin), x(1.0 + margin));
-    let _ = write!(svg, "<rect class=\"margin\" x=\"{from:.1}\" y=\"4\" width=\"{:.1}\" height=\"28\"/>", to - from);
+    let _ = write!(
+        svg,
+        "<rect class=\"margin\" x=\"{from:.1}\" y=\"4\" width=\"{:.1}\" height=\"28\"/>",
+        to - from
+    );
     let _ = write!(svg, "<path class=\"none\" d=\"M{middle} 2V34\"/>");
     // An open end extends to the frame.
     let low = shift.lower_end().map_or(ROOM / 2.0, x);
@@ -174,8 +235,15 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
         y - 5.0,
         y - 5.0
     );
-    let _ = write!(svg, "<circle class=\"effect {class}\" cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>", x(shift.ratio));
-    let _ = write!(svg, "<text x=\"{middle}\" y=\"43\" text-anchor=\"middle\">no difference</text>");
+    let _ = write!(
+        svg,
+        "<circle class=\"effect {class}\" cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>",
+        x(shift.ratio)
+    );
+    let _ = write!(
+        svg,
+        "<text x=\"{middle}\" y=\"43\" text-anchor=\"middle\">no difference</text>"
+    );
     svg + "</svg>"
 }
 
@@ -188,24 +256,52 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
         Gate::Worse => "❌",
         Gate::Inconclusive | Gate::TesterUnfit | Gate::Missing => "⚠️",
     };
-    let mut text = format!("### {mark} {}{}\n\n", reason[..1].to_uppercase(), &reason[1..]);
+    let mut text = format!(
+        "### {mark} {}{}\n\n",
+        reason[..1].to_uppercase(),
+        &reason[1..]
+    );
     let [a, b] = ["A", "B"].map(|side| sides.head(side));
-    let _ = writeln!(text, "| | {a} | {b} | B to A [95 % interval] | verdict |\n|:--|--:|--:|--:|:--|");
+    let _ = writeln!(
+        text,
+        "| | {a} | {b} | B to A [95 % interval] | verdict |\n|:--|--:|--:|--:|:--|"
+    );
     for point in &compared.points {
-        let _ = writeln!(text, "| **{}** | | | | |", escaped_for_markdown(titles(point, words.names).trim_end()));
+        let _ = writeln!(
+            text,
+            "| **{}** | | | | |",
+            escaped_for_markdown(titles(point, words.names).trim_end())
+        );
         for row in &point.rows {
-            let cells = [row.subject.to_string(), short_side(row, 0), short_side(row, 1), shown_effect(row), verdict(row)];
-            let _ = writeln!(text, "| {} |", cells.map(|cell| escaped_for_markdown(&cell)).join(" | "));
+            let cells = [
+                row.subject.to_string(),
+                short_side(row, 0),
+                short_side(row, 1),
+                shown_effect(row),
+                verdict(row),
+            ];
+            let _ = writeln!(
+                text,
+                "| {} |",
+                cells.map(|cell| escaped_for_markdown(&cell)).join(" | ")
+            );
         }
     }
-    let doubtful = compared.rows().filter(|row| row.finding.gate() == Gate::Inconclusive);
-    let mut notes: Vec<String> = doubtful.map(|row| format!("{}: {}", row.subject, finding(row, &sides))).collect();
+    let doubtful = compared
+        .rows()
+        .filter(|row| row.finding.gate() == Gate::Inconclusive);
+    let mut notes: Vec<String> = doubtful
+        .map(|row| format!("{}: {}", row.subject, finding(row, &sides)))
+        .collect();
     notes.dedup();
     notes.extend(of_machine(compared).lines().map(str::to_owned));
     notes.extend(anomalies(compared).lines().map(str::to_owned));
     notes.extend(lacking(compared).lines().map(str::to_owned));
     notes.extend(words.warnings.iter().cloned());
-    let notes: String = notes.iter().map(|note| format!("- {}\n", escaped_for_markdown(note))).collect();
+    let notes: String = notes
+        .iter()
+        .map(|note| format!("- {}\n", escaped_for_markdown(note)))
+        .collect();
     shown(format!(
         "{text}\n{notes}\n{}. Differences up to {:.1} % do not count.\n",
         escaped_for_markdown(words.explanation),

@@ -11,15 +11,38 @@ const NARROWEST: usize = 72;
 /// than `width`: a narrow terminal gets the sentences of `describe`.
 pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Option<String> {
     let sides = Sides::of(compared);
-    let head = ["", &sides.head("A"), &sides.head("B"), "B to A [95 % interval]", "verdict"].map(str::to_owned);
+    let head = [
+        "",
+        &sides.head("A"),
+        &sides.head("B"),
+        "B to A [95 % interval]",
+        "verdict",
+    ]
+    .map(str::to_owned);
     let cells = |row: &ComparisonRow| {
-        [format!("  {}", row.subject), short_side(row, 0), short_side(row, 1), effect(row).unwrap_or_default(), verdict(row)]
+        [
+            format!("  {}", row.subject),
+            short_side(row, 0),
+            short_side(row, 1),
+            effect(row).unwrap_or_default(),
+            verdict(row),
+        ]
     };
-    let rows: Vec<[String; 5]> = std::iter::once(head).chain(compared.rows().map(cells)).collect();
-    let columns: [usize; 5] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let rows: Vec<[String; 5]> = std::iter::once(head)
+        .chain(compared.rows().map(cells))
+        .collect();
+    let columns: [usize; 5] = std::array::from_fn(|column| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    });
     let line = |row: &[String; 5]| {
-        let cells: Vec<String> = row.iter().zip(columns).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(columns)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
         cells.join("  ").trim_end().to_owned() + "\n"
     };
     if width < NARROWEST || columns.iter().sum::<usize>() + 2 * (columns.len() - 1) > width {

@@ -5,7 +5,8 @@ use crate::wording::amount;
 use crate::wording::anomalies::in_words;
 use crate::wording::bound::Bound;
 use sixbench_analysis::comparison::{
-    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison, SESSIONS_DIFFER, Which,
+    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison,
+    SESSIONS_DIFFER, Which,
 };
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
@@ -18,7 +19,11 @@ use std::fmt::Display;
 /// Returns the comparison row by row, then what could not be compared.
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let sides = Sides::of(compared);
-    let points: String = compared.points.iter().map(|point| of_point(point, names, &sides)).collect();
+    let points: String = compared
+        .points
+        .iter()
+        .map(|point| of_point(point, names, &sides))
+        .collect();
     points + &below(compared)
 }
 
@@ -30,19 +35,45 @@ pub(super) fn below(compared: &Comparison<'_>) -> String {
 /// Returns the anomalous frames that one side had and the other had not, one kind per line.
 pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
     let line = |found: &OneSidedAnomaly<'_>| {
-        let AnomalyShare { kind, frames, share } = found.frames;
-        let other = if found.which == Which::A { Which::B } else { Which::A };
-        let words = in_words(&noun(kind, frames, Some(found.test)), frames, share, &base(kind, Some(found.test)))
-            .replace('\u{a0}', " ");
-        format!("{} alone: {words} ({}); {other} had none\n", found.which, found.test.title)
+        let AnomalyShare {
+            kind,
+            frames,
+            share,
+        } = found.frames;
+        let other = if found.which == Which::A {
+            Which::B
+        } else {
+            Which::A
+        };
+        let words = in_words(
+            &noun(kind, frames, Some(found.test)),
+            frames,
+            share,
+            &base(kind, Some(found.test)),
+        )
+        .replace('\u{a0}', " ");
+        format!(
+            "{} alone: {words} ({}); {other} had none\n",
+            found.which, found.test.title
+        )
     };
     compared.anomalies.iter().map(line).collect()
 }
 
 /// Returns what could not be compared, one item per line.
 pub(super) fn lacking(compared: &Comparison<'_>) -> String {
-    let missing = compared.missing.iter().map(|missing| format!("missing: {missing}\n"));
-    missing.chain(compared.unfit.iter().map(|unfit| format!("tester not fit: {unfit}\n"))).collect()
+    let missing = compared
+        .missing
+        .iter()
+        .map(|missing| format!("missing: {missing}\n"));
+    missing
+        .chain(
+            compared
+                .unfit
+                .iter()
+                .map(|unfit| format!("tester not fit: {unfit}\n")),
+        )
+        .collect()
 }
 
 /// The context on which the words of a row depend.
@@ -55,7 +86,11 @@ pub(super) struct Sides {
 
 impl Sides {
     pub(super) fn of(compared: &Comparison<'_>) -> Self {
-        Self { rows: compared.rows().count(), unit: compared.unit, machine: machine(compared) }
+        Self {
+            rows: compared.rows().count(),
+            unit: compared.unit,
+            machine: machine(compared),
+        }
     }
 
     /// Returns the noun for the values of a row.
@@ -87,15 +122,24 @@ impl Sides {
 fn machine(compared: &Comparison<'_>) -> String {
     let reference = compared.reference.as_ref();
     let shown = reference.and_then(|reference| Some((&reference.test, reference.shift?)));
-    shown.map_or_else(String::new, |(test, shift)| format!("{test}: {} at 95 %", percent_of(&shift)))
+    shown.map_or_else(String::new, |(test, shift)| {
+        format!("{test}: {} at 95 %", percent_of(&shift))
+    })
 }
 
 /// Returns what is known of the machine between A and B, as a line below the rows; empty if A and B have no reference device.
 pub(super) fn of_machine(compared: &Comparison<'_>) -> String {
-    let Some(reference) = &compared.reference else { return String::new() };
+    let Some(reference) = &compared.reference else {
+        return String::new();
+    };
     let shown = match reference.shift {
-        None => format!("{} has too few repetitions, so it says nothing of the machine", reference.test),
-        Some(_) if reference.is_changed => format!("{}; the machine changed between A and B", machine(compared)),
+        None => format!(
+            "{} has too few repetitions, so it says nothing of the machine",
+            reference.test
+        ),
+        Some(_) if reference.is_changed => {
+            format!("{}; the machine changed between A and B", machine(compared))
+        }
         Some(_) => format!("{}; no change of the machine is shown", machine(compared)),
     };
     format!("reference device {shown}\n")
@@ -103,17 +147,28 @@ pub(super) fn of_machine(compared: &Comparison<'_>) -> String {
 
 /// Returns the name of a side: its test's title, and its directory if there are two.
 pub(super) fn title(test: &Test, name: &str) -> String {
-    if name.is_empty() { test.title.clone() } else { format!("{} ({name})", test.title) }
+    if name.is_empty() {
+        test.title.clone()
+    } else {
+        format!("{} ({name})", test.title)
+    }
 }
 
 fn of_point(point: &PointComparison<'_>, names: &[String; 2], sides: &Sides) -> String {
-    point.rows.iter().fold(titles(point, names), |text, row| text + &of_row(row, sides))
+    point
+        .rows
+        .iter()
+        .fold(titles(point, names), |text, row| text + &of_row(row, sides))
 }
 
 /// Returns the line above the rows of a point: the traffic, and what A and B are.
 pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> String {
     let what = traffic(&point.a.measure, &point.frame_size);
-    format!("{what}: A = {}, B = {}\n", title(point.a, a), title(point.b, b))
+    format!(
+        "{what}: A = {}, B = {}\n",
+        title(point.a, a),
+        title(point.b, b)
+    )
 }
 
 /// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames are made by the kernel.
@@ -127,19 +182,35 @@ fn traffic(measure: &Measure, size: &impl Display) -> String {
 
 fn of_row(row: &ComparisonRow, sides: &Sides) -> String {
     let [a, b] = [0, 1].map(|side| of_side(row, side, sides));
-    format!("  {}: A {a}, B {b}: {}{}\n", row.subject, interval(row), finding(row, sides))
+    format!(
+        "  {}: A {a}, B {b}: {}{}\n",
+        row.subject,
+        interval(row),
+        finding(row, sides)
+    )
 }
 
 /// Returns the median of A (0) or B (1), and the number of its values with their noun.
 fn of_side(row: &ComparisonRow, side: usize, sides: &Sides) -> String {
-    format!("{} ({})", median(row, side), sides.count([row.a, row.b][side].n))
+    format!(
+        "{} ({})",
+        median(row, side),
+        sides.count([row.a, row.b][side].n)
+    )
 }
 
 /// Returns the median of A (0) or B (1).
 fn median(row: &ComparisonRow, side: usize) -> String {
-    let sides = [(row.a, row.is_a_at_least, row.is_a_at_most), (row.b, row.is_b_at_least, row.is_b_at_most)];
+    let sides = [
+        (row.a, row.is_a_at_least, row.is_a_at_most),
+        (row.b, row.is_b_at_least, row.is_b_at_most),
+    ];
     let (summary, is_at_least, is_at_most) = sides[side];
-    amount::show_bound(&row.subject, summary.median, Bound::of_value(is_at_least, is_at_most))
+    amount::show_bound(
+        &row.subject,
+        summary.median,
+        Bound::of_value(is_at_least, is_at_most),
+    )
 }
 
 /// Returns the median of A (0) or B (1) and the number of its values, whose noun is in the table's heading: see [`Sides::head`].
@@ -179,19 +250,33 @@ pub(super) fn word(finding: ComparisonFinding) -> &'static str {
 /// Returns the finding of a row in a word, with the p-value if a difference is shown.
 pub(super) fn verdict(row: &ComparisonRow) -> String {
     match row.finding {
-        ComparisonFinding::Better | ComparisonFinding::Worse => format!("{} ({})", word(row.finding), p_value(row)),
+        ComparisonFinding::Better | ComparisonFinding::Worse => {
+            format!("{} ({})", word(row.finding), p_value(row))
+        }
         finding => word(finding).to_owned(),
     }
 }
 
 fn p_value(row: &ComparisonRow) -> String {
-    if row.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", row.p_value) }
+    if row.p_value < 0.001 {
+        "p < 0.001".to_owned()
+    } else {
+        format!("p = {:.3}", row.p_value)
+    }
 }
 
 /// Returns how the difference was tested, and the p-value if there are several rows.
 fn among(row: &ComparisonRow, sides: &Sides) -> String {
-    let zeroes = if row.shift.is_none() { " by differences, because there are zeroes" } else { "" };
-    if sides.rows == 1 { zeroes.to_owned() } else { format!("{zeroes} ({} among {} rows)", p_value(row), sides.rows) }
+    let zeroes = if row.shift.is_none() {
+        " by differences, because there are zeroes"
+    } else {
+        ""
+    };
+    if sides.rows == 1 {
+        zeroes.to_owned()
+    } else {
+        format!("{zeroes} ({} among {} rows)", p_value(row), sides.rows)
+    }
 }
 
 /// Returns the finding of a row, with the reason if it is inconclusive.
@@ -202,8 +287,14 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
         ComparisonFinding::Worse => format!("B is worse{among}"),
         ComparisonFinding::NoDifferenceShown => format!("no difference shown{among}"),
         ComparisonFinding::TooFewRepetitions { needed } => {
-            let of = if rows == 1 { String::new() } else { format!(" in one of {rows} rows") };
-            format!("inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})")
+            let of = if rows == 1 {
+                String::new()
+            } else {
+                format!(" in one of {rows} rows")
+            };
+            format!(
+                "inconclusive: too few {values} (at least {needed} of each are needed to show a difference{of})"
+            )
         }
         ComparisonFinding::CutOff => cut_off(row, values),
         ComparisonFinding::Dependent => dependent(row, values),
@@ -219,9 +310,15 @@ pub(super) fn finding(row: &ComparisonRow, sides: &Sides) -> String {
             SESSIONS_DIFFER * 100.0
         ),
         ComparisonFinding::WithinReference => {
-            format!("inconclusive: the machine may have changed as much between A and B ({})", sides.machine)
+            format!(
+                "inconclusive: the machine may have changed as much between A and B ({})",
+                sides.machine
+            )
         }
-        ComparisonFinding::MachineChanged => format!("inconclusive: the machine changed between A and B ({})", sides.machine),
+        ComparisonFinding::MachineChanged => format!(
+            "inconclusive: the machine changed between A and B ({})",
+            sides.machine
+        ),
     }
 }
 
@@ -242,10 +339,19 @@ fn cut_off(row: &ComparisonRow, values: &str) -> String {
 /// unless the autocorrelation is significant.
 fn dependent(row: &ComparisonRow, values: &str) -> String {
     let (follow, show) = match row.is_autocorrelation_shown {
-        true => (format!("{values} depend on the ones before them"), "they show"),
-        false => (format!("{values} may depend on the ones before them"), "they may show"),
+        true => (
+            format!("{values} depend on the ones before them"),
+            "they show",
+        ),
+        false => (
+            format!("{values} may depend on the ones before them"),
+            "they may show",
+        ),
     };
-    let autocorrelation = row.autocorrelation.map(|found| format!(" (autocorrelation {found:.1})")).unwrap_or_default();
+    let autocorrelation = row
+        .autocorrelation
+        .map(|found| format!(" (autocorrelation {found:.1})"))
+        .unwrap_or_default();
     format!(
         "inconclusive: {follow}{autocorrelation}, so {show} less than their number suggests; make more of them, with longer pauses"
     )
@@ -254,23 +360,55 @@ fn dependent(row: &ComparisonRow, values: &str) -> String {
 /// Returns the reason for the verdict: first the decisive finding, then all others. `what_helps` follows the points at which the tester was not fit.
 pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     let rows = compared.rows().count();
-    let count = |finding: fn(&ComparisonFinding) -> bool| compared.rows().filter(|row| finding(&row.finding)).count();
-    let (worse, better) = (count(|f| *f == ComparisonFinding::Worse), count(|f| *f == ComparisonFinding::Better));
+    let count = |finding: fn(&ComparisonFinding) -> bool| {
+        compared.rows().filter(|row| finding(&row.finding)).count()
+    };
+    let (worse, better) = (
+        count(|f| *f == ComparisonFinding::Worse),
+        count(|f| *f == ComparisonFinding::Better),
+    );
     let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
     let all = [
-        (worse, format!("B is worse than A in {worse} of {}", counted(rows, "row"))),
-        (compared.missing.len(), format!("{} missing, listed above", counted(compared.missing.len(), "result"))),
-        (compared.unfit.len(), format!("the tester was not fit at {}{what_helps}", counted(compared.unfit.len(), "point"))),
-        (inconclusive, format!("{inconclusive} of {} inconclusive", counted(rows, "row"))),
+        (
+            worse,
+            format!("B is worse than A in {worse} of {}", counted(rows, "row")),
+        ),
+        (
+            compared.missing.len(),
+            format!(
+                "{} missing, listed above",
+                counted(compared.missing.len(), "result")
+            ),
+        ),
+        (
+            compared.unfit.len(),
+            format!(
+                "the tester was not fit at {}{what_helps}",
+                counted(compared.unfit.len(), "point")
+            ),
+        ),
+        (
+            inconclusive,
+            format!("{inconclusive} of {} inconclusive", counted(rows, "row")),
+        ),
     ];
-    let told: Vec<&str> = all.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
+    let told: Vec<&str> = all
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, text)| text.as_str())
+        .collect();
     match (told.split_first(), better) {
         (Some((first, [])), _) => (*first).to_owned(),
         (Some((first, others)), _) => format!("{first}; besides, {}", others.join("; ")),
         (None, 0) => format!("no difference is shown in {}", counted(rows, "row")),
-        (None, better) if better == rows => format!("B is better than A in {}", counted(rows, "row")),
+        (None, better) if better == rows => {
+            format!("B is better than A in {}", counted(rows, "row"))
+        }
         (None, better) => {
-            format!("B is better than A in {better} of {}, and no difference is shown in the others", counted(rows, "row"))
+            format!(
+                "B is better than A in {better} of {}, and no difference is shown in the others",
+                counted(rows, "row")
+            )
         }
     }
 }

@@ -18,7 +18,9 @@ pub(super) fn first_line(caveats: &PlanningCaveats) -> Option<String> {
 fn words(caveat: PlanningCaveat) -> String {
     match caveat {
         PlanningCaveat::LowTrust => "trust is low".to_owned(),
-        PlanningCaveat::ShortTrials(duration_ns) => format!("trials lasted {}\u{a0}s", seconds(duration_ns)),
+        PlanningCaveat::ShortTrials(duration_ns) => {
+            format!("trials lasted {}\u{a0}s", seconds(duration_ns))
+        }
         PlanningCaveat::VirtualLinks => "the links were virtual".to_owned(),
     }
 }
@@ -34,18 +36,29 @@ pub(super) fn left_out(devices: &[LeftOutDevice]) -> Option<String> {
         None => format!("{} (its technology was not recorded)", device.dut),
     };
     let names: Vec<String> = devices.iter().map(name).collect();
-    let noun = if names.len() == 1 { "Not a gateway" } else { "Not gateways" };
+    let noun = if names.len() == 1 {
+        "Not a gateway"
+    } else {
+        "Not gateways"
+    };
     (!names.is_empty()).then(|| format!("{noun} for subscribers: {}.", enumerated(&names)))
 }
 
 /// Returns the devices that get no number, with the keys of docs/RESULTS.md.
 pub(super) fn left_out_json(devices: &[LeftOutDevice]) -> Value {
-    devices.iter().map(|device| json!({ "dut": device.dut, "technology": device.technology })).collect()
+    devices
+        .iter()
+        .map(|device| json!({ "dut": device.dut, "technology": device.technology }))
+        .collect()
 }
 
 /// Returns what speaks for and against planning with the numbers, with the keys of docs/RESULTS.md.
 pub(super) fn json(caveats: &PlanningCaveats) -> Value {
-    let reasons: Vec<String> = caveats.reasons().into_iter().map(|caveat| words(caveat).replace('\u{a0}', " ")).collect();
+    let reasons: Vec<String> = caveats
+        .reasons()
+        .into_iter()
+        .map(|caveat| words(caveat).replace('\u{a0}', " "))
+        .collect();
     json!({
         "trust": caveats.trust,
         "shortest_trial_seconds": caveats.shortest_trial_ns.map(|duration| duration as f64 / 1e9),

@@ -5,7 +5,9 @@ use super::{NARROWEST, assumptions, caveats, json};
 use crate::layout::wrapped;
 use crate::wording::numbers::enumerated;
 use serde_json::{Value, json};
-use sixbench_analysis::dimension::{LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice};
+use sixbench_analysis::dimension::{
+    LeftOutDevice, SubscriberLimit, SubscriberTraffic, TestedDevice,
+};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 
@@ -15,21 +17,39 @@ pub(super) const NOTHING: &str = "No test tells how many subscribers a device ca
 
 /// Returns, for each gateway of a plan, the limits that its tests determine and those that they do not, for a terminal of `width` columns; `others` are
 /// the devices that are not gateways.
-pub fn coverage(traffic: &SubscriberTraffic, devices: &[TestedDevice<'_>], others: &[LeftOutDevice], width: usize) -> String {
+pub fn coverage(
+    traffic: &SubscriberTraffic,
+    devices: &[TestedDevice<'_>],
+    others: &[LeftOutDevice],
+    width: usize,
+) -> String {
     let width = width.max(NARROWEST);
-    let left_out = caveats::left_out(others).map_or_else(String::new, |sentence| wrapped(&sentence, width) + "\n");
+    let left_out = caveats::left_out(others)
+        .map_or_else(String::new, |sentence| wrapped(&sentence, width) + "\n");
     if devices.is_empty() {
         return left_out + &wrapped(NOTHING, width);
     }
-    let of =
-        |device: &TestedDevice<'_>| sentences(traffic, device).iter().map(|s| wrapped(s, width)).collect::<String>() + "\n";
+    let of = |device: &TestedDevice<'_>| {
+        sentences(traffic, device)
+            .iter()
+            .map(|s| wrapped(s, width))
+            .collect::<String>()
+            + "\n"
+    };
     devices.iter().map(of).collect::<String>() + &left_out + &assumptions(traffic, width)
 }
 
 /// Does the same as [`coverage`] for the plan `name`, as JSON.
-pub fn coverage_json(traffic: &SubscriberTraffic, name: &str, devices: &[TestedDevice<'_>], others: &[LeftOutDevice]) -> Value {
+pub fn coverage_json(
+    traffic: &SubscriberTraffic,
+    name: &str,
+    devices: &[TestedDevice<'_>],
+    others: &[LeftOutDevice],
+) -> Value {
     let of = |device: &TestedDevice<'_>| {
-        let told = limits(device).into_iter().map(|(limit, tests)| (word(limit), names(tests)));
+        let told = limits(device)
+            .into_iter()
+            .map(|(limit, tests)| (word(limit), names(tests)));
         let (told, missing): (Vec<_>, Vec<_>) = told.partition(|(_, tests)| !tests.is_empty());
         json!({
             "dut": device.dut,
@@ -50,16 +70,24 @@ pub fn coverage_json(traffic: &SubscriberTraffic, name: &str, devices: &[TestedD
 
 fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<String> {
     let dut = device.dut;
-    let (told, missing): (Vec<_>, Vec<_>) = limits(device).into_iter().partition(|(_, tests)| !tests.is_empty());
-    let told: Vec<String> =
-        told.into_iter().map(|(limit, tests)| format!("{} ({})", noun(limit), names(tests).join(", "))).collect();
+    let (told, missing): (Vec<_>, Vec<_>) = limits(device)
+        .into_iter()
+        .partition(|(_, tests)| !tests.is_empty());
+    let told: Vec<String> = told
+        .into_iter()
+        .map(|(limit, tests)| format!("{} ({})", noun(limit), names(tests).join(", ")))
+        .collect();
     let tells = match told.is_empty() {
         true => format!("For {dut}, this plan measures nothing that limits the subscribers."),
         false => format!("For {dut}, this plan measures: {}.", enumerated(&told)),
     };
-    let lacks = missing
-        .into_iter()
-        .map(|(limit, _)| format!("It does not measure {}: add a test with measure = \"{}\".", noun(limit), measure_of(limit)));
+    let lacks = missing.into_iter().map(|(limit, _)| {
+        format!(
+            "It does not measure {}: add a test with measure = \"{}\".",
+            noun(limit),
+            measure_of(limit)
+        )
+    });
     let sizes = other_sizes(traffic, device);
     let sizes = (!sizes.is_empty()).then(|| {
         format!(
@@ -72,13 +100,19 @@ fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<Stri
 
 /// Returns each limit of a device with the tests that determine it; limits of connections only for a stateful device.
 fn limits<'d, 'a>(device: &'d TestedDevice<'a>) -> Vec<(SubscriberLimit, &'d [&'a Test])> {
-    let frames = [(SubscriberLimit::Downstream, &device.throughput[..]), (SubscriberLimit::Upstream, &device.throughput[..])];
+    let frames = [
+        (SubscriberLimit::Downstream, &device.throughput[..]),
+        (SubscriberLimit::Upstream, &device.throughput[..]),
+    ];
     let connections = [
         (SubscriberLimit::NewConnections, &device.establishment[..]),
         (SubscriberLimit::HeldConnections, &device.capacity[..]),
     ];
     let is_stateful = device.is_stateful();
-    frames.into_iter().chain(connections.into_iter().filter(move |_| is_stateful)).collect()
+    frames
+        .into_iter()
+        .chain(connections.into_iter().filter(move |_| is_stateful))
+        .collect()
 }
 
 fn names<'a>(tests: &[&'a Test]) -> Vec<&'a str> {
@@ -89,7 +123,11 @@ fn names<'a>(tests: &[&'a Test]) -> Vec<&'a str> {
 fn other_sizes(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<FrameSize> {
     let measured = device.sizes();
     let mixes = [&traffic.downstream_imix.value, &traffic.upstream_imix.value];
-    let mut sizes: Vec<FrameSize> = mixes.iter().flat_map(|imix| imix.shares()).map(|(size, _)| size).collect();
+    let mut sizes: Vec<FrameSize> = mixes
+        .iter()
+        .flat_map(|imix| imix.shares())
+        .map(|(size, _)| size)
+        .collect();
     sizes.retain(|size| !device.throughput.is_empty() && !measured.contains(size));
     sizes.sort_unstable();
     sizes.dedup();

@@ -4,7 +4,9 @@ use super::caveats;
 use super::words::word;
 use crate::findings::status;
 use serde_json::{Value, json};
-use sixbench_analysis::dimension::{CarryingLimit, Dimensioning, Estimate, MixGap, SubscriberEstimates, SubscriberTraffic};
+use sixbench_analysis::dimension::{
+    CarryingLimit, Dimensioning, Estimate, MixGap, SubscriberEstimates, SubscriberTraffic,
+};
 
 /// Returns the number of subscribers of each gateway with every limit, caveat and assumption, with the keys of docs/RESULTS.md.
 pub fn json(traffic: &SubscriberTraffic, estimates: &SubscriberEstimates<'_>) -> Value {

@@ -1,7 +1,9 @@
 //! Limits and numbers of subscribers in words.
 
 use crate::wording::numbers::{grouped, short, three_digits};
-use sixbench_analysis::dimension::{Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic};
+use sixbench_analysis::dimension::{
+    Dimensioning, Estimate, PORTS_OF_AN_ADDRESS, SubscriberLimit, SubscriberTraffic,
+};
 use sixbench_method::units::agreeing;
 
 /// Returns the noun for what a limit counts.
@@ -35,10 +37,16 @@ pub(super) fn measure_of(limit: SubscriberLimit) -> &'static str {
 
 /// Returns a capacity, or the part of it that one subscriber uses: frames or connections per second, or connections.
 pub(super) fn rate(limit: SubscriberLimit, value: f64) -> String {
-    let number = if value < 100.0 { three_digits(value) } else { short(value) };
+    let number = if value < 100.0 {
+        three_digits(value)
+    } else {
+        short(value)
+    };
     match limit {
         SubscriberLimit::HeldConnections => number,
-        SubscriberLimit::Downstream | SubscriberLimit::Upstream | SubscriberLimit::NewConnections => format!("{number} /s"),
+        SubscriberLimit::Downstream
+        | SubscriberLimit::Upstream
+        | SubscriberLimit::NewConnections => format!("{number} /s"),
     }
 }
 
@@ -58,19 +66,32 @@ pub(super) fn people_counted(number: f64) -> String {
 /// Returns the interval of a number of subscribers.
 pub(super) fn range(of: &Estimate) -> String {
     let low = people(of.low);
-    if of.is_at_least { format!("from {low}") } else { format!("{low} to {}", people(of.high)) }
+    if of.is_at_least {
+        format!("from {low}")
+    } else {
+        format!("{low} to {}", people(of.high))
+    }
 }
 
 /// Returns how many public IPv4 addresses the subscribers need; `None` for a device without connections.
 pub(super) fn addresses(traffic: &SubscriberTraffic, device: &Dimensioning<'_>) -> Option<String> {
-    let carried = device.carried().filter(|carried| carried.value >= 1.0 && device.device.is_stateful())?;
-    let (held, needed) = (traffic.load().held_connections * carried.value, Dimensioning::addresses(traffic, carried.value));
+    let carried = device
+        .carried()
+        .filter(|carried| carried.value >= 1.0 && device.device.is_stateful())?;
+    let (held, needed) = (
+        traffic.load().held_connections * carried.value,
+        Dimensioning::addresses(traffic, carried.value),
+    );
     Some(format!(
         "So many subscribers hold {} connections at once. If each takes a port of its own, of {} that an address has, they need {} public IPv4 \
          {}.",
         short(held),
         grouped(PORTS_OF_AN_ADDRESS),
         grouped(needed),
-        if needed == 1.0 { "address" } else { "addresses" }
+        if needed == 1.0 {
+            "address"
+        } else {
+            "addresses"
+        }
     ))
 }

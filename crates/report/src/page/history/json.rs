@@ -71,8 +71,14 @@ fn of_point(series: &HistorySeries<'_>, point: &SeriesPoint) -> Value {
 
 /// Returns the ranks at which the interval of a ratio begins, by the numbers of repetitions of two runs: `{"7,7": 9}`.
 fn ranks(series: &[HistorySeries<'_>]) -> Value {
-    let numbers: BTreeSet<usize> = series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).collect();
-    let pairs = numbers.iter().flat_map(|m| numbers.iter().map(move |n| (*m, *n)));
+    let numbers: BTreeSet<usize> = series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|point| point.values.len())
+        .collect();
+    let pairs = numbers
+        .iter()
+        .flat_map(|m| numbers.iter().map(move |n| (*m, *n)));
     let of_pair = |(m, n): (usize, usize)| Some((format!("{m},{n}"), json!(shift_rank(m, n)?)));
     Value::Object(pairs.filter_map(of_pair).collect::<Map<_, _>>())
 }

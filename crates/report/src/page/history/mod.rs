@@ -36,7 +36,10 @@ impl<'a> HistoryDocument<'a> {
 
     /// Returns the headline and a line for each change.
     pub fn summary(&self) -> String {
-        let changes: String = words::changes(&self.0).iter().map(|change| format!("  {}\n", change.sentence)).collect();
+        let changes: String = words::changes(&self.0)
+            .iter()
+            .map(|change| format!("  {}\n", change.sentence))
+            .collect();
         format!("{}\n{changes}", words::headline(&self.0)).replace('\u{a0}', " ")
     }
 }

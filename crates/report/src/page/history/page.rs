@@ -71,12 +71,16 @@ struct SeriesFigure {
 pub(super) fn html(document: &TestedHistory<'_>) -> Result<String, ReportError> {
     let mut environment = strict_environment();
     environment.add_template("history.html", TEMPLATE)?;
-    Ok(environment.get_template("history.html")?.render(Serde(&page(document)))?)
+    Ok(environment
+        .get_template("history.html")?
+        .render(Serde(&page(document)))?)
 }
 
 fn page<'d>(document: &'d TestedHistory<'_>) -> HistoryPage<'d> {
     let input = document.input;
-    let by = input.label.map_or_else(|| "over time".to_owned(), |key| format!("by {key}"));
+    let by = input
+        .label
+        .map_or_else(|| "over time".to_owned(), |key| format!("by {key}"));
     let last = input.runs.last();
     HistoryPage {
         title: input.title,
@@ -92,8 +96,18 @@ fn page<'d>(document: &'d TestedHistory<'_>) -> HistoryPage<'d> {
         script: SCRIPT,
         data: embedded(document),
         changes: changes(document),
-        runs: input.runs.iter().enumerate().map(|(index, run)| run_row(document, index, run)).collect(),
-        figures: document.series.iter().enumerate().map(|(index, series)| series_figure(input.runs, index, series)).collect(),
+        runs: input
+            .runs
+            .iter()
+            .enumerate()
+            .map(|(index, run)| run_row(document, index, run))
+            .collect(),
+        figures: document
+            .series
+            .iter()
+            .enumerate()
+            .map(|(index, series)| series_figure(input.runs, index, series))
+            .collect(),
         skipped: input.skipped,
         facts: last.map(|run| &run.facts.host),
         last: last.map_or("", |run| &run.name),
@@ -106,9 +120,21 @@ fn embedded(document: &TestedHistory<'_>) -> String {
 }
 
 /// Returns the row of a run. The page initially compares the last two runs.
-fn run_row<'d>(document: &'d TestedHistory<'_>, index: usize, run: &'d HistoryRun<'_>) -> RunRow<'d> {
-    let labels = run.facts.labels.iter().filter(|(key, _)| Some(key.as_str()) != document.input.label);
-    let results = document.series.iter().filter(|series| series.points.iter().any(|point| point.entry == index)).count();
+fn run_row<'d>(
+    document: &'d TestedHistory<'_>,
+    index: usize,
+    run: &'d HistoryRun<'_>,
+) -> RunRow<'d> {
+    let labels = run
+        .facts
+        .labels
+        .iter()
+        .filter(|(key, _)| Some(key.as_str()) != document.input.label);
+    let results = document
+        .series
+        .iter()
+        .filter(|series| series.points.iter().any(|point| point.entry == index))
+        .count();
     let count = document.input.runs.len();
     RunRow {
         index,
@@ -116,7 +142,10 @@ fn run_row<'d>(document: &'d TestedHistory<'_>, index: usize, run: &'d HistoryRu
         started: &run.started,
         link: run.link.as_deref(),
         directory: &run.directory,
-        labels: labels.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", "),
+        labels: labels
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+            .join(", "),
         results,
         changed: &run.changed,
         is_first: index + 2 == count,
@@ -124,25 +153,52 @@ fn run_row<'d>(document: &'d TestedHistory<'_>, index: usize, run: &'d HistoryRu
     }
 }
 
-fn series_figure(runs: &[HistoryRun<'_>], index: usize, series: &HistorySeries<'_>) -> SeriesFigure {
+fn series_figure(
+    runs: &[HistoryRun<'_>],
+    index: usize,
+    series: &HistorySeries<'_>,
+) -> SeriesFigure {
     let name = name(series);
     let table = Table::of(name.clone(), columns(series, runs), &series.points);
-    SeriesFigure { id: id(index), svg: figure::draw(&name, series, runs), name, unit: series.subject.unit(), table }
+    SeriesFigure {
+        id: id(index),
+        svg: figure::draw(&name, series, runs),
+        name,
+        unit: series.subject.unit(),
+        table,
+    }
 }
 
-fn columns<'s>(series: &'s HistorySeries<'_>, runs: &'s [HistoryRun<'_>]) -> Vec<Column<'s, &'s SeriesPoint>> {
+fn columns<'s>(
+    series: &'s HistorySeries<'_>,
+    runs: &'s [HistoryRun<'_>],
+) -> Vec<Column<'s, &'s SeriesPoint>> {
     let shown = |value| amount::show(&series.subject, value);
     let shown_bound = |value, point: &SeriesPoint| {
-        amount::show_bound(&series.subject, value, Bound::of_value(point.is_at_least, point.is_at_most))
+        amount::show_bound(
+            &series.subject,
+            value,
+            Bound::of_value(point.is_at_least, point.is_at_most),
+        )
     };
     vec![
         Column::text("Run", |point: &&SeriesPoint| runs[point.entry].name.clone()),
-        Column::number("Median", move |point: &&SeriesPoint| shown_bound(point.summary.median, point)),
-        Column::number("95 % interval", move |point: &&SeriesPoint| {
-            point.interval.map(|(low, high)| format!("{} to {}", shown(low), shown(high)))
+        Column::number("Median", move |point: &&SeriesPoint| {
+            shown_bound(point.summary.median, point)
         }),
-        Column::number("Lowest", move |point: &&SeriesPoint| shown_bound(point.summary.min, point)),
-        Column::number("Highest", move |point: &&SeriesPoint| shown_bound(point.summary.max, point)),
-        Column::number("n", |point: &&SeriesPoint| Cell::Number(point.summary.n as u64)),
+        Column::number("95 % interval", move |point: &&SeriesPoint| {
+            point
+                .interval
+                .map(|(low, high)| format!("{} to {}", shown(low), shown(high)))
+        }),
+        Column::number("Lowest", move |point: &&SeriesPoint| {
+            shown_bound(point.summary.min, point)
+        }),
+        Column::number("Highest", move |point: &&SeriesPoint| {
+            shown_bound(point.summary.max, point)
+        }),
+        Column::number("n", |point: &&SeriesPoint| {
+            Cell::Number(point.summary.n as u64)
+        }),
     ]
 }

@@ -51,8 +51,18 @@ pub(super) struct TestedHistory<'a> {
 
 impl<'a> TestedHistory<'a> {
     pub(super) fn new(input: &'a HistoryInput<'a>) -> Self {
-        let entries: Vec<HistoryEntry<'a>> =
-            input.runs.iter().map(|run| HistoryEntry { plan: run.plan, outcomes: run.outcomes, facts: run.facts }).collect();
-        Self { input, series: history(&entries) }
+        let entries: Vec<HistoryEntry<'a>> = input
+            .runs
+            .iter()
+            .map(|run| HistoryEntry {
+                plan: run.plan,
+                outcomes: run.outcomes,
+                facts: run.facts,
+            })
+            .collect();
+        Self {
+            input,
+            series: history(&entries),
+        }
     }
 }

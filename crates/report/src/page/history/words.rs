@@ -50,7 +50,12 @@ pub(super) fn headline(document: &TestedHistory<'_>) -> String {
     let changes: Vec<ChangeRow> = changes(document);
     let runs = count(document.input.runs.len() as u64, "run");
     let (all, fewest) = (document.series.len(), fewest_values(document.series.len()));
-    let longest = document.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    let longest = document
+        .series
+        .iter()
+        .map(|series| series.points.len())
+        .max()
+        .unwrap_or(0);
     let series = count(all as u64, "series");
     let of = format!("{series} over {runs}");
     match changes.as_slice() {
@@ -68,26 +73,57 @@ pub(super) fn headline(document: &TestedHistory<'_>) -> String {
 pub(super) fn changes(document: &TestedHistory<'_>) -> Vec<ChangeRow> {
     let mut found: Vec<(usize, ChangeRow)> = Vec::new();
     for (index, series) in document.series.iter().enumerate() {
-        let rows = series.changes.iter().map(|change| (series.points[change.at].entry, row(document, index, series, change)));
+        let rows = series.changes.iter().map(|change| {
+            (
+                series.points[change.at].entry,
+                row(document, index, series, change),
+            )
+        });
         found.extend(rows);
     }
     found.sort_by_key(|(entry, _)| *entry);
     found.into_iter().map(|(_, row)| row).collect()
 }
 
-fn row(document: &TestedHistory<'_>, index: usize, series: &HistorySeries<'_>, change: &LevelChange) -> ChangeRow {
+fn row(
+    document: &TestedHistory<'_>,
+    index: usize,
+    series: &HistorySeries<'_>,
+    change: &LevelChange,
+) -> ChangeRow {
     // Any runs between the two did not measure this series.
-    let (before, at) = (series.points[change.at - 1].entry, series.points[change.at].entry);
+    let (before, at) = (
+        series.points[change.at - 1].entry,
+        series.points[change.at].entry,
+    );
     let runs = &document.input.runs;
-    let changed: Vec<String> = runs[before + 1..=at].iter().flat_map(|run| run.changed.clone()).collect();
-    let (verdict, effect) = (if change.is_better { "better" } else { "worse" }, effect(change));
-    let way = if change.after > change.before { "rose" } else { "fell" };
+    let changed: Vec<String> = runs[before + 1..=at]
+        .iter()
+        .flat_map(|run| run.changed.clone())
+        .collect();
+    let (verdict, effect) = (
+        if change.is_better { "better" } else { "worse" },
+        effect(change),
+    );
+    let way = if change.after > change.before {
+        "rose"
+    } else {
+        "fell"
+    };
     let perhaps = match changed.as_slice() {
         [] => String::new(),
-        changed => format!("; also new there, so it is perhaps not the device's: {}", changed.join("; ")),
+        changed => format!(
+            "; also new there, so it is perhaps not the device's: {}",
+            changed.join("; ")
+        ),
     };
-    let size = relative(change).map_or_else(String::new, |percent| format!(" by {:.1} %", percent.abs()));
-    let sentence = format!("{} {way}{size} at {} ({verdict}){perhaps}", name(series), runs[at].name);
+    let size =
+        relative(change).map_or_else(String::new, |percent| format!(" by {:.1} %", percent.abs()));
+    let sentence = format!(
+        "{} {way}{size} at {} ({verdict}){perhaps}",
+        name(series),
+        runs[at].name
+    );
     ChangeRow {
         run: runs[at].name.clone(),
         id: id(index),
@@ -96,7 +132,11 @@ fn row(document: &TestedHistory<'_>, index: usize, series: &HistorySeries<'_>, c
         after: amount::show(&series.subject, change.after),
         effect,
         verdict,
-        p: if change.p_value < 0.001 { "< 0.001".to_owned() } else { format!("{:.3}", change.p_value) },
+        p: if change.p_value < 0.001 {
+            "< 0.001".to_owned()
+        } else {
+            format!("{:.3}", change.p_value)
+        },
         changed,
         sentence,
     }
@@ -108,7 +148,9 @@ pub(super) fn relative(change: &LevelChange) -> Option<f64> {
 }
 
 fn effect(change: &LevelChange) -> String {
-    let Some(percent) = relative(change) else { return "–".to_owned() };
+    let Some(percent) = relative(change) else {
+        return "–".to_owned();
+    };
     let interval = change.shift.map(|shift| {
         let end = |ratio: f64| format!("{:+.1}", (ratio - 1.0) * 100.0);
         format!(" [{}, {}]", end(shift.low), end(shift.high))

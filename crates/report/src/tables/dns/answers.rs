@@ -44,9 +44,17 @@ const ERRORS: [AnswerColumn; 12] = [
     AnswerColumn::new("Besides the answers", "Duplicate", |a| a.duplicate),
     AnswerColumn::new("Besides the answers", "Mismatched", |a| a.mismatched),
     AnswerColumn::new("Besides the answers", "Unasked", |a| a.unasked),
-    AnswerColumn::new("Besides the answers", "Port unreachable", |a| a.port_unreachable),
-    AnswerColumn::new("Besides the answers", "Host unreachable", |a| a.host_unreachable),
-    AnswerColumn::new("Besides the answers", "Network error", Answers::other_unreachable),
+    AnswerColumn::new("Besides the answers", "Port unreachable", |a| {
+        a.port_unreachable
+    }),
+    AnswerColumn::new("Besides the answers", "Host unreachable", |a| {
+        a.host_unreachable
+    }),
+    AnswerColumn::new(
+        "Besides the answers",
+        "Network error",
+        Answers::other_unreachable,
+    ),
 ];
 
 fn errors_of(a: &Answers) -> u64 {
@@ -66,10 +74,21 @@ pub(super) fn fates(digest: &Digest) -> Table {
 /// Returns a table of the errors and additional answers, with the columns that occurred and the trials that had any.
 pub(super) fn errors(digest: &Digest) -> Table {
     let mut deciding = deciding(digest);
-    let occurred = |column: &&AnswerColumn| deciding.iter().any(|trial| (column.count)(trial.answers()) > 0);
+    let occurred = |column: &&AnswerColumn| {
+        deciding
+            .iter()
+            .any(|trial| (column.count)(trial.answers()) > 0)
+    };
     let occurred: Vec<&AnswerColumn> = ERRORS.iter().filter(occurred).collect();
-    deciding.retain(|trial| occurred.iter().any(|column| (column.count)(trial.answers()) > 0));
-    let network: Vec<String> = deciding.iter().flat_map(DecidingRow::network_notes).collect();
+    deciding.retain(|trial| {
+        occurred
+            .iter()
+            .any(|column| (column.count)(trial.answers()) > 0)
+    });
+    let network: Vec<String> = deciding
+        .iter()
+        .flat_map(DecidingRow::network_notes)
+        .collect();
     let table = table("Errors, and additional answers", occurred.into_iter(), deciding).with_note(
         "The same trials; those not listed had none, and anything without a column did not occur. Duplicate: a further answer \
          to the same query; mismatched: an answer to a question other than that of the query with its identifier; unasked: \
@@ -78,15 +97,30 @@ pub(super) fn errors(digest: &Digest) -> Table {
     table.with_notes(network)
 }
 
-fn table<'d>(title: &str, outcomes: impl Iterator<Item = &'d AnswerColumn>, rows: Vec<DecidingRow<'d>>) -> Table {
+fn table<'d>(
+    title: &str,
+    outcomes: impl Iterator<Item = &'d AnswerColumn>,
+    rows: Vec<DecidingRow<'d>>,
+) -> Table {
     let counts = outcomes.map(|column| {
-        Column::number_in(column.group, column.name, |row: &DecidingRow| Cell::Count((column.count)(row.answers())))
+        Column::number_in(column.group, column.name, |row: &DecidingRow| {
+            Cell::Count((column.count)(row.answers()))
+        })
     });
     let trial = [
         Column::text("Trial", |row: &DecidingRow| row.verdict),
-        Column::number("Queries/s", |row: &DecidingRow| Cell::Count(row.asked.rate())),
+        Column::number("Queries/s", |row: &DecidingRow| {
+            Cell::Count(row.asked.rate())
+        }),
     ];
-    Table::of(title, test_columns(|row: &DecidingRow| &row.test).into_iter().chain(trial).chain(counts), rows)
+    Table::of(
+        title,
+        test_columns(|row: &DecidingRow| &row.test)
+            .into_iter()
+            .chain(trial)
+            .chain(counts),
+        rows,
+    )
 }
 
 /// A deciding trial.
@@ -103,19 +137,44 @@ impl DecidingRow<'_> {
 
     /// Returns what the network reported in the trial.
     fn network_notes(&self) -> Vec<String> {
-        let Self { test, verdict, asked } = self;
-        let of_trial = format!("{}, the trial that {verdict} at {} queries/s", test.server(), grouped(asked.rate() as f64));
-        asked.dns.network_errors().into_iter().map(|errors| format!("{of_trial}: {errors}.")).collect()
+        let Self {
+            test,
+            verdict,
+            asked,
+        } = self;
+        let of_trial = format!(
+            "{}, the trial that {verdict} at {} queries/s",
+            test.server(),
+            grouped(asked.rate() as f64)
+        );
+        asked
+            .dns
+            .network_errors()
+            .into_iter()
+            .map(|errors| format!("{of_trial}: {errors}."))
+            .collect()
     }
 }
 
 fn deciding<'d>(digest: &'d Digest<'d>) -> Vec<DecidingRow<'d>> {
-    digest.dns_points().flat_map(|(point, dns)| deciding_of(ServerTest::new(digest, point, dns))).collect()
+    digest
+        .dns_points()
+        .flat_map(|(point, dns)| deciding_of(ServerTest::new(digest, point, dns)))
+        .collect()
 }
 
 fn deciding_of(test: ServerTest<'_>) -> Vec<DecidingRow<'_>> {
     let (point, goal) = (test.point, test.point.first_goal());
-    let trials = [("passed", point.all_answered(goal)), ("failed", point.not_all_answered(goal))];
-    let row = |(verdict, asked): (&'static str, Option<_>)| Some(DecidingRow { test: test.clone(), verdict, asked: asked? });
+    let trials = [
+        ("passed", point.all_answered(goal)),
+        ("failed", point.not_all_answered(goal)),
+    ];
+    let row = |(verdict, asked): (&'static str, Option<_>)| {
+        Some(DecidingRow {
+            test: test.clone(),
+            verdict,
+            asked: asked?,
+        })
+    };
     trials.into_iter().filter_map(row).collect()
 }

@@ -14,7 +14,9 @@ pub(super) struct ServerTest<'d> {
 }
 
 /// The columns that identify a row's test.
-pub(super) fn test_columns<'d, Row: 'd>(test: for<'r> fn(&'r Row) -> &'r ServerTest<'d>) -> [Column<'d, Row>; 3] {
+pub(super) fn test_columns<'d, Row: 'd>(
+    test: for<'r> fn(&'r Row) -> &'r ServerTest<'d>,
+) -> [Column<'d, Row>; 3] {
     [
         Column::text("Test", move |row: &Row| test(row).server.clone()),
         Column::number("Cached", move |row: &Row| test(row).cached()),
@@ -24,7 +26,11 @@ pub(super) fn test_columns<'d, Row: 'd>(test: for<'r> fn(&'r Row) -> &'r ServerT
 
 impl<'d> ServerTest<'d> {
     pub(super) fn new(digest: &Digest, point: &'d PointDigest<'d>, dns: &'d DnsTest) -> Self {
-        Self { point, dns, server: digest.server(point.test) }
+        Self {
+            point,
+            dns,
+            server: digest.server(point.test),
+        }
     }
 
     pub(super) fn server(&self) -> &str {

@@ -20,7 +20,10 @@ use sixbench_method::plan::{DnsRole, DnsTest};
 use sixbench_method::terms::LossRatio;
 
 pub(crate) fn results(digest: &Digest) -> Vec<Table> {
-    std::iter::once(found(digest)).chain(grid::tables(digest)).chain([repeated::table(digest)]).collect()
+    std::iter::once(found(digest))
+        .chain(grid::tables(digest))
+        .chain([repeated::table(digest)])
+        .collect()
 }
 
 /// Returns the tables of the evidence behind the results: the deciding trials, and the tester's self-test.
@@ -55,9 +58,17 @@ impl<'d> FoundRow<'d> {
 }
 
 fn found(digest: &Digest) -> Table {
-    let summaries = || digest.dns_points().filter_map(|(point, _)| point.headline());
-    let columns = test_columns(|row: &FoundRow| &row.test).into_iter().chain(found_columns());
-    let rows = digest.dns_points().map(|(point, dns)| FoundRow::new(digest, point, dns));
+    let summaries = || {
+        digest
+            .dns_points()
+            .filter_map(|(point, _)| point.headline())
+    };
+    let columns = test_columns(|row: &FoundRow| &row.test)
+        .into_iter()
+        .chain(found_columns());
+    let rows = digest
+        .dns_points()
+        .map(|(point, dns)| FoundRow::new(digest, point, dns));
     Table::of("Queries processed per second", columns, rows)
         .with_note(format!(
             "Queries/s: the highest rate at which {} within the timeout. Cached: queries for \
@@ -85,10 +96,16 @@ fn found_columns<'d>() -> [Column<'d, FoundRow<'d>>; 9] {
         Column::number("P1", |row: &FoundRow| row.rate.p1.clone()),
         Column::number("P99", |row: &FoundRow| row.rate.p99.clone()),
         Column::number("n", |row: &FoundRow| row.rate.n.clone()),
-        Column::number("Timeout", |row: &FoundRow| Cell::Time(row.test.dns.timeout_ns)),
+        Column::number("Timeout", |row: &FoundRow| {
+            Cell::Time(row.test.dns.timeout_ns)
+        }),
         Column::number("Certified", |row: &FoundRow| row.certified.map(Cell::Count)),
-        Column::text("Limited by", |row: &FoundRow| row.test.point.goals.first().map(limit_words)),
-        Column::number("Invalid", |row: &FoundRow| Cell::Number(row.test.point.invalid().into())),
+        Column::text("Limited by", |row: &FoundRow| {
+            row.test.point.goals.first().map(limit_words)
+        }),
+        Column::number("Invalid", |row: &FoundRow| {
+            Cell::Number(row.test.point.invalid().into())
+        }),
     ]
 }
 
@@ -96,6 +113,8 @@ fn found_columns<'d>() -> [Column<'d, FoundRow<'d>>; 9] {
 fn answered(digest: &Digest) -> &'static str {
     match common_goal(digest.dns_points().map(|(point, _)| point)) {
         Some(LossRatio::ZERO) => "every query had its correct answer",
-        _ => "no more queries than the first loss goal of the test allows were without a correct answer",
+        _ => {
+            "no more queries than the first loss goal of the test allows were without a correct answer"
+        }
     }
 }

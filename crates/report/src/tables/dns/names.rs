@@ -29,7 +29,9 @@ impl<'d> PassingRow<'d> {
 
 /// Returns a table of the intended and the observed caching; empty for servers that answer from a zone.
 pub(super) fn caching(digest: &Digest) -> Table {
-    let columns = test_columns(|row: &PassingRow| &row.test).into_iter().chain(caching_columns());
+    let columns = test_columns(|row: &PassingRow| &row.test)
+        .into_iter()
+        .chain(caching_columns());
     Table::of("Caching", columns, trials(digest).filter(|row| row.test.dns.role.has_cache())).with_note(
         "In the passing trial with the highest rate, as shares of the correct answers. Intended: those for names resolved \
          before. Observed: those for which the authority was not queried; –: the authority is not the tester's own, so this is \
@@ -39,13 +41,21 @@ pub(super) fn caching(digest: &Digest) -> Table {
 
 fn caching_columns<'d>() -> [Column<'d, PassingRow<'d>>; 7] {
     [
-        Column::number("Queries/s", |row: &PassingRow| Cell::Count(row.asked.rate())),
-        Column::number("Answered", |row: &PassingRow| Cell::Count(row.asked.dns.answers.received())),
-        Column::number_in("Cache hits", "Intended", |row: &PassingRow| row.share_of_sound(row.cache().intended)),
+        Column::number("Queries/s", |row: &PassingRow| {
+            Cell::Count(row.asked.rate())
+        }),
+        Column::number("Answered", |row: &PassingRow| {
+            Cell::Count(row.asked.dns.answers.received())
+        }),
+        Column::number_in("Cache hits", "Intended", |row: &PassingRow| {
+            row.share_of_sound(row.cache().intended)
+        }),
         Column::number_in("Cache hits", "Observed", |row: &PassingRow| {
             row.cache().observed.map(|hits| row.share_of_sound(hits))
         }),
-        Column::number_in("Resolved before", "Names", |row: &PassingRow| row.resolved(|cache| Cell::Count(cache.preloaded))),
+        Column::number_in("Resolved before", "Names", |row: &PassingRow| {
+            row.resolved(|cache| Cell::Count(cache.preloaded))
+        }),
         Column::number_in("Resolved before", "Queries", |row: &PassingRow| {
             row.resolved(|cache| Cell::Count(cache.preload_queries))
         }),
@@ -62,9 +72,17 @@ struct AuthorityRow<'d> {
 }
 
 pub(super) fn authority(digest: &Digest) -> Table {
-    let columns = test_columns(|row: &AuthorityRow| &row.trial.test).into_iter().chain(authority_columns());
-    let rows =
-        trials(digest).filter_map(|trial| trial.asked.dns.authority.as_ref().map(|counts| AuthorityRow { counts, trial }));
+    let columns = test_columns(|row: &AuthorityRow| &row.trial.test)
+        .into_iter()
+        .chain(authority_columns());
+    let rows = trials(digest).filter_map(|trial| {
+        trial
+            .asked
+            .dns
+            .authority
+            .as_ref()
+            .map(|counts| AuthorityRow { counts, trial })
+    });
     Table::of("What reached the authority", columns, rows).with_note(
         "In the same trials. With AAAA: client queries for names that have an AAAA record. A server that has cached nothing \
          queries AAAA and, if there is none, A: two queries for each query of the client. Names: names of the trial, each \
@@ -75,27 +93,47 @@ pub(super) fn authority(digest: &Digest) -> Table {
 fn authority_columns<'d>() -> [Column<'d, AuthorityRow<'d>>; 9] {
     const ASKED: &str = "Asked of the authority";
     [
-        Column::number("Queries/s", |row: &AuthorityRow| Cell::Count(row.trial.asked.rate())),
-        Column::number("With AAAA", |row: &AuthorityRow| Cell::Count(row.trial.asked.dns.existing)),
-        Column::number_in(ASKED, "AAAA", |row: &AuthorityRow| Cell::Count(row.counts.aaaa)),
+        Column::number("Queries/s", |row: &AuthorityRow| {
+            Cell::Count(row.trial.asked.rate())
+        }),
+        Column::number("With AAAA", |row: &AuthorityRow| {
+            Cell::Count(row.trial.asked.dns.existing)
+        }),
+        Column::number_in(ASKED, "AAAA", |row: &AuthorityRow| {
+            Cell::Count(row.counts.aaaa)
+        }),
         Column::number_in(ASKED, "A", |row: &AuthorityRow| Cell::Count(row.counts.a)),
-        Column::number_in(ASKED, "Other", |row: &AuthorityRow| Cell::Count(row.counts.other)),
+        Column::number_in(ASKED, "Other", |row: &AuthorityRow| {
+            Cell::Count(row.counts.other)
+        }),
         Column::number_in(ASKED, "Per query", AuthorityRow::per_query),
-        Column::number_in(ASKED, "Names", |row: &AuthorityRow| Cell::Count(row.counts.names)),
-        Column::number("Over TCP", |row: &AuthorityRow| Cell::Count(row.counts.over_tcp)),
-        Column::number("Lost", |row: &AuthorityRow| Cell::Count(row.counts.overruns)),
+        Column::number_in(ASKED, "Names", |row: &AuthorityRow| {
+            Cell::Count(row.counts.names)
+        }),
+        Column::number("Over TCP", |row: &AuthorityRow| {
+            Cell::Count(row.counts.over_tcp)
+        }),
+        Column::number("Lost", |row: &AuthorityRow| {
+            Cell::Count(row.counts.overruns)
+        }),
     ]
 }
 
 impl AuthorityRow<'_> {
     fn per_query(&self) -> Cell {
-        Cell::Decimals(self.counts.queries() as f64 / self.trial.asked.dns.answers.sent.max(1) as f64, 3)
+        Cell::Decimals(
+            self.counts.queries() as f64 / self.trial.asked.dns.answers.sent.max(1) as f64,
+            3,
+        )
     }
 }
 
 fn trials<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = PassingRow<'d>> {
     digest.dns_points().filter_map(|(point, dns)| {
         let asked = point.all_answered(point.first_goal())?;
-        Some(PassingRow { test: ServerTest::new(digest, point, dns), asked })
+        Some(PassingRow {
+            test: ServerTest::new(digest, point, dns),
+            asked,
+        })
     })
 }

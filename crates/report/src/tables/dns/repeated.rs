@@ -16,7 +16,9 @@ struct RepeatedRow<'d> {
 pub(super) fn table(digest: &Digest) -> Table {
     let idle = |row: &RepeatedRow| digest.idle_words(row.point, &row.repeated.trials);
     let evidence = [
-        Column::number("Worst loss (%)", |row: &RepeatedRow| row.repeated.worst_loss()),
+        Column::number("Worst loss (%)", |row: &RepeatedRow| {
+            row.repeated.worst_loss()
+        }),
         Column::text("Idle time of the cores", idle),
     ];
     Table::of(TITLE, columns().into_iter().chain(evidence), rows(digest)).with_note(
@@ -40,5 +42,7 @@ fn columns<'d>() -> [Column<'d, RepeatedRow<'d>>; 4] {
 }
 
 fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RepeatedRow<'d>> {
-    digest.repeated_points().map(|(point, repeated)| RepeatedRow { point, repeated })
+    digest
+        .repeated_points()
+        .map(|(point, repeated)| RepeatedRow { point, repeated })
 }

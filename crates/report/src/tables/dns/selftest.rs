@@ -16,12 +16,19 @@ struct SelfTestRow<'d> {
 /// Returns a table of the deciding trials of each server's self-tests.
 pub(super) fn table(digest: &Digest) -> Table {
     let certificates = certificates(digest);
-    let mut paths: Vec<&str> = certificates.iter().map(|(_, certificate)| certificate.path.as_str()).collect();
+    let mut paths: Vec<&str> = certificates
+        .iter()
+        .map(|(_, certificate)| certificate.path.as_str())
+        .collect();
     paths.dedup();
     let over = format!("Looped over {}.", paths.join("; "));
     let rows = certificates.iter().flat_map(|(servers, certificate)| {
         let trials = deciding(&certificate.trials).into_iter();
-        trials.map(|trial| SelfTestRow { servers: servers.clone(), certificate, trial })
+        trials.map(|trial| SelfTestRow {
+            servers: servers.clone(),
+            certificate,
+            trial,
+        })
     });
     Table::of("The tester's self-test (RFC 8219 section 9.2.1)", columns(), rows)
         .with_note(
@@ -35,28 +42,59 @@ pub(super) fn table(digest: &Digest) -> Table {
 fn columns<'d>() -> Vec<Column<'d, SelfTestRow<'d>>> {
     vec![
         Column::text("Server", |row: &SelfTestRow| row.servers.clone()),
-        Column::number("Timeout", |row: &SelfTestRow| Cell::Time(row.certificate.timeout_ns)),
-        Column::number("Certified r", |row: &SelfTestRow| Cell::Count(row.certificate.rate)),
-        Column::number("Looped (queries/s)", |row: &SelfTestRow| Cell::Count(row.trial.rate)),
+        Column::number("Timeout", |row: &SelfTestRow| {
+            Cell::Time(row.certificate.timeout_ns)
+        }),
+        Column::number("Certified r", |row: &SelfTestRow| {
+            Cell::Count(row.certificate.rate)
+        }),
+        Column::number("Looped (queries/s)", |row: &SelfTestRow| {
+            Cell::Count(row.trial.rate)
+        }),
         Column::number("Sent", |row: &SelfTestRow| Cell::Count(row.trial.sent)),
         Column::number("In t/4", |row: &SelfTestRow| Cell::Count(row.trial.in_time)),
-        Column::number("Slowest (ms)", |row: &SelfTestRow| Cell::Decimals(row.trial.slowest_ns as f64 / 1e6, 3)),
-        Column::text("Schedule", |row: &SelfTestRow| if row.trial.is_paced { "kept" } else { "missed" }),
-        Column::text("Trial", |row: &SelfTestRow| if row.trial.passed() { "passed" } else { "failed" }),
+        Column::number("Slowest (ms)", |row: &SelfTestRow| {
+            Cell::Decimals(row.trial.slowest_ns as f64 / 1e6, 3)
+        }),
+        Column::text("Schedule", |row: &SelfTestRow| {
+            if row.trial.is_paced { "kept" } else { "missed" }
+        }),
+        Column::text("Trial", |row: &SelfTestRow| {
+            if row.trial.passed() {
+                "passed"
+            } else {
+                "failed"
+            }
+        }),
     ]
 }
 
 /// Returns every self-test of the run with the servers for which it is valid.
 fn certificates<'a>(digest: &Digest<'a>) -> Vec<(String, &'a Certificate)> {
-    let duts = each_once(digest.dns_points().map(|(point, _)| (point.test.dut.as_str(), digest.dut_title(point.test))));
-    let certificates = duts.iter().flat_map(|(dut, title)| digest.certificates(dut).iter().map(|found| (found, *title)));
-    by_key(certificates).into_iter().map(|(certificate, servers)| (servers.join(", "), certificate)).collect()
+    let duts = each_once(
+        digest
+            .dns_points()
+            .map(|(point, _)| (point.test.dut.as_str(), digest.dut_title(point.test))),
+    );
+    let certificates = duts
+        .iter()
+        .flat_map(|(dut, title)| digest.certificates(dut).iter().map(|found| (found, *title)));
+    by_key(certificates)
+        .into_iter()
+        .map(|(certificate, servers)| (servers.join(", "), certificate))
+        .collect()
 }
 
 fn deciding(trials: &[CertificateTrial]) -> Vec<CertificateTrial> {
-    let passed = trials.iter().filter(|trial| trial.passed()).max_by_key(|trial| trial.rate);
+    let passed = trials
+        .iter()
+        .filter(|trial| trial.passed())
+        .max_by_key(|trial| trial.rate);
     let above = passed.map_or(0, |trial| trial.rate);
-    let failed = trials.iter().filter(|trial| !trial.passed() && trial.rate > above).min_by_key(|trial| trial.rate);
+    let failed = trials
+        .iter()
+        .filter(|trial| !trial.passed() && trial.rate > above)
+        .min_by_key(|trial| trial.rate);
     passed.into_iter().chain(failed).copied().collect()
 }
 
@@ -66,10 +104,20 @@ mod tests {
 
     #[test]
     fn the_highest_trial_that_passed_and_the_lowest_above_it_that_did_not_decide() {
-        let trial = |rate, in_time| CertificateTrial { rate, sent: rate, in_time, is_paced: true, slowest_ns: 1 };
+        let trial = |rate, in_time| CertificateTrial {
+            rate,
+            sent: rate,
+            in_time,
+            is_paced: true,
+            slowest_ns: 1,
+        };
         let trials = [trial(22, 22), trial(88, 80), trial(44, 44), trial(66, 65)];
         let rates: Vec<u64> = deciding(&trials).iter().map(|trial| trial.rate).collect();
         assert_eq!(rates, [44, 66]);
-        assert_eq!(deciding(&trials[1..2]).len(), 1, "where none passed the lowest failing one is told");
+        assert_eq!(
+            deciding(&trials[1..2]).len(),
+            1,
+            "where none passed the lowest failing one is told"
+        );
     }
 }

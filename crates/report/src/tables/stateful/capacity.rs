@@ -20,19 +20,30 @@ struct CapacityRow<'d> {
 impl<'d> CapacityRow<'d> {
     fn new(digest: &'d Digest, point: &'d PointDigest<'d>, capacity: Capacity) -> Self {
         let limit = point.rated().map(|rated| rated.limits.words());
-        Self { point, device: digest.dut_title(point.test), capacity, found: Statistics::of_rate(point), limit }
+        Self {
+            point,
+            device: digest.dut_title(point.test),
+            capacity,
+            found: Statistics::of_rate(point),
+            limit,
+        }
     }
 
     /// Returns the entries of the Responder's state table.
     fn state_table(&self) -> u64 {
-        self.point.test.stateful.map_or(self.capacity.start, |stateful| stateful.state_table)
+        self.point
+            .test
+            .stateful
+            .map_or(self.capacity.start, |stateful| stateful.state_table)
     }
 }
 
 pub(super) fn found(digest: &Digest) -> Table {
     let points: Vec<_> = searched(digest).collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
-    let rows = points.iter().map(|(p, capacity)| CapacityRow::new(digest, p, *capacity));
+    let rows = points
+        .iter()
+        .map(|(p, capacity)| CapacityRow::new(digest, p, *capacity));
     let table = Table::of("Capacity of the connection tracking table", columns(), rows)
         .with_note(
             "The largest number of connections that was held. From C0 on the number is doubled until the establishment rate \
@@ -48,28 +59,57 @@ fn columns<'d>() -> Vec<Column<'d, CapacityRow<'d>>> {
     vec![
         Column::text("Test", |row: &CapacityRow| title(row.point.test)),
         Column::text("Device", |row: &CapacityRow| row.device),
-        Column::number_in("Connections", "Median", |row: &CapacityRow| row.found.median.clone()),
-        Column::number_in("Connections", "Min", |row: &CapacityRow| row.found.min.clone()),
-        Column::number_in("Connections", "Max", |row: &CapacityRow| row.found.max.clone()),
+        Column::number_in("Connections", "Median", |row: &CapacityRow| {
+            row.found.median.clone()
+        }),
+        Column::number_in("Connections", "Min", |row: &CapacityRow| {
+            row.found.min.clone()
+        }),
+        Column::number_in("Connections", "Max", |row: &CapacityRow| {
+            row.found.max.clone()
+        }),
         Column::number("n", |row: &CapacityRow| row.found.n.clone()),
-        Column::number("Known to", |row: &CapacityRow| Cell::Count(row.capacity.error.max(1))),
+        Column::number("Known to", |row: &CapacityRow| {
+            Cell::Count(row.capacity.error.max(1))
+        }),
         Column::number("C0", |row: &CapacityRow| Cell::Count(row.capacity.start)),
         Column::number("M", |row: &CapacityRow| Cell::Count(row.state_table())),
-        Column::number("Most tried", |row: &CapacityRow| Cell::Count(row.capacity.most)),
-        Column::number("Beta", |row: &CapacityRow| Cell::Share(row.capacity.exponential_share)),
-        Column::number("Gamma", |row: &CapacityRow| Cell::Share(row.capacity.binary_share)),
-        Column::number("Table size", |row: &CapacityRow| row.point.test.stateful.and_then(|s| s.table_size).map(Cell::Count)),
+        Column::number("Most tried", |row: &CapacityRow| {
+            Cell::Count(row.capacity.most)
+        }),
+        Column::number("Beta", |row: &CapacityRow| {
+            Cell::Share(row.capacity.exponential_share)
+        }),
+        Column::number("Gamma", |row: &CapacityRow| {
+            Cell::Share(row.capacity.binary_share)
+        }),
+        Column::number("Table size", |row: &CapacityRow| {
+            row.point
+                .test
+                .stateful
+                .and_then(|s| s.table_size)
+                .map(Cell::Count)
+        }),
         Column::text("Limited by", |row: &CapacityRow| row.limit.clone()),
-        Column::number("Invalid", |row: &CapacityRow| Cell::Number(row.point.invalid().into())),
+        Column::number("Invalid", |row: &CapacityRow| {
+            Cell::Number(row.point.invalid().into())
+        }),
     ]
 }
 
-fn searched<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
-    digest.points.iter().filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
+fn searched<'d, 'a>(
+    digest: &'d Digest<'a>,
+) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
+    digest
+        .points
+        .iter()
+        .filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
 }
 
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
-    searched(digest).map(|(point, _)| steps_table(point)).collect()
+    searched(digest)
+        .map(|(point, _)| steps_table(point))
+        .collect()
 }
 
 fn steps_table(point: &PointDigest) -> Table {
@@ -85,13 +125,25 @@ fn steps_table(point: &PointDigest) -> Table {
 fn step_columns<'s>() -> Vec<Column<'s, &'s CapacityStep>> {
     vec![
         Column::text("Phase", |step: &&CapacityStep| step.phase.name()),
-        Column::number("Connections", |step: &&CapacityStep| Cell::Count(step.connections)),
-        Column::number("Held", |step: &&CapacityStep| format!("{} of {}", held(step), step.tried)),
-        Column::number_in("Establishment rate", "Median", |step: &&CapacityStep| median(step)),
-        Column::number_in("Establishment rate", "P1", |step: &&CapacityStep| step.rates.map(|rates| Cell::Rate(rates.p1))),
-        Column::number_in("Establishment rate", "P99", |step: &&CapacityStep| step.rates.map(|rates| Cell::Rate(rates.p99))),
+        Column::number("Connections", |step: &&CapacityStep| {
+            Cell::Count(step.connections)
+        }),
+        Column::number("Held", |step: &&CapacityStep| {
+            format!("{} of {}", held(step), step.tried)
+        }),
+        Column::number_in("Establishment rate", "Median", |step: &&CapacityStep| {
+            median(step)
+        }),
+        Column::number_in("Establishment rate", "P1", |step: &&CapacityStep| {
+            step.rates.map(|rates| Cell::Rate(rates.p1))
+        }),
+        Column::number_in("Establishment rate", "P99", |step: &&CapacityStep| {
+            step.rates.map(|rates| Cell::Rate(rates.p99))
+        }),
         Column::number("n", |step: &&CapacityStep| Cell::Number(held(step) as u64)),
-        Column::number("Trials", |step: &&CapacityStep| Cell::Number(step.trials as u64)),
+        Column::number("Trials", |step: &&CapacityStep| {
+            Cell::Number(step.trials as u64)
+        }),
     ]
 }
 

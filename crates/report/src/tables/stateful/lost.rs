@@ -24,18 +24,32 @@ struct LosingTrial<'d> {
 /// Returns the table of the first connections lost in the trial at the lowest rate that lost some.
 pub(super) fn table(digest: &Digest) -> Table {
     // The first step of a series is enough, since the others only repeat its information with other numbers.
-    let rows = digest.points.iter().filter(|p| digest.is_compared(p.test)).flat_map(rows);
+    let rows = digest
+        .points
+        .iter()
+        .filter(|p| digest.is_compared(p.test))
+        .flat_map(rows);
     Table::of("Lost connections", columns(), rows)
         .with_note("For each test (for a series, its first step), the trial at the lowest rate that lost connections. Rate: that of phase 1, in connections/s.")
 }
 
 fn columns<'d>() -> Vec<Column<'d, LostRow<'d>>> {
     vec![
-        Column::text("Test", |row: &LostRow| row.once(|trial| title(trial.point.test).into())),
-        Column::number("Rate", |row: &LostRow| row.once(|trial| Cell::Count(trial.losing.connections.rate.0))),
-        Column::number("Repetition", |row: &LostRow| row.once(|trial| Cell::Number(trial.losing.record.repetition.into()))),
-        Column::number("Trial", |row: &LostRow| row.once(|trial| Cell::Number(trial.losing.record.trial.into()))),
-        Column::text("Lost", |row: &LostRow| row.once(|trial| trial.losing.described().into())),
+        Column::text("Test", |row: &LostRow| {
+            row.once(|trial| title(trial.point.test).into())
+        }),
+        Column::number("Rate", |row: &LostRow| {
+            row.once(|trial| Cell::Count(trial.losing.connections.rate.0))
+        }),
+        Column::number("Repetition", |row: &LostRow| {
+            row.once(|trial| Cell::Number(trial.losing.record.repetition.into()))
+        }),
+        Column::number("Trial", |row: &LostRow| {
+            row.once(|trial| Cell::Number(trial.losing.record.trial.into()))
+        }),
+        Column::text("Lost", |row: &LostRow| {
+            row.once(|trial| trial.losing.described().into())
+        }),
         Column::text("First example", |row: &LostRow| row.example),
     ]
 }
@@ -54,13 +68,24 @@ impl Losing<'_> {
             LostIn::PhaseOne => "phase\u{a0}1",
             LostIn::Validation => "validation",
         };
-        format!("{}\u{a0}of\u{a0}{}, {phase}", whole(self.lost), whole(self.connections.offered))
+        format!(
+            "{}\u{a0}of\u{a0}{}, {phase}",
+            whole(self.lost),
+            whole(self.connections.offered)
+        )
     }
 }
 
 fn rows<'d>(point: &'d PointDigest<'d>) -> Vec<LostRow<'d>> {
-    let Some(losing) = point.losing_connections(point.first_goal()) else { return Vec::new() };
+    let Some(losing) = point.losing_connections(point.first_goal()) else {
+        return Vec::new();
+    };
     let examples = losing.connections.examples.iter().take(NAMED);
     let mut trial = Some(LosingTrial { point, losing });
-    examples.map(|example| LostRow { trial: trial.take(), example }).collect()
+    examples
+        .map(|example| LostRow {
+            trial: trial.take(),
+            example,
+        })
+        .collect()
 }

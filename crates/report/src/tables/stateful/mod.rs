@@ -12,9 +12,18 @@ use crate::layout::table::Table;
 use sixbench_method::plan::Stateful;
 
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
-    let mut tables = vec![rates::establishment(digest), rates::tear_down(digest), capacity::found(digest)];
+    let mut tables = vec![
+        rates::establishment(digest),
+        rates::tear_down(digest),
+        capacity::found(digest),
+    ];
     tables.extend(capacity::steps(digest));
-    tables.extend([parameters::phases(digest), parameters::tuples(digest), mapping::table(digest), lost::table(digest)]);
+    tables.extend([
+        parameters::phases(digest),
+        parameters::tuples(digest),
+        mapping::table(digest),
+        lost::table(digest),
+    ]);
     tables
 }
 
@@ -28,12 +37,20 @@ struct StatefulRow<'d> {
 
 impl<'d> StatefulRow<'d> {
     fn new(digest: &'d Digest, point: &'d PointDigest<'d>, stateful: Stateful) -> Self {
-        Self { point, device: digest.dut_title(point.test), stateful, rate: Statistics::of_rate(point) }
+        Self {
+            point,
+            device: digest.dut_title(point.test),
+            stateful,
+            rate: Statistics::of_rate(point),
+        }
     }
 }
 
 /// Adds a note if the validation did not cover all connections, since others may have been lost unnoticed.
-fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointDigest<'p>>) -> Table {
+fn with_validation<'p>(
+    table: Table,
+    mut points: impl Iterator<Item = &'p PointDigest<'p>>,
+) -> Table {
     table.with_note_if(
         points.any(PointDigest::is_validated_in_part),
         "If N was larger than M, the Responder only knew the last M connections: only those were validated, and earlier \
@@ -44,5 +61,7 @@ fn with_validation<'p>(table: Table, mut points: impl Iterator<Item = &'p PointD
 /// Adds the notes on percentiles and signs.
 fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r Rated> + Clone) -> Table {
     let is_open = rated.clone().any(|r| r.limits.is_median_open);
-    table.with_note(percentile_note(rated.map(|r| &r.summary))).with_note_if(is_open, OPEN)
+    table
+        .with_note(percentile_note(rated.map(|r| &r.summary)))
+        .with_note_if(is_open, OPEN)
 }

@@ -42,12 +42,15 @@ fn phase_columns<'d>() -> Vec<Column<'d, PhasesRow<'d>>> {
         Column::number("N", |row: &PhasesRow| connections(row.test, &row.stateful)),
         Column::number("M", |row: &PhasesRow| Cell::Count(row.stateful.state_table)),
         Column::number("R", |row: &PhasesRow| {
-            phase_1_rate(row.test, &row.stateful).map_or("searched".into(), |rate| Cell::Count(rate.0))
+            phase_1_rate(row.test, &row.stateful)
+                .map_or("searched".into(), |rate| Cell::Count(rate.0))
         }),
         Column::number("R / maximum", |row: &PhasesRow| row.safety.clone()),
         Column::number("T", |row: &PhasesRow| Cell::Time(row.stateful.timeout_ns)),
         Column::number("D", |row: &PhasesRow| delay(row.test, &row.stateful)),
-        Column::number("Table size", |row: &PhasesRow| row.stateful.table_size.map(Cell::Count)),
+        Column::number("Table size", |row: &PhasesRow| {
+            row.stateful.table_size.map(Cell::Count)
+        }),
         Column::text("Device's count", |row: &PhasesRow| row.counted.clone()),
     ]
 }
@@ -73,11 +76,27 @@ struct Tuples {
 /// Returns one row for all tests that have the same four-tuples in the same orders.
 pub(super) fn tuples(digest: &Digest) -> Table {
     // The steps of a series differ in other settings.
-    let name = |test: &Test| test.series.as_ref().map_or_else(|| title(test), |series| series.name.clone());
-    let alike = by_key(stateful_tests(digest).map(|(test, stateful)| (Tuples::new(digest, test, &stateful), name(test))));
+    let name = |test: &Test| {
+        test.series
+            .as_ref()
+            .map_or_else(|| title(test), |series| series.name.clone())
+    };
+    let alike = by_key(
+        stateful_tests(digest)
+            .map(|(test, stateful)| (Tuples::new(digest, test, &stateful), name(test))),
+    );
     let is_one = alike.len() == 1;
-    let tests = |names: Vec<String>| if is_one { "all".to_owned() } else { each_once(names).join("; ") };
-    let rows = alike.into_iter().map(|(tuples, names)| TuplesRow { tests: tests(names), tuples });
+    let tests = |names: Vec<String>| {
+        if is_one {
+            "all".to_owned()
+        } else {
+            each_once(names).join("; ")
+        }
+    };
+    let rows = alike.into_iter().map(|(tuples, names)| TuplesRow {
+        tests: tests(names),
+        tuples,
+    });
     Table::of("Four-tuples of the connections", tuple_columns(), rows).with_note(
         "Addresses: values of the bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
          state table: the order in which the Responder reads it.",
@@ -87,36 +106,79 @@ pub(super) fn tuples(digest: &Digest) -> Table {
 fn tuple_columns() -> Vec<Column<'static, TuplesRow>> {
     vec![
         Column::text("Tests", |row: &TuplesRow| row.tests.clone()),
-        Column::number_in("Ports of the Initiator", "Source", |row: &TuplesRow| row.tuples.source_ports.clone()),
-        Column::number_in("Ports of the Initiator", "Destination", |row: &TuplesRow| row.tuples.destination_ports.clone()),
-        Column::number_in("Addresses", "Initiator", |row: &TuplesRow| row.tuples.initiators.clone()),
-        Column::number_in("Addresses", "Responder", |row: &TuplesRow| row.tuples.responders.clone()),
-        Column::number("Combinations", |row: &TuplesRow| Cell::Count(row.tuples.combinations)),
+        Column::number_in("Ports of the Initiator", "Source", |row: &TuplesRow| {
+            row.tuples.source_ports.clone()
+        }),
+        Column::number_in(
+            "Ports of the Initiator",
+            "Destination",
+            |row: &TuplesRow| row.tuples.destination_ports.clone(),
+        ),
+        Column::number_in("Addresses", "Initiator", |row: &TuplesRow| {
+            row.tuples.initiators.clone()
+        }),
+        Column::number_in("Addresses", "Responder", |row: &TuplesRow| {
+            row.tuples.responders.clone()
+        }),
+        Column::number("Combinations", |row: &TuplesRow| {
+            Cell::Count(row.tuples.combinations)
+        }),
         Column::text("Enumeration", |row: &TuplesRow| row.tuples.enumeration),
         Column::text("State table", |row: &TuplesRow| row.tuples.state_table),
     ]
 }
 
 fn stateful_tests<'d>(digest: &'d Digest) -> impl Iterator<Item = (&'d Test, Stateful)> {
-    digest.input.plan.tests.iter().filter_map(|test| Some((test, test.stateful?)))
+    digest
+        .input
+        .plan
+        .tests
+        .iter()
+        .filter_map(|test| Some((test, test.stateful?)))
 }
 
 impl Tuples {
     fn new(digest: &Digest, test: &Test, stateful: &Stateful) -> Self {
         let traffic = &test.traffic;
-        let (Ports { source, destination }, initiator, responder) = match digest.opens(&test.dut) {
-            Direction::Forward => (traffic.forward_ports, traffic.left_addresses, traffic.right_addresses),
-            Direction::Reverse => (traffic.reverse_ports, traffic.right_addresses, traffic.left_addresses),
+        let (
+            Ports {
+                source,
+                destination,
+            },
+            initiator,
+            responder,
+        ) = match digest.opens(&test.dut) {
+            Direction::Forward => (
+                traffic.forward_ports,
+                traffic.left_addresses,
+                traffic.right_addresses,
+            ),
+            Direction::Reverse => (
+                traffic.reverse_ports,
+                traffic.right_addresses,
+                traffic.left_addresses,
+            ),
         };
         let count = |part: Option<AddressPart>| part.map_or(1, |part| part.range.count());
         let subscribers = digest.subscribers(test);
-        let counts = [source.count(), destination.count(), subscribers.unwrap_or(count(initiator)), count(responder)];
+        let counts = [
+            source.count(),
+            destination.count(),
+            subscribers.unwrap_or(count(initiator)),
+            count(responder),
+        ];
         Self {
             source_ports: range(&source),
             destination_ports: range(&destination),
-            initiators: subscribers.map_or_else(|| addresses(initiator), |count| number_of(count, "subscriber")),
+            initiators: subscribers.map_or_else(
+                || addresses(initiator),
+                |count| number_of(count, "subscriber"),
+            ),
             responders: addresses(responder),
-            combinations: counts.iter().map(|count| u64::from(*count)).fold(1, u64::saturating_mul),
+            combinations: counts
+                .iter()
+                .map(|count| u64::from(*count))
+                .fold(1, u64::saturating_mul),
             enumeration: stateful.enumeration.word(),
             state_table: stateful.responder.word(),
         }
@@ -133,7 +195,10 @@ fn connections(test: &Test, stateful: &Stateful) -> String {
 /// Returns the rate of phase 1 as a share of the highest, to three decimals.
 fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> Option<Cell> {
     let (ratio, is_open) = digest.safety(test, stateful)?;
-    Some(Cell::Significant((ratio * 1000.0).round() / 1000.0).bounded(Bound::of_value(false, is_open)))
+    Some(
+        Cell::Significant((ratio * 1000.0).round() / 1000.0)
+            .bounded(Bound::of_value(false, is_open)),
+    )
 }
 
 /// Returns the delay before phase 2. Tests of connections have none, since the validation follows immediately.
@@ -149,10 +214,15 @@ fn range<V: Copy + Ord + Into<u32> + Display>(range: &ValueRange<V>) -> String {
 }
 
 fn addresses(part: Option<AddressPart>) -> String {
-    part.filter(|part| part.range.count() > 1).map_or("one".to_owned(), |part| range(&part.range))
+    part.filter(|part| part.range.count() > 1)
+        .map_or("one".to_owned(), |part| range(&part.range))
 }
 
 fn counted(digest: &Digest, test: &Test) -> String {
     let points = digest.points.iter().filter(|p| p.test.name == test.name);
-    points.map(PointDigest::agreement).reduce(|a, b| a + b).unwrap_or_default().words()
+    points
+        .map(PointDigest::agreement)
+        .reduce(|a, b| a + b)
+        .unwrap_or_default()
+        .words()
 }

@@ -15,31 +15,56 @@ pub(super) fn establishment(digest: &Digest) -> Table {
         .filter(|(p, _)| p.test.measure.is_searched_rate() && p.test.measure.is_of_connections())
         .collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
-    let rows = points.iter().map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
+    let rows = points
+        .iter()
+        .map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
     let table = Table::of("Maximum connection establishment rate", establishment_columns(), rows).with_note(
         "N: connections of phase 1, one frame each; M: entries of the Responder's state table; R: the rate. A trial passes \
              when all frames of phase 1 arrive and then, in the validation, a frame of the Responder comes back on every \
              connection, at this share of R. Lost alone: trials that would have passed without the validation. Device's count: \
              after phase 1 and at the end, with the number of trials; only trials whose phase 1 was complete are included.",
     );
-    with_validation(with_notes(table, rated.iter()), points.iter().map(|(p, _)| *p))
+    with_validation(
+        with_notes(table, rated.iter()),
+        points.iter().map(|(p, _)| *p),
+    )
 }
 
 fn establishment_columns<'d>() -> Vec<Column<'d, StatefulRow<'d>>> {
     vec![
         Column::text("Test", |row: &StatefulRow| title(row.point.test)),
         Column::text("Device", |row: &StatefulRow| row.device),
-        Column::number("N", |row: &StatefulRow| Cell::Count(row.stateful.connections)),
-        Column::number("M", |row: &StatefulRow| Cell::Count(row.stateful.state_table)),
-        Column::number_in("Connections/s", "Median", |row: &StatefulRow| row.rate.median.clone()),
-        Column::number_in("Connections/s", "P1", |row: &StatefulRow| row.rate.p1.clone()),
-        Column::number_in("Connections/s", "P99", |row: &StatefulRow| row.rate.p99.clone()),
+        Column::number("N", |row: &StatefulRow| {
+            Cell::Count(row.stateful.connections)
+        }),
+        Column::number("M", |row: &StatefulRow| {
+            Cell::Count(row.stateful.state_table)
+        }),
+        Column::number_in("Connections/s", "Median", |row: &StatefulRow| {
+            row.rate.median.clone()
+        }),
+        Column::number_in("Connections/s", "P1", |row: &StatefulRow| {
+            row.rate.p1.clone()
+        }),
+        Column::number_in("Connections/s", "P99", |row: &StatefulRow| {
+            row.rate.p99.clone()
+        }),
         Column::number("n", |row: &StatefulRow| row.rate.n.clone()),
-        Column::number_in("Validation", "Of R", |row: &StatefulRow| Cell::Share(row.stateful.validation)),
-        Column::number_in("Validation", "Lost alone", |row: &StatefulRow| lost_alone(row.point)),
-        Column::text("Limited by", |row: &StatefulRow| row.point.goals.first().map(limit_words)),
-        Column::text("Device's count", |row: &StatefulRow| row.point.agreement().words()),
-        Column::number("Invalid", |row: &StatefulRow| Cell::Number(row.point.invalid().into())),
+        Column::number_in("Validation", "Of R", |row: &StatefulRow| {
+            Cell::Share(row.stateful.validation)
+        }),
+        Column::number_in("Validation", "Lost alone", |row: &StatefulRow| {
+            lost_alone(row.point)
+        }),
+        Column::text("Limited by", |row: &StatefulRow| {
+            row.point.goals.first().map(limit_words)
+        }),
+        Column::text("Device's count", |row: &StatefulRow| {
+            row.point.agreement().words()
+        }),
+        Column::number("Invalid", |row: &StatefulRow| {
+            Cell::Number(row.point.invalid().into())
+        }),
     ]
 }
 
@@ -48,9 +73,14 @@ fn lost_alone(point: &PointDigest) -> Cell {
 }
 
 pub(super) fn tear_down(digest: &Digest) -> Table {
-    let points: Vec<_> = digest.stateful_points().filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown)).collect();
+    let points: Vec<_> = digest
+        .stateful_points()
+        .filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown))
+        .collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
-    let rows = points.iter().map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
+    let rows = points
+        .iter()
+        .map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
     let table = Table::of("Connection tear-down rate", tear_down_columns(), rows).with_note(
         "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, which \
              is in the recipe; starting it is part of the time. Device's count: before the deletion.",
@@ -62,17 +92,35 @@ fn tear_down_columns<'d>() -> Vec<Column<'d, StatefulRow<'d>>> {
     vec![
         Column::text("Test", |row: &StatefulRow| title(row.point.test)),
         Column::text("Device", |row: &StatefulRow| row.device),
-        Column::number("N", |row: &StatefulRow| Cell::Count(row.stateful.connections)),
+        Column::number("N", |row: &StatefulRow| {
+            Cell::Count(row.stateful.connections)
+        }),
         Column::number("R", |row: &StatefulRow| Cell::Count(row.stateful.rate.0)),
-        Column::number_in("Connections/s", "Median", |row: &StatefulRow| row.rate.median.clone()),
-        Column::number_in("Connections/s", "P1", |row: &StatefulRow| row.rate.p1.clone()),
-        Column::number_in("Connections/s", "P99", |row: &StatefulRow| row.rate.p99.clone()),
+        Column::number_in("Connections/s", "Median", |row: &StatefulRow| {
+            row.rate.median.clone()
+        }),
+        Column::number_in("Connections/s", "P1", |row: &StatefulRow| {
+            row.rate.p1.clone()
+        }),
+        Column::number_in("Connections/s", "P99", |row: &StatefulRow| {
+            row.rate.p99.clone()
+        }),
         Column::number("n", |row: &StatefulRow| row.rate.n.clone()),
-        Column::number_in("Time for N (s)", "Median", |row: &StatefulRow| row.point.deletions().map(|ns| seconds(ns.median))),
-        Column::number_in("Time for N (s)", "Min", |row: &StatefulRow| row.point.deletions().map(|ns| seconds(ns.min))),
-        Column::number_in("Time for N (s)", "Max", |row: &StatefulRow| row.point.deletions().map(|ns| seconds(ns.max))),
-        Column::text("Device's count", |row: &StatefulRow| row.point.agreement().words()),
-        Column::number("Invalid", |row: &StatefulRow| Cell::Number(row.point.invalid().into())),
+        Column::number_in("Time for N (s)", "Median", |row: &StatefulRow| {
+            row.point.deletions().map(|ns| seconds(ns.median))
+        }),
+        Column::number_in("Time for N (s)", "Min", |row: &StatefulRow| {
+            row.point.deletions().map(|ns| seconds(ns.min))
+        }),
+        Column::number_in("Time for N (s)", "Max", |row: &StatefulRow| {
+            row.point.deletions().map(|ns| seconds(ns.max))
+        }),
+        Column::text("Device's count", |row: &StatefulRow| {
+            row.point.agreement().words()
+        }),
+        Column::number("Invalid", |row: &StatefulRow| {
+            Cell::Number(row.point.invalid().into())
+        }),
     ]
 }
 

@@ -8,13 +8,25 @@ pub fn connections(connections: &Connections) -> String {
     let mut lines = vec![opened(connections)];
     lines.extend(counted_by_the_device(connections));
     if connections.delay_ns > 0 {
-        lines.push(format!("phase 2 began {:.3} s after the first frame of phase 1", connections.delay_ns as f64 / 1e9));
+        lines.push(format!(
+            "phase 2 began {:.3} s after the first frame of phase 1",
+            connections.delay_ns as f64 / 1e9
+        ));
     }
-    lines.extend(connections.torn_down_ns.map(|ns| format!("deleted by the device in {:.3} s", ns as f64 / 1e9)));
+    lines.extend(
+        connections
+            .torn_down_ns
+            .map(|ns| format!("deleted by the device in {:.3} s", ns as f64 / 1e9)),
+    );
     if connections.mapping.seen > 0 {
         lines.extend(mapped(&connections.mapping));
     }
-    lines.extend(connections.icmp_errors.iter().map(|errors| errors.sentence(connections.offered)));
+    lines.extend(
+        connections
+            .icmp_errors
+            .iter()
+            .map(|errors| errors.sentence(connections.offered)),
+    );
     lines.extend(connections.examples.iter().cloned());
     let indented = |(place, line): (usize, &String)| match place {
         0 => format!("  phase 1  {line}\n"),
@@ -24,17 +36,33 @@ pub fn connections(connections: &Connections) -> String {
 }
 
 fn opened(connections: &Connections) -> String {
-    let Connections { established, offered, state_table, .. } = connections;
+    let Connections {
+        established,
+        offered,
+        state_table,
+        ..
+    } = connections;
     let rate = show_rate(connections.rate);
-    format!("established {established} of {offered} connections at {rate}/s, state table of {state_table}")
+    format!(
+        "established {established} of {offered} connections at {rate}/s, state table of {state_table}"
+    )
 }
 
 /// Returns the DUT's counts of its connections at each time they were read; `None` if there is no count.
 fn counted_by_the_device(connections: &Connections) -> Option<String> {
     let counted = connections.counted?;
-    let before = connections.counted_before.filter(|before| *before > 0).map(|before| format!(", {before} before it"));
-    let after = connections.counted_after.map(|after| format!(", {after} at the end"));
-    Some(format!("counted by the device: {counted} after phase 1{}{}", before.unwrap_or_default(), after.unwrap_or_default()))
+    let before = connections
+        .counted_before
+        .filter(|before| *before > 0)
+        .map(|before| format!(", {before} before it"));
+    let after = connections
+        .counted_after
+        .map(|after| format!(", {after} at the end"));
+    Some(format!(
+        "counted by the device: {counted} after phase 1{}{}",
+        before.unwrap_or_default(),
+        after.unwrap_or_default()
+    ))
 }
 
 /// Returns the DUT's mapping behaviour in the words of RFC 4787 sections 4.1 and 4.2.1.
@@ -42,30 +70,50 @@ fn mapped(mapping: &Mapping) -> Vec<String> {
     let behaviours = [
         ("endpoint-independent mapping", mapping.endpoint_independent),
         ("address-dependent mapping", mapping.address_dependent),
-        ("address and port-dependent mapping", mapping.address_and_port_dependent),
+        (
+            "address and port-dependent mapping",
+            mapping.address_and_port_dependent,
+        ),
     ];
     let of = mapping.sources;
-    let seen: Vec<String> = behaviours.iter().filter(|(_, n)| *n > 0).map(|(name, n)| share(name, *n, of)).collect();
+    let seen: Vec<String> = behaviours
+        .iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| share(name, *n, of))
+        .collect();
     let behaviour = match &seen[..] {
         [] => "mapping behaviour unknown: no source had several destinations".to_owned(),
         [one] => format!("{one} sources with several destinations"),
         several => format!("{} sources with several destinations", several.join(", ")),
     };
     let addresses = counted(mapping.addresses, "external address");
-    let mut lines =
-        vec![behaviour, format!("{}; {addresses}", share("port preservation", mapping.ports_preserved, mapping.seen))];
+    let mut lines = vec![
+        behaviour,
+        format!(
+            "{}; {addresses}",
+            share("port preservation", mapping.ports_preserved, mapping.seen)
+        ),
+    ];
     if mapping.collisions > 0 {
         lines.push(format!(
             "mixed up: {} {} the same four-tuple as another one behind the device",
             counted(mapping.collisions, "connection"),
-            if mapping.collisions == 1 { "has" } else { "have" }
+            if mapping.collisions == 1 {
+                "has"
+            } else {
+                "have"
+            }
         ));
     }
     lines
 }
 
 fn share(what: &str, n: u64, of: u64) -> String {
-    if n == of { format!("{what}: all {of}") } else { format!("{what}: {n} of {of}") }
+    if n == of {
+        format!("{what}: all {of}")
+    } else {
+        format!("{what}: {n} of {of}")
+    }
 }
 
 #[cfg(test)]
@@ -111,8 +159,14 @@ mod tests {
             address_and_port_dependent: 600,
             ..MAPPING
         };
-        let unseen = Mapping { sources: 0, endpoint_independent: 0, ..MAPPING };
-        let told: Vec<String> = [MAPPING, mixed, unseen].map(|mapping| connections(&opened(mapping))).into();
+        let unseen = Mapping {
+            sources: 0,
+            endpoint_independent: 0,
+            ..MAPPING
+        };
+        let told: Vec<String> = [MAPPING, mixed, unseen]
+            .map(|mapping| connections(&opened(mapping)))
+            .into();
         insta::assert_snapshot!(told.join("\n"));
     }
 }

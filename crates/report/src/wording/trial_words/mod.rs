@@ -20,7 +20,9 @@ use sixbench_method::units::{show_ns, show_rate};
 fn losses(result: &TrialResult, watch: &Watch) -> String {
     let missing = result.not_received();
     let line = |counter: &LossCounter| {
-        let advice = counter.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+        let advice = counter
+            .advice()
+            .map_or_else(String::new, |advice| format!("; {advice}"));
         format!("  device: of {missing} missing, {counter}{advice}\n")
     };
     watch.losses.iter().map(line).collect()
@@ -32,18 +34,39 @@ pub fn trial(result: &TrialResult, watch: &Watch) -> String {
     let verdict = verdict_word(result.verdict(LossRatio::ZERO));
     let (rate, time) = (show_rate(spec.rate), show_ns(spec.duration_ns));
     let mut text = match spec.kind {
-        TrialKind::Establish { connections, validation } => {
-            format!("{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n", show_rate(validation))
+        TrialKind::Establish {
+            connections,
+            validation,
+        } => {
+            format!(
+                "{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n",
+                show_rate(validation)
+            )
         }
-        TrialKind::Response => format!("{rate} requests/s for {time}, each to be answered: {verdict}\n"),
+        TrialKind::Response => {
+            format!("{rate} requests/s for {time}, each to be answered: {verdict}\n")
+        }
         _ => format!("{rate} frames/s per direction for {time}: {verdict}\n"),
     };
-    text += &result.exchange().map_or(String::new(), |found| exchange(&found));
+    text += &result
+        .exchange()
+        .map_or(String::new(), |found| exchange(&found));
     text += &result.phase_one_result().map_or(String::new(), connections);
-    result.directions.iter().for_each(|counts| text += &direction(counts));
-    let resets = result.tcp().map(TcpResult::resets_in_words).unwrap_or_default();
-    resets.iter().for_each(|line| text += &format!("  connections: {line}\n"));
+    result
+        .directions
+        .iter()
+        .for_each(|counts| text += &direction(counts));
+    let resets = result
+        .tcp()
+        .map(TcpResult::resets_in_words)
+        .unwrap_or_default();
+    resets
+        .iter()
+        .for_each(|line| text += &format!("  connections: {line}\n"));
     text += &anomalies::of_trial(result);
-    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    result
+        .faults
+        .iter()
+        .for_each(|fault| text += &format!("  tester: {fault}\n"));
     text + &losses(result, watch)
 }

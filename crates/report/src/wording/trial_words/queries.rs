@@ -13,7 +13,11 @@ use std::fmt::Write;
 pub fn queries(result: &TrialResult) -> String {
     let spec = result.spec;
     let verdict = word(result.verdict(LossRatio::ZERO));
-    let mut text = format!("{} queries/s for {}: {verdict}\n", show_rate(spec.rate), show_ns(spec.duration_ns));
+    let mut text = format!(
+        "{} queries/s for {}: {verdict}\n",
+        show_rate(spec.rate),
+        show_ns(spec.duration_ns)
+    );
     if let Some(dns) = result.dns() {
         text += &answers(dns);
     }
@@ -31,18 +35,30 @@ pub fn queries(result: &TrialResult) -> String {
             direction.achieved_rate().unwrap_or(0.0),
             sending.worst_lateness_ns / 1000
         );
-        direction.examples.iter().for_each(|example| text += &format!("  {example}\n"));
+        direction
+            .examples
+            .iter()
+            .for_each(|example| text += &format!("  {example}\n"));
     });
-    result.faults.iter().for_each(|fault| text += &format!("  tester: {fault}\n"));
+    result
+        .faults
+        .iter()
+        .for_each(|fault| text += &format!("  tester: {fault}\n"));
     text
 }
 
 /// Returns the figures that dns64perf++ prints, then further ones.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
-    let (mean_ns, bound_ns) = (dns.rtt.mean_ns().unwrap_or_default(), dns.rtt.mean_bound_ns().unwrap_or_default());
-    let ms = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
-    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns)).sign().unwrap_or_default();
+    let (mean_ns, bound_ns) = (
+        dns.rtt.mean_ns().unwrap_or_default(),
+        dns.rtt.mean_bound_ns().unwrap_or_default(),
+    );
+    let ms =
+        |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
+    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns))
+        .sign()
+        .unwrap_or_default();
     let mean = format!("{sign}{}", ms(dns.rtt.mean_ns()));
     let mut text = format!(
         "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
@@ -52,7 +68,11 @@ fn answers(dns: &DnsResult) -> String {
         mean,
         ms(dns.rtt.deviation_ns())
     );
-    let beside = [("duplicate", answers.duplicate), ("mismatched", answers.mismatched), ("unasked", answers.unasked)];
+    let beside = [
+        ("duplicate", answers.duplicate),
+        ("mismatched", answers.mismatched),
+        ("unasked", answers.unasked),
+    ];
     let odd: Vec<String> = answers
         .fates()
         .into_iter()
@@ -64,16 +84,31 @@ fn answers(dns: &DnsResult) -> String {
     if !odd.is_empty() {
         let _ = writeln!(text, "  of these       {}", odd.join(", "));
     }
-    dns.network_errors().iter().for_each(|errors| text += &format!("  network        {errors}\n"));
-    if let (true, Some(observed)) = (dns.cache.intended > 0 || dns.cache.preloaded > 0, dns.cache.observed) {
+    dns.network_errors()
+        .iter()
+        .for_each(|errors| text += &format!("  network        {errors}\n"));
+    if let (true, Some(observed)) = (
+        dns.cache.intended > 0 || dns.cache.preloaded > 0,
+        dns.cache.observed,
+    ) {
         let _ = writeln!(
             text,
             "  cache          {} answers expected from the cache, {observed} received from it",
             dns.cache.intended
         );
     }
-    if let Some(AuthorityCounts { aaaa, a, other, names, .. }) = dns.authority {
-        let _ = writeln!(text, "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names");
+    if let Some(AuthorityCounts {
+        aaaa,
+        a,
+        other,
+        names,
+        ..
+    }) = dns.authority
+    {
+        let _ = writeln!(
+            text,
+            "  authority      {aaaa} AAAA, {a} A, {other} other queries for {names} names"
+        );
     }
     text
 }

@@ -32,8 +32,14 @@ pub(crate) struct Sample {
 impl Sample {
     /// Returns the plan and the facts, without measurements.
     pub(crate) fn empty() -> Self {
-        Self { plan: plan(), records: Vec::new(), outcomes: Vec::new(), facts: facts(), interrupted: true }
-            .ended(Some(Ending::Interrupted))
+        Self {
+            plan: plan(),
+            records: Vec::new(),
+            outcomes: Vec::new(),
+            facts: facts(),
+            interrupted: true,
+        }
+        .ended(Some(Ending::Interrupted))
     }
 
     /// Returns the run with another ending.
@@ -51,11 +57,20 @@ impl Sample {
     /// Returns a completed run of this many tests, each at two sizes, with delays recorded.
     pub(crate) fn of_many(tests: usize) -> Self {
         let mut sample = Self::empty().ended(Some(Ending::Complete));
-        let of = |i: usize| test(&format!("test-{i}"), &format!("Device {i}"), ["linux-router", "tayga"][i % 2]);
+        let of = |i: usize| {
+            test(
+                &format!("test-{i}"),
+                &format!("Device {i}"),
+                ["linux-router", "tayga"][i % 2],
+            )
+        };
         sample.plan.tests = (0..tests).map(of).collect();
         let mut sample = sample.measured();
         let delays = |i: u64| Bucket::from((20_000 + i * i * 37, 40_000 / (i + 1)));
-        let directions = sample.records.iter_mut().flat_map(|record| &mut record.result.directions);
+        let directions = sample
+            .records
+            .iter_mut()
+            .flat_map(|record| &mut record.result.directions);
         directions.for_each(|direction| direction.delays = (0..150).map(delays).collect());
         sample
     }
@@ -78,7 +93,11 @@ impl Sample {
         std::fs::create_dir_all(format!("{directory}/figures")).expect("a directory");
         let input = self.input();
         let document = Document::new(&input).expect("a report");
-        std::fs::write(format!("{directory}/report.txt"), document.terminal(100, false)).expect("a view");
+        std::fs::write(
+            format!("{directory}/report.txt"),
+            document.terminal(100, false),
+        )
+        .expect("a view");
         for (name, octets) in parquet_files(&document) {
             std::fs::write(format!("{directory}/{name}"), octets).expect("a table");
         }
@@ -96,14 +115,22 @@ impl Sample {
             commands: "ip netns add sb-dut\nip link add sb-left type veth peer name dut-left netns sb-dut\n",
             generated: "2026-11-21 10:00 UTC",
             interrupted: self.interrupted,
-            rfc_budget: Some(Budget { measurements: 0, trials: 2240, seconds: 154_560 }),
+            rfc_budget: Some(Budget {
+                measurements: 0,
+                trials: 2240,
+                seconds: 154_560,
+            }),
         }
     }
 
     /// Makes a binary search on a DUT of known capacity. The third test is faster than the tester.
     fn measure(&mut self, i: usize, point: &Point, repetition: u32) {
-        let capacity = [412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100][i % 8];
-        let capacity = capacity * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * repetition as u64) % 5) / 1000;
+        let capacity = [
+            412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100,
+        ][i % 8];
+        let capacity = capacity
+            * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * repetition as u64) % 5)
+            / 1000;
         let tester = 460_000;
         let (mut lower, mut upper, mut trial, mut invalid) = (1_000, 600_000, 0, 0);
         while upper - lower > upper / 100 {
@@ -115,7 +142,11 @@ impl Sample {
                 self.push(point, repetition, trial, stalled(rate));
                 trial += 1;
             }
-            let result = if rate > tester { too_slow(rate) } else { trial_result(rate, capacity, repetition) };
+            let result = if rate > tester {
+                too_slow(rate)
+            } else {
+                trial_result(rate, capacity, repetition)
+            };
             match result.verdict(LossRatio::ZERO) {
                 Verdict::Passed => lower = rate,
                 _ => upper = rate,
@@ -123,9 +154,22 @@ impl Sample {
             invalid += u32::from(rate > tester);
             self.push(point, repetition, trial, result);
         }
-        let limit = if capacity > tester { Limit::Tester } else { Limit::Dut };
-        let bracket = Bracket { goal: LossRatio::ZERO, lower: Some(FrameRate(lower)), upper: Some(FrameRate(upper)), limit };
-        let signs = signs_of(&bracket, LossRatio::ZERO, &self.of_repetition(point, repetition));
+        let limit = if capacity > tester {
+            Limit::Tester
+        } else {
+            Limit::Dut
+        };
+        let bracket = Bracket {
+            goal: LossRatio::ZERO,
+            lower: Some(FrameRate(lower)),
+            upper: Some(FrameRate(upper)),
+            limit,
+        };
+        let signs = signs_of(
+            &bracket,
+            LossRatio::ZERO,
+            &self.of_repetition(point, repetition),
+        );
         self.outcomes.push(Outcome {
             point: point.clone(),
             repetition,
@@ -140,7 +184,10 @@ impl Sample {
 
     /// Returns the trials of a repetition.
     fn of_repetition(&self, point: &Point, repetition: u32) -> Vec<&TrialRecord> {
-        self.records.iter().filter(|record| record.point == *point && record.repetition == repetition).collect()
+        self.records
+            .iter()
+            .filter(|record| record.point == *point && record.repetition == repetition)
+            .collect()
     }
 
     fn push(&mut self, point: &Point, repetition: u32, trial: u32, result: TrialResult) {
@@ -165,12 +212,21 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
     let received = offered.min(capacity * 3);
     let direction = |direction, factor: u64| {
         let mut d = DirectionResult::counted(direction, offered, received);
-        d.sending =
-            Sending { nominal_ns: 3 * SECOND, took_ns: 3 * SECOND, worst_lateness_ns: 40_000 + rate / 4, late_frames: 0 };
-        d.receiving = Receiving { worst_gap_ns: 90_000 + rate / 3 * factor, overruns: 0 };
+        d.sending = Sending {
+            nominal_ns: 3 * SECOND,
+            took_ns: 3 * SECOND,
+            worst_lateness_ns: 40_000 + rate / 4,
+            late_frames: 0,
+        };
+        d.receiving = Receiving {
+            worst_gap_ns: 90_000 + rate / 3 * factor,
+            overruns: 0,
+        };
         let lost = offered - received;
         if lost > 0 {
-            d.lost_by_bin = (0..30).map(|bin| lost / 30 * (28 + (bin * 7 * factor) % 5) / 30).collect();
+            d.lost_by_bin = (0..30)
+                .map(|bin| lost / 30 * (28 + (bin * 7 * factor) % 5) / 30)
+                .collect();
             d.reordered = factor * 12;
             d.refused = lost / 2;
         }
@@ -188,19 +244,31 @@ fn trial_result(rate: u64, capacity: u64, repetition: u32) -> TrialResult {
         });
         d
     };
-    let mut directions = vec![direction(Direction::Forward, 1), direction(Direction::Reverse, 2)];
+    let mut directions = vec![
+        direction(Direction::Forward, 1),
+        direction(Direction::Reverse, 2),
+    ];
     if rate == 75_875 {
         directions[0].mistranslated = 3;
-        directions[0].examples = vec!["expected hop limit 63, got 64 <in the IPv6 header>".to_owned()];
+        directions[0].examples =
+            vec!["expected hop limit 63, got 64 <in the IPv6 header>".to_owned()];
     }
-    TrialResult::new(TrialSpec::constant(FrameRate(rate), 3 * SECOND), directions, vec![])
+    TrialResult::new(
+        TrialSpec::constant(FrameRate(rate), 3 * SECOND),
+        directions,
+        vec![],
+    )
 }
 
 fn stalled(rate: u64) -> TrialResult {
     let mut result = trial_result(rate, u64::MAX / 8, 2);
     result.directions[1].received -= 200;
     result.directions[1].sending.worst_lateness_ns = 6_400_000;
-    let fault = Fault::SenderStalled { direction: Direction::Reverse, worst_lateness_ns: 6_400_000, frames: 2_300 };
+    let fault = Fault::SenderStalled {
+        direction: Direction::Reverse,
+        worst_lateness_ns: 6_400_000,
+        frames: 2_300,
+    };
     result.faults.push(fault);
     result
 }
@@ -212,18 +280,36 @@ fn too_slow(rate: u64) -> TrialResult {
         d.sending.took_ns = took_ns;
         d.sending.worst_lateness_ns = took_ns - 3 * SECOND;
     }
-    result.faults.push(Fault::SentTooSlowly { direction: Direction::Forward, nominal_ns: 3 * SECOND, took_ns });
+    result.faults.push(Fault::SentTooSlowly {
+        direction: Direction::Forward,
+        nominal_ns: 3 * SECOND,
+        took_ns,
+    });
     result
 }
 
 pub(super) fn watch(load: u16) -> Watch {
     let sample = |i: u16| {
         let softirq = (load + (i * 37) % 60).min(940);
-        CpuSample { user: 10 + i % 7, system: 25 + (i * 13) % 20, softirq, idle: 960 - softirq, steal: i % 4 }
+        CpuSample {
+            user: 10 + i % 7,
+            system: 25 + (i * 13) % 20,
+            softirq,
+            idle: 960 - softirq,
+            steal: i % 4,
+        }
     };
-    let core = |core, role| CoreWatch { core, role, samples: (0..16).map(sample).collect() };
+    let core = |core, role| CoreWatch {
+        core,
+        role,
+        samples: (0..16).map(sample).collect(),
+    };
     let cores = vec![core(0, CoreRole::Tester), core(1, CoreRole::Dut)];
-    Watch { interval_ns: 200_000_000, cores, ..Watch::default() }
+    Watch {
+        interval_ns: 200_000_000,
+        cores,
+        ..Watch::default()
+    }
 }
 
 pub(super) fn plan() -> Plan {
@@ -257,7 +343,9 @@ pub(super) fn plan() -> Plan {
         link_rate: None,
         interleave: false,
         reference: None,
-        tests: duts.map(|(name, title, dut)| test(name, title, dut)).to_vec(),
+        tests: duts
+            .map(|(name, title, dut)| test(name, title, dut))
+            .to_vec(),
     }
 }
 
@@ -278,7 +366,8 @@ fn facts() -> Facts {
         files: [(path.to_owned(), text.to_owned())].into(),
         certificates: vec![],
         layout: [
-            "tester and DUT are joined by two veth pairs; the DUT is in namespace sb-dut".to_owned(),
+            "tester and DUT are joined by two veth pairs; the DUT is in namespace sb-dut"
+                .to_owned(),
             format!("core 0 sends and receives; core 1 is that of {title}"),
         ]
         .into(),
@@ -288,20 +377,47 @@ fn facts() -> Facts {
         links: LinkKind::Unknown,
         path: None,
     };
-    let named = |pairs: &[(&str, &str)]| pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    let named = |pairs: &[(&str, &str)]| {
+        pairs
+            .iter()
+            .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+            .collect()
+    };
     Facts {
         sixbench: "0.1.0".to_owned(),
-        host: named(&[("cores", "4"), ("kernel", "Linux 6.1.0-26-amd64"), ("memory", "8 GiB"), ("processor", "AMD EPYC 7B13")]),
+        host: named(&[
+            ("cores", "4"),
+            ("kernel", "Linux 6.1.0-26-amd64"),
+            ("memory", "8 GiB"),
+            ("processor", "AMD EPYC 7B13"),
+        ]),
         layout: vec![],
         duts: [
             (
                 "linux-router".to_owned(),
-                dut("Linux kernel", "6.1.0-26-amd64", "ipv4", "/etc/sysctl.d/60-forward.conf", "net.ipv4.ip_forward = 1\n"),
+                dut(
+                    "Linux kernel",
+                    "6.1.0-26-amd64",
+                    "ipv4",
+                    "/etc/sysctl.d/60-forward.conf",
+                    "net.ipv4.ip_forward = 1\n",
+                ),
             ),
-            ("tayga".to_owned(), dut("TAYGA", "0.9.2", "nat64", "/etc/tayga.conf", "tun-device nat64\nprefix 64:ff9b::/96\n")),
+            (
+                "tayga".to_owned(),
+                dut(
+                    "TAYGA",
+                    "0.9.2",
+                    "nat64",
+                    "/etc/tayga.conf",
+                    "tun-device nat64\nprefix 64:ff9b::/96\n",
+                ),
+            ),
         ]
         .into(),
-        warnings: vec![warning("the machine is virtual: its host may take processor time away")],
+        warnings: vec![warning(
+            "the machine is virtual: its host may take processor time away",
+        )],
         runs: vec![part(Some(Ending::Complete))],
         labels: [("rack".to_owned(), "b4".to_owned())].into(),
         selection: Selection::default(),
@@ -321,7 +437,12 @@ fn code() -> Vec<CodeFile> {
         origin,
     };
     vec![
-        file("linux-router", "linux-router.toml", "1", CodeOrigin::BuiltIn),
+        file(
+            "linux-router",
+            "linux-router.toml",
+            "1",
+            CodeOrigin::BuiltIn,
+        ),
         file("tayga", "recipes/tayga.toml", "f", CodeOrigin::Plan),
     ]
 }
@@ -330,7 +451,14 @@ fn code() -> Vec<CodeFile> {
 pub(crate) fn part(ending: Option<Ending>) -> RunPart {
     let [started, ended] = ["2026-11-21T08:59:58Z", "2026-11-21T09:30:00Z"].map(str::to_owned);
     let command = "sixbench run plans/quickstart.toml --label rack=b4".to_owned();
-    RunPart { host: "alpha".to_owned(), command, started, ended: ending.is_some().then_some(ended), estimate_s: None, ending }
+    RunPart {
+        host: "alpha".to_owned(),
+        command,
+        started,
+        ended: ending.is_some().then_some(ended),
+        estimate_s: None,
+        ending,
+    }
 }
 
 /// Returns the tables as Parquet files, with their names.
@@ -345,5 +473,7 @@ pub(crate) fn parquet_files(document: &Document<'_>) -> Vec<(&'static str, Vec<u
 
 /// Returns a warning that is only a sentence, as facts of version 0.1 have them.
 pub(crate) fn warning(text: &str) -> Warning {
-    Warning::Text { text: text.to_owned() }
+    Warning::Text {
+        text: text.to_owned(),
+    }
 }

@@ -32,11 +32,17 @@ pub enum ArchiveError {
 impl ArchiveError {
     /// Returns a conversion of an I/O error for a file that cannot be read.
     pub(super) fn reading(path: &Path) -> impl Fn(io::Error) -> Self {
-        |source| Self::NotRead { path: path.to_owned(), source }
+        |source| Self::NotRead {
+            path: path.to_owned(),
+            source,
+        }
     }
 
     /// Returns a conversion of an I/O error for a file that cannot be written.
     pub(super) fn writing(path: &Path) -> impl Fn(io::Error) -> Self {
-        |source| Self::NotWritten { path: path.to_owned(), source }
+        |source| Self::NotWritten {
+            path: path.to_owned(),
+            source,
+        }
     }
 }

@@ -38,14 +38,37 @@ pub(super) fn members(results: &Folder) -> Result<Vec<PackedFile>, ArchiveError>
 fn add_files(folder: &Folder, above: &str, all: &mut Vec<PackedFile>) -> Result<(), ArchiveError> {
     let failed = ArchiveError::reading(folder.path());
     let is_shown = |name: &OsString| !name.to_string_lossy().starts_with('.');
-    for name in folder.folders().map_err(&failed)?.iter().filter(|name| is_shown(name)) {
-        add_files(&folder.folder(name).map_err(&failed)?, &format!("{above}{}/", name.to_string_lossy()), all)?;
+    for name in folder
+        .folders()
+        .map_err(&failed)?
+        .iter()
+        .filter(|name| is_shown(name))
+    {
+        add_files(
+            &folder.folder(name).map_err(&failed)?,
+            &format!("{above}{}/", name.to_string_lossy()),
+            all,
+        )?;
     }
-    for in_folder in folder.files().map_err(&failed)?.into_iter().filter(is_shown) {
+    for in_folder in folder
+        .files()
+        .map_err(&failed)?
+        .into_iter()
+        .filter(is_shown)
+    {
         let path = folder.path().join(&in_folder);
-        let (octets, sum) = folder.read(&in_folder).and_then(summed).map_err(ArchiveError::reading(&path))?;
+        let (octets, sum) = folder
+            .read(&in_folder)
+            .and_then(summed)
+            .map_err(ArchiveError::reading(&path))?;
         let name = format!("{above}{}", in_folder.to_string_lossy());
-        all.push(PackedFile { name, folder: folder.clone(), in_folder, octets, sum });
+        all.push(PackedFile {
+            name,
+            folder: folder.clone(),
+            in_folder,
+            octets,
+            sum,
+        });
     }
     Ok(())
 }
@@ -72,5 +95,8 @@ pub(super) fn sum_of(octets: &[u8]) -> String {
 }
 
 fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().map(|octet| format!("{octet:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .map(|octet| format!("{octet:02x}"))
+        .collect()
 }

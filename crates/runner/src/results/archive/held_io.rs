@@ -21,7 +21,11 @@ impl<T> Holding<T> {
     }
 
     /// Returns the result of `act`, or `otherwise` after an error.
-    fn unless_failed<R>(&mut self, otherwise: R, act: impl FnOnce(&mut T) -> io::Result<R>) -> io::Result<R> {
+    fn unless_failed<R>(
+        &mut self,
+        otherwise: R,
+        act: impl FnOnce(&mut T) -> io::Result<R>,
+    ) -> io::Result<R> {
         if self.error.is_some() {
             return Ok(otherwise);
         }

@@ -35,15 +35,31 @@ pub fn write(directory: &Path, output: Option<&Path>) -> Result<(PathBuf, String
     let stored = store::load_from(&results)?;
     let directory = fs::canonicalize(directory).map_err(ArchiveError::reading(directory))?;
     // No run begins to write to the directory as long as this lock is held.
-    let Some(_lock) = store::lock_to_read(&results) else { return Err(ArchiveError::Running(directory)) };
-    let name = directory.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
-    let output = output.map_or_else(|| directory.with_file_name(format!("{name}.tar.zst")), Path::to_owned);
+    let Some(_lock) = store::lock_to_read(&results) else {
+        return Err(ArchiveError::Running(directory));
+    };
+    let name = directory.file_name().map_or_else(
+        || "results".into(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let output = output.map_or_else(
+        || directory.with_file_name(format!("{name}.tar.zst")),
+        Path::to_owned,
+    );
     refuse_place(&directory, &output)?;
     let members = members(&results)?;
     let readme = texts::readme(&stored);
     let sums = texts::sums(&members, &sum_of(readme.as_bytes()));
     let texts = [(README, readme), (SUMS, sums)];
-    write_new(&ArchiveContents { name: &name, texts, members: &members, time_s: texts::end_s(&stored) }, &output)?;
+    write_new(
+        &ArchiveContents {
+            name: &name,
+            texts,
+            members: &members,
+            time_s: texts::end_s(&stored),
+        },
+        &output,
+    )?;
     let archive = fs::File::open(&output).map_err(ArchiveError::reading(&output))?;
     let (_, sum) = summed(archive).map_err(ArchiveError::reading(&output))?;
     Ok((output, sum))
@@ -54,26 +70,39 @@ fn refuse_place(directory: &Path, output: &Path) -> Result<(), ArchiveError> {
     if output.symlink_metadata().is_ok() {
         return Err(ArchiveError::Exists(output.to_owned()));
     }
-    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = output
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let parent = fs::canonicalize(parent).map_err(ArchiveError::writing(output))?;
-    if parent.starts_with(directory) { Err(ArchiveError::Inside(output.to_owned())) } else { Ok(()) }
+    if parent.starts_with(directory) {
+        Err(ArchiveError::Inside(output.to_owned()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Writes the archive under another name until it is whole.
 fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(output);
-    let (place, name) = (store::make_folder_of(output)?, output.file_name().unwrap_or_default());
+    let (place, name) = (
+        store::make_folder_of(output)?,
+        output.file_name().unwrap_or_default(),
+    );
     let (partial, file) = create_partial(&place, name).map_err(&failed)?;
     let owned = owner::give(&file).map_err(&failed);
     let written = owned.and_then(|()| pack::write(folder, file, output));
     let named = || place.rename(&partial, name).map_err(&failed);
-    written.and_then(|()| named()).inspect_err(|_| drop(place.remove(&partial)))
+    written
+        .and_then(|()| named())
+        .inspect_err(|_| drop(place.remove(&partial)))
 }
 
 /// Creates the file of an unfinished archive: `NAME.part`, or `NAME.2.part` and so on. Nothing shows whether such a file is a killed command's or
 /// the user's own, so none is replaced.
 fn create_partial(place: &Folder, name: &OsStr) -> io::Result<(OsString, fs::File)> {
-    let endings = std::iter::once(".part".to_owned()).chain((2u32..).map(|number| format!(".{number}.part")));
+    let endings =
+        std::iter::once(".part".to_owned()).chain((2u32..).map(|number| format!(".{number}.part")));
     for ending in endings {
         let mut partial = name.to_owned();
         partial.push(ending);

@@ -21,15 +21,27 @@ pub(super) struct ArchiveContents<'a> {
 }
 
 /// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
-pub(super) fn write(folder: &ArchiveContents<'_>, file: File, path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn write(
+    folder: &ArchiveContents<'_>,
+    file: File,
+    path: &Path,
+) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(path);
     let (unpacked, packed) = io::pipe().map_err(&failed)?;
-    let (mut source, mut drain) = (Holding::new(BufReader::new(unpacked)), Holding::new(BufWriter::new(file)));
+    let (mut source, mut drain) = (
+        Holding::new(BufReader::new(unpacked)),
+        Holding::new(BufWriter::new(file)),
+    );
     std::thread::scope(|scope| {
         let packing = scope.spawn(|| pack(folder, BufWriter::new(packed), path));
         compress(&mut source, &mut drain, CompressionLevel::Fastest);
-        let written = source.into_inner().and_then(|_| drain.into_inner()).and_then(|mut file| file.flush());
-        let packed = packing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let written = source
+            .into_inner()
+            .and_then(|_| drain.into_inner())
+            .and_then(|mut file| file.flush());
+        let packed = packing
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         packed.and(written.map_err(&failed))
     })
 }
@@ -50,11 +62,23 @@ fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result
     for (name, text) in &folder.texts {
         add(name, text.len() as u64, &mut text.as_bytes()).map_err(ArchiveError::writing(path))?;
     }
-    for PackedFile { name, folder, in_folder, octets, .. } in folder.members {
+    for PackedFile {
+        name,
+        folder,
+        in_folder,
+        octets,
+        ..
+    } in folder.members
+    {
         let path = &folder.path().join(in_folder);
-        let file = folder.read(in_folder).map_err(ArchiveError::reading(path))?;
+        let file = folder
+            .read(in_folder)
+            .map_err(ArchiveError::reading(path))?;
         // What is written to a file meanwhile would break the archive, and is not what was summed.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }
-    archive.into_inner().and_then(|mut output| output.flush()).map_err(ArchiveError::writing(path))
+    archive
+        .into_inner()
+        .and_then(|mut output| output.flush())
+        .map_err(ArchiveError::writing(path))
 }

@@ -8,26 +8,51 @@ use sixbench_method::text::visible_lines;
 
 /// Returns the end of the run in seconds since 1970: from the facts or, failing that, from the last trial; zero if neither is known.
 pub(super) fn end_s(stored: &Stored) -> u64 {
-    let of_facts = stored.facts.runs.last().and_then(|part| part.ended.as_deref());
+    let of_facts = stored
+        .facts
+        .runs
+        .last()
+        .and_then(|part| part.ended.as_deref());
     let of_trials = stored.records.last().map(|record| record.started.as_str());
-    let time = of_facts.or(of_trials).and_then(|text| text.parse::<Timestamp>().ok());
-    time.and_then(|time| time.as_second().try_into().ok()).unwrap_or(0)
+    let time = of_facts
+        .or(of_trials)
+        .and_then(|text| text.parse::<Timestamp>().ok());
+    time.and_then(|time| time.as_second().try_into().ok())
+        .unwrap_or(0)
 }
 
 /// Returns one line for each file.
 pub(super) fn sums(members: &[PackedFile], readme_sum: &str) -> String {
-    let lines = members.iter().map(|PackedFile { name, sum, .. }| format!("{sum}  {name}\n"));
+    let lines = members
+        .iter()
+        .map(|PackedFile { name, sum, .. }| format!("{sum}  {name}\n"));
     format!("{readme_sum}  {README}\n{}", lines.collect::<String>())
 }
 
 /// Returns the text for readers of the archive.
 pub(super) fn readme(stored: &Stored) -> String {
-    let Stored { plan, records, facts, .. } = stored;
+    let Stored {
+        plan,
+        records,
+        facts,
+        ..
+    } = stored;
     let began = facts.runs.first().map_or_else(String::new, |part| {
-        let end = facts.runs.last().and_then(|part| part.ended.as_deref()).unwrap_or("an unknown time");
-        format!("Measured on {} from {} to {end}.\nCommand: {}\n", part.host, part.started, part.command)
+        let end = facts
+            .runs
+            .last()
+            .and_then(|part| part.ended.as_deref())
+            .unwrap_or("an unknown time");
+        format!(
+            "Measured on {} from {} to {end}.\nCommand: {}\n",
+            part.host, part.started, part.command
+        )
     });
-    let version = if facts.sixbench.is_empty() { "an unknown version" } else { &facts.sixbench };
+    let version = if facts.sixbench.is_empty() {
+        "an unknown version"
+    } else {
+        &facts.sixbench
+    };
     let text = format!(
         "{}: results of sixbench\n\n{began}Version: {version}\nTrials: {}\n{}\n\n{CONTENTS}",
         plan.name,
@@ -40,7 +65,9 @@ pub(super) fn readme(stored: &Stored) -> String {
 fn ending(stored: &Stored) -> &'static str {
     match stored.facts.runs.last().map(|part| &part.ending) {
         Some(Some(Ending::Complete)) => "The run is complete.",
-        Some(Some(Ending::Interrupted)) => "The run was interrupted: the results are those of the trials that were made.",
+        Some(Some(Ending::Interrupted)) => {
+            "The run was interrupted: the results are those of the trials that were made."
+        }
         Some(Some(Ending::Failed { .. })) => {
             "An error ended the run (facts.json): the results are those of the trials that were made."
         }

@@ -25,13 +25,26 @@ pub enum SetError {
     #[error("the two runs cannot be compared: they differ in their {0}")]
     Unlike(String),
     /// The runs of one set do not have the same tests.
-    #[error("{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan")]
-    Mixed { which: Which, first: String, other: String, how: String },
+    #[error(
+        "{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan"
+    )]
+    Mixed {
+        which: Which,
+        first: String,
+        other: String,
+        how: String,
+    },
     /// A side has no test of this name, which was to be the reference.
     #[error("{which} has no test {test}, which is to be the reference; it has {tests}")]
-    NoReference { which: Which, test: String, tests: String },
+    NoReference {
+        which: Which,
+        test: String,
+        tests: String,
+    },
     /// The test that was to be the reference is of another device, or asks something else of it, in B.
-    #[error("the test {test}, which is to be the reference, does not measure the same device in the same way in A and B")]
+    #[error(
+        "the test {test}, which is to be the reference, does not measure the same device in the same way in A and B"
+    )]
     OtherReference { test: String },
 }
 
@@ -62,7 +75,12 @@ impl TwoSets {
         let mut warnings: Vec<String> = Vec::new();
         for (which, collection) in [(Which::A, &a), (Which::B, &b)] {
             is_of_one_plan(which, &collection.runs)?;
-            warnings.extend(collection.skipped.iter().map(|line| format!("warning: {which} is without {line}")));
+            warnings.extend(
+                collection
+                    .skipped
+                    .iter()
+                    .map(|line| format!("warning: {which} is without {line}")),
+            );
             warnings.extend(changes_within(which, &collection.runs));
         }
         let unlike = a.runs[0].stored.plan.ways_unlike(&b.runs[0].stored.plan);
@@ -70,7 +88,10 @@ impl TwoSets {
             return Err(SetError::Unlike(unlike.join(" and ")));
         }
         let pairs = a.runs.iter().chain(&b.runs).map(|run| (&a.runs[0], run));
-        if let Some(test) = pairs.filter_map(|(first, run)| joined_unlike(first, run)).next() {
+        if let Some(test) = pairs
+            .filter_map(|(first, run)| joined_unlike(first, run))
+            .next()
+        {
             return Err(SetError::Unlike(format!(
                 "way to the device of {test}, which shares memory with the tester in some runs only: no frame passes a kernel there"
             )));
@@ -81,14 +102,23 @@ impl TwoSets {
         warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
         let (order, note) = order::of([&a.runs, &b.runs]);
         warnings.push(note);
-        Ok(Self { sets: [a.runs, b.runs], order, reference: agreed.test, warnings })
+        Ok(Self {
+            sets: [a.runs, b.runs],
+            order,
+            reference: agreed.test,
+            warnings,
+        })
     }
 
     /// Compares the two, ignoring differences up to `margin`; the reference is not compared itself. Returns `None` if they have no test in common.
     pub fn compare(&self, margin: f64) -> Option<Comparison<'_>> {
         let is_reference = |test: &Test| self.reference.as_ref() == Some(&test.name);
         let [a, b] = self.sides(|test| !is_reference(test));
-        let [of_a, of_b] = self.sets.each_ref().map(|runs| runs.iter().map(|run| &run.stored.records[..]).collect::<Vec<_>>());
+        let [of_a, of_b] = self.sets.each_ref().map(|runs| {
+            runs.iter()
+                .map(|run| &run.stored.records[..])
+                .collect::<Vec<_>>()
+        });
         let compared = compare(&a, &b, margin, self.order)?.with_anomalies([&of_a, &of_b]);
         Some(match self.order {
             RunOrder::InTurns => compared,
@@ -99,8 +129,21 @@ impl TwoSets {
     /// Returns both sides with those of their tests that are `wanted`.
     fn sides(&self, wanted: impl Fn(&Test) -> bool) -> [Compared<'_>; 2] {
         [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
-            let tests: Vec<&Test> = runs[0].stored.plan.tests.iter().filter(|test| wanted(test)).collect();
-            Compared { which, tests, runs: runs.iter().map(|run| &run.outcomes[..]).collect::<Vec<&[Outcome]>>() }
+            let tests: Vec<&Test> = runs[0]
+                .stored
+                .plan
+                .tests
+                .iter()
+                .filter(|test| wanted(test))
+                .collect();
+            Compared {
+                which,
+                tests,
+                runs: runs
+                    .iter()
+                    .map(|run| &run.outcomes[..])
+                    .collect::<Vec<&[Outcome]>>(),
+            }
         })
     }
 
@@ -118,7 +161,9 @@ fn joined_unlike(a: &CollectedRun, b: &CollectedRun) -> Option<String> {
     let (tests, others) = (&a.stored.plan.tests, &b.stored.plan.tests);
     let are_single = tests.len() == 1 && others.len() == 1;
     let is_unlike = |test: &&Test| {
-        let other = others.iter().find(|other| are_single || other.name == test.name);
+        let other = others
+            .iter()
+            .find(|other| are_single || other.name == test.name);
         let of = |run: &CollectedRun, test: &Test| run.stored.facts.link_group(&test.dut);
         other.is_some_and(|other| of(a, test) != of(b, other))
     };
@@ -127,19 +172,29 @@ fn joined_unlike(a: &CollectedRun, b: &CollectedRun) -> Option<String> {
 
 /// Refuses a set of runs that do not have the same tests, because their medians would differ even for the same device.
 fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
-    let Some((first, others)) = runs.split_first() else { return Ok(()) };
+    let Some((first, others)) = runs.split_first() else {
+        return Ok(());
+    };
     for other in others {
         let (plan, of_other) = (&first.stored.plan, &other.stored.plan);
         let unlike = plan.ways_unlike(of_other);
-        let is_same =
-            |test: &&Test| of_other.test(&test.name).is_some_and(|other| test.asks_the_same_as(other) && test.dut == other.dut);
+        let is_same = |test: &&Test| {
+            of_other
+                .test(&test.name)
+                .is_some_and(|other| test.asks_the_same_as(other) && test.dut == other.dut)
+        };
         let how = match plan.tests.iter().find(|test| !is_same(test)) {
             _ if !unlike.is_empty() => format!("differ in their {}", unlike.join(" and ")),
             Some(test) => format!("do not have the same test {}", test.name),
             None => continue,
         };
         let [first, other] = [first, other].map(|run| run.directory.display().to_string());
-        return Err(SetError::Mixed { which, first, other, how });
+        return Err(SetError::Mixed {
+            which,
+            first,
+            other,
+            how,
+        });
     }
     Ok(())
 }
@@ -147,16 +202,26 @@ fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
 /// If several hosts each measured a part of the results, keeps those of a single host: of the hosts in both sets, the one with the most
 /// repetitions. Returns a text about what was left out, or `None` if each run was measured on one host.
 fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
-    let is_divided = |run: &CollectedRun| RepetitionHosts::new(&run.stored.facts, &run.stored.records).are_several();
-    sets.iter().flat_map(|runs| runs.iter()).any(is_divided).then_some(())?;
+    let is_divided = |run: &CollectedRun| {
+        RepetitionHosts::new(&run.stored.facts, &run.stored.records).are_several()
+    };
+    sets.iter()
+        .flat_map(|runs| runs.iter())
+        .any(is_divided)
+        .then_some(())?;
     let [a, b] = [&sets[0], &sets[1]].map(|runs| repetitions_of_hosts(runs));
-    let common = a.iter().filter_map(|(host, count)| Some((count.min(b.get(host)?), host)));
+    let common = a
+        .iter()
+        .filter_map(|(host, count)| Some((count.min(b.get(host)?), host)));
     let Some((_, host)) = common.max() else {
         return Some(
             "warning: no host measured both A and B: numbers of one host say nothing against those of another".to_owned(),
         );
     };
-    for CollectedRun { stored, outcomes, .. } in sets.into_iter().flatten() {
+    for CollectedRun {
+        stored, outcomes, ..
+    } in sets.into_iter().flatten()
+    {
         let hosts = RepetitionHosts::new(&stored.facts, &stored.records);
         let is_own = |point: &Point, repetition| hosts.is_only_on(host, point, repetition);
         outcomes.retain(|outcome| is_own(&outcome.point, outcome.repetition));
@@ -166,11 +231,22 @@ fn keep_one_host(sets: [&mut Vec<CollectedRun>; 2]) -> Option<String> {
             .map(|(point, repetition, _)| (point.clone(), repetition))
             .collect();
         // What the other hosts measured must not count as missing.
-        let key = |(point, repetition): &(Point, u32)| MeasurementKey { point: point.clone(), repetition: Some(*repetition) };
-        stored.plan = own.iter().map(key).collect::<Selection>().narrowed(&stored.plan);
-        stored.records.retain(|record| own.contains(&(record.point.clone(), record.repetition)));
+        let key = |(point, repetition): &(Point, u32)| MeasurementKey {
+            point: point.clone(),
+            repetition: Some(*repetition),
+        };
+        stored.plan = own
+            .iter()
+            .map(key)
+            .collect::<Selection>()
+            .narrowed(&stored.plan);
+        stored
+            .records
+            .retain(|record| own.contains(&(record.point.clone(), record.repetition)));
     }
-    Some(format!("note: several hosts measured A and B; what {host} measured is compared, and the rest left out"))
+    Some(format!(
+        "note: several hosts measured A and B; what {host} measured is compared, and the rest left out"
+    ))
 }
 
 /// Returns the number of repetitions that each host has measured alone.
@@ -188,6 +264,10 @@ fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
 
 /// Returns the warnings about a set whose runs have different facts.
 fn changes_within(which: Which, runs: &[CollectedRun]) -> Vec<String> {
-    let changes = runs.windows(2).flat_map(|pair| changes_since(&pair[0].stored.facts, &pair[1].stored.facts));
-    changes.map(|change| format!("warning: the runs of {which} differ among themselves: {change}")).collect()
+    let changes = runs
+        .windows(2)
+        .flat_map(|pair| changes_since(&pair[0].stored.facts, &pair[1].stored.facts));
+    changes
+        .map(|change| format!("warning: the runs of {which} differ among themselves: {change}"))
+        .collect()
 }

@@ -16,51 +16,93 @@ pub(super) struct AgreedReference {
 }
 
 /// Returns the reference: the test that the user named, otherwise the one that the plans name.
-pub(super) fn agreed(sides: [&[CollectedRun]; 2], named: Option<&str>) -> Result<AgreedReference, SetError> {
+pub(super) fn agreed(
+    sides: [&[CollectedRun]; 2],
+    named: Option<&str>,
+) -> Result<AgreedReference, SetError> {
     let plans = sides.map(|runs| &runs[0].stored.plan);
     match named {
-        Some(name) => check(plans, name).map(|()| AgreedReference { test: Some(name.to_owned()), warning: None }),
+        Some(name) => check(plans, name).map(|()| AgreedReference {
+            test: Some(name.to_owned()),
+            warning: None,
+        }),
         None => Ok(of_plans(sides.map(names), plans)),
     }
 }
 
 /// Returns the names of the references in the plans of a side.
 fn names(runs: &[CollectedRun]) -> BTreeSet<&str> {
-    runs.iter().filter_map(|run| run.stored.plan.reference.as_deref()).collect()
+    runs.iter()
+        .filter_map(|run| run.stored.plan.reference.as_deref())
+        .collect()
 }
 
 /// Returns the reference that the plans name. The plans of older results name none, but may have its test.
 fn of_plans([of_a, of_b]: [BTreeSet<&str>; 2], plans: [&Plan; 2]) -> AgreedReference {
     let mut all = of_a.union(&of_b);
-    let (Some(name), other) = (all.next(), all.next()) else { return AgreedReference::default() };
-    let refused =
-        if other.is_some() { Some(different(&of_a, &of_b)) } else { check(plans, name).err().map(|error| error.to_string()) };
+    let (Some(name), other) = (all.next(), all.next()) else {
+        return AgreedReference::default();
+    };
+    let refused = if other.is_some() {
+        Some(different(&of_a, &of_b))
+    } else {
+        check(plans, name).err().map(|error| error.to_string())
+    };
     match refused {
-        None => AgreedReference { test: Some((*name).to_owned()), warning: None },
-        Some(why) => {
-            AgreedReference { test: None, warning: Some(format!("warning: {why}; A and B are compared without a reference")) }
-        }
+        None => AgreedReference {
+            test: Some((*name).to_owned()),
+            warning: None,
+        },
+        Some(why) => AgreedReference {
+            test: None,
+            warning: Some(format!(
+                "warning: {why}; A and B are compared without a reference"
+            )),
+        },
     }
 }
 
 fn different(of_a: &BTreeSet<&str>, of_b: &BTreeSet<&str>) -> String {
     let (a, b) = (listed(of_a), listed(of_b));
-    format!("the plans name different references (A {a}, B {b}); choose a test that both have with --reference TEST")
+    format!(
+        "the plans name different references (A {a}, B {b}); choose a test that both have with --reference TEST"
+    )
 }
 
 fn listed(names: &BTreeSet<&str>) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.iter().copied().collect::<Vec<_>>().join(" and ") }
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.iter().copied().collect::<Vec<_>>().join(" and ")
+    }
 }
 
 /// Checks that both plans have a test of this name, which measures the same device in the same way.
 fn check(plans: [&Plan; 2], name: &str) -> Result<(), SetError> {
     for (which, plan) in [Which::A, Which::B].into_iter().zip(plans) {
         if plan.test(name).is_none() {
-            let tests = plan.tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(SetError::NoReference { which, test: name.to_owned(), tests });
+            let tests = plan
+                .tests
+                .iter()
+                .map(|test| test.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
+            return Err(SetError::NoReference {
+                which,
+                test: name.to_owned(),
+                tests,
+            });
         }
     }
     let [a, b] = plans.map(|plan| plan.test(name));
-    let is_same = a.zip(b).is_some_and(|(a, b)| a.dut == b.dut && a.asks_the_same_as(b));
-    if is_same { Ok(()) } else { Err(SetError::OtherReference { test: name.to_owned() }) }
+    let is_same = a
+        .zip(b)
+        .is_some_and(|(a, b)| a.dut == b.dut && a.asks_the_same_as(b));
+    if is_same {
+        Ok(())
+    } else {
+        Err(SetError::OtherReference {
+            test: name.to_owned(),
+        })
+    }
 }

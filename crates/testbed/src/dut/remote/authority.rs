@@ -67,17 +67,31 @@ impl RemoteAuthority {
         shell: &Shell,
     ) -> Result<Self, TestbedError> {
         let own = machine.shell(shell);
-        own.transcript().comment(&format!("the authority, on the machine {}", machine.name()));
+        own.transcript()
+            .comment(&format!("the authority, on the machine {}", machine.name()));
         let undo = Undo::open(machine.remote(), shell)?;
         set_up_links(machine, recipe, &own, &undo)?;
-        let context = ExecContext { shell: own, name: namespace::name(run, "authority"), cores: vec![], undo: Some(undo) };
+        let context = ExecContext {
+            shell: own,
+            name: namespace::name(run, "authority"),
+            cores: vec![],
+            undo: Some(undo),
+        };
         let directory = Directory::make(&context)?;
         let program = match machine.program() {
             Some(program) => program.to_owned(),
             None => copy_program(machine, &directory, version, &context.shell)?,
         };
         let version = version.to_owned();
-        Ok(Self { servers: Vec::new(), served: None, machine: machine.clone(), program, version, directory, context })
+        Ok(Self {
+            servers: Vec::new(),
+            served: None,
+            machine: machine.clone(),
+            program,
+            version,
+            directory,
+            context,
+        })
     }
 
     /// Serves a zone, and for the self-test another one in which every name has an AAAA record. Returns once both answer. The previous zone is no
@@ -90,7 +104,11 @@ impl RemoteAuthority {
             return Ok(());
         }
         (self.served, self.servers) = (None, Vec::new());
-        let looped = ServedZone { with_aaaa: 100, listen: Self::LOOPED, ..zone.clone() };
+        let looped = ServedZone {
+            with_aaaa: 100,
+            listen: Self::LOOPED,
+            ..zone.clone()
+        };
         for (zone, log) in [(zone, "authority.log"), (&looped, "self-test.log")] {
             self.start(zone, self.directory.path().join(log))?;
         }
@@ -101,15 +119,23 @@ impl RemoteAuthority {
 
     fn start(&mut self, zone: &ServedZone, log: PathBuf) -> Result<(), TestbedError> {
         let words = self.words(zone);
-        let Some(server) = self.context.start(&words, &log)? else { return Ok(()) };
+        let Some(server) = self.context.start(&words, &log)? else {
+            return Ok(());
+        };
         self.servers.push((server, log.clone()));
         let shell = self.context.shell.clone();
         let mut wait = shell.wait(TIMEOUT, Duration::from_millis(20));
-        while !shell.last_lines(&log, 5).iter().any(|line| line.contains(LISTENS)) {
+        while !shell
+            .last_lines(&log, 5)
+            .iter()
+            .any(|line| line.contains(LISTENS))
+        {
             self.check_alive()?;
             if wait.is_over() {
                 let (name, waited) = (self.machine.name(), TIMEOUT.as_secs());
-                return Err(TestbedError::Other(format!("the authority on {name} does not listen after {waited} s")));
+                return Err(TestbedError::Other(format!(
+                    "the authority on {name} does not listen after {waited} s"
+                )));
             }
             wait.rest(|| format!("the authority on {}", self.machine.name()))?;
         }
@@ -117,13 +143,26 @@ impl RemoteAuthority {
     }
 
     fn words(&self, zone: &ServedZone) -> Vec<String> {
-        let ServedZone { domain, with_aaaa, ttl_s, listen, is_isolated } = zone;
+        let ServedZone {
+            domain,
+            with_aaaa,
+            ttl_s,
+            listen,
+            is_isolated,
+        } = zone;
         let program = self.program.display();
-        let line = format!("{program} authority --listen {listen} --domain {domain} --with-aaaa {with_aaaa}% --ttl {ttl_s}s");
-        let threads = self.machine.threads().map(|threads| format!("--threads {threads}"));
+        let line = format!(
+            "{program} authority --listen {listen} --domain {domain} --with-aaaa {with_aaaa}% --ttl {ttl_s}s"
+        );
+        let threads = self
+            .machine
+            .threads()
+            .map(|threads| format!("--threads {threads}"));
         let force = is_isolated.then(|| "--force".to_owned());
-        let options =
-            threads.into_iter().chain(force).flat_map(|option| option.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let options = threads
+            .into_iter()
+            .chain(force)
+            .flat_map(|option| option.split(' ').map(str::to_owned).collect::<Vec<_>>());
         line.split(' ').map(str::to_owned).chain(options).collect()
     }
 
@@ -131,10 +170,16 @@ impl RemoteAuthority {
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.context.undo.as_ref().map_or(Ok(()), Undo::check)?;
         self.context.shell.check_answers()?;
-        let ended = self.servers.iter_mut().find_map(|(server, log)| Some((server.ended()?, log.clone())));
+        let ended = self
+            .servers
+            .iter_mut()
+            .find_map(|(server, log)| Some((server.ended()?, log.clone())));
         let Some((_, log)) = ended else { return Ok(()) };
         let last = self.context.shell.last_lines(&log, 5).join("; ");
-        Err(TestbedError::Other(format!("the authority on {} has ended: {last}", self.machine.name())))
+        Err(TestbedError::Other(format!(
+            "the authority on {} has ended: {last}",
+            self.machine.name()
+        )))
     }
 
     /// Returns a sentence about where the authority is and how it is reached.
@@ -158,7 +203,9 @@ impl RemoteAuthority {
         let links = self.machine.interfaces().each_ref().map(String::as_str);
         let own = [("machine", self.machine.name()), ("version", &self.version)];
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        own.into_iter().chain(Machine::read(&self.context.shell, &links).facts(&[], &links)).collect()
+        own.into_iter()
+            .chain(Machine::read(&self.context.shell, &links).facts(&[], &links))
+            .collect()
     }
 }
 
@@ -178,20 +225,41 @@ fn copy_program(
 }
 
 /// Brings the interfaces up and adds their addresses: those of the tester's right end, and that of the far end of the direct link.
-fn set_up_links(machine: &AuthorityMachine, recipe: &Recipe, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+fn set_up_links(
+    machine: &AuthorityMachine,
+    recipe: &Recipe,
+    shell: &Shell,
+    undo: &Undo,
+) -> Result<(), TestbedError> {
     let [behind, direct] = machine.interfaces();
     let looped = IpNet::new_assert(LOOP_ENDS[1].into(), LOOP_PREFIX);
-    let of_link = addresses(recipe).into_iter().map(|address| (behind, address));
+    let of_link = addresses(recipe)
+        .into_iter()
+        .map(|address| (behind, address));
     let addresses: Vec<_> = of_link.chain([(direct, looped)]).collect();
     for interface in machine.interfaces() {
-        let has_ipv6 = addresses.iter().any(|(link, address)| *link == interface && address.addr().is_ipv6());
-        for (key, value) in [("disable_ipv6", "0"), ("accept_dad", "0")].into_iter().filter(|_| has_ipv6) {
-            sysctls::write(&format!("/proc/sys/net/ipv6/conf/{interface}/{key}"), value, shell, undo)?;
+        let has_ipv6 = addresses
+            .iter()
+            .any(|(link, address)| *link == interface && address.addr().is_ipv6());
+        for (key, value) in [("disable_ipv6", "0"), ("accept_dad", "0")]
+            .into_iter()
+            .filter(|_| has_ipv6)
+        {
+            sysctls::write(
+                &format!("/proc/sys/net/ipv6/conf/{interface}/{key}"),
+                value,
+                shell,
+                undo,
+            )?;
         }
         links::take_up(System::Linux, interface, shell, undo)?;
     }
-    let addresses = addresses.into_iter().map(|(interface, address)| System::Linux.address(address, interface));
-    let routes = routes(recipe).into_iter().map(|(prefix, gateway)| System::Linux.route(prefix, gateway, behind));
+    let addresses = addresses
+        .into_iter()
+        .map(|(interface, address)| System::Linux.address(address, interface));
+    let routes = routes(recipe)
+        .into_iter()
+        .map(|(prefix, gateway)| System::Linux.route(prefix, gateway, behind));
     addresses.chain(routes).try_for_each(|[add, remove]| {
         // The undo command is recorded after the command, which no stop request interrupts: an existing address is left alone.
         shell.line(&add)?;
@@ -202,26 +270,42 @@ fn set_up_links(machine: &AuthorityMachine, recipe: &Recipe, shell: &Shell, undo
 /// Returns the addresses of the right end: those that `recipe` gives the tester there, and the one that the device queries.
 fn addresses(recipe: &Recipe) -> Vec<IpNet> {
     let link = &recipe.right;
-    let beside = |address: &IpAddr| link.dut.iter().find(|prefix| prefix.contains(address)).map(IpNet::prefix_len);
+    let beside = |address: &IpAddr| {
+        link.dut
+            .iter()
+            .find(|prefix| prefix.contains(address))
+            .map(IpNet::prefix_len)
+    };
     let whole = |address: &IpAddr| if address.is_ipv4() { 32 } else { 128 };
     let asked = recipe.foreground.right.destination;
-    let other = [asked].into_iter().filter(|asked| !link.tester.contains(asked));
+    let other = [asked]
+        .into_iter()
+        .filter(|asked| !link.tester.contains(asked));
     let all = link.tester.iter().copied().chain(other);
-    all.map(|address| IpNet::new_assert(address, beside(&address).unwrap_or(whole(&address)))).collect()
+    all.map(|address| IpNet::new_assert(address, beside(&address).unwrap_or(whole(&address))))
+        .collect()
 }
 
 /// Returns the prefixes of the device's queries that are not on its link, each with the device's address as the next hop.
 fn routes(recipe: &Recipe) -> Vec<(IpNet, IpAddr)> {
     let link = &recipe.right;
-    let pools = recipe.state.iter().flat_map(|state| state.pool.iter().map(|pool| pool.net()));
+    let pools = recipe
+        .state
+        .iter()
+        .flat_map(|state| state.pool.iter().map(|pool| pool.net()));
     let sources = pools.chain([IpNet::from(recipe.foreground.right.source)]);
     let away = sources.filter(|source| !link.dut.iter().any(|prefix| prefix.contains(source)));
     let gateway = |source: &IpNet| {
         let is_beside = |prefix: &&IpNet| link.tester.iter().any(|tester| prefix.contains(tester));
-        let same = link.dut.iter().filter(|prefix| prefix.addr().is_ipv4() == source.addr().is_ipv4());
+        let same = link
+            .dut
+            .iter()
+            .filter(|prefix| prefix.addr().is_ipv4() == source.addr().is_ipv4());
         same.filter(is_beside).map(IpNet::addr).next()
     };
-    let mut routes: Vec<_> = away.filter_map(|source| Some((source.trunc(), gateway(&source)?))).collect();
+    let mut routes: Vec<_> = away
+        .filter_map(|source| Some((source.trunc(), gateway(&source)?)))
+        .collect();
     routes.sort();
     routes.dedup();
     routes
@@ -236,17 +320,28 @@ mod tests {
     fn of_recipe(name: &str) -> (Vec<String>, Vec<String>) {
         let library = Library::load::<&Path>(&[]).expect("recipes");
         let recipe = library.get(name).expect("a recipe");
-        let routes = routes(recipe).into_iter().map(|(prefix, gateway)| format!("{prefix} via {gateway}"));
-        (addresses(recipe).iter().map(ToString::to_string).collect(), routes.collect())
+        let routes = routes(recipe)
+            .into_iter()
+            .map(|(prefix, gateway)| format!("{prefix} via {gateway}"));
+        (
+            addresses(recipe).iter().map(ToString::to_string).collect(),
+            routes.collect(),
+        )
     }
 
     #[test]
     fn the_authority_has_the_addresses_of_the_testers_right_end_and_a_way_back() {
-        assert_eq!(of_recipe("unbound-dns64"), (vec!["198.18.0.2/24".to_owned()], vec![]));
+        assert_eq!(
+            of_recipe("unbound-dns64"),
+            (vec!["198.18.0.2/24".to_owned()], vec![])
+        );
         let (addresses, routes) = of_recipe("linux-ipv6");
         assert_eq!(
             (addresses, routes),
-            (vec!["2001:2:0:8000::2/112".to_owned()], vec!["2001:2::2/128 via 2001:2:0:8000::1".to_owned()],)
+            (
+                vec!["2001:2:0:8000::2/112".to_owned()],
+                vec!["2001:2::2/128 via 2001:2:0:8000::1".to_owned()],
+            )
         );
     }
 
@@ -256,9 +351,16 @@ mod tests {
         let shell = Shell::rehearsal();
         let machine = AuthorityMachine::new("auth", None, ["e0".to_owned(), "e1".to_owned()]);
         let recipe = library.get("unbound-dns64").expect("a recipe");
-        let mut authority = RemoteAuthority::bring_up(&machine, recipe, "", "0.1.0", &shell).expect("rehearsed");
+        let mut authority =
+            RemoteAuthority::bring_up(&machine, recipe, "", "0.1.0", &shell).expect("rehearsed");
         let listen = "198.18.0.2:53".parse().expect("an address");
-        let zone = ServedZone { domain: "a.test".to_owned(), with_aaaa: 20, ttl_s: 60, listen, is_isolated: false };
+        let zone = ServedZone {
+            domain: "a.test".to_owned(),
+            with_aaaa: 20,
+            ttl_s: 60,
+            listen,
+            is_isolated: false,
+        };
         authority.serve(&zone).expect("rehearsed");
         drop(authority);
         let script = shell.transcript().text();
@@ -269,7 +371,10 @@ mod tests {
             "authority --listen '[2001:2:0:fffe::2]:5300' --domain a.test --with-aaaa 100% --ttl 60s",
             "ssh auth 'ip address del 198.18.0.2/24 dev e0'",
         ] {
-            assert!(script.replace("'\\''", "'").contains(part), "{part} is not in {script}");
+            assert!(
+                script.replace("'\\''", "'").contains(part),
+                "{part} is not in {script}"
+            );
         }
     }
 }

@@ -27,7 +27,12 @@ impl AuthorityMachine {
     /// A machine by the name ssh knows it by; `config` is read instead of the usual ssh_config. The first of `interfaces` is cabled to the device's right, the
     /// second to the tester, for the self-test. Nothing is opened yet: in a rehearsal it can be used as it is.
     pub fn new(destination: &str, config: Option<&SshConfig>, interfaces: [String; 2]) -> Self {
-        Self { remote: Remote::new(destination, config), interfaces, program: None, threads: None }
+        Self {
+            remote: Remote::new(destination, config),
+            interfaces,
+            program: None,
+            threads: None,
+        }
     }
 
     /// Returns the same machine with the path of the program that serves there; `None` copies the running one.
@@ -76,7 +81,10 @@ impl AuthorityMachine {
     /// # Errors
     /// The machine cannot be reached, or its user is not root there.
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
-        Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
+        Ok(Self {
+            remote: self.remote.reach(shell.context())?,
+            ..self.clone()
+        })
     }
 
     /// Refuses configurations that cannot work: the machine of the tester or of a device, another operating system, interfaces in use, a version of
@@ -94,29 +102,54 @@ impl AuthorityMachine {
         let (own, name) = (self.shell(shell), self.name());
         let runs = own.look(&["uname", "-s"])?;
         if runs.trim() != System::Linux.title() {
-            return Err(TestbedError::Other(format!("{name} runs {}, but the authority needs Linux", runs.trim())));
+            return Err(TestbedError::Other(format!(
+                "{name} runs {}, but the authority needs Linux",
+                runs.trim()
+            )));
         }
         let identity = identity(&own)?;
-        let of_device = |device: &RemoteMachine| Ok((device.name().to_owned(), self::identity(&device.shell(shell))?));
-        let here = self::identity(&shell.outside()).map(|identity| ("this machine".to_owned(), identity));
-        let others = [here].into_iter().chain(devices.iter().map(of_device)).collect::<Result<Vec<_>, TestbedError>>()?;
+        let of_device = |device: &RemoteMachine| {
+            Ok((
+                device.name().to_owned(),
+                self::identity(&device.shell(shell))?,
+            ))
+        };
+        let here =
+            self::identity(&shell.outside()).map(|identity| ("this machine".to_owned(), identity));
+        let others = [here]
+            .into_iter()
+            .chain(devices.iter().map(of_device))
+            .collect::<Result<Vec<_>, TestbedError>>()?;
         if let Some((other, _)) = others.iter().find(|(_, other)| *other == identity) {
             return Err(TestbedError::Other(format!(
                 "{name} is the same machine as {other}: its queries would cross no cable; name another in [testbed.authority], or leave \
                  that table out, and the tester is the authority itself"
             )));
         }
-        let place = InterfacePlace { machine: name, keys: KEYS, system: System::Linux };
-        self.interfaces.iter().try_for_each(|interface| check::check(&own, &place, interface))?;
+        let place = InterfacePlace {
+            machine: name,
+            keys: KEYS,
+            system: System::Linux,
+        };
+        self.interfaces
+            .iter()
+            .try_for_each(|interface| check::check(&own, &place, interface))?;
         match &self.program {
             Some(program) => self.check_version(program, version, &own)?,
             None => self.check_architecture(&own)?,
         }
-        listen.iter().try_for_each(|address| check_free(*address, name, &own))
+        listen
+            .iter()
+            .try_for_each(|address| check_free(*address, name, &own))
     }
 
     /// Refuses another version, which might serve another zone or expect other arguments.
-    pub(super) fn check_version(&self, program: &Path, version: &str, own: &Shell) -> Result<(), TestbedError> {
+    pub(super) fn check_version(
+        &self,
+        program: &Path,
+        version: &str,
+        own: &Shell,
+    ) -> Result<(), TestbedError> {
         let path = program.display().to_string();
         let here = std::env::current_exe().unwrap_or_default();
         let cure = || match self.program {
@@ -124,17 +157,26 @@ impl AuthorityMachine {
                 "install this one there ({}), or leave `program` out of [testbed.authority], and it is copied there for the run",
                 self.remote.scp(&here, program)
             ),
-            None => "install sixbench there, and name it as `program` in [testbed.authority]".to_owned(),
+            None => {
+                "install sixbench there, and name it as `program` in [testbed.authority]".to_owned()
+            }
         };
-        let fails = |error: &TestbedError| format!("cannot run {path} on {}: {error}; {}", self.name(), cure());
-        let printed = own.look(&[path.as_str(), "--version"]).map_err(|error| error.explained(fails))?;
+        let fails = |error: &TestbedError| {
+            format!("cannot run {path} on {}: {error}; {}", self.name(), cure())
+        };
+        let printed = own
+            .look(&[path.as_str(), "--version"])
+            .map_err(|error| error.explained(fails))?;
         let first = printed.lines().next().unwrap_or_default();
         match first.strip_prefix("sixbench ") {
             Some(theirs) if theirs == version => Ok(()),
             theirs => Err(TestbedError::Other(format!(
                 "{path} on {} is {}, but this is sixbench {version}: {}",
                 self.name(),
-                theirs.map_or_else(|| format!("no sixbench (it says `{first}`)"), |theirs| format!("sixbench {theirs}")),
+                theirs.map_or_else(
+                    || format!("no sixbench (it says `{first}`)"),
+                    |theirs| format!("sixbench {theirs}")
+                ),
                 cure()
             ))),
         }
@@ -160,16 +202,27 @@ impl AuthorityMachine {
 
 /// Returns a text that identifies a machine: the boot ID of its kernel, and its network namespace.
 fn identity(shell: &Shell) -> Result<String, TestbedError> {
-    shell.look(&["sh", "-c", "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"])
+    shell.look(&[
+        "sh",
+        "-c",
+        "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net",
+    ])
 }
 
 /// Refuses an address on which another server already listens, also on the wildcard address.
 fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), TestbedError> {
     // Without `ss`, a conflict shows up as the server's own error.
-    let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else { return Ok(()) };
-    let Some(taken) = listening.lines().find(|line| is_at(line, address)) else { return Ok(()) };
-    let who =
-        taken.split_whitespace().last().filter(|word| word.starts_with("users:")).unwrap_or("no process that can be seen");
+    let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else {
+        return Ok(());
+    };
+    let Some(taken) = listening.lines().find(|line| is_at(line, address)) else {
+        return Ok(());
+    };
+    let who = taken
+        .split_whitespace()
+        .last()
+        .filter(|word| word.starts_with("users:"))
+        .unwrap_or("no process that can be seen");
     let local = local_end(taken).unwrap_or_default();
     Err(TestbedError::Other(format!(
         "port {} of {machine} is taken: {who} listens at {local}, where the authority is to answer; end it there, or have it listen at \
@@ -184,10 +237,18 @@ fn local_end(line: &str) -> Option<&str> {
 }
 
 fn is_at(line: &str, address: SocketAddr) -> bool {
-    let Some((host, port)) = local_end(line).and_then(|end| end.rsplit_once(':')) else { return false };
-    let host = host.split('%').next().unwrap_or(host).trim_start_matches('[').trim_end_matches(']');
+    let Some((host, port)) = local_end(line).and_then(|end| end.rsplit_once(':')) else {
+        return false;
+    };
+    let host = host
+        .split('%')
+        .next()
+        .unwrap_or(host)
+        .trim_start_matches('[')
+        .trim_end_matches(']');
     let wildcard = if address.is_ipv4() { "0.0.0.0" } else { "::" };
-    port == address.port().to_string() && (host == "*" || host == wildcard || host == address.ip().to_string())
+    port == address.port().to_string()
+        && (host == "*" || host == wildcard || host == address.ip().to_string())
 }
 
 #[cfg(test)]
@@ -205,8 +266,7 @@ mod tests {
             assert!(at(line, "198.18.0.2:53"), "{line}");
             assert!(!at(line, "198.18.0.2:5300"), "{line}");
         }
-        let resolved =
-            r#"udp   UNCONN 0      0      127.0.0.53%lo:53         0.0.0.0:*    users:(("systemd-resolve",pid=7,fd=4))"#;
+        let resolved = r#"udp   UNCONN 0      0      127.0.0.53%lo:53         0.0.0.0:*    users:(("systemd-resolve",pid=7,fd=4))"#;
         assert!(!at(resolved, "198.18.0.2:53"));
         let six = "udp   UNCONN 0      0               [::]:53            [::]:*";
         assert!(at(six, "[2001:2::2]:53") && !at(six, "198.18.0.2:53"));

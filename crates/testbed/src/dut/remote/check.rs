@@ -16,18 +16,38 @@ pub(super) struct InterfacePlace<'a> {
 
 /// Refuses an interface that does not exist, is subordinate to another, has addresses or a device on top of it, or carries a default route of any
 /// table or the ssh connection.
-pub(super) fn check(shell: &Shell, place: &InterfacePlace<'_>, interface: &str) -> Result<(), TestbedError> {
-    let InterfacePlace { machine, keys, system } = *place;
-    let refused = |why: String| Err(TestbedError::Other(format!("interface {interface} of {machine} {why}")));
-    let absent = |_: &TestbedError| format!("interface {interface} of {machine} does not exist; name another in {keys}");
-    let described = shell.look(&describe(system, interface)).map_err(|error| error.explained(absent))?;
+pub(super) fn check(
+    shell: &Shell,
+    place: &InterfacePlace<'_>,
+    interface: &str,
+) -> Result<(), TestbedError> {
+    let InterfacePlace {
+        machine,
+        keys,
+        system,
+    } = *place;
+    let refused = |why: String| {
+        Err(TestbedError::Other(format!(
+            "interface {interface} of {machine} {why}"
+        )))
+    };
+    let absent = |_: &TestbedError| {
+        format!("interface {interface} of {machine} does not exist; name another in {keys}")
+    };
+    let described = shell
+        .look(&describe(system, interface))
+        .map_err(|error| error.explained(absent))?;
     if carries_default(shell, system, interface)? {
         return refused(
             "carries the default route: test traffic would reach that machine's own network; use another".to_owned(),
         );
     }
-    if let Some(client) = client(shell)?.filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface)) {
-        return refused(format!("carries the ssh connection from {client} and must not carry test traffic; use another"));
+    if let Some(client) = client(shell)?
+        .filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface))
+    {
+        return refused(format!(
+            "carries the ssh connection from {client} and must not carry test traffic; use another"
+        ));
     }
     if system == System::Linux {
         let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface])?;
@@ -55,28 +75,49 @@ fn describe(system: System, interface: &str) -> Vec<String> {
 
 fn carries_default(shell: &Shell, system: System, interface: &str) -> Result<bool, TestbedError> {
     if system == System::Linux {
-        return Ok(occupied::routes(shell, interface)?.iter().any(RouteOver::is_wide));
+        return Ok(occupied::routes(shell, interface)?
+            .iter()
+            .any(RouteOver::is_wide));
     }
     // The command fails if there is no default route.
-    let route_of = |inet| shell.look(&["route", "-n", "get", inet, "default"]).unwrap_or_default();
-    Ok(["-inet", "-inet6"].into_iter().any(|inet| word_after(&route_of(inet), "interface:") == Some(interface)))
+    let route_of = |inet| {
+        shell
+            .look(&["route", "-n", "get", inet, "default"])
+            .unwrap_or_default()
+    };
+    Ok(["-inet", "-inet6"]
+        .into_iter()
+        .any(|inet| word_after(&route_of(inet), "interface:") == Some(interface)))
 }
 
 /// Returns our address as the machine sees it, or `None` if sshd was not reached over a network.
 fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
     let printed = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
     let address = printed.split_whitespace().next().unwrap_or_default();
-    Ok(address.split('%').next().and_then(|address| address.parse().ok()))
+    Ok(address
+        .split('%')
+        .next()
+        .and_then(|address| address.parse().ok()))
 }
 
 /// Returns the interface through which the machine reaches an address.
 fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
     let address_text = address.to_string();
     let (route, key) = match system {
-        System::Linux => (shell.look(&["ip", "-o", "route", "get", &address_text]).ok()?, "dev"),
+        System::Linux => (
+            shell
+                .look(&["ip", "-o", "route", "get", &address_text])
+                .ok()?,
+            "dev",
+        ),
         _ => {
             let inet = if address.is_ipv4() { "-inet" } else { "-inet6" };
-            (shell.look(&["route", "-n", "get", inet, &address_text]).ok()?, "interface:")
+            (
+                shell
+                    .look(&["route", "-n", "get", inet, &address_text])
+                    .ok()?,
+                "interface:",
+            )
         }
     };
     word_after(&route, key).map(str::to_owned)
@@ -84,9 +125,18 @@ fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
 
 /// Addresses that reach beyond the link, as `ip` and `ifconfig` print them.
 fn addresses(described: &str) -> Vec<&str> {
-    let lines = described.lines().map(str::trim).filter(|line| line.starts_with("inet "));
-    let six = described.lines().map(str::trim).filter(|line| line.starts_with("inet6 ") && !line.starts_with("inet6 fe80:"));
-    lines.chain(six).filter_map(|line| line.split_whitespace().nth(1)).collect()
+    let lines = described
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("inet "));
+    let six = described
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("inet6 ") && !line.starts_with("inet6 fe80:"));
+    lines
+        .chain(six)
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .collect()
 }
 
 #[cfg(test)]
@@ -116,7 +166,16 @@ em1: flags=8863<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500
 
     #[test]
     fn a_route_tells_its_interface() {
-        assert_eq!(word_after("10.9.0.1 dev mgmt src 10.9.0.2 uid 0 \\    cache", "dev"), Some("mgmt"));
-        assert_eq!(word_after("   route to: default\n    gateway: 10.0.0.1\n  interface: em0\n", "interface:"), Some("em0"));
+        assert_eq!(
+            word_after("10.9.0.1 dev mgmt src 10.9.0.2 uid 0 \\    cache", "dev"),
+            Some("mgmt")
+        );
+        assert_eq!(
+            word_after(
+                "   route to: default\n    gateway: 10.0.0.1\n  interface: em0\n",
+                "interface:"
+            ),
+            Some("em0")
+        );
     }
 }

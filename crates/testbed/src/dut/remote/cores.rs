@@ -7,19 +7,28 @@ const FOLDER: &str = "/sys/devices/system/cpu";
 
 /// Returns the cores that are online there, in ascending order.
 pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
-    Ok(core_list(&shell.look(&["cat", &format!("{FOLDER}/online")])?))
+    Ok(core_list(
+        &shell.look(&["cat", &format!("{FOLDER}/online")])?,
+    ))
 }
 
 pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), TestbedError> {
     if wanted as usize <= online.len() {
         return Ok(());
     }
-    let text =
-        format!("the plan requires {wanted} cores for the DUT, but {machine} has only {} online ({online:?})", online.len());
+    let text = format!(
+        "the plan requires {wanted} cores for the DUT, but {machine} has only {} online ({online:?})",
+        online.len()
+    );
     Err(TestbedError::Other(text))
 }
 
-pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+pub(super) fn keep(
+    wanted: u32,
+    machine: &str,
+    shell: &Shell,
+    undo: &Undo,
+) -> Result<(), TestbedError> {
     let online = online(shell)?;
     if !shell.is_rehearsal() {
         check(wanted, &online, machine)?;
@@ -28,11 +37,15 @@ pub(super) fn keep(wanted: u32, machine: &str, shell: &Shell, undo: &Undo) -> Re
         let file = format!("{FOLDER}/cpu{core}/online");
         let refused = |error: &TestbedError| {
             let online = online.len();
-            format!("{machine} cannot take its core {core} offline, but the plan requires only {wanted} of {online}: {error}")
+            format!(
+                "{machine} cannot take its core {core} offline, but the plan requires only {wanted} of {online}: {error}"
+            )
         };
         // Recorded first, because a command may have taken effect even if we did not see it finish.
         undo.by_line(format!("echo 1 > {file}"))?;
-        shell.set(&file, "0").map_err(|error| error.explained(refused))?;
+        shell
+            .set(&file, "0")
+            .map_err(|error| error.explained(refused))?;
     }
     Ok(())
 }
@@ -45,6 +58,9 @@ mod tests {
     fn more_cores_than_the_machine_has_are_refused() {
         assert!(check(2, &[0, 1], "dut").is_ok());
         let error = check(3, &[0, 1], "dut").expect_err("refused").to_string();
-        assert_eq!(error, "the plan requires 3 cores for the DUT, but dut has only 2 online ([0, 1])");
+        assert_eq!(
+            error,
+            "the plan requires 3 cores for the DUT, but dut has only 2 online ([0, 1])"
+        );
     }
 }

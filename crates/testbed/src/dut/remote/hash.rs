@@ -28,7 +28,8 @@ pub(super) fn set(
     }
     let wanted = FLOWS.map(|flow| NicSetting::new(NicKind::HashFields, flow, fields));
     interfaces.iter().try_for_each(|interface| {
-        nic::set_until_undone(shell, interface, &wanted, undo)
-            .map_err(|error| error.explained(|error| format!("`dut-rss-hash` on the machine {name}: {error}")))
+        nic::set_until_undone(shell, interface, &wanted, undo).map_err(|error| {
+            error.explained(|error| format!("`dut-rss-hash` on the machine {name}: {error}"))
+        })
     })
 }

@@ -11,7 +11,10 @@ use std::time::Duration;
 const LINK_LOCALS: [IpNet; 2] = [link_local_of(1), link_local_of(2)];
 
 const fn link_local_of(last: u16) -> IpNet {
-    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last), 64))
+    IpNet::V6(Ipv6Net::new_assert(
+        Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last),
+        64,
+    ))
 }
 
 /// The longest wait for a carrier. Media with autonegotiation take seconds.
@@ -28,11 +31,22 @@ struct RemoteInterface<'a> {
 
 /// Brings both interfaces up with the recipe's addresses and routes. The carrier may only appear once the interface at the other end of the cable
 /// is up.
-pub(super) fn set_up(recipe: &Recipe, interfaces: &[String; 2], shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+pub(super) fn set_up(
+    recipe: &Recipe,
+    interfaces: &[String; 2],
+    shell: &Shell,
+    undo: &Undo,
+) -> Result<(), TestbedError> {
     let links = [&recipe.left, &recipe.right].into_iter().zip(LINK_LOCALS);
     for (interface, (link, link_local)) in interfaces.iter().zip(links) {
         take_up(recipe.system, interface, shell, undo)?;
-        RemoteInterface { system: recipe.system, name: interface, shell, undo }.add_addresses(link, link_local)?;
+        RemoteInterface {
+            system: recipe.system,
+            name: interface,
+            shell,
+            undo,
+        }
+        .add_addresses(link, link_local)?;
     }
     Ok(())
 }
@@ -49,7 +63,9 @@ pub(super) fn wait_for_carriers(
     for (interface, other) in interfaces.iter().zip(others) {
         while !has_carrier(&described(system, interface, shell)?) {
             if wait.is_over() {
-                let text = format!("interface {interface} of {machine} has no carrier: is it cabled to {other}?");
+                let text = format!(
+                    "interface {interface} of {machine} has no carrier: is it cabled to {other}?"
+                );
                 return Err(TestbedError::Other(text));
             }
             wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
@@ -70,8 +86,13 @@ impl CabledTo {
     /// Returns the error that `machine` finds something else, or nothing, where this should be.
     fn not_found(&self, machine: &str, found: Option<&str>, place: &str) -> TestbedError {
         let other = &self.name;
-        let who = found.map_or_else(|| "nobody".to_owned(), |found| format!("{found}, which is not {other},"));
-        TestbedError::Other(format!("{machine} finds {who} with {place}: is it cabled to {other}?"))
+        let who = found.map_or_else(
+            || "nobody".to_owned(),
+            |found| format!("{found}, which is not {other},"),
+        );
+        TestbedError::Other(format!(
+            "{machine} finds {who} with {place}: is it cabled to {other}?"
+        ))
     }
 }
 
@@ -94,8 +115,16 @@ pub(super) fn check_neighbour(
             other => other?,
         };
         let shown = ip_neigh(&["show", "to", &address, "dev", interface])?;
-        let found = shown.split_whitespace().skip_while(|word| *word != "lladdr").nth(1);
-        if found.is_some_and(|found| other.hardware.as_ref().is_none_or(|hardware| hardware == found)) {
+        let found = shown
+            .split_whitespace()
+            .skip_while(|word| *word != "lladdr")
+            .nth(1);
+        if found.is_some_and(|found| {
+            other
+                .hardware
+                .as_ref()
+                .is_none_or(|hardware| hardware == found)
+        }) {
             return Ok(());
         }
         if wait.is_over() {
@@ -108,17 +137,28 @@ pub(super) fn check_neighbour(
 
 /// Returns the hardware address of an interface, or `None` on a system that does not report it as Linux does.
 pub(super) fn hardware_address(interface: &str, shell: &Shell) -> Option<String> {
-    let read = shell.look(&["cat", &format!("/sys/class/net/{interface}/address")]).ok()?;
+    let read = shell
+        .look(&["cat", &format!("/sys/class/net/{interface}/address")])
+        .ok()?;
     Some(read.trim().to_owned()).filter(|address| !address.is_empty())
 }
 
 /// A flag on Linux, a separate line elsewhere. Interfaces without a medium have no such line and need none.
 fn has_carrier(printed: &str) -> bool {
-    let status = printed.lines().find_map(|line| line.trim().strip_prefix("status: "));
-    status.map_or(!printed.contains("NO-CARRIER"), |status| !status.starts_with("no "))
+    let status = printed
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("status: "));
+    status.map_or(!printed.contains("NO-CARRIER"), |status| {
+        !status.starts_with("no ")
+    })
 }
 
-pub(super) fn take_up(system: System, interface: &str, shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
+pub(super) fn take_up(
+    system: System,
+    interface: &str,
+    shell: &Shell,
+    undo: &Undo,
+) -> Result<(), TestbedError> {
     // Recorded first, because a command may have taken effect even if we did not see it finish.
     if !is_up(system, interface, shell)? {
         undo.by_line(system.link(interface, "down"))?;
@@ -139,7 +179,10 @@ fn described(system: System, interface: &str, shell: &Shell) -> Result<String, T
 
 /// Every system prints `<BROADCAST,UP,...>` in the first line.
 fn has_flag_up(printed: &str) -> bool {
-    let flags = printed.lines().next().and_then(|line| line.split_once('<')?.1.split_once('>'));
+    let flags = printed
+        .lines()
+        .next()
+        .and_then(|line| line.split_once('<')?.1.split_once('>'));
     flags.is_some_and(|(flags, _)| flags.split(',').any(|flag| flag == "UP"))
 }
 
@@ -147,9 +190,22 @@ impl RemoteInterface<'_> {
     /// An address that existed before is left alone, so the undo command is recorded after the command, which no stop request interrupts
     /// ([`Shell::run`]).
     fn add_addresses(&self, link: &RecipeLink, wanted: IpNet) -> Result<(), TestbedError> {
-        let link_local = if self.system == System::Linux { self.missing_link_local(link, wanted)? } else { None };
-        let addresses = link.dut.iter().chain(&link_local).map(|address| self.system.address(*address, self.name));
-        let routes = link.routes.iter().filter_map(|route| Some(self.system.route(*route, link.gateway_to(route)?, self.name)));
+        let link_local = if self.system == System::Linux {
+            self.missing_link_local(link, wanted)?
+        } else {
+            None
+        };
+        let addresses = link
+            .dut
+            .iter()
+            .chain(&link_local)
+            .map(|address| self.system.address(*address, self.name));
+        let routes = link.routes.iter().filter_map(|route| {
+            Some(
+                self.system
+                    .route(*route, link.gateway_to(route)?, self.name),
+            )
+        });
         addresses.chain(routes).try_for_each(|[add, remove]| {
             self.shell.line(&add)?;
             self.undo.by_line(remove)
@@ -158,11 +214,17 @@ impl RemoteInterface<'_> {
 
     /// Returns the link-local address to add. Without one, Linux does not solicit neighbours for the traffic it forwards, and some setups do not create
     /// one by themselves.
-    fn missing_link_local(&self, link: &RecipeLink, wanted: IpNet) -> Result<Option<IpNet>, TestbedError> {
+    fn missing_link_local(
+        &self,
+        link: &RecipeLink,
+        wanted: IpNet,
+    ) -> Result<Option<IpNet>, TestbedError> {
         if !link.dut.iter().any(|address| address.addr().is_ipv6()) {
             return Ok(None);
         }
-        let there = self.shell.look(&["ip", "-6", "address", "show", "dev", self.name, "scope", "link"])?;
+        let there = self.shell.look(&[
+            "ip", "-6", "address", "show", "dev", self.name, "scope", "link",
+        ])?;
         Ok(there.trim().is_empty().then_some(wanted))
     }
 }
@@ -173,17 +235,31 @@ mod tests {
 
     #[test]
     fn a_link_without_a_carrier_says_so_in_its_own_way() {
-        assert!(!has_carrier("3: eth1: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state DOWN"));
-        assert!(has_carrier("3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP"));
-        assert!(!has_carrier("em1: flags=8802<BROADCAST,UP> mtu 1500\n\tstatus: no carrier\n"));
-        assert!(has_carrier("em1: flags=8843<UP,BROADCAST> mtu 1500\n\tmedia: Ethernet autoselect\n\tstatus: active\n"));
+        assert!(!has_carrier(
+            "3: eth1: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state DOWN"
+        ));
+        assert!(has_carrier(
+            "3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP"
+        ));
+        assert!(!has_carrier(
+            "em1: flags=8802<BROADCAST,UP> mtu 1500\n\tstatus: no carrier\n"
+        ));
+        assert!(has_carrier(
+            "em1: flags=8843<UP,BROADCAST> mtu 1500\n\tmedia: Ethernet autoselect\n\tstatus: active\n"
+        ));
     }
 
     #[test]
     fn a_link_that_is_up_says_so_in_its_flags() {
-        assert!(has_flag_up("3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state DOWN"));
-        assert!(!has_flag_up("3: eth1: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state UP"));
-        assert!(has_flag_up("em1: flags=8863<UP,BROADCAST,RUNNING> metric 0 mtu 1500"));
+        assert!(has_flag_up(
+            "3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state DOWN"
+        ));
+        assert!(!has_flag_up(
+            "3: eth1: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state UP"
+        ));
+        assert!(has_flag_up(
+            "em1: flags=8863<UP,BROADCAST,RUNNING> metric 0 mtu 1500"
+        ));
         assert!(!has_flag_up("em1: flags=8862<BROADCAST,SIMPLEX> metric 0"));
     }
 }

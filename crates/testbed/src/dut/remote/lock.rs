@@ -60,14 +60,32 @@ impl MachineLock {
     ///
     /// # Errors
     /// The machine cannot be reached, or its files cannot be written.
-    pub fn take(machine: &Remote, holder: &str, shell: &Shell) -> Result<LockAttempt, TestbedError> {
+    pub fn take(
+        machine: &Remote,
+        holder: &str,
+        shell: &Shell,
+    ) -> Result<LockAttempt, TestbedError> {
         let remote = machine.reach(shell.context())?;
         let name = remote.destination().to_owned();
-        let mut session = remote.start(SCRIPT, &[holder.to_owned(), ANSWER.to_owned()], Stdio::piped())?;
+        let mut session = remote.start(
+            SCRIPT,
+            &[holder.to_owned(), ANSWER.to_owned()],
+            Stdio::piped(),
+        )?;
         let of_line = |line: &str| line.strip_prefix(ANSWER).map(str::to_owned);
-        let answer = first_answer(&mut session, shell.context(), &|| format!("the lock of {name}"), of_line);
-        let lock = Self { session, _remote: remote };
-        let answer = answer?.ok_or_else(|| refusal::lost(&name, "no answer about its lock (files in /run/sixbench)"))?;
+        let answer = first_answer(
+            &mut session,
+            shell.context(),
+            &|| format!("the lock of {name}"),
+            of_line,
+        );
+        let lock = Self {
+            session,
+            _remote: remote,
+        };
+        let answer = answer?.ok_or_else(|| {
+            refusal::lost(&name, "no answer about its lock (files in /run/sixbench)")
+        })?;
         Ok(match answer.split_once(' ').unwrap_or((&answer, "")) {
             ("held", by) => LockAttempt::Held(by.to_owned()),
             ("taken", _) => LockAttempt::Taken(lock),

@@ -19,7 +19,10 @@ impl RemoteMachine {
     /// By the name ssh knows it by; `config` is read instead of the usual ssh_config. `interfaces` are cabled to the tester's left and
     /// right. Nothing is opened yet: in a rehearsal it can be used as it is.
     pub fn new(destination: &str, config: Option<&SshConfig>, interfaces: [String; 2]) -> Self {
-        Self { remote: Remote::new(destination, config), interfaces }
+        Self {
+            remote: Remote::new(destination, config),
+            interfaces,
+        }
     }
 
     /// Returns the file that ssh reads in place of its usual configuration.
@@ -29,17 +32,31 @@ impl RemoteMachine {
 
     /// Opens the connection. See [`Remote::reach`] for its errors.
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
-        Ok(Self { remote: self.remote.reach(shell.context())?, ..self.clone() })
+        Ok(Self {
+            remote: self.remote.reach(shell.context())?,
+            ..self.clone()
+        })
     }
 
     /// Refuses, before anything is touched there, configurations that cannot work: another operating system, interfaces in use, or missing programs
     /// or cores.
-    pub fn check(&self, recipe: &Recipe, wanted_cores: Option<u32>, shell: &Shell) -> Result<(), TestbedError> {
+    pub fn check(
+        &self,
+        recipe: &Recipe,
+        wanted_cores: Option<u32>,
+        shell: &Shell,
+    ) -> Result<(), TestbedError> {
         let (shell, name) = (self.shell(shell), self.remote.destination());
         check_recipe(recipe, name)?;
         check_system(recipe, &shell, name)?;
-        let place = InterfacePlace { machine: name, keys: "[testbed] (dut-left, dut-right)", system: recipe.system };
-        self.interfaces.iter().try_for_each(|interface| check::check(&shell, &place, interface))?;
+        let place = InterfacePlace {
+            machine: name,
+            keys: "[testbed] (dut-left, dut-right)",
+            system: recipe.system,
+        };
+        self.interfaces
+            .iter()
+            .try_for_each(|interface| check::check(&shell, &place, interface))?;
         check_programs(recipe, &shell, name)?;
         check_modules(recipe, &shell, name)?;
         match wanted_cores {
@@ -69,7 +86,10 @@ impl RemoteMachine {
 
     /// Returns the number of cores that the device of a recipe may use here, or `None` for all.
     pub(super) fn cores_of(&self, recipe: &Recipe, limits: &CoreLimits) -> Option<u32> {
-        limits.of_device([recipe.name.split('@').next().unwrap_or_default(), self.name()])
+        limits.of_device([
+            recipe.name.split('@').next().unwrap_or_default(),
+            self.name(),
+        ])
     }
 
     pub(super) fn shell(&self, shell: &Shell) -> Shell {
@@ -82,16 +102,24 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
     let name = &recipe.name;
     let text = match recipe.host {
         DeviceHost::Memif => {
-            format!("{name} runs at links in shared memory, which do not reach {machine}: name another recipe")
+            format!(
+                "{name} runs at links in shared memory, which do not reach {machine}: name another recipe"
+            )
         }
         _ if recipe.is_bare_wire() => {
-            format!("{name} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out")
+            format!(
+                "{name} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out"
+            )
         }
         _ if !recipe.built.is_empty() => {
-            format!("{name} runs what the lab of this machine has, which {machine} has not: name another recipe")
+            format!(
+                "{name} runs what the lab of this machine has, which {machine} has not: name another recipe"
+            )
         }
         DeviceHost::Manual => {
-            format!("{name} is set up by hand: leave `host = \"ssh:{machine}\"` out of [testbed], or name another recipe")
+            format!(
+                "{name} is set up by hand: leave `host = \"ssh:{machine}\"` out of [testbed], or name another recipe"
+            )
         }
         DeviceHost::Netns | DeviceHost::Lab => return Ok(()),
     };
@@ -99,25 +127,45 @@ fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
 }
 
 fn check_system(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    let (runs, wanted, name) = (shell.look(&["uname", "-s"])?, recipe.system.title(), &recipe.name);
+    let (runs, wanted, name) = (
+        shell.look(&["uname", "-s"])?,
+        recipe.system.title(),
+        &recipe.name,
+    );
     let runs = runs.trim();
-    let text = || format!("{name} is a recipe for {wanted}, but {machine} runs {runs}: name another recipe or machine");
-    if runs == wanted { Ok(()) } else { Err(TestbedError::Other(text())) }
+    let text = || {
+        format!(
+            "{name} is a recipe for {wanted}, but {machine} runs {runs}: name another recipe or machine"
+        )
+    };
+    if runs == wanted {
+        Ok(())
+    } else {
+        Err(TestbedError::Other(text()))
+    }
 }
 
 fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    recipe.needs.iter().try_for_each(|need| match shell.require(&need.program) {
-        Err(TestbedError::Missing { program, .. }) => {
-            Err(TestbedError::Missing { program, cure: Some(format!("on {machine}: {}", need.cure())) })
-        }
-        other => other,
-    })
+    recipe
+        .needs
+        .iter()
+        .try_for_each(|need| match shell.require(&need.program) {
+            Err(TestbedError::Missing { program, .. }) => Err(TestbedError::Missing {
+                program,
+                cure: Some(format!("on {machine}: {}", need.cure())),
+            }),
+            other => other,
+        })
 }
 
 /// Refuses a machine whose kernel has no Jool, or not the module that the device needs. Linux's own modules are not checked, because they may be
 /// built into a kernel without a list of them. Jool's never are.
 fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    let mut modules = recipe.modules.iter().chain(&recipe.kernel_modules).filter(|module| module.starts_with("jool"));
+    let mut modules = recipe
+        .modules
+        .iter()
+        .chain(&recipe.kernel_modules)
+        .filter(|module| module.starts_with("jool"));
     modules.try_for_each(|module| {
         let look = format!("test -d /sys/module/{module} || modprobe -n -q {module} || echo no");
         let (device, source, is_there) = (&recipe.name, &recipe.source, shell.look(&["sh", "-c", &look])?.trim().is_empty());
@@ -142,30 +190,58 @@ pub(in crate::dut) fn prepare(
     if !shell.is_rehearsal() {
         machine.check(recipe, wanted_cores, &here)?;
     }
-    shell.transcript().comment(&format!("the machine {name}, over ssh"));
+    shell
+        .transcript()
+        .comment(&format!("the machine {name}, over ssh"));
     let undo = Undo::open(&machine.remote, &here)?;
     if let Some(wanted) = wanted_cores {
         cores::keep(wanted, name, &shell, &undo)?;
     }
     if let Some(fields) = &options.rss_hash {
-        hash::set(fields, machine.name(), &machine.interfaces, recipe, &shell, &undo)?;
+        hash::set(
+            fields,
+            machine.name(),
+            &machine.interfaces,
+            recipe,
+            &shell,
+            &undo,
+        )?;
     }
     if recipe.system == System::Linux {
         sysctls::forward(recipe, &machine.interfaces, &shell, &undo)?;
-        if recipe.state.as_ref().is_some_and(tracking::is_of_the_machine) {
+        if recipe
+            .state
+            .as_ref()
+            .is_some_and(tracking::is_of_the_machine)
+        {
             tracking::exempt(&shell, &undo)?;
         }
     }
     links::set_up(recipe, &machine.interfaces, &shell, &undo)?;
     let threads = threads(&shell);
-    let context = ExecContext { shell, name: directory.to_owned(), cores: vec![], undo: Some(undo) };
-    let vars = TemplateVars { threads, links: Some(machine.interfaces.clone()), ..context.vars() };
+    let context = ExecContext {
+        shell,
+        name: directory.to_owned(),
+        cores: vec![],
+        undo: Some(undo),
+    };
+    let vars = TemplateVars {
+        threads,
+        links: Some(machine.interfaces.clone()),
+        ..context.vars()
+    };
     Ok((context, vars))
 }
 
 /// Writes the machine-wide sysctls that a stateful device needs.
-pub(in crate::dut) fn write_sysctls(recipe: &Recipe, context: &ExecContext, vars: &TemplateVars) -> Result<(), TestbedError> {
-    let Some(undo) = &context.undo else { return Ok(()) };
+pub(in crate::dut) fn write_sysctls(
+    recipe: &Recipe,
+    context: &ExecContext,
+    vars: &TemplateVars,
+) -> Result<(), TestbedError> {
+    let Some(undo) = &context.undo else {
+        return Ok(());
+    };
     let mut all = recipe.state.iter().flat_map(|state| vars.sysctls(state));
     all.try_for_each(|(file, value)| sysctls::write(&file, &value, &context.shell, undo))
 }
@@ -173,6 +249,8 @@ pub(in crate::dut) fn write_sysctls(recipe: &Recipe, context: &ExecContext, vars
 /// Returns one thread per online core.
 fn threads(shell: &Shell) -> usize {
     // POSIX leaves this name to the system, so it may be unknown.
-    let printed = shell.look(&["getconf", "_NPROCESSORS_ONLN"]).unwrap_or_default();
+    let printed = shell
+        .look(&["getconf", "_NPROCESSORS_ONLN"])
+        .unwrap_or_default();
     printed.trim().parse().unwrap_or(1).max(1)
 }

@@ -25,7 +25,9 @@ pub fn check_machines(
     check_distinct(machines, shell)?;
     check_names(machines, recipe, cores)?;
     let mut pairs = machines.iter().zip(recipe.devices());
-    pairs.try_for_each(|(machine, device)| machine.check(device, machine.cores_of(device, cores), shell))
+    pairs.try_for_each(|(machine, device)| {
+        machine.check(device, machine.cores_of(device, cores), shell)
+    })
 }
 
 /// Returns sentences for the report about where each device runs and how it is cabled.
@@ -37,14 +39,20 @@ pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<St
         )];
     }
     let sentence = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
-        let ([left, right], [to_left, to_right]) = (machine.interfaces(), neighbours(machines, index));
+        let ([left, right], [to_left, to_right]) =
+            (machine.interfaces(), neighbours(machines, index));
         let (device, machine) = (&device.name, machine.name());
         format!(
             "the device {device} is the machine {machine}, set up over ssh by its recipe; its interface {left} is cabled to {to_left}, and \
              {right} to {to_right}"
         )
     };
-    machines.iter().zip(recipe.devices()).enumerate().map(sentence).collect()
+    machines
+        .iter()
+        .zip(recipe.devices())
+        .enumerate()
+        .map(sentence)
+        .collect()
 }
 
 /// Prepares each machine for its device and returns the places from left to right. `run` distinguishes several devices of one process.
@@ -60,10 +68,25 @@ pub(in crate::dut) fn prepare(
 ) -> Result<Vec<(ExecContext, TemplateVars)>, TestbedError> {
     check_count(machines, recipe)?;
     let prepare = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
-        let place = if machines.len() == 1 { "ssh".to_owned() } else { format!("ssh{}", index + 1) };
-        machine::prepare(device, machine, &namespace::name(run, &place), options, shell)
+        let place = if machines.len() == 1 {
+            "ssh".to_owned()
+        } else {
+            format!("ssh{}", index + 1)
+        };
+        machine::prepare(
+            device,
+            machine,
+            &namespace::name(run, &place),
+            options,
+            shell,
+        )
     };
-    let prepared = machines.iter().zip(recipe.devices()).enumerate().map(prepare).collect::<Result<Vec<_>, _>>()?;
+    let prepared = machines
+        .iter()
+        .zip(recipe.devices())
+        .enumerate()
+        .map(prepare)
+        .collect::<Result<Vec<_>, _>>()?;
     if !shell.is_rehearsal() {
         check_links(machines, recipe.devices(), shell)?;
     }
@@ -84,7 +107,11 @@ fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), Testbe
         (machines, devices) => {
             let names: Vec<&str> = machines.iter().map(RemoteMachine::name).collect();
             let (count, names) = (machines.len(), names.join(", "));
-            let is = if devices == 1 { "is one device".to_owned() } else { format!("consists of {devices} devices") };
+            let is = if devices == 1 {
+                "is one device".to_owned()
+            } else {
+                format!("consists of {devices} devices")
+            };
             format!(
                 "{name} {is}, but `host` names {count} machines in a row ({names}): name a recipe of {count} devices in a row"
             )
@@ -94,13 +121,29 @@ fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), Testbe
 }
 
 /// Refuses a number of cores for a device that is not in the row.
-fn check_names(machines: &[RemoteMachine], recipe: &Recipe, cores: &CoreLimits) -> Result<(), TestbedError> {
-    let devices = recipe.devices().iter().map(|device| device.name.split('@').next().unwrap_or_default());
-    let known: Vec<&str> = machines.iter().map(RemoteMachine::name).chain(devices).collect();
-    cores.devices().find(|name| !known.contains(name)).map_or(Ok(()), |name| {
-        let (recipe, known) = (&recipe.name, known.join(", "));
-        Err(TestbedError::Other(format!("`cores` names {name}, which is neither a machine nor a device of {recipe}: {known}")))
-    })
+fn check_names(
+    machines: &[RemoteMachine],
+    recipe: &Recipe,
+    cores: &CoreLimits,
+) -> Result<(), TestbedError> {
+    let devices = recipe
+        .devices()
+        .iter()
+        .map(|device| device.name.split('@').next().unwrap_or_default());
+    let known: Vec<&str> = machines
+        .iter()
+        .map(RemoteMachine::name)
+        .chain(devices)
+        .collect();
+    cores
+        .devices()
+        .find(|name| !known.contains(name))
+        .map_or(Ok(()), |name| {
+            let (recipe, known) = (&recipe.name, known.join(", "));
+            Err(TestbedError::Other(format!(
+                "`cores` names {name}, which is neither a machine nor a device of {recipe}: {known}"
+            )))
+        })
 }
 
 /// Refuses two names of the same machine, because changes for one device would also affect the other.
@@ -110,10 +153,18 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
     let mut seen: Vec<(&str, String)> = Vec::new();
     for machine in machines.iter().filter(|_| machines.len() > 1) {
         // Systems without these files are distinguished by name only.
-        let identity = machine.shell(shell).look(&["sh", "-c", identity]).unwrap_or_default();
-        if let Some((other, _)) = seen.iter().find(|(_, other)| !identity.is_empty() && *other == identity) {
-            let text =
-                format!("{other} and {} are one machine: each device of a row needs a machine of its own", machine.name());
+        let identity = machine
+            .shell(shell)
+            .look(&["sh", "-c", identity])
+            .unwrap_or_default();
+        if let Some((other, _)) = seen
+            .iter()
+            .find(|(_, other)| !identity.is_empty() && *other == identity)
+        {
+            let text = format!(
+                "{other} and {} are one machine: each device of a row needs a machine of its own",
+                machine.name()
+            );
             return Err(TestbedError::Other(text));
         }
         seen.push((machine.name(), identity));
@@ -122,28 +173,54 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
 }
 
 /// Waits for the carriers of all links, then until each machine resolves the next one.
-fn check_links(machines: &[RemoteMachine], devices: &[Recipe], shell: &Shell) -> Result<(), TestbedError> {
+fn check_links(
+    machines: &[RemoteMachine],
+    devices: &[Recipe],
+    shell: &Shell,
+) -> Result<(), TestbedError> {
     for (index, (machine, device)) in machines.iter().zip(devices).enumerate() {
         let (interfaces, others) = (machine.interfaces(), neighbours(machines, index));
-        links::wait_for_carriers(device.system, interfaces, &others, machine.name(), &machine.shell(shell))?;
+        links::wait_for_carriers(
+            device.system,
+            interfaces,
+            &others,
+            machine.name(),
+            &machine.shell(shell),
+        )?;
     }
-    for (pair, device) in machines.windows(2).zip(devices).filter(|(_, device)| device.system == System::Linux) {
+    for (pair, device) in machines
+        .windows(2)
+        .zip(devices)
+        .filter(|(_, device)| device.system == System::Linux)
+    {
         check_link(&pair[0], &pair[1], device, shell)?;
     }
     Ok(())
 }
 
 /// Checks that a machine with this device resolves the next one in the row on its right interface.
-fn check_link(machine: &RemoteMachine, next: &RemoteMachine, device: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
+fn check_link(
+    machine: &RemoteMachine,
+    next: &RemoteMachine,
+    device: &Recipe,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
     let ([_, interface], [far, _]) = (machine.interfaces(), next.interfaces());
     let hardware = links::hardware_address(far, &next.shell(shell));
-    let other = CabledTo { name: format!("{far} of {}", next.name()), hardware };
+    let other = CabledTo {
+        name: format!("{far} of {}", next.name()),
+        hardware,
+    };
     // In the recipe of a single device, the tester has the addresses of its neighbour.
-    device
-        .right
-        .tester
-        .iter()
-        .try_for_each(|address| links::check_neighbour(*address, interface, &other, machine.name(), &machine.shell(shell)))
+    device.right.tester.iter().try_for_each(|address| {
+        links::check_neighbour(
+            *address,
+            interface,
+            &other,
+            machine.name(),
+            &machine.shell(shell),
+        )
+    })
 }
 
 /// Returns descriptions of what the left and the right interface of a machine in the row are cabled to.
@@ -152,8 +229,14 @@ fn neighbours(machines: &[RemoteMachine], index: usize) -> [String; 2] {
         1 => "an interface of ours that is up".to_owned(),
         _ => format!("the tester's {side} one"),
     };
-    let of = |machine: &RemoteMachine, end: usize| format!("{} of {}", machine.interfaces()[end], machine.name());
-    let left = index.checked_sub(1).map_or_else(|| tester("left"), |before| of(&machines[before], 1));
-    let right = machines.get(index + 1).map_or_else(|| tester("right"), |next| of(next, 0));
+    let of = |machine: &RemoteMachine, end: usize| {
+        format!("{} of {}", machine.interfaces()[end], machine.name())
+    };
+    let left = index
+        .checked_sub(1)
+        .map_or_else(|| tester("left"), |before| of(&machines[before], 1));
+    let right = machines
+        .get(index + 1)
+        .map_or_else(|| tester("right"), |next| of(next, 0));
     [left, right]
 }

@@ -10,7 +10,9 @@ const TABLE: &str = "sixbench-ssh";
 /// Returns true if the device's connections are in the machine's own table. Jool has its own table, and a MAP-T CE that of a namespace.
 pub(super) fn is_of_the_machine(state: &StateSection) -> bool {
     let commands = state.count.iter().chain(&state.flush);
-    commands.into_iter().any(|command| command.run.split_whitespace().next() == Some("conntrack"))
+    commands
+        .into_iter()
+        .any(|command| command.run.split_whitespace().next() == Some("conntrack"))
 }
 
 /// Exempts the connection through which `shell` runs its commands from tracking.
@@ -21,15 +23,22 @@ pub(super) fn exempt(shell: &Shell, undo: &Undo) -> Result<(), TestbedError> {
     let asked = shell.look(&["sh", "-c", "echo $SSH_CONNECTION"])?;
     let ends: Vec<&str> = asked.split_whitespace().collect();
     let [client, client_port, server, server_port] = ends[..] else {
-        shell.transcript().comment("the ssh connection is left untracked, by nft");
+        shell
+            .transcript()
+            .comment("the ssh connection is left untracked, by nft");
         return Ok(());
     };
     let family = if client.contains(':') { "ip6" } else { "ip" };
     shell.run(&["nft", "add", "table", "inet", TABLE])?;
     undo.by_line(format!("nft delete table inet {TABLE}"))?;
-    let ways = [("prerouting", "saddr", "daddr", "sport", "dport"), ("output", "daddr", "saddr", "dport", "sport")];
+    let ways = [
+        ("prerouting", "saddr", "daddr", "sport", "dport"),
+        ("output", "daddr", "saddr", "dport", "sport"),
+    ];
     for (hook, of_client, of_server, client_end, server_end) in ways {
-        shell.line(&format!("nft add chain inet {TABLE} {hook} {{ type filter hook {hook} priority raw ; }}"))?;
+        shell.line(&format!(
+            "nft add chain inet {TABLE} {hook} {{ type filter hook {hook} priority raw ; }}"
+        ))?;
         shell.line(&format!(
             "nft add rule inet {TABLE} {hook} {family} {of_client} {client} {family} {of_server} {server} tcp {client_end} \
              {client_port} tcp {server_end} {server_port} notrack"

@@ -29,7 +29,11 @@ impl Eq for SshConfig {}
 impl SshConfig {
     /// The configuration in a file, which is not read yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Contents { path: path.into(), text: OnceLock::new(), directory: Mutex::default() }))
+        Self(Arc::new(Contents {
+            path: path.into(),
+            text: OnceLock::new(),
+            directory: Mutex::default(),
+        }))
     }
 
     /// Returns the path by which it was named.
@@ -52,28 +56,43 @@ impl SshConfig {
 
     /// Returns the path of the copy, which is made when this is called first.
     pub(super) fn copy(&self) -> Result<PathBuf, TestbedError> {
-        let text = self.text().map_err(TestbedError::file("read", self.path()))?;
+        let text = self
+            .text()
+            .map_err(TestbedError::file("read", self.path()))?;
         let mut directory = self.directory();
         if directory.is_none() {
             let made = directory.insert(make_directory()?).join(COPY);
             std::fs::write(&made, text).map_err(TestbedError::file("write", &made))?;
         }
-        Ok(directory.iter().map(|directory| directory.join(COPY)).collect())
+        Ok(directory
+            .iter()
+            .map(|directory| directory.join(COPY))
+            .collect())
     }
 
     /// Returns the path of what ssh reads now: the copy, or the file itself before there is one.
     pub(super) fn in_use(&self) -> PathBuf {
-        self.directory().as_ref().map_or_else(|| self.path().to_owned(), |directory| directory.join(COPY))
+        self.directory()
+            .as_ref()
+            .map_or_else(|| self.path().to_owned(), |directory| directory.join(COPY))
     }
 
     fn directory(&self) -> MutexGuard<'_, Option<PathBuf>> {
-        self.0.directory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .directory
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Contents {
     fn drop(&mut self) {
-        if let Some(directory) = self.directory.get_mut().ok().and_then(|directory| directory.take()) {
+        if let Some(directory) = self
+            .directory
+            .get_mut()
+            .ok()
+            .and_then(|directory| directory.take())
+        {
             let _ = std::fs::remove_file(directory.join(COPY));
             let _ = std::fs::remove_dir(directory);
         }
@@ -90,13 +109,29 @@ mod tests {
         let path = std::env::temp_dir().join(format!("sixbench-config-{}", std::process::id()));
         std::fs::write(&path, "Host dut\n").expect("a file");
         let config = SshConfig::new(&path);
-        assert_eq!((config.text().expect("a text"), config.in_use()), ("Host dut\n", path.clone()));
+        assert_eq!(
+            (config.text().expect("a text"), config.in_use()),
+            ("Host dut\n", path.clone())
+        );
         std::fs::write(&path, "Host dut\n  ProxyCommand touch /x\n").expect("a file");
         let copy = config.clone().copy().expect("a copy");
-        assert_eq!(std::fs::read_to_string(&copy).expect("the copy"), "Host dut\n");
-        assert_eq!((config.in_use(), config.copy().expect("the same")), (copy.clone(), copy.clone()));
+        assert_eq!(
+            std::fs::read_to_string(&copy).expect("the copy"),
+            "Host dut\n"
+        );
+        assert_eq!(
+            (config.in_use(), config.copy().expect("the same")),
+            (copy.clone(), copy.clone())
+        );
         let directory = copy.parent().expect("a directory").to_owned();
-        assert_eq!(std::fs::metadata(&directory).expect("made").permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            std::fs::metadata(&directory)
+                .expect("made")
+                .permissions()
+                .mode()
+                & 0o777,
+            0o700
+        );
         drop(config);
         assert!(!directory.exists(), "it goes with the last clone");
         std::fs::remove_file(path).expect("removed");

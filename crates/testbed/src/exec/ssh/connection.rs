@@ -24,28 +24,48 @@ pub(super) struct SshConnection {
 }
 
 impl SshConnection {
-    pub(super) fn open(destination: &Destination, context: &WaitContext) -> Result<Self, TestbedError> {
+    pub(super) fn open(
+        destination: &Destination,
+        context: &WaitContext,
+    ) -> Result<Self, TestbedError> {
         let directory = make_directory()?;
         let control = ["-M".to_owned(), "-S".to_owned(), socket(&directory)].to_vec();
         let words = destination.ssh(control, &format!("echo {READY}; exec cat >/dev/null"), &[]);
         let mut command = command(&words.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let master = command.spawn().map_err(|error| missing("ssh", &error));
-        let mut connection = Self { master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?, directory };
+        let mut connection = Self {
+            master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?,
+            directory,
+        };
         connection.wait_until_ready(destination, context)?;
         Ok(connection)
     }
 
     pub(super) fn options(&self) -> [String; 4] {
-        ["-S".to_owned(), socket(&self.directory), "-o".to_owned(), "ControlMaster=no".to_owned()]
+        [
+            "-S".to_owned(),
+            socket(&self.directory),
+            "-o".to_owned(),
+            "ControlMaster=no".to_owned(),
+        ]
     }
 
-    fn wait_until_ready(&mut self, destination: &Destination, context: &WaitContext) -> Result<(), TestbedError> {
+    fn wait_until_ready(
+        &mut self,
+        destination: &Destination,
+        context: &WaitContext,
+    ) -> Result<(), TestbedError> {
         let said = self.master.stderr.take().map(chunks);
         let is_ready = self.master.stdout.take().map(answered);
         let what = || format!("a session on {}", destination.name);
         let mut wait = context.wait(TIMEOUT, Duration::ZERO);
-        let answer = is_ready.map(|is_ready| wait.receive(&is_ready, &what)).transpose();
+        let answer = is_ready
+            .map(|is_ready| wait.receive(&is_ready, &what))
+            .transpose();
         // After a stop request, the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),

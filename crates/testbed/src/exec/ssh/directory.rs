@@ -44,11 +44,19 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let directory = make_directory().expect("a directory");
         assert_eq!(owner(&directory), Some(std::process::id()));
-        assert_eq!(std::fs::metadata(&directory).expect("made").permissions().mode() & 0o777, 0o700);
+        assert_eq!(
+            std::fs::metadata(&directory)
+                .expect("made")
+                .permissions()
+                .mode()
+                & 0o777,
+            0o700
+        );
         sweep([directory.clone()].into_iter());
         assert!(directory.exists(), "its process lives");
         // No process has this number.
-        let left = std::env::temp_dir().join(format!("sb-{}.{}-ssh-0", u32::MAX, std::process::id()));
+        let left =
+            std::env::temp_dir().join(format!("sb-{}.{}-ssh-0", u32::MAX, std::process::id()));
         std::fs::create_dir(&left).expect("a directory");
         std::fs::write(left.join(COPY), "Host dut\n").expect("a file");
         sweep([left.clone()].into_iter());

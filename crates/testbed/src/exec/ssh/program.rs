@@ -25,15 +25,28 @@ impl RemoteProgram {
     ///
     /// # Errors
     /// The machine cannot be reached as root. Only the program's output shows whether it runs.
-    pub fn start(remote: &Remote, shell: &Shell, words: &[String], time_to_end: Duration) -> Result<Self, TestbedError> {
+    pub fn start(
+        remote: &Remote,
+        shell: &Shell,
+        words: &[String],
+        time_to_end: Duration,
+    ) -> Result<Self, TestbedError> {
         let remote = remote.reach(shell.context())?;
         let ssh = remote.start(SCRIPT, words, Stdio::piped())?;
-        Ok(Self { ssh, remote, time_to_end })
+        Ok(Self {
+            ssh,
+            remote,
+            time_to_end,
+        })
     }
 
     /// Returns its standard input, output and error, once only.
     pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
-        Some((self.ssh.stdin.take()?, self.ssh.stdout.take()?, self.ssh.stderr.take()?))
+        Some((
+            self.ssh.stdin.take()?,
+            self.ssh.stdout.take()?,
+            self.ssh.stderr.take()?,
+        ))
     }
 
     /// Runs another program there over the same connection, and returns its output.
@@ -41,7 +54,8 @@ impl RemoteProgram {
     /// # Errors
     /// The program is not installed, failed, or does not end; the connection is lost; or a stop was requested.
     pub fn ask(&self, shell: &Shell, words: &[String]) -> Result<String, TestbedError> {
-        self.remote.capture(words, None, ANSWER_TIMEOUT, shell.context())
+        self.remote
+            .capture(words, None, ANSWER_TIMEOUT, shell.context())
     }
 }
 

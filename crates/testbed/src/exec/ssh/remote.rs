@@ -3,7 +3,8 @@
 use super::{Destination, SshConfig, SshConnection, refusal};
 use crate::exec::advised::scp;
 use crate::exec::{
-    ProgramCommand, TestbedError, WaitContext, command, command_line, failed, feed, given_up, missing, quoted, wait,
+    ProgramCommand, TestbedError, WaitContext, command, command_line, failed, feed, given_up,
+    missing, quoted, wait,
 };
 use std::fs::File;
 use std::path::Path;
@@ -45,7 +46,10 @@ impl Remote {
     /// A machine by the name ssh knows it by, a `Host` of ssh_config or `user@host`; `config` is read instead of the usual ssh_config.
     /// Nothing is opened yet.
     pub fn new(destination: &str, config: Option<&SshConfig>) -> Self {
-        Self { destination: Destination::new(destination, config), connection: None }
+        Self {
+            destination: Destination::new(destination, config),
+            connection: None,
+        }
     }
 
     /// The file that ssh reads in place of its usual configuration.
@@ -70,8 +74,16 @@ impl Remote {
     /// error comes with advice.
     pub(crate) fn reach(&self, context: &WaitContext) -> Result<Self, TestbedError> {
         let connection = Some(Arc::new(SshConnection::open(&self.destination, context)?));
-        let reached = Self { connection, ..self.clone() };
-        let user = reached.capture(&["id", "-u"].map(str::to_owned), None, Duration::from_secs(30), context)?;
+        let reached = Self {
+            connection,
+            ..self.clone()
+        };
+        let user = reached.capture(
+            &["id", "-u"].map(str::to_owned),
+            None,
+            Duration::from_secs(30),
+            context,
+        )?;
         if user.trim() != "0" {
             let text = format!(
                 "{}: the user is not root there, but only root can change addresses; log in as root (root@HOST, or `User root` in ssh_config)",
@@ -105,10 +117,19 @@ impl Remote {
         timeout: Duration,
         context: &WaitContext,
     ) -> Result<String, TestbedError> {
-        let mut child = self.start(&quoted(words), &[], if input.is_some() { Stdio::piped() } else { Stdio::null() })?;
+        let mut child = self.start(
+            &quoted(words),
+            &[],
+            if input.is_some() {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            },
+        )?;
         feed(&mut child, input.unwrap_or_default());
         let shown = self.destination.words(words);
-        let output = wait(child, timeout, context, &|| command_line(&shown)).map_err(|why| given_up(&shown, why))?;
+        let output = wait(child, timeout, context, &|| command_line(&shown))
+            .map_err(|why| given_up(&shown, why))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -122,7 +143,10 @@ impl Remote {
     pub(crate) fn check_answers(&self, context: &WaitContext) -> Result<(), TestbedError> {
         let silent = |error: &TestbedError| match error {
             TestbedError::Failed { status, .. } => {
-                let why = format!("it did not answer within {} s ({status})", ANSWER_TIMEOUT.as_secs());
+                let why = format!(
+                    "it did not answer within {} s ({status})",
+                    ANSWER_TIMEOUT.as_secs()
+                );
                 refusal::lost(self.destination(), &why).to_string()
             }
             other => other.to_string(),
@@ -139,46 +163,87 @@ impl Remote {
             Some(OF_SSH) if refusal::is_of_ssh(&said) => refusal::lost(self.destination(), &said),
             _ => {
                 let printed = format!("{said}{}", String::from_utf8_lossy(&output.stdout));
-                failed(&self.destination.words(words), &output.status.to_string(), &printed)
+                failed(
+                    &self.destination.words(words),
+                    &output.status.to_string(),
+                    &printed,
+                )
             }
         }
     }
 
     fn not_installed(&self, program: &str) -> TestbedError {
-        TestbedError::Missing { program: program.to_owned(), cure: Some(format!("install it on {}", self.destination())) }
+        TestbedError::Missing {
+            program: program.to_owned(),
+            cure: Some(format!("install it on {}", self.destination())),
+        }
     }
 
     pub(crate) fn require(&self, program: &str, context: &WaitContext) -> Result<(), TestbedError> {
-        let asked = self.capture(&["command", "-v", program].map(str::to_owned), None, Duration::from_secs(30), context);
+        let asked = self.capture(
+            &["command", "-v", program].map(str::to_owned),
+            None,
+            Duration::from_secs(30),
+            context,
+        );
         match asked {
             // Any failure counts: this shell would not be able to run a program of that name.
-            Err(TestbedError::Failed { .. } | TestbedError::Missing { .. }) => Err(self.not_installed(program)),
+            Err(TestbedError::Failed { .. } | TestbedError::Missing { .. }) => {
+                Err(self.not_installed(program))
+            }
             other => other.map(drop),
         }
     }
 
-    pub(crate) fn write(&self, path: &Path, content: &str, context: &WaitContext) -> Result<(), TestbedError> {
+    pub(crate) fn write(
+        &self,
+        path: &Path,
+        content: &str,
+        context: &WaitContext,
+    ) -> Result<(), TestbedError> {
         let script = format!("cat > {}", quoted(&[path.display().to_string()]));
         let words = ["sh", "-c", &script].map(str::to_owned);
-        self.capture(&words, Some(content), Duration::from_secs(60), context).map(drop)
+        self.capture(&words, Some(content), Duration::from_secs(60), context)
+            .map(drop)
     }
 
     /// Copies a program of this machine to a file there that only its owner can run.
-    pub(crate) fn copy_program(&self, from: &Path, to: &Path, context: &WaitContext) -> Result<(), TestbedError> {
+    pub(crate) fn copy_program(
+        &self,
+        from: &Path,
+        to: &Path,
+        context: &WaitContext,
+    ) -> Result<(), TestbedError> {
         let file = File::open(from).map_err(TestbedError::file("read", from))?;
         let to = to.display().to_string();
         let child = self.start(COPY_SCRIPT, std::slice::from_ref(&to), Stdio::from(file))?;
         let words = ["cat".to_owned(), to];
         let what = || format!("the copy of this program to {}", self.destination());
-        let output = wait(child, COPYING, context, &what).map_err(|why| given_up(&self.destination.words(&words), why))?;
-        if output.status.success() { Ok(()) } else { Err(self.failure(&words, &output)) }
+        let output = wait(child, COPYING, context, &what)
+            .map_err(|why| given_up(&self.destination.words(&words), why))?;
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(self.failure(&words, &output))
+        }
     }
 
     /// Starts a script there with arguments, which it refers to as `$1` and so on.
-    pub(crate) fn start(&self, script: &str, arguments: &[String], input: Stdio) -> Result<Child, TestbedError> {
-        let control = self.connection.iter().flat_map(|connection| connection.options());
+    pub(crate) fn start(
+        &self,
+        script: &str,
+        arguments: &[String],
+        input: Stdio,
+    ) -> Result<Child, TestbedError> {
+        let control = self
+            .connection
+            .iter()
+            .flat_map(|connection| connection.options());
         let mut command = command(&self.destination.ssh(control.collect(), script, arguments)?);
-        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.spawn().map_err(|error| missing("ssh", &error))
     }
 }

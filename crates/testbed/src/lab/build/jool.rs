@@ -16,7 +16,8 @@ pub(super) struct OwnJool {
 impl OwnJool {
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
         let (source, text) = OwnSource::open(path, "Jool", VERSIONED)?;
-        let version = version(&text).ok_or_else(|| source.wrong(&format!("{VERSIONED} does not name a version")))?;
+        let version = version(&text)
+            .ok_or_else(|| source.wrong(&format!("{VERSIONED} does not name a version")))?;
         Ok(Self { source, version })
     }
 
@@ -30,10 +31,23 @@ impl OwnJool {
 fn version(header: &str) -> Option<String> {
     let number = |part: &str| {
         let name = format!("JOOL_VERSION_{part} ");
-        let line = header.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(&name))?;
-        line.trim().parse::<u32>().ok().map(|number| number.to_string())
+        let line = header
+            .lines()
+            .find_map(|line| line.strip_prefix("#define ")?.strip_prefix(&name))?;
+        line.trim()
+            .parse::<u32>()
+            .ok()
+            .map(|number| number.to_string())
     };
-    Some([number("MAJOR")?, number("MINOR")?, number("REV")?, number("DEV")?].join("."))
+    Some(
+        [
+            number("MAJOR")?,
+            number("MINOR")?,
+            number("REV")?,
+            number("DEV")?,
+        ]
+        .join("."),
+    )
 }
 
 #[cfg(test)]
@@ -51,15 +65,24 @@ mod tests {
 
     #[test]
     fn what_is_no_source_of_jool_is_refused() {
-        let error = OwnJool::open(Path::new("/usr/include")).expect_err("no Jool").to_string();
-        assert!(error.starts_with("/usr/include is not a source of Jool: src/common/xlat.h: No such file"), "{error}");
+        let error = OwnJool::open(Path::new("/usr/include"))
+            .expect_err("no Jool")
+            .to_string();
+        assert!(
+            error.starts_with(
+                "/usr/include is not a source of Jool: src/common/xlat.h: No such file"
+            ),
+            "{error}"
+        );
     }
 
     /// Creates a source with a version, in a directory of this test.
     fn source(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("sixbench-jool-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("sixbench-jool-{name}-{}", std::process::id()));
         std::fs::create_dir_all(path.join("src/common")).expect("a directory");
-        let parts = ["MAJOR 4", "MINOR 2", "REV 0", "DEV 0"].map(|part| format!("#define JOOL_VERSION_{part}\n"));
+        let parts = ["MAJOR 4", "MINOR 2", "REV 0", "DEV 0"]
+            .map(|part| format!("#define JOOL_VERSION_{part}\n"));
         std::fs::write(path.join(VERSIONED), parts.concat()).expect("a file");
         std::fs::write(path.join("a.c"), "int a;\n").expect("a file");
         path
@@ -79,6 +102,8 @@ mod tests {
         assert_ne!(name(&here), before);
         std::fs::rename(there.join("a.c"), there.join("b.c")).expect("renamed");
         assert_ne!(name(&there), before);
-        [here, there].iter().for_each(|path| std::fs::remove_dir_all(path).expect("removed"));
+        [here, there]
+            .iter()
+            .for_each(|path| std::fs::remove_dir_all(path).expect("removed"));
     }
 }

@@ -36,21 +36,41 @@ pub struct BuildOrder {
 ///
 /// # Errors
 /// A package is not available, or a step failed (with its last lines and the location of its log).
-pub fn build(order: &BuildOrder, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<KernelLab, TestbedError> {
-    let part = if order.jool.is_some() { "lab-jool" } else { "lab" };
+pub fn build(
+    order: &BuildOrder,
+    tell: &mut dyn FnMut(BuildProgress<'_>),
+) -> Result<KernelLab, TestbedError> {
+    let part = if order.jool.is_some() {
+        "lab-jool"
+    } else {
+        "lab"
+    };
     install(&order.cache, "the kernel lab", part, tell)?;
     let inputs = Inputs::of_this_machine()?;
     let own_jool = order.jool.as_deref().map(jool::OwnJool::open).transpose()?;
-    let directory = order.cache.join(inputs.name(own_jool.as_ref().map(jool::OwnJool::name).as_deref()));
+    let directory = order
+        .cache
+        .join(inputs.name(own_jool.as_ref().map(jool::OwnJool::name).as_deref()));
     let begin = |directory: &Path| BuildWork::begin(directory, LabSources { inputs, own_jool });
-    complete(&order.cache, &directory, KernelLab::open, begin, steps::STEPS, tell)
+    complete(
+        &order.cache,
+        &directory,
+        KernelLab::open,
+        begin,
+        steps::STEPS,
+        tell,
+    )
 }
 
 /// Builds VPP from its source, unless this exact source has already been built.
 ///
 /// # Errors
 /// The source is not VPP's, a package is not available, or a step failed (with its last lines and the location of its log).
-pub fn build_vpp(cache: &Path, source: &Path, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<BuiltVpp, TestbedError> {
+pub fn build_vpp(
+    cache: &Path,
+    source: &Path,
+    tell: &mut dyn FnMut(BuildProgress<'_>),
+) -> Result<BuiltVpp, TestbedError> {
     let source = vpp::VppSource::open(source)?;
     install(cache, "VPP", "vpp", tell)?;
     let directory = cache.join(source.name());
@@ -79,8 +99,14 @@ fn complete<C, T>(
         }
     }
     begin(&unfinished(directory))?.perform(steps, tell)?;
-    std::fs::rename(unfinished(directory), directory).map_err(TestbedError::file("rename", directory))?;
-    open(directory).ok_or_else(|| TestbedError::Other(format!("{} was built, but it is not complete", directory.display())))
+    std::fs::rename(unfinished(directory), directory)
+        .map_err(TestbedError::file("rename", directory))?;
+    open(directory).ok_or_else(|| {
+        TestbedError::Other(format!(
+            "{} was built, but it is not complete",
+            directory.display()
+        ))
+    })
 }
 
 fn unfinished(directory: &Path) -> PathBuf {
@@ -90,9 +116,21 @@ fn unfinished(directory: &Path) -> PathBuf {
 }
 
 /// Installs the missing packages of a part of the repository's installer, using that script.
-fn install(cache: &Path, what: &str, part: &str, tell: &mut dyn FnMut(BuildProgress<'_>)) -> Result<(), TestbedError> {
+fn install(
+    cache: &Path,
+    what: &str,
+    part: &str,
+    tell: &mut dyn FnMut(BuildProgress<'_>),
+) -> Result<(), TestbedError> {
     let shell = Shell::new().with_timeout(TIMEOUT);
-    let missing = shell.look(&["sh", "-c", INSTALLER, "install-dependencies", "--list", part])?;
+    let missing = shell.look(&[
+        "sh",
+        "-c",
+        INSTALLER,
+        "install-dependencies",
+        "--list",
+        part,
+    ])?;
     let missing = missing.trim();
     if missing.is_empty() {
         return Ok(());
@@ -107,7 +145,10 @@ fn install(cache: &Path, what: &str, part: &str, tell: &mut dyn FnMut(BuildProgr
     tell(BuildProgress::Begins(&format!("install {missing}")));
     make_directories(cache)?;
     // Output goes to a file, because background processes left by apt-get would hold a pipe open and block us (observed: six minutes).
-    let script = format!("exec > {} 2>&1\n{INSTALLER}", quoted(&[log.display().to_string()]));
+    let script = format!(
+        "exec > {} 2>&1\n{INSTALLER}",
+        quoted(&[log.display().to_string()])
+    );
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
         tell(BuildProgress::Failed);
         return Err(not_installed(missing, &log, &error));
@@ -120,14 +161,23 @@ fn install(cache: &Path, what: &str, part: &str, tell: &mut dyn FnMut(BuildProgr
 
 fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedError {
     let text = std::fs::read_to_string(log).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let why = match (lines.is_empty(), error) {
         (false, TestbedError::Failed { status, .. }) => {
-            format!("{status}: {}", lines[lines.len().saturating_sub(4)..].join("; "))
+            format!(
+                "{status}: {}",
+                lines[lines.len().saturating_sub(4)..].join("; ")
+            )
         }
         _ => error.to_string(),
     };
-    TestbedError::Other(format!("cannot install {missing} ({why}); the whole log: {}", log.display()))
+    TestbedError::Other(format!(
+        "cannot install {missing} ({why}); the whole log: {}",
+        log.display()
+    ))
 }
 
 #[cfg(test)]
@@ -137,15 +187,29 @@ mod tests {
 
     #[test]
     fn every_file_the_installer_looks_for_is_of_the_package_it_names() {
-        let needs = INSTALLER.lines().filter_map(|line| line.trim().strip_prefix("need_file "));
-        let needs: Vec<(String, &str)> =
-            needs.filter_map(|words| words.split_once(' ')).map(|(file, package)| (file.replace('\'', ""), package)).collect();
-        assert!(needs.iter().any(|(_, package)| *package == "libnl-genl-3-dev"), "{needs:?}");
+        let needs = INSTALLER
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("need_file "));
+        let needs: Vec<(String, &str)> = needs
+            .filter_map(|words| words.split_once(' '))
+            .map(|(file, package)| (file.replace('\'', ""), package))
+            .collect();
+        assert!(
+            needs
+                .iter()
+                .any(|(_, package)| *package == "libnl-genl-3-dev"),
+            "{needs:?}"
+        );
         for (file, package) in needs {
             // dpkg does not know the files of packages that are not installed.
-            let owners = Shell::new().look(&["dpkg-query", "-S", &file]).unwrap_or_default();
+            let owners = Shell::new()
+                .look(&["dpkg-query", "-S", &file])
+                .unwrap_or_default();
             let mut named = owners.lines().filter_map(|line| line.split(':').next());
-            assert!(owners.is_empty() || named.all(|owner| owner == package), "{file} is not {package}'s: {owners}");
+            assert!(
+                owners.is_empty() || named.all(|owner| owner == package),
+                "{file} is not {package}'s: {owners}"
+            );
         }
     }
 
@@ -155,7 +219,9 @@ mod tests {
         let first = lock(&cache, &mut || panic!("nobody holds it")).expect("a lock");
         let (tell, told) = mpsc::channel();
         let of_second = cache.clone();
-        let second = std::thread::spawn(move || lock(&of_second, &mut || tell.send(()).expect("told")).map(drop));
+        let second = std::thread::spawn(move || {
+            lock(&of_second, &mut || tell.send(()).expect("told")).map(drop)
+        });
         told.recv().expect("it waits");
         assert!(!second.is_finished());
         drop(first);

@@ -22,10 +22,19 @@ impl OwnSource {
     ///
     /// # Errors
     /// The source cannot be read, or it has no such file and is therefore not the source of that program.
-    pub(super) fn open(path: &Path, program: &'static str, versioned: &str) -> Result<(Self, String), TestbedError> {
+    pub(super) fn open(
+        path: &Path,
+        program: &'static str,
+        versioned: &str,
+    ) -> Result<(Self, String), TestbedError> {
         let wrong = |error: std::io::Error| not_of(program, path, &error.to_string());
         let own = path.canonicalize().map_err(wrong)?;
-        let mut source = Self { is_archive: own.is_file(), path: own, hash: 0, program };
+        let mut source = Self {
+            is_archive: own.is_file(),
+            path: own,
+            hash: 0,
+            program,
+        };
         // Before hashing, because the path may be anything.
         let version = source.read(versioned)?;
         source.hash = hash_of(&source.path).map_err(wrong)?;
@@ -34,10 +43,19 @@ impl OwnSource {
 
     fn read(&self, file: &str) -> Result<String, TestbedError> {
         if !self.is_archive {
-            return std::fs::read_to_string(self.path.join(file)).map_err(|error| self.wrong(&format!("{file}: {error}")));
+            return std::fs::read_to_string(self.path.join(file))
+                .map_err(|error| self.wrong(&format!("{file}: {error}")));
         }
-        let words = ["tar", "-xOf", &self.path.display().to_string(), "--wildcards", &format!("*{file}")];
-        Shell::new().look(&words).map_err(|error| self.wrong(&error.to_string()))
+        let words = [
+            "tar",
+            "-xOf",
+            &self.path.display().to_string(),
+            "--wildcards",
+            &format!("*{file}"),
+        ];
+        Shell::new()
+            .look(&words)
+            .map_err(|error| self.wrong(&error.to_string()))
     }
 
     /// Returns an error explaining why this is not the source of its program.
@@ -51,7 +69,11 @@ impl OwnSource {
     }
 
     /// Copies the source into the directory `folder` among the sources of a build.
-    pub(super) fn unpack<C>(&self, work: &mut BuildWork<C>, folder: &str) -> Result<(), TestbedError> {
+    pub(super) fn unpack<C>(
+        &self,
+        work: &mut BuildWork<C>,
+        folder: &str,
+    ) -> Result<(), TestbedError> {
         let path = self.path.display().to_string();
         work.run(&["sh", "-c", &format!("rm -rf {folder} && mkdir {folder}")])?;
         match self.is_archive {
@@ -62,7 +84,10 @@ impl OwnSource {
 }
 
 fn not_of(program: &str, path: &Path, why: &str) -> TestbedError {
-    TestbedError::Other(format!("{} is not a source of {program}: {why}", path.display()))
+    TestbedError::Other(format!(
+        "{} is not a source of {program}: {why}",
+        path.display()
+    ))
 }
 
 /// Returns a hash of the content of an archive, or of all names, sizes and contents below a directory. The location of the directory does not
@@ -76,11 +101,20 @@ fn hash_of(path: &Path) -> std::io::Result<u64> {
     files.sort();
     files.iter().try_fold(FNV_START, |hash, file| {
         // A symbolic link is hashed by its target, as it is copied as a link.
-        let content =
-            if file.is_symlink() { file.read_link()?.into_os_string().into_encoded_bytes() } else { std::fs::read(file)? };
-        let name = file.strip_prefix(path).unwrap_or(file).as_os_str().as_bytes();
+        let content = if file.is_symlink() {
+            file.read_link()?.into_os_string().into_encoded_bytes()
+        } else {
+            std::fs::read(file)?
+        };
+        let name = file
+            .strip_prefix(path)
+            .unwrap_or(file)
+            .as_os_str()
+            .as_bytes();
         let parts = [name, &[0], &content.len().to_le_bytes(), &content];
-        Ok(parts.iter().fold(hash, |hash, part| fnv_of_more(hash, part)))
+        Ok(parts
+            .iter()
+            .fold(hash, |hash, part| fnv_of_more(hash, part)))
     })
 }
 

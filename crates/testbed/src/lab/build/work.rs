@@ -11,7 +11,13 @@ use std::time::{Duration, Instant};
 const LAST: usize = 5;
 
 /// Environment variables that the user may have set for building sixbench and that would have a different effect on the build of a kernel.
-const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CROSS_COMPILE", "LD_PRELOAD"];
+const FOREIGN: [&str; 5] = [
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKELEVEL",
+    "CROSS_COMPILE",
+    "LD_PRELOAD",
+];
 
 /// The progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +59,11 @@ impl<C> BuildWork<C> {
         let path = directory.join("log");
         let log = OpenOptions::new().create(true).append(true).open(&path);
         let log = log.map_err(TestbedError::file("write", &path))?;
-        let work = Self { made_of, directory: directory.to_owned(), log };
+        let work = Self {
+            made_of,
+            directory: directory.to_owned(),
+            log,
+        };
         make_directories(&work.sources())?;
         Ok(work)
     }
@@ -131,20 +141,40 @@ impl<C> BuildWork<C> {
     /// Runs a command in a directory with its output going to the log.
     pub(super) fn run_in(&mut self, directory: &Path, words: &[&str]) -> Result<(), TestbedError> {
         let line = quoted(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let broken = |error: std::io::Error| TestbedError::Other(format!("cannot run `{line}`: {error}"));
+        let broken =
+            |error: std::io::Error| TestbedError::Other(format!("cannot run `{line}`: {error}"));
         writeln!(self.log, "$ {line}").map_err(broken)?;
-        let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
-        let (out, err) = (self.log.try_clone().map_err(broken)?, self.log.try_clone().map_err(broken)?);
+        let path = format!(
+            "{}:/usr/sbin:/sbin",
+            std::env::var("PATH").unwrap_or_default()
+        );
+        let (out, err) = (
+            self.log.try_clone().map_err(broken)?,
+            self.log.try_clone().map_err(broken)?,
+        );
         let mut command = Command::new(words[0]);
         for name in FOREIGN {
             command.env_remove(name);
         }
-        command.args(&words[1..]).current_dir(directory).env("LC_ALL", "C").env("PATH", path);
-        let status = command.stdin(Stdio::null()).stdout(out).stderr(err).status().map_err(broken)?;
+        command
+            .args(&words[1..])
+            .current_dir(directory)
+            .env("LC_ALL", "C")
+            .env("PATH", path);
+        let status = command
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err)
+            .status()
+            .map_err(broken)?;
         if status.success() {
             return Ok(());
         }
-        Err(TestbedError::Failed { command: line, status: status.to_string(), output: self.last_lines() })
+        Err(TestbedError::Failed {
+            command: line,
+            status: status.to_string(),
+            output: self.last_lines(),
+        })
     }
 
     /// Removes the sources.
@@ -157,15 +187,24 @@ impl<C> BuildWork<C> {
     fn last_lines(&self) -> String {
         let log = std::fs::read(self.path("log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
-        let log = log.rsplit_once("\n$ ").map_or(log.as_ref(), |(_, last)| last.split_once('\n').unwrap_or_default().1);
-        let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let log = log.rsplit_once("\n$ ").map_or(log.as_ref(), |(_, last)| {
+            last.split_once('\n').unwrap_or_default().1
+        });
+        let lines: Vec<&str> = log
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
         lines[lines.len().saturating_sub(LAST)..].join("; ")
     }
 }
 
 /// Returns the make and ninja option for one job per processor that this process may use.
 pub(super) fn jobs() -> String {
-    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
+    format!(
+        "-j{}",
+        std::thread::available_parallelism().map_or(1, usize::from)
+    )
 }
 
 #[cfg(test)]
@@ -173,25 +212,48 @@ mod tests {
     use super::*;
 
     fn work(name: &str) -> BuildWork<bool> {
-        let directory = std::env::temp_dir().join(format!("sixbench-work-{name}-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("sixbench-work-{name}-{}", std::process::id()));
         BuildWork::begin(&directory, false).expect("a directory")
     }
 
-    fn step(name: &'static str, run: fn(&mut BuildWork<bool>) -> Result<(), TestbedError>) -> BuildStep<bool> {
-        BuildStep { name, run, is_wanted: |_| true }
+    fn step(
+        name: &'static str,
+        run: fn(&mut BuildWork<bool>) -> Result<(), TestbedError>,
+    ) -> BuildStep<bool> {
+        BuildStep {
+            name,
+            run,
+            is_wanted: |_| true,
+        }
     }
 
     #[test]
     fn a_build_goes_on_behind_the_steps_that_were_done() {
         let mut work = work("resume");
-        let (first, second) = (step("begin", |work| work.run(&["true"])), step("go on", |work| work.run(&["ls", "/nosuch"])));
-        let error = work.perform(&[first, second], &mut |_| {}).expect_err("it fails").to_string();
-        assert!(error.starts_with("cannot go on: `ls /nosuch` failed (exit status: 2): "), "{error}");
-        assert!(error.contains("No such file") && error.contains("/log; the same command continues"), "{error}");
+        let (first, second) = (
+            step("begin", |work| work.run(&["true"])),
+            step("go on", |work| work.run(&["ls", "/nosuch"])),
+        );
+        let error = work
+            .perform(&[first, second], &mut |_| {})
+            .expect_err("it fails")
+            .to_string();
+        assert!(
+            error.starts_with("cannot go on: `ls /nosuch` failed (exit status: 2): "),
+            "{error}"
+        );
+        assert!(
+            error.contains("No such file") && error.contains("/log; the same command continues"),
+            "{error}"
+        );
         let mut told = Vec::new();
         let mended = step("go on", |work| work.run(&["true"]));
         let first = step("begin", |_| panic!("it was done"));
-        work.perform(&[first, mended], &mut |progress| told.push(format!("{progress:?}"))).expect("it goes on");
+        work.perform(&[first, mended], &mut |progress| {
+            told.push(format!("{progress:?}"))
+        })
+        .expect("it goes on");
         assert_eq!(told[..2], ["Kept(\"begin\")", "Begins(\"go on\")"]);
         std::fs::remove_dir_all(work.directory).expect("removed");
     }
@@ -199,8 +261,13 @@ mod tests {
     #[test]
     fn a_step_that_is_not_part_of_this_build_is_left_out() {
         let mut work = work("own");
-        let only = BuildStep { name: "build", run: |_| panic!("not wanted"), is_wanted: |is_wanted| *is_wanted };
-        work.perform(&[only], &mut |_| panic!("nothing to tell")).expect("nothing to do");
+        let only = BuildStep {
+            name: "build",
+            run: |_| panic!("not wanted"),
+            is_wanted: |is_wanted| *is_wanted,
+        };
+        work.perform(&[only], &mut |_| panic!("nothing to tell"))
+            .expect("nothing to do");
         std::fs::remove_dir_all(work.directory).expect("removed");
     }
 }

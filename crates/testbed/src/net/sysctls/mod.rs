@@ -32,7 +32,12 @@ impl Sysctls {
     /// # Errors
     /// A core has no governor, or the kernel does not support this one.
     pub fn govern(cores: &[u32], governor: &str, shell: &Shell) -> Result<Self, TestbedError> {
-        let file = |core: &u32| (format!("{CPU}/cpu{core}/cpufreq/scaling_governor"), governor.to_owned());
+        let file = |core: &u32| {
+            (
+                format!("{CPU}/cpu{core}/cpufreq/scaling_governor"),
+                governor.to_owned(),
+            )
+        };
         Self::write(&cores.iter().map(file).collect::<Vec<_>>(), shell).map_err(|error| {
             error.explained(|error| {
                 format!(
@@ -52,7 +57,9 @@ impl Sysctls {
         let mut wait = shell.wait(Duration::MAX, PAUSE);
         loop {
             match Self::write_now(wanted, shell) {
-                Err(error @ TestbedError::NeededByAnother { .. }) if shell.context().waits_for_other_runs() => {
+                Err(error @ TestbedError::NeededByAnother { .. })
+                    if shell.context().waits_for_other_runs() =>
+                {
                     wait.rest(|| format!("another run: {error}"))?;
                 }
                 written => return written,
@@ -62,7 +69,11 @@ impl Sysctls {
 
     fn write_now(wanted: &[(String, String)], shell: &Shell) -> Result<Self, TestbedError> {
         let alive = (!shell.is_rehearsal()).then(LifeLock::take);
-        let mut sysctls = Self { files: Vec::new(), shell: shell.clone(), _alive: alive };
+        let mut sysctls = Self {
+            files: Vec::new(),
+            shell: shell.clone(),
+            _alive: alive,
+        };
         for (file, value) in wanted {
             take(file, value, shell, || shell.set(file, value))?;
             sysctls.files.push(file.clone());
@@ -72,7 +83,12 @@ impl Sysctls {
 }
 
 /// Adds a user of a sysctl. The first user writes it with `write`.
-fn take(file: &str, value: &str, shell: &Shell, write: impl FnOnce() -> Result<(), TestbedError>) -> Result<(), TestbedError> {
+fn take(
+    file: &str,
+    value: &str,
+    shell: &Shell,
+    write: impl FnOnce() -> Result<(), TestbedError>,
+) -> Result<(), TestbedError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(other) = used.get_mut(file) {
         if other.value != value {
@@ -89,7 +105,14 @@ fn take(file: &str, value: &str, shell: &Shell, write: impl FnOnce() -> Result<(
     let found = shell.look(&["cat", file])?.trim().to_owned();
     // If another run has changed the sysctl, the current value is not the original one.
     let before = before_any_run(file, value, &found)?;
-    used.insert(file.to_owned(), UsedSysctl { before, value: value.to_owned(), users: 1 });
+    used.insert(
+        file.to_owned(),
+        UsedSysctl {
+            before,
+            value: value.to_owned(),
+            users: 1,
+        },
+    );
     let written = notes::write(&used, shell).and_then(|()| write());
     written.inspect_err(|_| {
         used.remove(file);
@@ -102,7 +125,9 @@ fn take(file: &str, value: &str, shell: &Shell, write: impl FnOnce() -> Result<(
 /// # Errors
 /// Another run needs a different value.
 fn before_any_run(file: &str, value: &str, found: &str) -> Result<String, TestbedError> {
-    let Some(need) = notes::need_of_others(file) else { return Ok(found.to_owned()) };
+    let Some(need) = notes::need_of_others(file) else {
+        return Ok(found.to_owned());
+    };
     let needed = need.value.unwrap_or_else(|| found.to_owned());
     if needed != value {
         return Err(TestbedError::NeededByAnother {
@@ -118,7 +143,11 @@ fn before_any_run(file: &str, value: &str, found: &str) -> Result<String, Testbe
 
 /// Restores a sysctl after a failed write, because an interrupted command may still have written it.
 fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
-    if shell.for_undoing().look(&["cat", file]).is_ok_and(|now| now.trim() != found) {
+    if shell
+        .for_undoing()
+        .look(&["cat", file])
+        .is_ok_and(|now| now.trim() != found)
+    {
         restore(shell, file, found);
     }
 }
@@ -128,7 +157,9 @@ impl Drop for Sysctls {
         let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
         let _guard = (!self.shell.is_rehearsal()).then(notes::guard);
         for file in self.files.iter().rev() {
-            let Some(sysctl) = used.get_mut(file) else { continue };
+            let Some(sysctl) = used.get_mut(file) else {
+                continue;
+            };
             sysctl.users -= 1;
             if sysctl.users == 0 {
                 // Another run that needs it restores it, because its note has the same original value.
@@ -159,13 +190,20 @@ pub(crate) fn sweep(shell: &Shell) {
     let _guard = notes::guard();
     for note in notes::stale() {
         let lines = notes::originals(&note);
-        let is_sysctl = |(file, _): &&(String, String)| file.starts_with("/proc/sys/") || file.starts_with("/sys/");
-        let (here, elsewhere): (Vec<_>, Vec<_>) =
-            lines.iter().filter(is_sysctl).partition(|(file, _)| Path::new(file).exists());
+        let is_sysctl = |(file, _): &&(String, String)| {
+            file.starts_with("/proc/sys/") || file.starts_with("/sys/")
+        };
+        let (here, elsewhere): (Vec<_>, Vec<_>) = lines
+            .iter()
+            .filter(is_sysctl)
+            .partition(|(file, _)| Path::new(file).exists());
         here.iter()
             .filter(|(file, _)| notes::need_of_others(file).is_none())
             .for_each(|(file, before)| restore(shell, file, before));
-        let kept: String = elsewhere.iter().map(|(file, before)| format!("{file} {before}\n")).collect();
+        let kept: String = elsewhere
+            .iter()
+            .map(|(file, before)| format!("{file} {before}\n"))
+            .collect();
         let _ = match (here.is_empty(), kept.is_empty()) {
             (_, true) => std::fs::remove_file(&note),
             (true, false) => Ok(()),
@@ -194,11 +232,21 @@ mod tests {
         let _guard = ONE_AT_A_TIME.lock();
         let file = std::env::temp_dir().join(format!("sixbench-switch-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
-        let (shell, read) = (Shell::new(), || std::fs::read_to_string(&file).expect("a file").trim().to_owned());
+        let (shell, read) = (Shell::new(), || {
+            std::fs::read_to_string(&file)
+                .expect("a file")
+                .trim()
+                .to_owned()
+        });
         let first = Sysctls::write(&wanted(&file, "2"), &shell).expect("written");
         let second = Sysctls::write(&wanted(&file, "2"), &shell).expect("shared");
-        let error = Sysctls::write(&wanted(&file, "3"), &shell).expect_err("refused").to_string();
-        assert!(error.contains("at the same time, 2 and 3") && error.contains("same `table-size`"), "{error}");
+        let error = Sysctls::write(&wanted(&file, "3"), &shell)
+            .expect_err("refused")
+            .to_string();
+        assert!(
+            error.contains("at the same time, 2 and 3") && error.contains("same `table-size`"),
+            "{error}"
+        );
         let left = std::fs::read_to_string(note_of(std::process::id())).expect("a note");
         assert!(left.contains(&format!("{} 1\n", file.display())), "{left}");
         drop(first);
@@ -220,12 +268,20 @@ mod tests {
                 std::fs::write(&path, left_by_the_command).expect("written");
                 Err(TestbedError::Interrupted)
             };
-            assert!(matches!(take(&file, "2", &shell, cut), Err(TestbedError::Interrupted)));
+            assert!(matches!(
+                take(&file, "2", &shell, cut),
+                Err(TestbedError::Interrupted)
+            ));
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), "1\n");
         }
-        assert!(USED.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
+        assert!(
+            USED.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_empty()
+        );
         std::fs::remove_file(&path).expect("removed");
-        std::fs::remove_file(note_of(std::process::id())).expect("a note until the drop of the device's switches");
+        std::fs::remove_file(note_of(std::process::id()))
+            .expect("a note until the drop of the device's switches");
     }
 
     #[test]
@@ -233,12 +289,19 @@ mod tests {
         let _guard = ONE_AT_A_TIME.lock();
         // A process that is running and is not this one.
         let other = note_of(1);
-        let file = std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
+        let file =
+            std::env::temp_dir().join(format!("sixbench-shared-switch-{}", std::process::id()));
         std::fs::write(&file, "2\n").expect("a file");
         std::fs::write(&other, format!("{} 1\n", file.display())).expect("a note");
         // A note of an earlier version does not say which value its process needs: it is the current one.
         let refused = Sysctls::write(&wanted(&file, "5"), &Shell::new()).map(drop);
-        assert!(matches!(refused, Err(TestbedError::NeededByAnother { process: 1, .. })), "{refused:?}");
+        assert!(
+            matches!(
+                refused,
+                Err(TestbedError::NeededByAnother { process: 1, .. })
+            ),
+            "{refused:?}"
+        );
         let sysctls = Sysctls::write(&wanted(&file, "2"), &Shell::new()).expect("written");
         std::fs::remove_file(&other).expect("removed");
         drop(sysctls);
@@ -254,7 +317,9 @@ mod tests {
         let elsewhere = "/sys/devices/system/cpu/cpu9999/cpufreq/scaling_governor powersave\n";
         let here = format!(
             "/proc/sys/kernel/hostname {}\n",
-            std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim()
+            std::fs::read_to_string("/proc/sys/kernel/hostname")
+                .expect("a name")
+                .trim()
         );
         let swept = |text: String| {
             std::fs::write(&note, text).expect("a note (needs root)");
@@ -262,7 +327,11 @@ mod tests {
             std::fs::read_to_string(&note).ok()
         };
         assert_eq!(swept(elsewhere.to_owned()).as_deref(), Some(elsewhere));
-        assert_eq!(swept(format!("{here}{elsewhere}")).as_deref(), Some(elsewhere), "what was set back is not set back again");
+        assert_eq!(
+            swept(format!("{here}{elsewhere}")).as_deref(),
+            Some(elsewhere),
+            "what was set back is not set back again"
+        );
         assert_eq!(swept(here), None);
         let _ = std::fs::remove_file(&note);
     }
@@ -273,9 +342,15 @@ mod tests {
     /// The part of another run in the tests below: this program again, for this test alone. Without the variables it does nothing.
     #[test]
     fn a_process_of_its_own_holds_a_sysctl() {
-        let [Ok(file), Ok(value)] = HELD.map(std::env::var) else { return };
+        let [Ok(file), Ok(value)] = HELD.map(std::env::var) else {
+            return;
+        };
         let held = Sysctls::write(&wanted(Path::new(&file), &value), &Shell::new());
-        println!("{}", held.as_ref().map_or_else(ToString::to_string, |_| "held".to_owned()));
+        println!(
+            "{}",
+            held.as_ref()
+                .map_or_else(ToString::to_string, |_| "held".to_owned())
+        );
         // Ends when the other process closes the pipe.
         let _ = std::io::stdin().lines().count();
     }
@@ -285,8 +360,16 @@ mod tests {
     impl OtherRun {
         fn start(file: &Path, value: &str) -> Self {
             let mut command = Command::new(std::env::current_exe().expect("this program"));
-            command.args(["--exact", "net::sysctls::tests::a_process_of_its_own_holds_a_sysctl", "--nocapture"]);
-            command.env(HELD[0], file).env(HELD[1], value).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.args([
+                "--exact",
+                "net::sysctls::tests::a_process_of_its_own_holds_a_sysctl",
+                "--nocapture",
+            ]);
+            command
+                .env(HELD[0], file)
+                .env(HELD[1], value)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped());
             let mut child = command.spawn().expect("this program");
             let output = BufReader::new(child.stdout.take().expect("piped"));
             let mut run = Self(child, output);
@@ -298,7 +381,11 @@ mod tests {
             let mut line = String::new();
             while !line.contains(word) {
                 line.clear();
-                assert_ne!(self.1.read_line(&mut line).expect("its output"), 0, "it ended before it said {word}");
+                assert_ne!(
+                    self.1.read_line(&mut line).expect("its output"),
+                    0,
+                    "it ended before it said {word}"
+                );
             }
         }
 
@@ -317,7 +404,12 @@ mod tests {
         let file = std::env::temp_dir().join(format!("sixbench-{name}-{}", std::process::id()));
         std::fs::write(&file, "1\n").expect("a file");
         let read = file.clone();
-        (file, move || std::fs::read_to_string(&read).expect("a file").trim().to_owned())
+        (file, move || {
+            std::fs::read_to_string(&read)
+                .expect("a file")
+                .trim()
+                .to_owned()
+        })
     }
 
     #[test]
@@ -334,7 +426,13 @@ mod tests {
         let error = Sysctls::write(&wanted(&file, "3"), &Shell::new()).expect_err("refused");
         let needed = matches!(&error, TestbedError::NeededByAnother { needed, process, .. }
             if needed == "2" && *process == other.0.id());
-        assert!(needed && error.to_string().contains("a_process_of_its_own_holds_a_sysctl"), "{error}");
+        assert!(
+            needed
+                && error
+                    .to_string()
+                    .contains("a_process_of_its_own_holds_a_sysctl"),
+            "{error}"
+        );
         assert_eq!(read(), "2");
         other.end();
         assert_eq!(read(), "1");
@@ -351,7 +449,11 @@ mod tests {
         first.kill();
         assert!(note.exists());
         sweep(&Shell::new());
-        assert_eq!((read().as_str(), note.exists()), ("2", false), "the second run still needs it");
+        assert_eq!(
+            (read().as_str(), note.exists()),
+            ("2", false),
+            "the second run still needs it"
+        );
         second.end();
         assert_eq!(read(), "1");
         std::fs::remove_file(&file).expect("removed");
@@ -382,7 +484,12 @@ mod tests {
         let _guard = ONE_AT_A_TIME.lock();
         // Harmless: how many messages the kernel prints before it leaves some out.
         let file = Path::new("/proc/sys/kernel/printk_ratelimit_burst");
-        let read = || std::fs::read_to_string(file).expect("a sysctl").trim().to_owned();
+        let read = || {
+            std::fs::read_to_string(file)
+                .expect("a sysctl")
+                .trim()
+                .to_owned()
+        };
         let before = read();
         let value = format!("{}", before.parse::<u32>().expect("a number") + 1);
         let other = OtherRun::start(file, &value);

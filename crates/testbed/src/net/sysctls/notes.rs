@@ -32,52 +32,90 @@ pub(super) struct OthersNeed {
 /// Keeps other processes from reading and changing sysctls and notes until the returned file is dropped. Without root there are no notes.
 pub(super) fn guard() -> Option<File> {
     let path = Path::new(NOTES).join("sb-sysctls.lock");
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path).ok()?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .ok()?;
     file.lock().ok().map(|()| file)
 }
 
 /// Records the original and the needed values of the sysctls that this process changes.
-pub(super) fn write(used: &BTreeMap<String, UsedSysctl>, shell: &Shell) -> Result<(), TestbedError> {
+pub(super) fn write(
+    used: &BTreeMap<String, UsedSysctl>,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
     }
     let path = path_of(std::process::id());
-    let lines = |(file, used): (&String, &UsedSysctl)| format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value);
+    let lines = |(file, used): (&String, &UsedSysctl)| {
+        format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value)
+    };
     let text: String = used.iter().map(lines).collect();
-    let written = if text.is_empty() { fs::remove_file(&path).or(Ok(())) } else { fs::write(&path, text) };
+    let written = if text.is_empty() {
+        fs::remove_file(&path).or(Ok(()))
+    } else {
+        fs::write(&path, text)
+    };
     written.map_err(TestbedError::file("write", &path))
 }
 
 /// Returns what another running process needs of a sysctl.
 pub(super) fn need_of_others(file: &str) -> Option<OthersNeed> {
-    let others = all().into_iter().filter(|(_, process)| *process != std::process::id() && is_alive(*process));
+    let others = all()
+        .into_iter()
+        .filter(|(_, process)| *process != std::process::id() && is_alive(*process));
     others.into_iter().find_map(|(note, process)| {
-        let before = originals(&note).into_iter().find_map(|(noted, before)| (noted == file).then_some(before))?;
-        Some(OthersNeed { process, value: needed(&note, file), before })
+        let before = originals(&note)
+            .into_iter()
+            .find_map(|(noted, before)| (noted == file).then_some(before))?;
+        Some(OthersNeed {
+            process,
+            value: needed(&note, file),
+            before,
+        })
     })
 }
 
 /// Returns the notes of processes that have ended.
 pub(super) fn stale() -> Vec<PathBuf> {
-    all().into_iter().filter(|(_, process)| !is_alive(*process)).map(|(note, _)| note).collect()
+    all()
+        .into_iter()
+        .filter(|(_, process)| !is_alive(*process))
+        .map(|(note, _)| note)
+        .collect()
 }
 
 /// Returns the sysctls of a note, each with its original value.
 pub(super) fn originals(note: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(note).unwrap_or_default();
-    let pairs = text.lines().filter_map(|line| line.split_once(' ')).filter(|(file, _)| *file != NEEDED);
-    pairs.map(|(file, before)| (file.to_owned(), before.to_owned())).collect()
+    let pairs = text
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(file, _)| *file != NEEDED);
+    pairs
+        .map(|(file, before)| (file.to_owned(), before.to_owned()))
+        .collect()
 }
 
 fn needed(note: &Path, file: &str) -> Option<String> {
     let text = fs::read_to_string(note).unwrap_or_default();
-    let mut pairs = text.lines().filter_map(|line| line.strip_prefix(NEEDED)?.trim_start().split_once(' '));
+    let mut pairs = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(NEEDED)?.trim_start().split_once(' '));
     pairs.find_map(|(noted, value)| (noted == file).then(|| value.to_owned()))
 }
 
 fn all() -> Vec<(PathBuf, u32)> {
     let entries = fs::read_dir(NOTES).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()).filter_map(|entry| Some((entry.path(), owner(&entry.path())?))).collect()
+    entries
+        .filter_map(|entry| entry.ok())
+        .filter_map(|entry| Some((entry.path(), owner(&entry.path())?)))
+        .collect()
 }
 
 pub(super) fn path_of(process: u32) -> PathBuf {
@@ -85,7 +123,12 @@ pub(super) fn path_of(process: u32) -> PathBuf {
 }
 
 fn owner(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("sb-")?.strip_suffix("-switches")?.parse().ok()
+    path.file_name()?
+        .to_str()?
+        .strip_prefix("sb-")?
+        .strip_suffix("-switches")?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

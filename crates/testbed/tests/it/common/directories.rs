@@ -16,23 +16,38 @@ struct OwnDirectory {
 
 impl OwnDirectory {
     fn at(path: PathBuf) -> Option<Self> {
-        let (owner, role) = path.file_name()?.to_str()?.strip_prefix("sb-")?.split_once('-')?;
+        let (owner, role) = path
+            .file_name()?
+            .to_str()?
+            .strip_prefix("sb-")?
+            .split_once('-')?;
         let (process, number) = owner.split_once('.')?;
         let (process, _number) = (process.parse().ok()?, number.parse::<u64>().ok()?);
-        Some(Self { role: role.to_owned(), path, process })
+        Some(Self {
+            role: role.to_owned(),
+            path,
+            process,
+        })
     }
 }
 
 /// Returns all of them, both here and where machines reached over ssh have theirs.
 fn all() -> Vec<OwnDirectory> {
     let folders = BTreeSet::from([std::env::temp_dir(), PathBuf::from("/tmp")]);
-    let entries = folders.into_iter().flat_map(|folder| fs::read_dir(folder).expect("a directory")).filter_map(Result::ok);
-    entries.filter_map(|entry| OwnDirectory::at(entry.path())).collect()
+    let entries = folders
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("a directory"))
+        .filter_map(Result::ok);
+    entries
+        .filter_map(|entry| OwnDirectory::at(entry.path()))
+        .collect()
 }
 
 /// Returns those of a process whose role satisfies `is_role`.
 pub(crate) fn of_process(process: u32, is_role: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    let own = all().into_iter().filter(|directory| directory.process == process && is_role(&directory.role));
+    let own = all()
+        .into_iter()
+        .filter(|directory| directory.process == process && is_role(&directory.role));
     own.map(|directory| directory.path).collect()
 }
 
@@ -45,6 +60,8 @@ pub(crate) fn of_name(name: &str) -> Option<PathBuf> {
 /// Returns those for a role whose processes have ended.
 pub(crate) fn left_behind(role: &str) -> Vec<PathBuf> {
     let has_ended = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
-    let left = all().into_iter().filter(|directory| directory.role == role && has_ended(directory.process));
+    let left = all()
+        .into_iter()
+        .filter(|directory| directory.role == role && has_ended(directory.process));
     left.map(|directory| directory.path).collect()
 }

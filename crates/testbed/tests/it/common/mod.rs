@@ -10,11 +10,20 @@ use std::path::Path;
 
 /// Recipes with programs or modules that are not in any Debian package. If these are missing, as in CI, only these recipes and those with programs
 /// built into the lab may remain untested.
-const NOT_TRIED_HERE: [&str; 5] = ["jool-mapt", "jool-mapt-br", "jool-mapt-ce", "map646", "map646-46"];
+const NOT_TRIED_HERE: [&str; 5] = [
+    "jool-mapt",
+    "jool-mapt-br",
+    "jool-mapt-ce",
+    "map646",
+    "map646-46",
+];
 
 /// Returns the kernel lab. Building it, if it does not exist, takes a minute.
 pub(crate) fn the_lab() -> KernelLab {
-    let order = BuildOrder { cache: lab::cache(), jool: None };
+    let order = BuildOrder {
+        cache: lab::cache(),
+        jool: None,
+    };
     lab::build(&order, &mut |_| {}).expect("a lab (these tests need root)")
 }
 
@@ -23,21 +32,36 @@ pub(crate) fn the_lab() -> KernelLab {
 pub(crate) fn tried_here(library: &Library) -> Vec<&Recipe> {
     the_lab();
     // Other systems need machines of their own. Some recipes are marked as untested or only describe the traffic that a device accepts.
-    let is_here = |recipe: &&Recipe| recipe.is_for_namespaces() && recipe.host != DeviceHost::Manual;
-    let here = library.iter().filter(is_here).filter(|recipe| !recipe.untested);
+    let is_here =
+        |recipe: &&Recipe| recipe.is_for_namespaces() && recipe.host != DeviceHost::Manual;
+    let here = library
+        .iter()
+        .filter(is_here)
+        .filter(|recipe| !recipe.untested);
     let (tried, untried): (Vec<_>, Vec<_>) = here.partition(|recipe| obstacle(recipe).is_none());
-    for (recipe, why) in untried.into_iter().filter_map(|recipe| Some((recipe, obstacle(recipe)?))) {
+    for (recipe, why) in untried
+        .into_iter()
+        .filter_map(|recipe| Some((recipe, obstacle(recipe)?)))
+    {
         eprintln!("{}: not tried here: {why}", recipe.name);
-        let may_be_absent = NOT_TRIED_HERE.contains(&recipe.name.as_str()) || !recipe.built.is_empty();
+        let may_be_absent =
+            NOT_TRIED_HERE.contains(&recipe.name.as_str()) || !recipe.built.is_empty();
         assert!(may_be_absent, "{}: {why}", recipe.name);
-        assert!(recipe.missing().iter().all(|need| need.package.is_none()), "{}: its programs can be installed", recipe.name);
+        assert!(
+            recipe.missing().iter().all(|need| need.package.is_none()),
+            "{}: its programs can be installed",
+            recipe.name
+        );
     }
     tried
 }
 
 /// Returns the reason why a recipe cannot be tested.
 fn obstacle(recipe: &Recipe) -> Option<String> {
-    let missing = recipe.missing().first().map(|need| format!("{} is not installed: {}", need.program, need.cure()));
+    let missing = recipe
+        .missing()
+        .first()
+        .map(|need| format!("{} is not installed: {}", need.program, need.cure()));
     missing.or_else(|| lab::check_for(recipe).err().map(|error| error.to_string()))
 }
 
@@ -49,7 +73,10 @@ pub(crate) fn library() -> Library {
 /// Returns true if datagrams have the hosts' own addresses and are not encapsulated, as traffic.rs sends them with the kernel. Servers answer
 /// queries and forward nothing: see dns.rs.
 pub(crate) fn is_for_hosts(recipe: &Recipe) -> bool {
-    let (left, right) = (recipe.foreground.left.source, recipe.foreground.right.destination);
+    let (left, right) = (
+        recipe.foreground.left.source,
+        recipe.foreground.right.destination,
+    );
     let are_their_own = recipe.left.tester.contains(&left) && recipe.right.tester.contains(&right);
     // A CLAT only translates datagrams from a PLAT, whose sources are in its prefix.
     let takes_any_source = recipe.technology != Technology::Clat;
@@ -74,5 +101,7 @@ pub(crate) fn is_for_the_tester(recipe: &Recipe) -> bool {
 }
 
 fn has_subscribers(recipe: &Recipe) -> bool {
-    std::iter::once(recipe).chain(&recipe.parts).any(|part| part.subscribers.is_some())
+    std::iter::once(recipe)
+        .chain(&recipe.parts)
+        .any(|part| part.subscribers.is_some())
 }

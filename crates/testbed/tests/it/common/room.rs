@@ -60,7 +60,9 @@ impl Room {
 
     fn of(run: &str, is_row: bool) -> Self {
         let shell = Shell::new();
-        let make = |role| Namespace::new(&shell, &name(run, role)).expect("a namespace (these tests need root)");
+        let make = |role| {
+            Namespace::new(&shell, &name(run, role)).expect("a namespace (these tests need root)")
+        };
         let [near, far] = ["near", "far"].map(make);
         let second = is_row.then(|| make("second"));
         let machines: Vec<&Namespace> = [&far].into_iter().chain(&second).collect();
@@ -68,7 +70,13 @@ impl Room {
         let directory = std::env::temp_dir().join(name(run, "keys"));
         fs::create_dir(&directory).expect("a directory");
         write_keys(&shell, &directory, near.name());
-        let mut room = Self { sshds: Vec::new(), near, far, second, directory };
+        let mut room = Self {
+            sshds: Vec::new(),
+            near,
+            far,
+            second,
+            directory,
+        };
         (0..if is_row { 2 } else { 1 }).for_each(|index| room.start_sshd(index));
         room
     }
@@ -79,7 +87,15 @@ impl Room {
         let log = fs::File::create(&path).expect("a log");
         let config = self.directory.join(format!("sshd{index}_config"));
         let sshd = Command::new("ip")
-            .args(["netns", "exec", self.machines()[index].name(), "sh", "-c", START, "sh"])
+            .args([
+                "netns",
+                "exec",
+                self.machines()[index].name(),
+                "sh",
+                "-c",
+                START,
+                "sh",
+            ])
             .arg(config)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -90,7 +106,11 @@ impl Room {
         let end = Instant::now() + Duration::from_secs(60);
         let log = || fs::read_to_string(&path).expect("a log");
         while !log().contains("Server listening") {
-            assert!(Instant::now() < end, "sshd (openssh-server) does not start: {}", log());
+            assert!(
+                Instant::now() < end,
+                "sshd (openssh-server) does not start: {}",
+                log()
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -119,32 +139,60 @@ impl Room {
 
     fn state_of(machine: &Namespace) -> String {
         let shell = machine.shell();
-        let look = |line: &str| shell.look(&line.split_whitespace().collect::<Vec<_>>()).expect("an answer");
+        let look = |line: &str| {
+            shell
+                .look(&line.split_whitespace().collect::<Vec<_>>())
+                .expect("an answer")
+        };
         // Link-local addresses are created by the kernel, after some time.
-        let lasting =
-            |text: String| text.lines().filter(|line| !line.contains("fe80::")).map(|line| format!("{line}\n")).collect();
+        let lasting = |text: String| {
+            text.lines()
+                .filter(|line| !line.contains("fe80::"))
+                .map(|line| format!("{line}\n"))
+                .collect()
+        };
         // Carriers come and go by themselves.
         let settled = |line: &str| {
-            line.split(" qdisc ").next().unwrap_or(line).replace("NO-CARRIER,", "").replace(",LOWER_UP", "") + "\n"
+            line.split(" qdisc ")
+                .next()
+                .unwrap_or(line)
+                .replace("NO-CARRIER,", "")
+                .replace(",LOWER_UP", "")
+                + "\n"
         };
         let links: String = look("ip -o link").lines().map(settled).collect();
         let addresses: String = lasting(look("ip -o address"));
-        let routes: String = lasting(look("ip -4 route show table all") + &look("ip -6 route show table main"));
-        let switches: String =
-            SWITCHES.iter().map(|switch| format!("{switch} {}", look(&format!("cat /proc/sys/net/{switch}")))).collect();
-        format!("{links}{addresses}{routes}{switches}{}", look("nft list ruleset"))
+        let routes: String =
+            lasting(look("ip -4 route show table all") + &look("ip -6 route show table main"));
+        let switches: String = SWITCHES
+            .iter()
+            .map(|switch| format!("{switch} {}", look(&format!("cat /proc/sys/net/{switch}"))))
+            .collect();
+        format!(
+            "{links}{addresses}{routes}{switches}{}",
+            look("nft list ruleset")
+        )
     }
 
     /// Returns the names of the processes on the far machines, except sshd's own.
     pub(crate) fn processes(&self) -> Vec<String> {
         let name = |pid: &String| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-        let names = self.machines().into_iter().flat_map(Self::pids_of).filter_map(|pid| name(&pid));
-        names.map(|name| name.trim().to_owned()).filter(|name| name != "sshd").collect()
+        let names = self
+            .machines()
+            .into_iter()
+            .flat_map(Self::pids_of)
+            .filter_map(|pid| name(&pid));
+        names
+            .map(|name| name.trim().to_owned())
+            .filter(|name| name != "sshd")
+            .collect()
     }
 
     /// Returns the IDs of the processes on a machine.
     pub(crate) fn pids_of(machine: &Namespace) -> Vec<String> {
-        let pids = Shell::new().look(&["ip", "netns", "pids", machine.name()]).expect("processes");
+        let pids = Shell::new()
+            .look(&["ip", "netns", "pids", machine.name()])
+            .expect("processes");
         pids.split_whitespace().map(str::to_owned).collect()
     }
 
@@ -157,11 +205,18 @@ impl Room {
     /// Sends a signal to the sessions of a machine's sshd. Returns the number of sessions.
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn signal_sessions(machine: &Namespace, signal: &str) -> usize {
-        let command_line = |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let command_line =
+            |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let is_session = |line: String| line.starts_with("sshd: ") && !line.contains("[listener]");
-        let sessions: Vec<String> = Self::pids_of(machine).into_iter().filter(|pid| is_session(command_line(pid))).collect();
+        let sessions: Vec<String> = Self::pids_of(machine)
+            .into_iter()
+            .filter(|pid| is_session(command_line(pid)))
+            .collect();
         // Some may have ended together with others.
-        let line = format!("kill -s {signal} {} 2>/dev/null || true", sessions.join(" "));
+        let line = format!(
+            "kill -s {signal} {} 2>/dev/null || true",
+            sessions.join(" ")
+        );
         Shell::new().run(&["sh", "-c", &line]).expect("a shell");
         sessions.len()
     }
@@ -170,7 +225,12 @@ impl Room {
     #[allow(dead_code, reason = "each test binary has its own copy of this file")]
     pub(crate) fn assert_near_has(&self, interfaces: &[&str]) {
         let end = Instant::now() + Duration::from_secs(60);
-        let is_here = |interface: &&str| self.near.shell().look(&["ip", "link", "show", "dev", interface]).is_ok();
+        let is_here = |interface: &&str| {
+            self.near
+                .shell()
+                .look(&["ip", "link", "show", "dev", interface])
+                .is_ok()
+        };
         while !interfaces.iter().all(is_here) {
             assert!(Instant::now() < end, "{interfaces:?} are not given back");
             std::thread::sleep(Duration::from_millis(20));
@@ -214,23 +274,47 @@ impl Drop for Room {
 fn join(shell: &Shell, near: &Namespace, machines: &[&Namespace]) {
     let line = |shell: &Shell, text: &str| drop(shell.line(text).expect("a link"));
     let pair = |(one, end): (&str, &Namespace), (other, to): (&str, &Namespace)| {
-        line(shell, &format!("ip link add {one} netns {} type veth peer name {other} netns {}", end.name(), to.name()));
+        line(
+            shell,
+            &format!(
+                "ip link add {one} netns {} type veth peer name {other} netns {}",
+                end.name(),
+                to.name()
+            ),
+        );
     };
     let (first, last) = (machines[0], machines[machines.len() - 1]);
     pair(("left", near), (FAR[0], first));
-    machines.windows(2).for_each(|two| pair((FAR[1], two[0]), (FAR[0], two[1])));
+    machines
+        .windows(2)
+        .for_each(|two| pair((FAR[1], two[0]), (FAR[0], two[1])));
     pair(("right", near), (FAR[1], last));
     for link in ["left", "right"] {
-        near.shell().set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1").expect("a switch");
-        line(&near.shell(), &format!("ethtool -K {link} tx off rx off tso off gso off gro off"));
+        near.shell()
+            .set(&format!("/proc/sys/net/ipv6/conf/{link}/disable_ipv6"), "1")
+            .expect("a switch");
+        line(
+            &near.shell(),
+            &format!("ethtool -K {link} tx off rx off tso off gso off gro off"),
+        );
         line(&near.shell(), &format!("ip link set {link} arp off up"));
     }
     for ((index, machine), address) in machines.iter().enumerate().zip(ADDRESSES) {
-        let ours = if index == 0 { "mgmt".to_owned() } else { format!("mgmt{index}") };
+        let ours = if index == 0 {
+            "mgmt".to_owned()
+        } else {
+            format!("mgmt{index}")
+        };
         pair((&ours, near), ("mgmt", machine));
         let near_address = format!("10.99.0.{}", 4 * index + 1);
-        for (namespace, link, address) in [(near, ours.as_str(), near_address.as_str()), (machine, "mgmt", address)] {
-            line(&namespace.shell(), &format!("ip address add {address}/30 dev {link}"));
+        for (namespace, link, address) in [
+            (near, ours.as_str(), near_address.as_str()),
+            (machine, "mgmt", address),
+        ] {
+            line(
+                &namespace.shell(),
+                &format!("ip address add {address}/30 dev {link}"),
+            );
             line(&namespace.shell(), &format!("ip link set {link} up"));
         }
     }
@@ -239,12 +323,28 @@ fn join(shell: &Shell, near: &Namespace, machines: &[&Namespace]) {
 fn write_keys(shell: &Shell, directory: &std::path::Path, near: &str) {
     let path = |name: &str| directory.join(name).display().to_string();
     for key in ["host", "user", "stranger"] {
-        shell.run(&["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", &path(key)]).expect("ssh-keygen (openssh-client)");
+        shell
+            .run(&[
+                "ssh-keygen",
+                "-q",
+                "-t",
+                "ed25519",
+                "-N",
+                "",
+                "-f",
+                &path(key),
+            ])
+            .expect("ssh-keygen (openssh-client)");
     }
-    let write = |name: &str, content: String| fs::write(directory.join(name), content).expect("a file");
+    let write =
+        |name: &str, content: String| fs::write(directory.join(name), content).expect("a file");
     let public = |key: &str| fs::read_to_string(path(&format!("{key}.pub"))).expect("a key");
     write("authorized", public("user"));
-    let known = |key: &str| ADDRESSES.map(|address| format!("[{address}]:{PORT} {}", public(key))).concat();
+    let known = |key: &str| {
+        ADDRESSES
+            .map(|address| format!("[{address}]:{PORT} {}", public(key)))
+            .concat()
+    };
     write("known", known("host"));
     write("unknown", String::new());
     write("changed", known("stranger"));

@@ -18,24 +18,38 @@ fn fields_are_put_where_they_belong() {
 #[test]
 fn a_fixed_rule_gives_everybody_the_same_address() {
     let rule = AddressRule::fixed(ip("192.0.0.2"));
-    assert_eq!((rule.address(0), rule.address(u64::MAX)), (ip("192.0.0.2"), ip("192.0.0.2")));
+    assert_eq!(
+        (rule.address(0), rule.address(u64::MAX)),
+        (ip("192.0.0.2"), ip("192.0.0.2"))
+    );
     assert_eq!(rule.bits(5), 0xc000_0002);
 }
 
 #[test]
 fn fields_that_cannot_be_are_refused() {
     let one = |take, width, put| refusal(rule("192.0.2.0", 0, &[BitField::new(take, width, put)]));
-    assert_eq!(one(0, 8, 25), "a field of 8 bits at bit 25 does not fit into an IPv4 address of 32 bits");
-    assert_eq!(one(64, 8, 0), "a field takes bits from bit 64 of the subscriber's number on, which has 64: expected 0 to 63");
-    let overlap = "the field at bit 8 overlaps the base address or another field: leave its bits zero there";
+    assert_eq!(
+        one(0, 8, 25),
+        "a field of 8 bits at bit 25 does not fit into an IPv4 address of 32 bits"
+    );
+    assert_eq!(
+        one(64, 8, 0),
+        "a field takes bits from bit 64 of the subscriber's number on, which has 64: expected 0 to 63"
+    );
+    let overlap =
+        "the field at bit 8 overlaps the base address or another field: leave its bits zero there";
     assert_eq!(one(0, 2, 8), overlap);
     let twice = [BitField::new(0, 9, 0), BitField::new(9, 4, 8)];
     assert_eq!(refusal(rule("10.0.0.0", 0, &twice)), overlap);
     let five: Vec<_> = (0..5).map(|put| BitField::new(0, 1, put)).collect();
-    let many = "an address rule of 5 fields: at most 4 are evaluated per frame; merge neighbouring ones";
+    let many =
+        "an address rule of 5 fields: at most 4 are evaluated per frame; merge neighbouring ones";
     assert_eq!(refusal(rule("10.0.0.0", 0, &five)), many);
     let beyond = refusal(rule("2001:db8::", 0, &[BitField::new(0, 64, 65)]));
-    assert_eq!(beyond, "a field of 64 bits at bit 65 does not fit into an IPv6 address of 128 bits");
+    assert_eq!(
+        beyond,
+        "a field of 64 bits at bit 65 does not fit into an IPv6 address of 128 bits"
+    );
 }
 
 /// Returns up to four fields side by side, starting with the last bit of an address: gaps, widths, and where they begin in the number.

@@ -52,8 +52,14 @@ fn example_4_of_rfc_7599_comes_out() {
 fn contiguous_port_sets_of_a_published_measurement_come_out() {
     let (rule, e) = (contiguous(), 0x11b);
     assert_eq!(rule.ipv4().address(e), ip("192.0.2.8"));
-    assert_eq!((rule.ports().psid(e), rule.ports().ranges(e)), (27, vec![55_296..=57_343]));
-    assert_eq!((rule.ipv4().address(0x41), rule.ports().psid(0x41)), (ip("192.0.2.2"), 1));
+    assert_eq!(
+        (rule.ports().psid(e), rule.ports().ranges(e)),
+        (27, vec![55_296..=57_343])
+    );
+    assert_eq!(
+        (rule.ipv4().address(0x41), rule.ports().psid(0x41)),
+        (ip("192.0.2.2"), 1)
+    );
     assert_eq!(rule.ipv6().address(0x41), ip("2001:db8:ce:41:0:c000:202:1"));
 }
 
@@ -84,7 +90,10 @@ fn ea_bits_can_be_nothing_but_a_psid() {
 fn ea_bits_can_be_the_whole_address() {
     let rule = rule("2001:db8::/32", "0.0.0.0/0", 32, 6).unwrap();
     assert_eq!(rule.subscribers(), 1 << 32);
-    assert_eq!(rule.ipv6().address(0xc000_0212), ip("2001:db8:c000:212:0:c000:212:0"));
+    assert_eq!(
+        rule.ipv6().address(0xc000_0212),
+        ip("2001:db8:c000:212:0:c000:212:0")
+    );
 }
 
 #[test]
@@ -100,8 +109,13 @@ fn rules_that_contradict_themselves_are_refused() {
         "19 EA bits are too many for 192.0.2.0/24: its suffix takes 8, which leaves a PSID of 11, and PSID offset 6 \
          allows one of 10; use at most 18 EA bits"
     );
-    assert!(made("2001:db8::/32", "192.0.2.0/24", 24, 0).starts_with("PSID length 16 makes sets of one port"));
-    assert!(made("2001:db8::/32", "192.0.2.0/24", 16, 16).starts_with("PSID offset 16 is not allowed"));
+    assert!(
+        made("2001:db8::/32", "192.0.2.0/24", 24, 0)
+            .starts_with("PSID length 16 makes sets of one port")
+    );
+    assert!(
+        made("2001:db8::/32", "192.0.2.0/24", 16, 16).starts_with("PSID offset 16 is not allowed")
+    );
     assert!(made("2001:db8::/128", "192.0.2.0/24", 255, 6).starts_with("255 EA bits are too many"));
 }
 
@@ -116,19 +130,44 @@ fn rules_of_a_domain_that_overlap_are_refused_by_name() {
     let expected = "rule IPv4 prefixes 192.0.2.0/24 and 192.0.2.128/25 overlap, so that an IPv4 address belongs to two rules";
     assert_eq!(domain(contiguous(), same_ipv4), expected);
     let none = refusal(MapDomain::new(Vec::new()));
-    assert_eq!(none, "a MAP domain without a rule: expected one at least (RFC 7597 section 5)");
+    assert_eq!(
+        none,
+        "a MAP domain without a rule: expected one at least (RFC 7597 section 5)"
+    );
 }
 
 /// Returns rules of every kind, each with a subscriber.
 fn rules() -> impl Strategy<Value = (MapRule, u64)> {
-    let shape = (any::<u128>(), any::<u32>(), 0u8..=64, 0u8..=32, 0u8..=48, 0u8..=15, any::<u64>());
-    shape.prop_filter_map("contradicts itself", |(ipv6, ipv4, len6, len4, ea_bits, offset, e)| {
-        let ipv6 = if len6 == 0 { 0 } else { ipv6 >> (128 - len6) << (128 - len6) };
-        let ipv4 = if len4 == 0 { 0 } else { ipv4 >> (32 - len4) << (32 - len4) };
-        let (ipv6, ipv4) = (Prefix6::new(ipv6.into(), len6).unwrap(), Prefix4::new(ipv4.into(), len4).unwrap());
-        let rule = MapRule::new(ipv6, ipv4, ea_bits, offset).ok()?;
-        Some((rule, e % rule.subscribers()))
-    })
+    let shape = (
+        any::<u128>(),
+        any::<u32>(),
+        0u8..=64,
+        0u8..=32,
+        0u8..=48,
+        0u8..=15,
+        any::<u64>(),
+    );
+    shape.prop_filter_map(
+        "contradicts itself",
+        |(ipv6, ipv4, len6, len4, ea_bits, offset, e)| {
+            let ipv6 = if len6 == 0 {
+                0
+            } else {
+                ipv6 >> (128 - len6) << (128 - len6)
+            };
+            let ipv4 = if len4 == 0 {
+                0
+            } else {
+                ipv4 >> (32 - len4) << (32 - len4)
+            };
+            let (ipv6, ipv4) = (
+                Prefix6::new(ipv6.into(), len6).unwrap(),
+                Prefix4::new(ipv4.into(), len4).unwrap(),
+            );
+            let rule = MapRule::new(ipv6, ipv4, ea_bits, offset).ok()?;
+            Some((rule, e % rule.subscribers()))
+        },
+    )
 }
 
 /// Returns the MAP IPv6 address of RFC 7597 figures 3 and 8, composed of binary digits.
@@ -137,7 +176,11 @@ fn slow_ipv6(rule: &MapRule, e: u64) -> IpAddr {
     let network = format!("{:0<64}", digits_of(rule.ipv6_prefix()) + &ea);
     let r = usize::from(rule.ipv4_prefix().len());
     let ipv4 = format!("{:032b}", rule.ipv4_prefix().address().to_bits())[..r].to_owned() + &ea;
-    let (ipv4, psid) = if ipv4.len() > 32 { ipv4.split_at(32) } else { (ipv4.as_str(), "") };
+    let (ipv4, psid) = if ipv4.len() > 32 {
+        ipv4.split_at(32)
+    } else {
+        (ipv4.as_str(), "")
+    };
     address_of(&format!("{network}{:016}{ipv4:0<32}{psid:0>16}", 0))
 }
 

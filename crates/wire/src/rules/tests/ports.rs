@@ -11,13 +11,17 @@ fn sets(offset: u8, psid_len: u8) -> PortRule {
 
 /// Returns every offset and length for which port sets exist.
 fn every_shape() -> impl Iterator<Item = (u8, u8)> {
-    (0..=15u8).flat_map(|offset| (1..=(16 - offset).min(15)).map(move |psid_len| (offset, psid_len)))
+    (0..=15u8)
+        .flat_map(|offset| (1..=(16 - offset).min(15)).map(move |psid_len| (offset, psid_len)))
 }
 
 #[test]
 fn the_examples_of_rfc_7597_appendix_b_2_come_out_but_for_port_0() {
     let ranges = sets(6, 8).ranges(0);
-    assert_eq!((ranges.len(), &ranges[..2]), (63, &[1024..=1027, 2048..=2051][..]));
+    assert_eq!(
+        (ranges.len(), &ranges[..2]),
+        (63, &[1024..=1027, 2048..=2051][..])
+    );
     assert_eq!(ranges[61..], [63_488..=63_491, 64_512..=64_515]);
     assert_eq!(sets(0, 6).ranges(0), [1..=1023]);
 }
@@ -27,7 +31,10 @@ fn the_port_prefixes_of_rfc_7597_section_5_1_come_out() {
     let ports = sets(0, 8);
     assert_eq!(ports.ranges(0xff), [0xff00..=0xffff]);
     assert_eq!((ports.count(0), ports.count(1)), (255, 256));
-    assert_eq!((ports.port(0, 0), ports.port(1, 0), ports.port(0xff, 255)), (1, 256, 0xffff));
+    assert_eq!(
+        (ports.port(0, 0), ports.port(1, 0), ports.port(0xff, 255)),
+        (1, 256, 0xffff)
+    );
 }
 
 #[test]
@@ -45,19 +52,31 @@ fn port_sets_of_all_psids_share_the_ports_out_without_overlap() {
             for nth in 0..ports.count(psid) {
                 let port = ports.port(psid, nth);
                 let before = owners[usize::from(port)].replace(psid as u16);
-                assert_eq!(before, None, "port {port} with offset {offset} and length {psid_len}");
+                assert_eq!(
+                    before, None,
+                    "port {port} with offset {offset} and length {psid_len}"
+                );
             }
         }
         let excluded = if offset == 0 { 1 } else { 65_536 >> offset };
-        assert!(owners[..excluded].iter().all(Option::is_none), "offset {offset} length {psid_len}");
-        assert!(owners[excluded..].iter().all(Option::is_some), "offset {offset} length {psid_len}");
+        assert!(
+            owners[..excluded].iter().all(Option::is_none),
+            "offset {offset} length {psid_len}"
+        );
+        assert!(
+            owners[excluded..].iter().all(Option::is_some),
+            "offset {offset} length {psid_len}"
+        );
     }
 }
 
 #[test]
 fn an_address_that_is_not_shared_has_all_ports_but_0() {
     let any = PortRule::ANY;
-    assert_eq!((any.count(7), any.psid(7), any.ranges(7)), (65_535, 0, vec![1..=65_535]));
+    assert_eq!(
+        (any.count(7), any.psid(7), any.ranges(7)),
+        (65_535, 0, vec![1..=65_535])
+    );
     assert_eq!((any.port(7, 0), any.port(7, 65_534)), (1, 65_535));
     assert_eq!(PortRule::new(6, 0, 3, 2), Ok(any));
     assert!(!any.is_restricted());
@@ -66,7 +85,10 @@ fn an_address_that_is_not_shared_has_all_ports_but_0() {
 #[test]
 fn the_psid_is_taken_from_the_number_of_the_first_subscriber_on() {
     let ports = PortRule::new(6, 8, 0x30, 4).unwrap();
-    assert_eq!((ports.psid(0), ports.psid(0x0f), ports.psid(0x10)), (3, 3, 4));
+    assert_eq!(
+        (ports.psid(0), ports.psid(0x0f), ports.psid(0x10)),
+        (3, 3, 4)
+    );
 }
 
 #[test]
@@ -76,8 +98,14 @@ fn shapes_that_fit_no_port_are_refused() {
         made(16, 0),
         "PSID offset 16 is not allowed: expected 0 to 15 (RFC 7598 section 4.5); 6 leaves out the system ports"
     );
-    assert_eq!(made(6, 11), "PSID offset 6 and PSID length 11 take 17 of a port's 16 bits; shorten one of them");
-    assert_eq!(made(1, 255), "PSID offset 1 and PSID length 255 take 256 of a port's 16 bits; shorten one of them");
+    assert_eq!(
+        made(6, 11),
+        "PSID offset 6 and PSID length 11 take 17 of a port's 16 bits; shorten one of them"
+    );
+    assert_eq!(
+        made(1, 255),
+        "PSID offset 1 and PSID length 255 take 256 of a port's 16 bits; shorten one of them"
+    );
     assert_eq!(
         made(0, 16),
         "PSID length 16 makes sets of one port, and that of PSID 0 is port 0, which cannot be used; expected up to 15"
@@ -90,7 +118,10 @@ fn slow_ports(offset: u8, psid_len: u8, psid: u32) -> Vec<u16> {
     let (r, m) = (1 << psid_len, 1 << (16 - offset - psid_len));
     let blocks = u32::from(offset > 0)..65_536 / (r * m);
     let ports = blocks.flat_map(|i| (0..m).map(move |j| r * m * i + m * psid + j));
-    ports.filter(|&port| port != 0).map(|port| port as u16).collect()
+    ports
+        .filter(|&port| port != 0)
+        .map(|port| port as u16)
+        .collect()
 }
 
 proptest! {

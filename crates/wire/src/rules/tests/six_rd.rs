@@ -25,7 +25,10 @@ fn the_6to4_prefix_of_rfc_3056_has_the_whole_address() {
 #[test]
 fn network_and_broadcast_addresses_can_be_left_out() {
     let domain = example().numbered(1, Some(254)).unwrap();
-    assert_eq!((domain.ipv4().address(0), domain.ipv4().address(253)), (ip("10.100.100.1"), ip("10.100.100.254")));
+    assert_eq!(
+        (domain.ipv4().address(0), domain.ipv4().address(253)),
+        (ip("10.100.100.1"), ip("10.100.100.254"))
+    );
     assert_eq!(example().numbered(1, None).unwrap().subscribers(), 255);
 }
 
@@ -34,8 +37,14 @@ fn numbers_the_domain_does_not_have_are_refused() {
     let asked = |first, count| refusal(example().numbered(first, count));
     let beyond = "6rd domain: 2 subscribers from number 255 on, but the rule has 256 in all; lower `first` or the count";
     assert_eq!(asked(255, Some(2)), beyond);
-    assert_eq!(asked(0, Some(0)), "6rd domain: no subscriber asked for; expected 1 to 256");
-    assert!(asked(u64::MAX, Some(2)).starts_with("6rd domain: 2 subscribers from number 18446744073709551615 on"));
+    assert_eq!(
+        asked(0, Some(0)),
+        "6rd domain: no subscriber asked for; expected 1 to 256"
+    );
+    assert!(
+        asked(u64::MAX, Some(2))
+            .starts_with("6rd domain: 2 subscribers from number 18446744073709551615 on")
+    );
     assert!(asked(256, None).starts_with("6rd domain: 1 subscribers from number 256 on"));
 }
 
