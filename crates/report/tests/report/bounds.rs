@@ -78,7 +78,9 @@ fn the_degradation_from_or_to_a_lower_bound_is_a_bound() {
         Limit::Disturbed,
     );
     assert!(
-        text.contains("how throughput at 84 bytes changes from 1 to 64 network flows cannot be stated"),
+        text.contains(
+            "how throughput at 84 bytes changes from 1 to 64 network flows cannot be stated"
+        ),
         "{text}"
     );
     assert!(
