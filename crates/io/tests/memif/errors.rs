@@ -89,10 +89,8 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
         // Root may open everything, so the same attempt is made by a thread that has given up its rights.
         let told = std::thread::spawn(move || {
             // SAFETY: no pointer is passed; the raw call affects only this thread.
-            assert_eq!(
-                unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) },
-                0
-            );
+            let changed = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
+            assert_eq!(changed, 0);
             failed(open(&format!("memif:{path}"), 60))
         });
         let told = told.join().expect("no panic");
