@@ -213,15 +213,23 @@ impl Median {
     /// no other: the tester cannot tell how far the device exceeds it. In the same way, one that is only an upper bound passes an `at_most` bound above
     /// it and misses no other.
     fn against(&self, expectation: &Expectation) -> Gate {
-        let at_least = expectation.at_least.map_or(Gate::Passed, |bound| match () {
-            () if self.low >= bound => Gate::Passed,
-            () if self.high < bound => Gate::Worse,
-            () => Gate::TesterUnfit,
+        let at_least = expectation.at_least.map_or(Gate::Passed, |bound| {
+            if self.low >= bound {
+                Gate::Passed
+            } else if self.high < bound {
+                Gate::Worse
+            } else {
+                Gate::TesterUnfit
+            }
         });
-        let at_most = expectation.at_most.map_or(Gate::Passed, |bound| match () {
-            () if self.high <= bound => Gate::Passed,
-            () if self.low > bound => Gate::Worse,
-            () => Gate::TesterUnfit,
+        let at_most = expectation.at_most.map_or(Gate::Passed, |bound| {
+            if self.high <= bound {
+                Gate::Passed
+            } else if self.low > bound {
+                Gate::Worse
+            } else {
+                Gate::TesterUnfit
+            }
         });
         at_least.max(at_most)
     }

@@ -47,10 +47,12 @@ impl<'a> TestedDevice<'a> {
     }
 
     fn add(&mut self, test: &'a Test) {
-        match () {
-            () if test.measure.is_throughput() => self.throughput.push(test),
-            () if test.measure.table_capacity().is_some() => self.capacity.push(test),
-            () => self.establishment.push(test),
+        if test.measure.is_throughput() {
+            self.throughput.push(test);
+        } else if test.measure.table_capacity().is_some() {
+            self.capacity.push(test);
+        } else {
+            self.establishment.push(test);
         }
     }
 

@@ -75,21 +75,19 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
     };
     let margin = second.least_percent - first.least_percent;
     let host_cores = host_cores(&watches);
-    let weakest = match () {
-        () if !host_cores.is_empty()
-            && host_cores.len() < devices.iter().map(|device| device.cores).sum() =>
-        {
-            Weakest::Shared { host_cores }
-        }
-        // Whatever filled the host's cores, a device that waits for one looks idle.
-        () if dut_cores(records, None).iter().any(Core::is_saturated)
-            && first.least_percent > AMPLE_PERCENT =>
-        {
-            Weakest::Shared { host_cores }
-        }
-        () if first.least_percent > AMPLE_PERCENT => Weakest::Neither,
-        () if margin < CLEAR_POINTS => Weakest::Undecided { margin },
-        () => Weakest::First { margin },
+    let has_ample = first.least_percent > AMPLE_PERCENT;
+    let share_cores = !host_cores.is_empty()
+        && host_cores.len() < devices.iter().map(|device| device.cores).sum();
+    // Whatever filled the host's cores, a device that waits for one looks idle.
+    let wait_for_cores = has_ample && dut_cores(records, None).iter().any(Core::is_saturated);
+    let weakest = if share_cores || wait_for_cores {
+        Weakest::Shared { host_cores }
+    } else if has_ample {
+        Weakest::Neither
+    } else if margin < CLEAR_POINTS {
+        Weakest::Undecided { margin }
+    } else {
+        Weakest::First { margin }
     };
     Some(Chain { devices, weakest })
 }

@@ -279,10 +279,12 @@ fn saturation(watched: &WatchedCores, beside: &WatchedCores) -> Option<Bottlenec
     }
     let of_process: f64 = full.iter().map(|core| core.process_percent()).sum();
     let of_softirq: f64 = full.iter().map(|core| core.softirq_percent()).sum();
-    let cause = match () {
-        () if others.is_empty() || busy_percent(&others) >= NOTHING_TO_SPARE => Cause::AllCores,
-        () if of_process > of_softirq => Cause::OneProcess,
-        () => Cause::OneCoreSoftirq,
+    let cause = if others.is_empty() || busy_percent(&others) >= NOTHING_TO_SPARE {
+        Cause::AllCores
+    } else if of_process > of_softirq {
+        Cause::OneProcess
+    } else {
+        Cause::OneCoreSoftirq
     };
     let mut evidence: Vec<String> = full.iter().map(|core| core.describe()).collect();
     evidence[0] = format!("{} {}", watched.name, evidence[0]);

@@ -168,14 +168,17 @@ impl Warning {
     pub fn is_of_the_kind_of(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text { text }, Self::Text { text: other }) => text == other,
-            _ => discriminant(self) == discriminant(other) && self.machine() == other.machine(),
-        }
-    }
-
-    fn machine(&self) -> Option<&str> {
-        match self.subject() {
-            WarningSubject::Machine(machine) => Some(machine),
-            WarningSubject::Dut(_) | WarningSubject::Host | WarningSubject::Run => None,
+            (
+                Self::TesterThreads {
+                    machine, lacking, ..
+                },
+                Self::TesterThreads {
+                    machine: other_machine,
+                    lacking: other_lacking,
+                    ..
+                },
+            ) => machine == other_machine && discriminant(lacking) == discriminant(other_lacking),
+            _ => discriminant(self) == discriminant(other),
         }
     }
 
@@ -571,6 +574,12 @@ mod tests {
             !threads(ThreadAbility::Priority)
                 .on_machine("lab")
                 .is_of_the_kind_of(&threads(ThreadAbility::Priority))
+        );
+        let core = |core| threads(ThreadAbility::Core(core));
+        assert!(core(1).is_of_the_kind_of(&core(2)));
+        assert!(
+            !core(1).is_of_the_kind_of(&threads(ThreadAbility::Priority)),
+            "no part that is missing hides another"
         );
         assert!(
             disturbed("jool").condition().ends_with("is a lower bound"),

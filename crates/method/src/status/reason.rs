@@ -220,11 +220,14 @@ impl InvalidCause {
         let is_most = |of: fn(&Fault) -> bool| {
             2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count()
         };
-        match () {
-            () if is_most(Fault::is_of_connections) => Self::Connections,
-            () if is_most(Fault::is_of_names) => Self::Names,
-            () if is_most_of_all(records) => Self::Disturbed,
-            () => Self::Tester,
+        if is_most(Fault::is_of_connections) {
+            Self::Connections
+        } else if is_most(Fault::is_of_names) {
+            Self::Names
+        } else if is_most_of_all(records) {
+            Self::Disturbed
+        } else {
+            Self::Tester
         }
     }
 }

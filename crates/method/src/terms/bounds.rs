@@ -23,8 +23,8 @@ impl NumberBound {
     pub const COUNT: Self = Self::new(1.0, 1e9);
     /// An amount of frames.
     pub const FRAMES: Self = Self::new(1.0, 1e12);
-    /// A number that is limited by its type alone.
-    pub const UINT32: Self = Self::new(1.0, u32::MAX as f64);
+    /// A number of at least 1 that is otherwise limited by its 32 bits alone.
+    pub const NONZERO_UINT32: Self = Self::new(1.0, u32::MAX as f64);
     /// Every value that 16 bits can have.
     pub const UINT16: Self = Self::new(0.0, u16::MAX as f64);
     /// A time that a plan file states, nanoseconds: at most a day.
@@ -56,9 +56,10 @@ impl NumberBound {
 /// The bound as messages have it: `between 1 and 1000`.
 impl fmt::Display for NumberBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.most == Self::BELOW_ONE.most {
-            true => write!(f, "between {} and 1 (exclusive)", self.least),
-            false => write!(f, "between {} and {}", self.least, self.most),
+        if self.most == Self::BELOW_ONE.most {
+            write!(f, "between {} and 1 (exclusive)", self.least)
+        } else {
+            write!(f, "between {} and {}", self.least, self.most)
         }
     }
 }

@@ -47,7 +47,7 @@ type Format = (
 );
 
 /// The files of a report other than its figures, in the order in which they are written.
-const FORMATS: [Format; 18] = [
+pub(super) const FORMATS: [Format; 18] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| {
         Ok(Some(csv::results(&document.digest).lines().collect()))

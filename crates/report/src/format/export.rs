@@ -91,3 +91,26 @@ impl Document<'_> {
         Ok(files)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::document::FORMATS;
+
+    #[test]
+    fn every_file_of_an_export_is_one_of_the_report() {
+        for name in ExportFormat::ALL.into_iter().flat_map(ExportFormat::names) {
+            assert!(
+                FORMATS.iter().any(|(of_report, _)| of_report == name),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_word_is_that_of_one_format() {
+        for format in ExportFormat::ALL {
+            assert_eq!(ExportFormat::of_word(format.word()), Some(format));
+        }
+    }
+}

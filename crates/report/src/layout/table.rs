@@ -106,15 +106,19 @@ impl Table {
     /// Empty without rows.
     pub(crate) fn for_terminal(&self, width: usize) -> String {
         let aligned = self.aligned();
-        match () {
-            () if self.rows.is_empty() => String::new(),
-            () if aligned.lines().all(|line| line.chars().count() <= width) => aligned,
-            () => self
-                .rows
-                .iter()
-                .map(|row| wrapped(&format!("  {}", self.sentence(row)), width))
-                .collect(),
+        if self.rows.is_empty() {
+            return String::new();
         }
+        if aligned.lines().all(|line| line.chars().count() <= width) {
+            return aligned;
+        }
+        let sentences = self
+            .rows
+            .iter()
+            .map(|row| format!("  {}", self.sentence(row)));
+        sentences
+            .map(|sentence| wrapped(&sentence, width))
+            .collect()
     }
 
     fn aligned(&self) -> String {
@@ -130,9 +134,12 @@ impl Table {
                 .unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let padded = |(i, cell): (usize, &String)| match self.columns[i].number {
-            true => format!("{cell:>0$}", widths[i]),
-            false => format!("{cell:<0$}", widths[i]),
+        let padded = |(i, cell): (usize, &String)| {
+            if self.columns[i].number {
+                format!("{cell:>0$}", widths[i])
+            } else {
+                format!("{cell:<0$}", widths[i])
+            }
         };
         let line = |cells: Vec<String>| {
             cells

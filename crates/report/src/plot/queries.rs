@@ -169,10 +169,12 @@ fn axes(group: &ServerGroup) -> Option<Axes> {
             .iter()
             .any(|(_, dns)| percentages(at(other(dns))).len() > 1)
     };
-    match () {
-        () if has_several(|dns| dns.cached, |dns| dns.with_aaaa) => Some(Axes::Cached),
-        () if has_several(|dns| dns.with_aaaa, |dns| dns.cached) => Some(Axes::WithAaaa),
-        () => None,
+    if has_several(|dns| dns.cached, |dns| dns.with_aaaa) {
+        Some(Axes::Cached)
+    } else if has_several(|dns| dns.with_aaaa, |dns| dns.cached) {
+        Some(Axes::WithAaaa)
+    } else {
+        None
     }
 }
 

@@ -131,10 +131,12 @@ fn missing(status: &str) -> Vec<&'static str> {
 fn obstacle(place: &NeededPlace<'_>, mountinfo: &str) -> Option<String> {
     let options = options_of(place.path, mountinfo)?;
     let has = |option: &str| options.split(',').any(|other| other == option);
-    let how = match () {
-        () if has("ro") => "read-only",
-        () if place.runs_files && has("noexec") => "noexec",
-        () => return None,
+    let how = if has("ro") {
+        "read-only"
+    } else if place.runs_files && has("noexec") {
+        "noexec"
+    } else {
+        return None;
     };
     Some(format!(
         "{} is mounted {how} ({})",

@@ -41,7 +41,7 @@ impl Bounded for ResponseTime {
         numbers: &[
             ("rate-per-client", FrameRate::BOUND),
             ("duration-ns", NumberBound::TIME_NS),
-            ("outstanding", NumberBound::UINT32),
+            ("outstanding", NumberBound::NONZERO_UINT32),
         ],
         ..TableBounds::NONE
     };
