@@ -283,11 +283,15 @@ impl TcpResult {
         let Some(server) = &self.server else {
             return "the server or the device sent it".to_owned();
         };
-        match server.malformed + server.foreign + server.abandoned {
-            0 => "the tester's server sent none, so the device did".to_owned(),
-            given_up => format!(
+        let given_up = server.malformed + server.foreign + server.abandoned;
+        if given_up == 0 {
+            "the tester's server gave up none, so the device did".to_owned()
+        } else if given_up < self.connections.reset {
+            format!(
                 "the tester's server may have sent {given_up} of them, as it gave up so many; the device sent the others"
-            ),
+            )
+        } else {
+            "the tester's server gave up as many, so it may have sent all of them".to_owned()
         }
     }
 
@@ -428,7 +432,7 @@ mod tests {
             format!(
                 "{refused}: the tester's server listens, so the device answered in its place, or sent the SYN elsewhere"
             ),
-            format!("{reset}: the tester's server sent none, so the device did"),
+            format!("{reset}: the tester's server gave up none, so the device did"),
         ];
         assert_eq!(trial.resets_in_words(), of_the_device);
         trial.server = Some(ServerCounts {
@@ -440,6 +444,18 @@ mod tests {
             trial.resets_in_words()[1].contains("may have sent 4 of them"),
             "{:?}",
             trial.resets_in_words()
+        );
+        trial.server = Some(ServerCounts {
+            abandoned: 5,
+            ..ServerCounts::default()
+        });
+        let as_many = format!(
+            "{reset}: the tester's server gave up as many, so it may have sent all of them"
+        );
+        assert_eq!(
+            trial.resets_in_words()[1],
+            as_many,
+            "none is left for the device"
         );
     }
 
