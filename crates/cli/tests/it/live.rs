@@ -1,7 +1,7 @@
 //! The live page in a browser, from the start of a run, through its being killed, to its end. These tests need root and Chromium; without them they
 //! fail, they do not skip.
 
-use crate::browser::{Chromium, Look};
+use crate::browser::{AxeRules, Chromium, Look};
 use crate::common::{ONE_AT_A_TIME, Scratch, kill, signal, start, text};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -73,7 +73,7 @@ fn an_open_page_lives_through_the_death_of_the_run_to_its_end() {
     browser.wait_for_title("The run has ended: watched");
     for look in Look::ALL {
         browser.look(look);
-        let findings = browser.serious_findings();
+        let findings = browser.serious_findings(AxeRules::All);
         assert!(
             findings.is_empty(),
             "{}:\n{}",

@@ -16,8 +16,30 @@ use tungstenite::{Message, WebSocket};
 /// axe-core, where `scripts/install-axe-core` puts it.
 const AXE: &str = "/var/cache/sixbench/axe-core-4.14.1/axe.min.js";
 
+/// What axe-core looks for, as it takes it in `axe.run`. Contrast takes most of its time.
+#[derive(Clone, Copy)]
+pub(crate) enum AxeRules {
+    All,
+    /// In dark colours all else is as in light ones.
+    Contrast,
+    /// On a narrow screen the colours are those of a wide one.
+    AllButContrast,
+}
+
+impl AxeRules {
+    fn options(self) -> &'static str {
+        match self {
+            Self::All => "{ resultTypes: ['violations'] }",
+            Self::Contrast => "{ resultTypes: ['violations'], runOnly: ['color-contrast'] }",
+            Self::AllButContrast => {
+                "{ resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } }"
+            }
+        }
+    }
+}
+
 /// Lists axe-core's findings with these impacts, each with its rule, its explanation and the first elements.
-const FINDINGS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations
+const FINDINGS: &str = "axe.run(document, OPTIONS).then(found => found.violations
     .filter(rule => ['serious', 'critical'].includes(rule.impact))
     .map(rule => rule.impact + ' ' + rule.id + ': ' + rule.help + ', ' + rule.nodes.length + ' times: '
         + rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200) + ' ' + (node.any[0] || node.all[0] || node.none[0] || {}).message).join(' | ')))";
@@ -84,6 +106,20 @@ impl Look {
             ..Self::WIDE
         },
     ];
+
+    /// Returns what axe-core looks for in this look. It reads style sheets: the colourless look has the same ones as the wide page, and nothing on paper
+    /// is interactive.
+    fn axe_rules(self) -> Option<AxeRules> {
+        if self.is_paper || self.is_colourless {
+            None
+        } else if self.is_dark {
+            Some(AxeRules::Contrast)
+        } else if self.width < Self::WIDE.width {
+            Some(AxeRules::AllButContrast)
+        } else {
+            Some(AxeRules::All)
+        }
+    }
 }
 
 /// A browser with one page open.
@@ -209,14 +245,14 @@ impl Chromium {
     }
 
     /// Returns the findings that axe-core rates serious or critical, with all folded elements unfolded.
-    pub(crate) fn serious_findings(&mut self) -> Vec<String> {
+    pub(crate) fn serious_findings(&mut self, rules: AxeRules) -> Vec<String> {
         let axe = fs::read_to_string(AXE)
             .unwrap_or_else(|e| panic!("{AXE}: {e}; run scripts/install-axe-core"));
         if self.evaluate("typeof axe") == "undefined" {
             self.evaluate(&format!("{axe}; 0"));
         }
         self.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)");
-        self.list(FINDINGS)
+        self.list(&FINDINGS.replace("OPTIONS", rules.options()))
     }
 
     /// Views the page in every look, and returns whatever keeps people from reading it: serious findings of axe-core, content that extends beyond the
@@ -244,9 +280,8 @@ impl Chromium {
                     .into_iter()
                     .map(move |barrier| format!("{}, unfolded: {barrier}", look.name))
             };
-            // axe-core reads style sheets: the colourless look has the same ones as the wide page, and nothing on paper is interactive.
-            if !look.is_paper && !look.is_colourless {
-                barriers.extend(told(self.serious_findings()));
+            if let Some(rules) = look.axe_rules() {
+                barriers.extend(told(self.serious_findings(rules)));
             }
             barriers.extend(told(self.list(TOO_WIDE)));
             if look.width > 1000 {
