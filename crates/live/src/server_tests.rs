@@ -212,7 +212,12 @@ fn the_last_state_reaches_those_who_watch_before_the_page_is_gone() {
     });
     drop(page);
     wait_for(&mut reader, r#""stage":"complete""#);
-    assert!(TcpStream::connect(address).is_err(), "the server is gone");
+    // Its thread runs on idle cores only, and the run does not wait for it on a busy machine.
+    let end = Instant::now() + Duration::from_secs(120);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < end, "the server is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
