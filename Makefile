@@ -12,8 +12,10 @@ quickstart: build
 test: deps
 	./scripts/install-dependencies tests
 	./scripts/install-axe-core
+	./scripts/install-nextest
 	./scripts/build-dpdk-shim --require debug
-	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo test --workspace --no-fail-fast
+	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo nextest run --workspace
+	cargo test --quiet --doc --workspace
 
 # The tests that need nothing but Rust: no root, no package, no namespace. What they leave out, `make test` has.
 quick:
