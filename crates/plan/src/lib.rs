@@ -13,6 +13,8 @@ pub mod traffic_profile;
 pub mod wizard;
 
 #[cfg(test)]
+mod documented_keys_tests;
+#[cfg(test)]
 mod fixture_tests;
 #[cfg(test)]
 mod types_tests;

@@ -41,7 +41,7 @@ pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -
 impl ExpectContext<'_> {
     fn read(&self, table: Section<'_>) -> Option<Expectation> {
         let what = match table.is_given("quantity") {
-            true => table.value("quantity", |text| self.quantity(text)),
+            true => table.text("quantity", |text| self.quantity(text)),
             false => self
                 .only_rate()
                 .map_err(|title| table.mistake("quantity", title))

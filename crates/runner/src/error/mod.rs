@@ -53,7 +53,7 @@ pub enum RunError {
     SetUpByHand(String),
     /// The device needs a different operating system than this machine's, and the plan names no machine for it.
     #[error(
-        "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md)"
+        "{recipe} needs a machine of its own that runs {system}: name it ([testbed] host = \"ssh:NAME\", see docs/PLANS.md#key-testbed-host)"
     )]
     NeedsMachine {
         recipe: String,
