@@ -9,6 +9,8 @@ import stat
 import tomllib
 from dataclasses import dataclass
 
+from . import parquet
+
 #: The newest format of a record that is known here.
 FORMAT = 1
 
@@ -20,12 +22,24 @@ TABLES = {
     "points": "points.csv",
 }
 
+#: Where `sixbench export` writes the tables that a run itself does not write. Versions up to 0.2 wrote them beside the others.
+EXPORTED = {"values", "points"}
+EXPORTS = pathlib.PurePath("exports")
+
 #: Columns that are text although some of their values look like numbers.
 TEXTS = {"plan", "test", "title", "dut", "host", "command", "sixbench", "why"}
 
 
 class ResultsError(Exception):
     """A directory that cannot be read: the message says where, what, and what next."""
+
+
+class Rows(list):
+    """The rows of a CSV file. It has columns also where there is no row."""
+
+    def __init__(self, columns, rows):
+        super().__init__(rows)
+        self.columns = columns
 
 
 class _Mistake(Exception):
@@ -39,12 +53,28 @@ class Results:
     directory: pathlib.Path
     trials: list[dict]
     searches: list[dict]
-    values: list[dict]
-    points: list[dict]
     facts: dict
     plan: dict
     #: The records of the trials, whole: what `trials` leaves out, such as the samples of the processors.
     records: list[dict]
+    #: The tables that are exported on demand: None for one that was not.
+    _exported: dict
+
+    @property
+    def values(self):
+        """The quantities other than those of searches. Raises ResultsError where they were not exported."""
+        return self._exported_table("values")
+
+    @property
+    def points(self):
+        """Every planned point with its status. Raises ResultsError where they were not exported."""
+        return self._exported_table("points")
+
+    def _exported_table(self, name):
+        rows = self._exported[name]
+        if rows is None:
+            raise ResultsError(f"{self.directory}: {TABLES[name]} was not exported; export it: sixbench export {self.directory} --to csv")
+        return rows
 
     def __repr__(self):
         """Returns one line: a run may have thousands of trials."""
@@ -61,8 +91,16 @@ class Results:
         return str(self.plan.get("name", ""))
 
     def _counted(self):
-        """Returns each table's name and number of rows."""
-        return [(name, len(getattr(self, name))) for name in TABLES]
+        """Returns each table's name and number of rows, or the word "no" for a table that was not exported."""
+        return [(name, "no" if self._exported.get(name, ()) is None else len(getattr(self, name))) for name in TABLES]
+
+    def to_parquet(self, folder=None):
+        """Writes every table as Parquet to a folder, by default `exports/parquet` in the results directory; returns the paths of the files.
+
+        Raises ResultsError where a table was not exported, and ImportError without pyarrow.
+        """
+        folder = self.directory / EXPORTS / "parquet" if folder is None else folder
+        return parquet.write({name: getattr(self, name) for name in TABLES}, folder)
 
     def frame(self, table):
         """Returns a table as a data frame of pandas, or of polars where pandas is not installed."""
@@ -97,8 +135,15 @@ def read(directory):
         facts=_table(directory / "facts.json", json.loads, "JSON"),
         plan=_table(directory / "resolved.toml", tomllib.loads, "TOML"),
         records=[record for record, _ in records],
-        **{name: _rows(directory / file) for name, file in TABLES.items() if name != "trials"},
+        searches=_rows(directory / TABLES["searches"]) or [],
+        _exported={name: _exported_rows(directory, TABLES[name]) for name in EXPORTED},
     )
+
+
+def _exported_rows(directory, file):
+    """Returns the rows of a file that is exported on demand, or None where it was not."""
+    rows = _rows(directory / EXPORTS / "csv" / file)
+    return _rows(directory / file) if rows is None else rows
 
 
 #: What to do about a file that sixbench derives from the records, and about one that it does not.
@@ -226,10 +271,10 @@ def _trial_rows(record):
 
 
 def _rows(path):
-    """Returns the rows of a CSV file, numbers as numbers and empty cells as None; no rows where there is no file."""
+    """Returns the rows of a CSV file, numbers as numbers and empty cells as None; None where there is no file."""
     octets = _octets(path)
     if octets is None:
-        return []
+        return None
     reader = csv.reader(io.StringIO(_decoded(path, octets, DERIVED), newline=""), strict=True)
     try:
         lines = [(reader.line_num, line) for line in reader if line]
@@ -241,7 +286,7 @@ def _rows(path):
     for number, line in lines[1:]:
         if len(line) != len(names):
             raise ResultsError(f"{path}:{number}: {len(line)} cells where the first line has {len(names)}; {DERIVED}")
-    return [{name: _cell(name, value) for name, value in zip(names, line)} for _, line in lines[1:]]
+    return Rows(names, [{name: _cell(name, value) for name, value in zip(names, line)} for _, line in lines[1:]])
 
 
 def _cell(name, value):

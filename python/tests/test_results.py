@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -22,10 +23,6 @@ def is_installed(*names):
 
 
 def parquet_rows(path):
-    if is_installed("polars"):
-        import polars
-
-        return polars.read_parquet(path).to_dicts()
     import pyarrow.parquet
 
     return pyarrow.parquet.read_table(path).to_pylist()
@@ -201,6 +198,59 @@ class Directories(unittest.TestCase):
         results = sixbench.read(directory)
         self.assertEqual((len(results.trials), results.searches, results.facts, results.plan), (1, [], {}, {}))
 
+    def test_tables_that_were_not_exported_are_told_and_read_where_they_were(self):
+        directory = self.made()
+        for name in ("results-values.csv", "points.csv"):
+            (directory / name).unlink()
+        results = sixbench.read(directory)
+        self.assertIn("1 searches, no values, no points>", repr(results))
+        for table, file in (("values", "results-values.csv"), ("points", "points.csv")):
+            with self.assertRaisesRegex(sixbench.ResultsError, f"{file} was not exported; export it: sixbench export .* --to csv"):
+                results.frame(table)
+        exports = directory / "exports" / "csv"
+        exports.mkdir(parents=True)
+        (exports / "points.csv").write_text("plan,test\np,t\np,u\n")
+        # Both places: a directory of an earlier version of which the table was exported, too.
+        (directory / "points.csv").write_text(GOOD["points.csv"])
+        self.assertEqual([row["test"] for row in sixbench.read(directory).points], ["t", "u"])
+
+    def test_parquet_without_pyarrow_and_without_an_export_says_what_to_do(self):
+        directory = self.made("points.csv", None)
+        with self.assertRaisesRegex(sixbench.ResultsError, "sixbench export"):
+            sixbench.read(directory).to_parquet()
+        told = self.run_module("to_parquet", directory)
+        self.assertEqual((told.returncode, told.stdout), (2, ""))
+        self.assertRegex(told.stderr, r"^error: .*points.csv was not exported; .*\n$")
+        self.assertFalse((directory / "exports").exists())
+        if not is_installed("pyarrow"):
+            self.assertRegex(self.run_module("to_parquet", self.made()).stderr, "^error: Parquet needs pyarrow: pip install pyarrow\n$")
+
+    @unittest.skipUnless(is_installed("pyarrow"), "pyarrow is not installed")
+    def test_types_of_parquet_do_not_depend_on_the_values_of_a_run(self):
+        import pyarrow.parquet
+
+        heading = "goal_loss_ratio,lower_bound_frames_per_s_per_direction,is_at_least,limit,run_started,trials\n"
+        full = heading + f"0,1000,true,tester,2026-01-01T00:00:00Z,{2**64}\n"
+        empty = heading + "0.5,,,,no time,\n"
+        for text, cells in (
+            (full, [0.0, 1000, True, "tester", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), None]),
+            (empty, [0.5, None, None, None, None, None]),
+        ):
+            directory = self.made("results.csv", text)
+            done = self.run_module("to_parquet", directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            paths = [str(directory / "exports" / "parquet" / name) for name in sixbench.parquet.FILES.values()]
+            self.assertEqual(done.stdout.splitlines(), paths)
+            table = pyarrow.parquet.read_table(directory / "exports" / "parquet" / "results.parquet")
+            self.assertEqual(list(map(str, table.schema.types))[:5], ["double", "int64", "bool", "string", "timestamp[us, tz=UTC]"])
+            self.assertEqual(list(table.to_pylist()[0].values()), cells)
+
+    @staticmethod
+    def run_module(*arguments):
+        environment = os.environ | {"PYTHONPATH": str(pathlib.Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "sixbench", *map(str, arguments)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
     def test_a_last_line_is_left_out_wherever_it_is_torn(self):
         line = changed("point.test", "é").encode().replace(rb"\u00e9", "é".encode())
         for length in range(1, len(line) - 1):
@@ -262,15 +312,25 @@ class Reading(unittest.TestCase):
     def test_a_frame_has_the_rows(self):
         self.assertEqual(len(self.results.frame("trials")), len(self.results.trials))
 
-    @unittest.skipUnless(is_installed("polars", "pyarrow"), "neither polars nor pyarrow is installed")
+    @unittest.skipUnless(is_installed("pyarrow"), "pyarrow is not installed")
     def test_the_tables_of_parquet_have_the_rows_with_types(self):
-        for name, table in (("results", self.results.searches), ("results-values", self.results.values), ("trials", self.results.trials)):
-            rows = parquet_rows(pathlib.Path(RESULTS) / f"{name}.parquet")
+        import pyarrow.parquet
+
+        paths = {path.name: path for path in self.results.to_parquet(self.copy / "tables")}
+        for name, table in (
+            ("results", self.results.searches),
+            ("results-values", self.results.values),
+            ("points", self.results.points),
+            ("trials", self.results.trials),
+        ):
+            rows = parquet_rows(paths[f"{name}.parquet"])
             self.assertEqual(len(rows), len(table), name)
+            self.assertTrue({"test", "repetition", "frame_size_octets"} & set(pyarrow.parquet.read_schema(paths[f"{name}.parquet"]).names), name)
             for row, expected in zip(rows, table):
-                for column in row.keys() & expected.keys() - {"started", "run_started", "run_ended", "faults"}:
+                for column in expected.keys() - sixbench.parquet.TIMES:
                     self.assertEqual(row[column], expected[column], f"{name}: {column}")
-                self.assertIsInstance(row["run_started"], datetime.datetime)
+                for column in expected.keys() & sixbench.parquet.TIMES:
+                    self.assertEqual(row[column], datetime.datetime.fromisoformat(expected[column]), f"{name}: {column}")
 
     def test_a_table_that_is_none_is_told(self):
         with self.assertRaisesRegex(KeyError, "there are trials, searches"):

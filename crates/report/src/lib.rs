@@ -60,9 +60,6 @@ pub enum ReportError {
     /// The page's template does not match its context: a bug in this crate.
     #[error("cannot fill in the template of report.html: {0}")]
     Template(#[from] minijinja::Error),
-    /// A cell of a table does not have the type of its column: a bug in this crate.
-    #[error("cannot write a table as Parquet: {0}")]
-    Parquet(#[from] ::parquet::errors::ParquetError),
     /// The records were written by a newer sixbench.
     #[error(
         "cannot read trials of record format {found}: this sixbench knows formats up to {known}; report with a newer one"

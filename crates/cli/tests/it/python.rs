@@ -22,7 +22,7 @@ fn the_package_for_python_reads_a_run() {
     let ran = python.output().expect("python3");
     let told = text(&ran.stderr);
     assert!(
-        ran.status.success() && told.contains("Ran 15 tests"),
+        ran.status.success() && told.contains("Ran 18 tests"),
         "{told}"
     );
 }

@@ -14,7 +14,6 @@ use crate::format::latex::PaperStyle;
 use crate::format::markdown;
 use crate::format::methods;
 use crate::format::paper;
-use crate::format::parquet::parquet;
 use crate::format::terminal;
 use crate::layout::table::Table;
 use crate::plot::{Figure, sheet};
@@ -23,7 +22,6 @@ use crate::verdict;
 use crate::{Input, ReportError};
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
-use std::io::Write;
 use std::sync::OnceLock;
 
 /// The results of a run, divided into the parts of a report. Nothing is drawn or counted twice, no matter how many formats are written.
@@ -243,26 +241,6 @@ impl<'a> Document<'a> {
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         self.drawn()
             .map(|figure| (format!("{}.svg", figure.id), sheet::compose(figure)))
-    }
-
-    /// The names of the tables as Parquet files: the rows of `results.csv` and `results-values.csv`, and one row for each trial and direction.
-    pub const PARQUET_FILES: [&'static str; 3] = [
-        "results.parquet",
-        "results-values.parquet",
-        "trials.parquet",
-    ];
-
-    /// Writes one of the [`Self::PARQUET_FILES`].
-    ///
-    /// # Errors
-    /// The file cannot be written; or a cell does not have the type of its column, which is a bug in this crate.
-    pub fn write_parquet(&self, name: &str, file: impl Write + Send) -> Result<(), ReportError> {
-        let written = match name {
-            "results.parquet" => parquet(csv::results(&self.digest).by_columns(), file),
-            "results-values.parquet" => parquet(csv::values(&self.digest).by_columns(), file),
-            _ => parquet(csv::trials(&self.digest), file),
-        };
-        Ok(written?)
     }
 
     /// Returns the panels of the figures as files for papers: their names, with the folder `figures`, and LaTeX.

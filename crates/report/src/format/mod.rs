@@ -15,5 +15,4 @@ pub(crate) mod latex;
 mod markdown;
 mod methods;
 pub(crate) mod paper;
-mod parquet;
 mod terminal;

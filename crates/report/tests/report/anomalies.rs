@@ -3,7 +3,7 @@
 use crate::formats::{
     csv, html, json, latex, markdown, methods, points_csv, terminal, warnings_csv,
 };
-use crate::sample::{Sample, parquet_files};
+use crate::sample::Sample;
 use serde_json::Value;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::{AnomalyKind, Verdict};
@@ -137,18 +137,6 @@ fn told_by_columns(kind: AnomalyKind, sample: &Sample) {
             .filter(|point| point["anomalies"][kind.name()] == 2 * FRAMES)
             .count(),
         1
-    );
-    let document = Document::new(&input).expect("a report");
-    let (_, trials) = parquet_files(&document)
-        .into_iter()
-        .find(|(name, _)| *name == "trials.parquet")
-        .expect("a table");
-    assert!(
-        trials
-            .windows(8)
-            .any(|octets| octets == FRAMES.to_le_bytes()),
-        "{} in trials.parquet",
-        kind.name()
     );
     let record = sample
         .records

@@ -1,7 +1,7 @@
 //! Numbers derived from lower bounds are bounds, in sentences and in tables.
 
 use crate::formats::{html, json, latex, markdown, points_csv, terminal};
-use crate::sample::{Sample, parquet_files};
+use crate::sample::Sample;
 use serde_json::Value;
 use sixbench_method::search::Limit;
 use sixbench_method::terms::FrameRate;
@@ -277,14 +277,6 @@ fn a_lower_bound_is_in_no_file_a_number_without_its_sign() {
                 "{name} has the rate: {with_it:?}"
             )
         });
-        let tables = parquet_files(&document)
-            .into_iter()
-            .find(|(name, _)| *name == "results.parquet")
-            .expect("a table");
-        assert!(
-            tables.1.windows(8).any(|octets| octets == b"at-least"),
-            "results.parquet has the column"
-        );
         let left_out = document
             .file("trend-left-out.json")
             .expect("a file")

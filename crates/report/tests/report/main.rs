@@ -19,6 +19,5 @@ mod scaling;
 mod schemas;
 mod soak;
 mod stateful;
-mod tables;
 mod trust;
 mod views;

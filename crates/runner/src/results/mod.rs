@@ -4,8 +4,7 @@
 //!
 //! `runner::results::trial_file` parses `trials.jsonl` on several threads. `runner::results::lean` replays each repetition as soon as it is read (`OrderedReplay`), which
 //! also shows what ended it (`LimitSigns`). So for most trials of a search only counts and faults stay in memory. `report::lean` defines what reports
-//! read from the other trials; the delay distributions that figures show are read again. The Parquet tables are written on their own thread while
-//! `runner::results::reporting` writes the other files. The report at the end of a run is made from its file in the same way, so a run keeps no distributions
+//! read from the other trials; the delay distributions that figures show are read again. The report at the end of a run is made from its file in the same way, so a run keeps no distributions
 //! either.
 
 pub mod archive;

@@ -19,10 +19,7 @@ use sixbench_report::comparison::ComparisonWords;
 use sixbench_report::{self as report, ExportFormat, PaperStyle, ReportError};
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::io;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// All data that a report needs.
 pub struct ReportInputs<'a> {
@@ -97,18 +94,7 @@ fn kept_style(folder: &Folder) -> PaperStyle {
 
 /// Writes all files of a report; returns the path of report.html.
 fn write_files(folder: &Folder, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    let mut texts = document.files();
-    // The page takes most memory, so it has it for itself. Of a long run the tables of Parquet take as long as all other files together.
-    let mut written = write_texts(folder, texts.by_ref().take(1))?;
-    let others = thread::scope(|scope| {
-        let parquet = scope.spawn(|| write_parquet(folder, document));
-        let others = write_texts(folder, texts);
-        parquet
-            .join()
-            .unwrap_or_else(|panic| resume_unwind(panic))
-            .and(others)
-    })?;
-    written.extend(others);
+    let written = write_texts(folder, document.files())?;
     remove_old_figures(folder, &written);
     Ok(folder.path().join("report.html"))
 }
@@ -125,15 +111,6 @@ fn write_texts(
             Ok(name)
         })
         .collect()
-}
-
-fn write_parquet(folder: &Folder, document: &report::Document<'_>) -> Result<(), RunError> {
-    for name in report::Document::PARQUET_FILES {
-        store::write_with(folder, name, |file| {
-            document.write_parquet(name, file).map_err(io::Error::other)
-        })?;
-    }
-    Ok(())
 }
 
 /// Returns the summary for a terminal of `width` columns.

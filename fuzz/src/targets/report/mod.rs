@@ -234,8 +234,8 @@ fn value(old: &Value, input: &mut Input<'_>) -> Value {
     }
 }
 
-/// The files of a report; the last two are figures, and Parquet tables.
-const FILES: [&str; 14] = [
+/// The files of a report; the last one stands for the figures.
+const FILES: [&str; 13] = [
     "report.html",
     "results.csv",
     "points.csv",
@@ -249,7 +249,6 @@ const FILES: [&str; 14] = [
     "bencher.json",
     "benchmark-bigger.json",
     "figures",
-    "parquet",
 ];
 
 fn write(what: u8, plan: &Plan, facts: &Facts, records: &[TrialRecord]) {
@@ -278,9 +277,6 @@ fn write(what: u8, plan: &Plan, facts: &Facts, records: &[TrialRecord]) {
                 .figures()
                 .all(|(name, text)| !name.is_empty() && text.contains("<svg"))
         ),
-        "parquet" => Document::PARQUET_FILES
-            .into_iter()
-            .for_each(|name| document.write_parquet(name, Vec::new()).expect(name)),
         name => assert_eq!(
             document
                 .file(name)

@@ -6,14 +6,12 @@ mod points;
 mod refusals;
 mod run;
 mod scaling;
-mod trials;
 mod warnings;
 
 pub(crate) use points::points_csv;
 pub(crate) use refusals::refusals_csv;
-pub(crate) use run::{HostedRow, Rows, RunCells};
+pub(crate) use run::Rows;
 pub(crate) use scaling::scaling_csv;
-pub(crate) use trials::trials;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;

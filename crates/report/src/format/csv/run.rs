@@ -4,7 +4,6 @@ use super::column::{FileColumn, FileRow};
 use super::line;
 use crate::digest::Digest;
 use crate::findings::origin::{command, hosts, machine_time};
-use crate::format::parquet::ColumnTable;
 use crate::span::Span;
 use std::borrow::Cow;
 
@@ -33,9 +32,6 @@ pub(crate) struct RunCells {
 }
 
 impl RunCells {
-    /// The index of the host among them.
-    pub(super) const HOST: usize = 2;
-
     pub(super) fn of(digest: &Digest) -> Self {
         let input = digest.input;
         let rest = [command(input).to_owned(), input.facts.sixbench.clone()];
@@ -61,15 +57,6 @@ impl RunCells {
 }
 
 impl<'r> Rows<'r> {
-    /// Returns the rows as a table that is written column by column.
-    pub(crate) fn by_columns(self) -> ColumnTable<RunCells, impl Iterator<Item = HostedRow<'r>>> {
-        ColumnTable {
-            columns: self.columns,
-            common: self.run,
-            rows: self.rows,
-        }
-    }
-
     /// Returns the rows as lines of comma-separated values, after a line with the names of the columns.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> + 'r {
         let run = self.run;

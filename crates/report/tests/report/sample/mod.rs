@@ -98,9 +98,6 @@ impl Sample {
             document.terminal(100, false),
         )
         .expect("a view");
-        for (name, octets) in parquet_files(&document) {
-            std::fs::write(format!("{directory}/{name}"), octets).expect("a table");
-        }
         for (name, text) in document.files().map(|file| file.expect("a report")) {
             std::fs::write(format!("{directory}/{name}"), text).expect("a view");
         }
@@ -459,16 +456,6 @@ pub(crate) fn part(ending: Option<Ending>) -> RunPart {
         estimate_s: None,
         ending,
     }
-}
-
-/// Returns the tables as Parquet files, with their names.
-pub(crate) fn parquet_files(document: &Document<'_>) -> Vec<(&'static str, Vec<u8>)> {
-    let of = |name| {
-        let mut file = Vec::new();
-        document.write_parquet(name, &mut file).expect("a table");
-        (name, file)
-    };
-    Document::PARQUET_FILES.into_iter().map(of).collect()
 }
 
 /// Returns a warning that is only a sentence, as facts of version 0.1 have them.

@@ -4,7 +4,7 @@
 //! # Dependencies
 //!
 //! `runner::results::archive` packs a directory with crates written in Rust alone (`tar`, `ruzstd`, `sha2`), because the static program
-//! is built without a C compiler. The crate `parquet` writes the Parquet tables without Arrow and without codecs.
+//! is built without a C compiler.
 
 mod error;
 mod files;
