@@ -1,8 +1,10 @@
 //! Files of results, which may be in an untrusted directory: each is looked up in the directory as it was opened, no link is followed, and
 //! nothing but a regular file is opened. The directory's owner can neither put another directory in its place, nor make a reader wait.
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
-use rustix::fs::{fstat, mkdirat, openat, readlinkat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{
+    fstat, linkat, mkdirat, openat, readlinkat, renameat, renameat_with, statat, unlinkat,
+};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -228,6 +230,22 @@ impl Folder {
             &self.handle,
             single(to.as_ref())?,
         )?)
+    }
+
+    /// Gives a file in it a name that nothing has.
+    ///
+    /// # Errors
+    /// Something has that name, there is no such file, or it cannot be renamed.
+    pub fn rename_new(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
+        let (from, to) = (single(from.as_ref())?, single(to.as_ref())?);
+        match renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
+            // Some file systems, such as NFS, know no such renaming; a hard link replaces nothing either.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                linkat(&self.handle, from, &self.handle, to, AtFlags::empty())?;
+                self.remove(from)
+            }
+            renamed => Ok(renamed?),
+        }
     }
 
     /// Moves a file or folder in it to another folder of the same file system, under the same name, in place of a file that has that.

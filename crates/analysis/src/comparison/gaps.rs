@@ -8,6 +8,7 @@ use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Test;
 use sixbench_method::replay;
 use sixbench_method::terms::FrameSize;
+use sixbench_method::text::part_of;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -72,7 +73,7 @@ fn repetitions(made: usize, planned: u32) -> String {
     if made == 0 {
         "no repetition".to_owned()
     } else {
-        format!("{made} of {planned} repetitions")
+        part_of(made, planned as usize, "repetition")
     }
 }
 
@@ -84,7 +85,7 @@ impl Serialize for Missing {
 
 /// A point at which the tester never managed valid trials.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the tester of {side} was not fit in {unfit} of {made} repetitions of {point}")]
+#[error("the tester of {side} was not fit in {} of {point}", part_of(*.unfit, *.made, "repetition"))]
 pub struct Unfit {
     /// The side whose tester was not fit.
     pub side: Which,
@@ -188,5 +189,26 @@ impl<'a> Measured<'a> {
             subject: sample.subject,
         };
         absent.map(missing).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_repetition_is_told_in_the_singular() {
+        assert_eq!(repetitions(1, 1), "1 of 1 repetition");
+        assert_eq!(repetitions(1, 10), "1 of 10 repetitions");
+        let unfit = Unfit {
+            side: Which::A,
+            point: "siit".to_owned(),
+            unfit: 1,
+            made: 1,
+        };
+        assert_eq!(
+            unfit.to_string(),
+            "the tester of A was not fit in 1 of 1 repetition of siit"
+        );
     }
 }

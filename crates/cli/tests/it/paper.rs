@@ -182,11 +182,13 @@ fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
     let scratch = Scratch::new("archive-place");
     let results = simulated(&scratch);
     let of_the_user = scratch.write("results.tar.zst.part", "mine");
+    let of_a_killed_command = scratch.write("results.tar.zst.sixbench-new", "half");
     assert_eq!(archive(&[&format!("{results}/")]).status.code(), Some(0));
     assert_eq!(
         fs::read_to_string(&of_the_user).expect("it is still there"),
         "mine"
     );
+    assert!(!Path::new(&of_a_killed_command).exists());
     fs::remove_file(of_the_user).expect("removed");
     assert!(Path::new(&scratch.path("results.tar.zst")).is_file());
     let refused = |arguments: &[&str], reason: &str| {
@@ -209,8 +211,11 @@ fn an_archive_stands_beside_its_directory_and_replaces_nothing() {
     );
     refused(&[&scratch.path("missing")], "is not a results directory");
     let parts = fs::read_dir(&scratch.0).expect("files").filter(|file| {
-        file.as_ref()
-            .is_ok_and(|file| file.path().extension().is_some_and(|end| end == "part"))
+        file.as_ref().is_ok_and(|file| {
+            file.path()
+                .extension()
+                .is_some_and(|end| end == "sixbench-new")
+        })
     });
     assert_eq!(
         parts.count(),

@@ -72,8 +72,8 @@ fn a_report_is_written_by_the_user_whose_results_they_are_and_through_no_link() 
         fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).expect("own");
         for link in [
             "report.html",
-            ".report.html.new",
-            ".results.csv.new",
+            ".report.html.sixbench-new",
+            ".results.csv.sixbench-new",
             "results.md",
             ".live-token",
         ] {

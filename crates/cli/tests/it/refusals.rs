@@ -39,6 +39,11 @@ fn rules(text: &str) -> String {
 
 /// Returns what a trial of one second at 100 frames/s prints, which is little enough for any machine. It may be invalid if the machine is busy.
 fn trial(scratch: &Scratch, name: &str, size: &str) -> String {
+    trial_with(scratch, name, size, "both")
+}
+
+/// Returns what such a trial in these directions prints.
+fn trial_with(scratch: &Scratch, name: &str, size: &str, directions: &str) -> String {
     let recipes = scratch.path("recipes");
     let arguments = [
         "trial",
@@ -47,6 +52,8 @@ fn trial(scratch: &Scratch, name: &str, size: &str) -> String {
         &recipes,
         "--size",
         size,
+        "--directions",
+        directions,
         "--rate",
         "100",
         "--for",
@@ -171,4 +178,55 @@ fn a_silent_device_is_told_by_the_counter_that_grew() {
             "{name}: {told}"
         );
     }
+}
+
+#[test]
+fn a_neighbour_that_does_not_answer_is_named_with_its_interface() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("neighbour");
+    for (base, commands, neighbour) in [
+        (
+            "linux-ipv4",
+            ["ip route add 198.19.0.2/32 via 198.19.77.9 dev right onlink"],
+            "198.19.77.9",
+        ),
+        (
+            "linux-ipv6",
+            ["ip -6 route add 2001:2:0:8000::2/128 via 2001:2:0:8000:9::9 dev right onlink"],
+            "2001:2:0:8000:9::9",
+        ),
+    ] {
+        let name = format!("{base}-alone");
+        recipe(&scratch, base, &name, &setup(&commands));
+        let told = trial_with(&scratch, &name, "84", "forward");
+        let silent = format!(
+            "nothing answered the device's requests for the neighbour {neighbour} on right; let the device's route lead"
+        );
+        assert!(
+            told.contains(&silent) && !told.contains("keeps no counter"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn what_the_reverse_path_filter_drops_is_told_by_its_name() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("reverse-path");
+    // The way back to the source of the frames leaves by the other interface. The tester itself stays a neighbour on the left: the filter also
+    // judges requests for neighbours.
+    let asymmetric = [
+        "sysctl -w net.ipv4.conf.left.rp_filter=1",
+        "ip route add 198.18.77.7/32 dev right",
+    ];
+    recipe(&scratch, "linux-ipv4", "strict", &setup(&asymmetric));
+    let path = scratch.path("recipes/strict.toml");
+    let text = fs::read_to_string(&path).expect("the recipe");
+    let elsewhere = text.replace("source = \"198.18.0.2\"", "source = \"198.18.77.7\"");
+    scratch.write("recipes/strict.toml", &elsewhere);
+    let told = trial_with(&scratch, "strict", "84", "forward");
+    assert!(
+        told.contains("100 counted as TcpExtIPReversePathFilter: the reverse path filter"),
+        "{told}"
+    );
 }

@@ -110,7 +110,7 @@ fn ea_bits_beyond_the_prefix_of_64_bits_are_refused() {
     refused(
         "prefix",
         &rule,
-        "rule IPv6 prefix 2001:db8:ce:1000::/52 and 13 bits of each subscriber make prefixes of /65",
+        "rule IPv6 prefix 2001:db8:ce:1000::/52, lengthened by 13 for each subscriber, makes prefixes of /65",
     );
 }
 

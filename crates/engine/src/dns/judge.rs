@@ -187,7 +187,10 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
 /// Returns a description of a message in one line, as an example of a wrong answer.
 pub(crate) fn describe(reply: &[u8]) -> String {
     let Ok(message) = Message::from_slice(reply) else {
-        return format!("{} octets that are not a DNS message", reply.len());
+        return match reply.len() {
+            1 => "1 octet that is not a DNS message".to_owned(),
+            octets => format!("{octets} octets that are not a DNS message"),
+        };
     };
     let header = message.header();
     let name = message.first_question().map_or_else(
@@ -413,6 +416,12 @@ mod tests {
         assert_eq!(class(&reply), AnswerClass::Malformed);
         let reply = answer(&[("64:ff9b::a00:1", 60)], |_| {});
         assert_eq!(class(&reply[..reply.len() - 1]), AnswerClass::Malformed);
+    }
+
+    #[test]
+    fn a_reply_of_one_octet_is_described_in_the_singular() {
+        assert_eq!(describe(&[0]), "1 octet that is not a DNS message");
+        assert_eq!(describe(&[0; 2]), "2 octets that are not a DNS message");
     }
 
     proptest! {

@@ -15,6 +15,8 @@ pub const HEADING: &str = "query,name,due_ns,sent_ns,delay_ns,verdict";
 const CHUNK: usize = 4096;
 /// The number of chunks that may wait to be written before the tester blocks.
 const CHUNKS: usize = 256;
+/// The octets of the records that may wait to be written.
+pub(super) const WAITING_OCTETS: u64 = (CHUNKS * CHUNK * size_of::<Record>()) as u64;
 
 /// A finished query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

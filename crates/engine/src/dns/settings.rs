@@ -4,6 +4,7 @@ use super::authority::AuthorityError;
 use super::flight::ENTRY_OCTETS;
 use super::names::Domain;
 use super::questions::ExpectedAnswers;
+use super::records::WAITING_OCTETS;
 use crate::memory::{Footprint, LargeTable, OutOfMemory};
 use sixbench_method::isolation::Addressed;
 use sixbench_method::plan::Names;
@@ -106,7 +107,8 @@ pub struct DnsSettings {
 }
 
 impl Footprint for DnsSettings {
-    /// Returns the octets for the queries in flight, their identifiers, and three bits per name: asked for, asked for by the server, asked for again.
+    /// Returns the octets for the queries in flight, their identifiers, and three bits per name: asked for, asked for by the server, asked for again. If
+    /// records of the queries are kept, those that wait to be written count as well.
     fn octets(&self, spec: &TrialSpec) -> u64 {
         let window_ns = self.window_ns.max(self.timeout_ns);
         let burst = u64::from(self.burst.get() - 1);
@@ -123,6 +125,7 @@ impl Footprint for DnsSettings {
             .min(spec.frames())
             .saturating_mul(of_each)
             .saturating_add(names.saturating_mul(3) / 8)
+            .saturating_add(self.records.as_ref().map_or(0, |_| WAITING_OCTETS))
     }
 
     fn largest_table(&self, _spec: &TrialSpec) -> LargeTable {

@@ -5,6 +5,7 @@ use sixbench_engine::Layout;
 use sixbench_engine::dns::authority::{AddressZone, Authority};
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExpectedAnswers};
+use sixbench_engine::memory::octets_needed;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::{FrameRate, LossRatio};
@@ -281,4 +282,22 @@ fn failures_of_a_server_that_asks_nobody_are_losses_and_no_cache_hits() {
         Verdict::Lost
     );
     serving.join().expect("ended");
+}
+
+#[test]
+fn records_of_queries_that_wait_to_be_written_count_in_the_memory_of_a_trial() {
+    let (settings, spec) = (
+        crate::common::dns::settings(),
+        crate::common::dns::spec(1_000, 100),
+    );
+    let kept = DnsSettings {
+        records: Some("queries.csv".into()),
+        ..settings.clone()
+    };
+    let [without, with] = [settings, kept].map(|settings| octets_needed(&spec, &settings));
+    // 256 chunks of 4,096 records of at least 40 octets each.
+    assert!(
+        with - without >= 256 * 4096 * 40 && with - without < 100 << 20,
+        "{without} {with}"
+    );
 }

@@ -1,7 +1,7 @@
 //! The utilisation of the DUT's cores during trials.
 
 use crate::record::{CoreWatch, CpuSample, TrialRecord, Watch};
-use crate::units::agreeing;
+use crate::units::{agreeing, part_of};
 use std::collections::BTreeMap;
 
 /// One core of the DUT over several trials, with at least one sample.
@@ -135,9 +135,10 @@ impl Core {
         };
         let (full, all) = (self.full_samples(), self.samples.len());
         format!(
-            "core {}: {:.0} % {most} in {full} of {all} samples",
+            "core {}: {:.0} % {most} in {}",
             self.number,
-            process.max(softirq)
+            process.max(softirq),
+            part_of(full, all, "sample")
         )
     }
 

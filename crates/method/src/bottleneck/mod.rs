@@ -3,6 +3,7 @@
 mod cores;
 mod devices;
 mod losses;
+mod rate_limit;
 mod refusals;
 mod table;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub use refusals::{DeliveryRefusal, of_trial, refusals};
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, Verdict};
+use crate::units::part_of;
 use cores::{Core, busy_percent, dut_cores, list};
 use losses::are_of_queries;
 use table::Refusals;
@@ -80,6 +82,16 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
         .or_else(|| saturation(&at_most, &losing))
         .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
+    let is_place_unknown = match found.cause {
+        Cause::Refused => rate_limit::is_place_unknown(&lost),
+        cause => cause == Cause::Unexplained,
+    };
+    if is_place_unknown && let Some(pattern) = rate_limit::pattern(records, goal) {
+        found = Bottleneck {
+            cause: Cause::RateLimit,
+            evidence: format!("{pattern}; {}", found.evidence),
+        };
+    }
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
         found.evidence = format!("{}; {drops}", found.evidence);
     }
@@ -332,10 +344,10 @@ fn one_process_on_the_move(
     }
     let all: Vec<&Core> = losing.cores.iter().collect();
     let evidence = format!(
-        "{} user and system time of {} add up to one core in {ones} of {} samples, and none of them is full",
+        "{} user and system time of {} add up to one core in {}, and none of them is full",
         losing.name,
         list(&all),
-        sums.len()
+        part_of(ones, sums.len(), "sample")
     );
     Some(Bottleneck {
         cause: Cause::OneProcess,

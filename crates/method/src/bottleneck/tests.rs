@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::plan::Point;
-use crate::record::{CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, FORMAT, Watch};
+use crate::record::{
+    CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, FORMAT, LossCounter, LossSource,
+    Watch,
+};
 use crate::terms::{Direction, FrameSize};
 use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
 
@@ -638,4 +641,80 @@ fn a_dut_that_is_not_watched_by_itself_is_as_idle_as_the_host_s_cores_that_are_i
     );
     assert_eq!((jool.least_percent, jool.mean_percent), (10.0, 30.0));
     assert_eq!(idleness(&[], "Jool"), []);
+}
+
+/// Returns four cores of which a thread takes less than one.
+fn spare_cores() -> Watch {
+    cores([|_| sample(20, 80, 0); 4])
+}
+
+/// Returns a losing trial at this load, of which so many frames a second passed.
+fn limited(rate: u64, passed: u64, watch: Option<Watch>) -> TrialRecord {
+    trial(rate, (rate - passed) * 16 / 10, watch)
+}
+
+#[test]
+fn the_same_rate_at_any_load_with_time_to_spare_is_consistent_with_a_rate_limit() {
+    let trials = [
+        limited(40_000, 10_000, Some(spare_cores())),
+        limited(20_000, 10_050, Some(spare_cores())),
+        limited(10_100, 10_020, Some(spare_cores())),
+        trial(9_900, 0, Some(spare_cores())),
+    ];
+    let evidence = "consistent with a rate limit at about 10.0k frames/s: in the forward direction as much passed in each of 3 losing trials at 10.1k \
+                    to 40.0k frames/s; in the losing trials cores 1, 2, 3, 4 at 10 %; in the highest passing trial cores 1, 2, 3, 4 at 10 %";
+    assert_cause(&trials, Cause::RateLimit, evidence);
+}
+
+#[test]
+fn frames_that_stayed_in_the_device_at_no_known_place_may_have_met_a_rate_limit() {
+    let stayed = |source| Watch {
+        losses: vec![LossCounter {
+            device: None,
+            source,
+            name: "left".to_owned(),
+            frames: 1_000_000,
+        }],
+        ..spare_cores()
+    };
+    let cause = |source| {
+        let trials =
+            [40_000, 20_000, 12_000].map(|rate| limited(rate, 10_000, Some(stayed(source))));
+        explain_all(&trials).map(|found| found.cause)
+    };
+    assert_eq!(cause(LossSource::Passage), Some(Cause::RateLimit));
+    assert_eq!(cause(LossSource::NftRule), Some(Cause::Refused));
+}
+
+#[test]
+fn a_plateau_is_no_rate_limit_where_a_core_may_be_the_reason() {
+    let cause = |trials: &[TrialRecord]| explain_all(trials).map(|found| found.cause);
+    let flat = |watch: fn() -> Option<Watch>| {
+        [40_000, 20_000, 12_000].map(|rate| limited(rate, 10_000, watch()))
+    };
+    assert_eq!(cause(&flat(|| None)), None, "unknown cores");
+    let full = || {
+        Some(cores([
+            |_| sample(0, 980, 0),
+            |_| sample(0, 0, 0),
+            |_| sample(0, 0, 0),
+            |_| sample(0, 0, 0),
+        ]))
+    };
+    assert_eq!(cause(&flat(full)), Some(Cause::OneCoreSoftirq));
+    // A thread that is on two cores in turn, and waits at times.
+    let shared = || {
+        Some(cores([
+            |_| sample(300, 150, 0),
+            |_| sample(300, 150, 0),
+            |_| sample(0, 0, 0),
+            |_| sample(0, 0, 0),
+        ]))
+    };
+    assert_eq!(cause(&flat(shared)), Some(Cause::Unexplained));
+    let rising =
+        [40_000, 20_000, 12_000].map(|rate| limited(rate, 9_000 + rate / 10, Some(spare_cores())));
+    assert_eq!(cause(&rising), Some(Cause::Unexplained), "not flat");
+    let near = [12_000, 11_000, 10_500].map(|rate| limited(rate, 10_000, Some(spare_cores())));
+    assert_eq!(cause(&near), Some(Cause::Unexplained), "loads too near");
 }

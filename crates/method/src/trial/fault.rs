@@ -103,11 +103,12 @@ pub enum Fault {
     AboveCertified { rate: u64, certified: u64 },
     /// The names that were to be cached could not all be resolved before the trial: nothing was sent.
     #[error(
-        "{failed} of the {of} names that were to be cached had no correct answer after three attempts, so there was no trial"
+        "{} that were to be cached had no correct answer after three attempts, so there was no trial",
+        crate::text::part_of(*.failed as usize, *.of as usize, "name")
     )]
     PreloadFailed { failed: u64, of: u64 },
     /// More, or fewer, names were answered from the DUT's cache, without the authority having been asked, than were meant to be.
-    #[error("{observed} of {of} answers came from the DUT's cache, but {intended} were intended to: {}", hits(*.intended, *.observed))]
+    #[error("{observed} of {} came from the DUT's cache, but {intended} were intended to: {}", crate::text::counted(*.of, "answer"), hits(*.intended, *.observed))]
     HitsDiffer {
         intended: u64,
         observed: u64,

@@ -183,11 +183,13 @@ impl IcmpErrors {
             ),
             frames if frames <= offered => {
                 format!(
-                    "the device answered {frames} of {offered} frames{of_background} with {self}{damaged}"
+                    "the device answered {frames} of {}{of_background} with {self}{damaged}",
+                    counted(offered, "frame")
                 )
             }
             messages => format!(
-                "the device answered {offered} frames with {} {self}{damaged}",
+                "the device answered {} with {} {self}{damaged}",
+                counted(offered, "frame"),
                 counted(messages, "message")
             ),
         }

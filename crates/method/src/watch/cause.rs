@@ -19,6 +19,8 @@ pub struct Bottleneck {
 pub enum Cause {
     /// The device answered the frames with ICMP errors, or its kernel counted them as dropped.
     Refused,
+    /// The same number of frames passed whatever was offered, although the cores have time to spare.
+    RateLimit,
     /// Softirqs fill a core, and others have time to spare.
     OneCoreSoftirq,
     /// User and system time of a process come to one core, and others have time to spare.
@@ -53,6 +55,10 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Refused => "the device refuses frames, and says why",
+            Self::RateLimit => {
+                "the device passes the same number of frames a second whatever is offered, with processor time to spare: look for a policer, \
+                 a rule with a limit (nft limit, tc police) or a limit on ICMP"
+            }
             Self::OneCoreSoftirq => {
                 "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
             }

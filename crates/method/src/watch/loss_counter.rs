@@ -13,7 +13,7 @@ pub struct LossCounter {
     /// The part of the kernel that counts.
     pub source: LossSource,
     /// The kernel's name of the counter, such as `Ip6InNoRoutes`; of netfilter the chain and the rule, of the passage the interface, of a full table its
-    /// limit: `nf_conntrack_max = 65536`.
+    /// limit: `nf_conntrack_max = 65536`, of a neighbour its address and interface: `198.19.0.9 on right`.
     pub name: String,
     /// By how much it grew.
     pub frames: u64,
@@ -38,6 +38,9 @@ pub enum LossSource {
     Ip,
     /// The frames that arrived at an interface, less those that left by all others.
     Passage,
+    /// The frames that arrived at an interface, less those that left by all others, while the device got no answer from a neighbour that it sent to
+    /// (`ip -s neigh`: `INCOMPLETE` or `FAILED`). The kernel does not count what waits for a link-layer address in vain.
+    Neighbour,
 }
 
 /// The meanings of the kernel's counters. Names without a line are not read.
@@ -158,6 +161,9 @@ impl LossCounter {
             LossSource::Passage => {
                 format!("{at}arrived at the device's interface {name}, and left it by no other")
             }
+            LossSource::Neighbour => format!(
+                "{at}arrived, and left by no other interface: nothing answered the device's requests for the neighbour {name}"
+            ),
             LossSource::Ip => {
                 let meaning = Self::meaning_of(name)
                     .map_or_else(String::new, |meaning| format!(": {meaning}"));
@@ -177,6 +183,9 @@ impl LossCounter {
             ),
             LossSource::Passage => Some(
                 "something in the device that keeps no counter dropped them, such as its own program: see its log, and compare its mappings and prefix with the recipe",
+            ),
+            LossSource::Neighbour => Some(
+                "let the device's route lead to a next hop for which the tester answers (ip route get DESTINATION), or enter the tester's MAC address for it (ip neigh replace NEXT-HOP lladdr MAC dev INTERFACE)",
             ),
             LossSource::Ip | LossSource::Conntrack => None,
         }

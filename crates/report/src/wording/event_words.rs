@@ -61,10 +61,10 @@ fn strange_frames(result: &TrialResult) -> String {
     let told = AnomalyKind::ALL
         .iter()
         .filter(|kind| !kind.is_plain_loss() && !is_told_apart(**kind));
-    let kinds = told.map(|kind| (kind.in_a_list(), kind.in_trial(result)));
+    let kinds = told.map(|kind| (kind, kind.in_trial(result)));
     kinds
         .filter(|(_, frames)| *frames > 0)
-        .map(|(what, frames)| format!("  {frames} {what}"))
+        .map(|(kind, frames)| format!("  {frames} {}", kind.noun(frames)))
         .collect()
 }
 
@@ -122,7 +122,7 @@ fn opened(connections: &Connections, spec: &TrialSpec) -> String {
         offered,
         ..
     } = connections;
-    let counted = connections
+    let by_the_device = connections
         .opened_by_the_dut()
         .map(|counted| format!(", the device counts {counted}"))
         .unwrap_or_default();
@@ -136,7 +136,10 @@ fn opened(connections: &Connections, spec: &TrialSpec) -> String {
         .first()
         .map(|example| format!(" ({example})"))
         .unwrap_or_default();
-    format!("  {established} of {offered} connections{at}{counted}{example}")
+    format!(
+        "  {established} of {}{at}{by_the_device}{example}",
+        counted(*offered, "connection")
+    )
 }
 
 fn show_lateness(ns: u64) -> String {

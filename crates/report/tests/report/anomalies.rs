@@ -155,7 +155,7 @@ fn told_by_columns(kind: AnomalyKind, sample: &Sample) {
     );
     let event = event_words::trial(&record.result, Verdict::Passed);
     assert_eq!(
-        event.contains(&format!("{both} {}", kind.in_a_list())),
+        event.contains(&format!("{both} {}", kind.noun(2 * FRAMES))),
         !kind.is_plain_loss(),
         "{event}"
     );
@@ -212,5 +212,19 @@ fn a_device_that_sends_every_frame_twice_is_nowhere_said_to_pass_without_loss_al
     assert_eq!(
         junit.matches("but with duplicate frames").count(),
         junit.matches("frames/s per direction").count()
+    );
+}
+
+#[test]
+fn one_frame_of_a_kind_is_told_in_the_singular() {
+    let sample = Sample::complete();
+    let mut result = sample.records[0].result.clone();
+    for kind in [AnomalyKind::Icmp, AnomalyKind::Fragments] {
+        *kind.count_mut(&mut result.directions[0]) = 1;
+    }
+    let event = event_words::trial(&result, Verdict::Passed);
+    assert!(
+        event.contains("  1 ICMP message  1 fragment") && !event.contains("messages"),
+        "{event}"
     );
 }

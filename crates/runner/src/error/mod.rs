@@ -23,7 +23,7 @@ use sixbench_method::record::CodeFile;
 use sixbench_method::replay::ReplayMismatch;
 use sixbench_method::text::visible;
 use sixbench_method::trial::TrialSpec;
-use sixbench_method::units::{show_ns, show_rate};
+use sixbench_method::units::{counted, show_ns, show_rate};
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::doctor::is_root;
@@ -86,7 +86,7 @@ pub enum RunError {
     #[error("core {core} is not among the cores this process may use ({})", listed(.allowed))]
     ForeignCore { core: u32, allowed: Vec<u32> },
     /// The device has fewer cores than the plan requires.
-    #[error("the plan requires {wanted} cores for the DUT, {}", of_the_dut(.own))]
+    #[error("the plan requires {} for the DUT, {}", counted(*.wanted, "core"), of_the_dut(.own))]
     FewCores { wanted: usize, own: Vec<u32> },
     /// A virtual machine of the kernel lab has only one core, and the plan requires more.
     #[error("the plan requires {wanted} cores for the DUT, but a virtual machine of the lab has only one; {}", more_cores(*.is_row))]

@@ -10,11 +10,14 @@ use std::path::Path;
 /// The folder in which results are merged, until they are complete.
 pub(crate) const MERGING: &str = ".merging";
 
-/// The files that a run has written before it can be resumed, besides its records, which come first.
-const FIRST_FILES: [&str; 6] = [
+/// The files that a run has written before it can be resumed, besides its records, which come first; those with `.new` are of versions up to 0.2.0.
+const FIRST_FILES: [&str; 9] = [
     "plan.toml",
     "facts.json",
     "resolved.toml",
+    ".plan.toml.sixbench-new",
+    ".facts.json.sixbench-new",
+    ".resolved.toml.sixbench-new",
     ".plan.toml.new",
     ".facts.json.new",
     ".resolved.toml.new",
@@ -109,7 +112,8 @@ mod tests {
             told(&[
                 (TRIALS, ""),
                 ("plan.toml", "x"),
-                (".resolved.toml.new", "x")
+                (".resolved.toml.new", "x"),
+                (".plan.toml.sixbench-new", "x")
             ]),
             Ok(())
         );

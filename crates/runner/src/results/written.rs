@@ -1,6 +1,7 @@
 //! Files as they are written: whole or not at all, through no link, and as those of the user who called sudo.
 
 use super::owner;
+use super::unfinished::UnfinishedFile;
 use crate::error::store::{Result, StoreError, cannot_write};
 use sixbench_io::files::Folder;
 use std::fs::File;
@@ -8,7 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Writes a file of a results directory, in a folder of it that is made where there is none. It goes through a temporary file, so that a reader never
-/// sees half of it.
+/// sees half of it ([`super::unfinished`]).
 pub(crate) fn write(folder: &Folder, name: &str, content: impl AsRef<[u8]>) -> Result<()> {
     write_with(folder, name, |file| file.write_all(content.as_ref()))
 }
@@ -17,32 +18,28 @@ pub(crate) fn write(folder: &Folder, name: &str, content: impl AsRef<[u8]>) -> R
 pub(crate) fn write_with(
     folder: &Folder,
     name: &str,
-    print: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    print: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<()> {
     let place = match name.split_once('/') {
         Some((below, name)) => make_folder(folder, below).map(|below| (below, name)),
         None => Ok((folder.clone(), name)),
     };
     let written = place.and_then(|(folder, name)| {
-        let temporary = format!(".{name}.new");
-        let written =
-            fill(&folder, &temporary, print).and_then(|()| folder.rename(&temporary, name));
-        // Half a file is of no use, and takes room on a disk that may be full.
-        written.inspect_err(|_| drop(folder.remove(&temporary)))
+        let unfinished = UnfinishedFile::create(&folder, format!(".{name}"))?;
+        fill(unfinished.file(), print)?;
+        unfinished.replace(name)
     });
     written.map_err(cannot_write(&folder.path().join(name)))
 }
 
 fn fill(
-    folder: &Folder,
-    name: &str,
-    print: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    file: &File,
+    print: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    // In place of the one that a killed run has left, or of a link that somebody has put there.
-    let mut file = BufWriter::new(folder.create(name)?);
-    print(&mut file)?;
-    file.flush()?;
-    owner::give(file.get_ref())
+    let mut buffered = BufWriter::new(file);
+    print(&mut buffered)?;
+    buffered.flush()?;
+    owner::give(file)
 }
 
 /// Opens a folder of a directory, which is made where there is none.

@@ -2,15 +2,17 @@
 //! a namespace, in a virtual machine and over ssh; a counter that a system does not have is left out.
 
 use super::conntrack::ConntrackLimit;
+use super::neighbours::NeighbourTable;
 use super::nft::{RuleCounters, Ruleset};
 use crate::exec::Shell;
 use sixbench_method::record::{LossCounter, LossSource};
 use std::collections::BTreeMap;
 
-/// Prints the files, then the rules. A device without nft has none.
+/// Prints the files, the rules and the neighbours. A device without nft has no rules.
 const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---; cat /proc/net/snmp6 2>/dev/null; echo ---; \
                       cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; echo ---; cat /proc/net/stat/nf_conntrack 2>/dev/null; echo ---; \
-                      cat /proc/sys/net/netfilter/nf_conntrack_max 2>/dev/null; exit 0";
+                      cat /proc/sys/net/netfilter/nf_conntrack_max 2>/dev/null; echo ---; cat /proc/uptime 2>/dev/null; echo ---; \
+                      ip -s -j neigh 2>/dev/null; exit 0";
 
 /// The share of the missing frames below which a counter is not reported: a device has other traffic, too.
 const SMALLEST_SHARE: u64 = 20;
@@ -24,6 +26,7 @@ pub struct LossCounters {
     interfaces: BTreeMap<String, (u64, u64)>,
     ruleset: Ruleset,
     conntrack: ConntrackLimit,
+    neighbours: NeighbourTable,
 }
 
 impl LossCounters {
@@ -52,11 +55,13 @@ impl LossCounters {
         ip.extend(of_lines(part()));
         let (interfaces, ruleset) = (of_interfaces(part()), Ruleset::parse(part()));
         let conntrack = ConntrackLimit::parse(part(), part());
+        let neighbours = NeighbourTable::parse(part(), part());
         Self {
             ip,
             interfaces,
             ruleset,
             conntrack,
+            neighbours,
         }
     }
 
@@ -201,7 +206,8 @@ impl LossCounters {
         }
     }
 
-    /// Returns the frames that arrived at each interface, less those that all others sent.
+    /// Returns the frames that arrived at each interface, less those that all others sent. Where the device asked for a neighbour of another interface in
+    /// vain, that is why they stayed: nothing counts what waits for a link-layer address and is given up.
     fn passage(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
         let grown = |name: &String| {
             let (received, sent) = self.interfaces.get(name).copied().unwrap_or_default();
@@ -218,11 +224,11 @@ impl LossCounters {
                 .filter(|other| *other != name)
                 .map(|other| grown(other).1)
                 .sum();
-            (
-                LossSource::Passage,
-                name.clone(),
-                grown(name).0.saturating_sub(others),
-            )
+            let stayed = grown(name).0.saturating_sub(others);
+            match self.neighbours.silent_since(&before.neighbours, name) {
+                Some(neighbour) => (LossSource::Neighbour, neighbour, stayed),
+                None => (LossSource::Passage, name.clone(), stayed),
+            }
         };
         self.interfaces
             .keys()
@@ -386,6 +392,34 @@ mod tests {
         assert_eq!(
             told(&counters([5, 5, 0, 3], (405, 25))),
             ["380 arrived at the device's interface left, and left it by no other"]
+        );
+    }
+
+    #[test]
+    fn a_neighbour_that_does_not_answer_is_told_in_place_of_the_interface() {
+        let at = |received: u64, uptime: &str, neighbours: &str| {
+            let interfaces =
+                format!(" left: 9 {received} 0 0 0 0 0 0 9 0 0\nright: 9 0 0 0 0 0 0 0 9 3 0\n");
+            LossCounters::parse(&format!(
+                "---\n---\n{interfaces}---\n---\n---\n---\n{uptime}\n---\n{neighbours}\n"
+            ))
+        };
+        let silent =
+            r#"[{"dst":"198.19.0.9","dev":"right","used":1,"probes":6,"state":["FAILED"]}]"#;
+        let told = |neighbours| {
+            let grown =
+                at(405, "56013.15 1.0", neighbours).since(&at(5, "56010.00 1.0", ""), 400, None);
+            grown.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(silent),
+            [
+                "400 arrived, and left by no other interface: nothing answered the device's requests for the neighbour 198.19.0.9 on right"
+            ]
+        );
+        assert_eq!(
+            told("[]"),
+            ["400 arrived at the device's interface left, and left it by no other"]
         );
     }
 

@@ -5,6 +5,7 @@ mod conntrack;
 mod device;
 mod drops;
 mod loss_counters;
+mod neighbours;
 mod nft;
 mod occupant;
 mod other_machine;

@@ -14,7 +14,7 @@ pub enum RuleError {
     TooManyFields { fields: usize, most: usize },
     /// A field that extends beyond the address, or takes bits that a number does not have.
     #[error(
-        "a field of {width} bits at bit {put} does not fit into an {version} address of {bits} bits"
+        "a {width}-bit field at bit {put} does not fit into an {version} address of {bits} bits"
     )]
     FieldOutside {
         version: IpVersion,
@@ -34,7 +34,7 @@ pub enum RuleError {
     FieldsOverlap { put: u8 },
     /// Subscriber numbers that the rule set does not have.
     #[error(
-        "6rd domain: {count} subscribers from number {first} on, but the rule has {most} in all; lower `first` or the count"
+        "6rd domain: numbers of subscribers from {first} on: {count}, but the rule has {most} in all; lower `first` or the count"
     )]
     Numbers { first: u64, count: u64, most: u64 },
     /// A PSID offset that no protocol can express.
@@ -71,7 +71,7 @@ pub enum RuleError {
     },
     /// Prefixes of subscribers that are longer than 64 bits.
     #[error(
-        "{what} {prefix} and {bits} bits of each subscriber make prefixes of /{}, but at most /64 is supported: \
+        "{what} {prefix}, lengthened by {bits} for each subscriber, makes prefixes of /{}, but at most /64 is supported: \
          the interface identifier needs the rest; use a shorter prefix or fewer bits", .prefix.len() + .bits
     )]
     PrefixTooLong {

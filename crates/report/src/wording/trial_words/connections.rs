@@ -44,7 +44,8 @@ fn opened(connections: &Connections) -> String {
     } = connections;
     let rate = show_rate(connections.rate);
     format!(
-        "established {established} of {offered} connections at {rate}/s, state table of {state_table}"
+        "established {established} of {} at {rate}/s, state table of {state_table}",
+        counted(*offered, "connection")
     )
 }
 

@@ -14,7 +14,7 @@ use sixbench_method::record::{LossCounter, Watch};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::tcp::TcpResult;
 use sixbench_method::trial::{TrialKind, TrialResult};
-use sixbench_method::units::{show_ns, show_rate};
+use sixbench_method::units::{counted, show_ns, show_rate};
 
 /// Returns the counters of the device's kernel that grew in a trial which lost much, one per line.
 fn losses(result: &TrialResult, watch: &Watch) -> String {
@@ -39,7 +39,8 @@ pub fn trial(result: &TrialResult, watch: &Watch) -> String {
             validation,
         } => {
             format!(
-                "{connections} connections opened at {rate}/s, then validated at {}/s: {verdict}\n",
+                "{} opened at {rate}/s, then validated at {}/s: {verdict}\n",
+                counted(connections, "connection"),
                 show_rate(validation)
             )
         }

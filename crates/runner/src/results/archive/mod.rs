@@ -16,10 +16,9 @@ pub use error::ArchiveError;
 
 use crate::results::owner;
 use crate::results::store;
+use crate::results::unfinished::UnfinishedFile;
 use files::{README, SUMS, members, sum_of, summed};
 use pack::ArchiveContents;
-use sixbench_io::files::Folder;
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,27 +88,13 @@ fn write_new(folder: &ArchiveContents<'_>, output: &Path) -> Result<(), ArchiveE
         store::make_folder_of(output)?,
         output.file_name().unwrap_or_default(),
     );
-    let (partial, file) = create_partial(&place, name).map_err(&failed)?;
-    let owned = owner::give(&file).map_err(&failed);
-    let written = owned.and_then(|()| pack::write(folder, file, output));
-    let named = || place.rename(&partial, name).map_err(&failed);
-    written
-        .and_then(|()| named())
-        .inspect_err(|_| drop(place.remove(&partial)))
-}
-
-/// Creates the file of an unfinished archive: `NAME.part`, or `NAME.2.part` and so on. Nothing shows whether such a file is a killed command's or
-/// the user's own, so none is replaced.
-fn create_partial(place: &Folder, name: &OsStr) -> io::Result<(OsString, fs::File)> {
-    let endings =
-        std::iter::once(".part".to_owned()).chain((2u32..).map(|number| format!(".{number}.part")));
-    for ending in endings {
-        let mut partial = name.to_owned();
-        partial.push(ending);
-        match place.create_new(&partial) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            created => return created.map(|file| (partial, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    let unfinished = UnfinishedFile::create(&place, name).map_err(&failed)?;
+    owner::give(unfinished.file()).map_err(&failed)?;
+    pack::write(folder, unfinished.file(), output)?;
+    unfinished
+        .finish_new(name)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ArchiveError::Exists(output.to_owned()),
+            _ => failed(error),
+        })
 }

@@ -23,7 +23,7 @@ pub(super) struct ArchiveContents<'a> {
 /// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
 pub(super) fn write(
     folder: &ArchiveContents<'_>,
-    file: File,
+    file: &File,
     path: &Path,
 ) -> Result<(), ArchiveError> {
     let failed = ArchiveError::writing(path);

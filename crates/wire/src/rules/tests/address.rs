@@ -30,7 +30,7 @@ fn fields_that_cannot_be_are_refused() {
     let one = |take, width, put| refusal(rule("192.0.2.0", 0, &[BitField::new(take, width, put)]));
     assert_eq!(
         one(0, 8, 25),
-        "a field of 8 bits at bit 25 does not fit into an IPv4 address of 32 bits"
+        "a 8-bit field at bit 25 does not fit into an IPv4 address of 32 bits"
     );
     assert_eq!(
         one(64, 8, 0),
@@ -48,7 +48,7 @@ fn fields_that_cannot_be_are_refused() {
     let beyond = refusal(rule("2001:db8::", 0, &[BitField::new(0, 64, 65)]));
     assert_eq!(
         beyond,
-        "a field of 64 bits at bit 65 does not fit into an IPv6 address of 128 bits"
+        "a 64-bit field at bit 65 does not fit into an IPv6 address of 128 bits"
     );
 }
 

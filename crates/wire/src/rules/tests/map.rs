@@ -101,7 +101,7 @@ fn rules_that_contradict_themselves_are_refused() {
     let made = |ipv6, ipv4, ea_bits, offset| refusal(rule(ipv6, ipv4, ea_bits, offset));
     assert_eq!(
         made("2001:db8:ce::/52", "192.0.2.0/24", 13, 0),
-        "rule IPv6 prefix 2001:db8:ce::/52 and 13 bits of each subscriber make prefixes of /65, but at most /64 is \
+        "rule IPv6 prefix 2001:db8:ce::/52, lengthened by 13 for each subscriber, makes prefixes of /65, but at most /64 is \
          supported: the interface identifier needs the rest; use a shorter prefix or fewer bits"
     );
     assert_eq!(

@@ -35,7 +35,7 @@ fn network_and_broadcast_addresses_can_be_left_out() {
 #[test]
 fn numbers_the_domain_does_not_have_are_refused() {
     let asked = |first, count| refusal(example().numbered(first, count));
-    let beyond = "6rd domain: 2 subscribers from number 255 on, but the rule has 256 in all; lower `first` or the count";
+    let beyond = "6rd domain: numbers of subscribers from 255 on: 2, but the rule has 256 in all; lower `first` or the count";
     assert_eq!(asked(255, Some(2)), beyond);
     assert_eq!(
         asked(0, Some(0)),
@@ -43,9 +43,9 @@ fn numbers_the_domain_does_not_have_are_refused() {
     );
     assert!(
         asked(u64::MAX, Some(2))
-            .starts_with("6rd domain: 2 subscribers from number 18446744073709551615 on")
+            .starts_with("6rd domain: numbers of subscribers from 18446744073709551615 on: 2")
     );
-    assert!(asked(256, None).starts_with("6rd domain: 1 subscribers from number 256 on"));
+    assert!(asked(256, None).starts_with("6rd domain: numbers of subscribers from 256 on: 1"));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn domains_that_contradict_themselves_are_refused() {
     );
     assert_eq!(
         made("2001:db8::/48", 8),
-        "6rd prefix 2001:db8::/48 and 24 bits of each subscriber make prefixes of /72, but at most /64 is supported: \
+        "6rd prefix 2001:db8::/48, lengthened by 24 for each subscriber, makes prefixes of /72, but at most /64 is supported: \
          the interface identifier needs the rest; use a shorter prefix or fewer bits"
     );
 }
