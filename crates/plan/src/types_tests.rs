@@ -1,6 +1,7 @@
 //! Every key of a plan file takes one type of TOML value and refuses the others, each at its line.
 
 use super::{Diagnostic, parse};
+use sixbench_method::plan::ExportFormat;
 
 /// The type of value that a key takes.
 #[derive(Clone, Copy, PartialEq)]
@@ -23,6 +24,7 @@ const KEYS: &[(Place, &str, Type)] = &[
     ("", "recipes", Text),
     ("", "interleave", Truth),
     ("", "reference", Text),
+    ("", "exports", Text),
     ("[trial]", "duration", Quantity),
     ("[trial]", "residual", Quantity),
     ("[trial]", "rest", Quantity),
@@ -246,5 +248,26 @@ fn a_number_in_another_base_is_that_number() {
     assert_eq!(
         sizes("frame-sizes = [0x80, 0o200, 0b10000000, 1_28]"),
         sizes("frame-sizes = [128, 128, 128, 128]")
+    );
+}
+
+#[test]
+fn exports_are_formats_and_parquet_is_referred_to_the_package_for_python() {
+    let parsed = |line: &str| parse(&plan("", "exports", line), &["d"]);
+    let exports = |line: &str| parsed(line).expect("a plan").plan.exports;
+    assert_eq!(
+        exports("exports = [\"latex\", \"csv\"]"),
+        [ExportFormat::Latex, ExportFormat::Csv]
+    );
+    assert_eq!(exports("exports = \"svg\""), [ExportFormat::Svg]);
+    assert_eq!(exports("seed = 1"), []);
+    let told = |line: &str| parsed(line).expect_err("a mistake")[0].title.clone();
+    assert_eq!(
+        told("exports = [\"svg\", \"pdf\"]"),
+        "expected an export (latex, markdown, svg, junit, benchmarks, csv), not `pdf`"
+    );
+    assert_eq!(
+        told("exports = [\"parquet\"]"),
+        "sixbench no longer writes Parquet; its package for Python does: python3 -m sixbench to_parquet DIR"
     );
 }
