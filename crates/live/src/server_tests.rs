@@ -39,6 +39,7 @@ fn run() -> LiveRun {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests: vec![Test::of("t", "device")],
     };

@@ -36,6 +36,7 @@ pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests: vec![throughput_test()],
     }

@@ -2,6 +2,7 @@
 
 use crate::documented_keys_tests::{Place, Row, rows};
 use crate::{Diagnostic, parse};
+use sixbench_method::plan::ExportFormat;
 
 /// The type of a value.
 #[derive(Clone, Copy, PartialEq)]
@@ -124,5 +125,26 @@ fn a_number_in_another_base_is_that_number() {
     assert_eq!(
         sizes("frame-sizes = [0x80, 0o200, 0b10000000, 1_28]"),
         sizes("frame-sizes = [128, 128, 128, 128]")
+    );
+}
+
+#[test]
+fn exports_are_formats_and_parquet_is_referred_to_the_package_for_python() {
+    let parsed = |line: &str| parse(&Place::Plan.plan("exports", line), &["d"]);
+    let exports = |line: &str| parsed(line).expect("a plan").plan.exports;
+    assert_eq!(
+        exports("exports = [\"latex\", \"csv\"]"),
+        [ExportFormat::Latex, ExportFormat::Csv]
+    );
+    assert_eq!(exports("exports = \"svg\""), [ExportFormat::Svg]);
+    assert_eq!(exports("seed = 1"), []);
+    let told = |line: &str| parsed(line).expect_err("a mistake")[0].title.clone();
+    assert_eq!(
+        told("exports = [\"svg\", \"pdf\"]"),
+        "expected an export (latex, markdown, svg, junit, benchmarks, csv), not `pdf`"
+    );
+    assert_eq!(
+        told("exports = [\"parquet\"]"),
+        "sixbench no longer writes Parquet; its package for Python does: python3 -m sixbench to_parquet DIR"
     );
 }

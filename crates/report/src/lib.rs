@@ -17,8 +17,7 @@ mod tables;
 mod verdict;
 mod wording;
 
-pub use format::document::Document;
-pub use format::export::ExportFormat;
+pub use format::document::{Document, ReportFile};
 pub use format::html::STYLE;
 pub use format::json::{FORMAT, schema as results_schema};
 pub use format::latex::PaperStyle;
@@ -27,6 +26,8 @@ pub use page::{comparison, dimension, history};
 pub use wording::{event_words, expectations, trial_words};
 
 use sixbench_method::budget::Budget;
+pub use sixbench_method::plan::ExportFormat;
+
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Facts, TrialRecord};

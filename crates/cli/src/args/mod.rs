@@ -9,7 +9,7 @@ pub(crate) use import::Import;
 pub(crate) use trial::{Selftest, TrialArgs};
 
 use crate::exit;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use sixbench_live::DEFAULT_ADDRESS;
 use sixbench_method::plan::Profile;
@@ -87,7 +87,7 @@ pub(crate) enum Command {
         /// Results directories
         #[arg(required = true)]
         results: Vec<PathBuf>,
-        /// The columns of the paper that results.tex is for [default: as it was written before, or one-column]
+        /// Write exports/latex, too, for a paper with these columns
         #[arg(long, value_name = "one-column|two-column")]
         style: Option<PaperStyle>,
     },
@@ -183,10 +183,10 @@ pub(crate) enum Command {
     },
 }
 
-/// Returns the parser of an export's format, which lists all and suggests a similar one.
+/// Returns the parser of an export's format, which lists all and suggests a similar one. Parquet is not listed, but is answered with the way to it.
 fn export_format() -> impl TypedValueParser<Value = ExportFormat> {
-    PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::word))
-        .try_map(|word| ExportFormat::of_word(&word).ok_or("unknown format"))
+    let value = |word| PossibleValue::new(word).hide(word == ExportFormat::PARQUET);
+    PossibleValuesParser::new(ExportFormat::WORDS.map(value)).try_map(|word| word.parse())
 }
 
 impl Command {

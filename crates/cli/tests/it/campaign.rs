@@ -3,7 +3,7 @@
 
 use crate::common::plans::settings;
 use crate::common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, facts, kill, output, records, start, text,
+    ONE_AT_A_TIME, Scratch, assert_ran, exported, facts, kill, output, records, start, text,
     until_the_first_trial, with_environment,
 };
 use crate::room::Room;
@@ -169,7 +169,7 @@ fn a_run_measures_what_a_file_names_and_reports_the_rest_as_left_to_others() {
     let results = scratch.path("results");
     run(&[&plan, "--measurements", &file, "-o", &results]);
     assert_eq!(keys(&results), [named].into());
-    let points = fs::read_to_string(format!("{results}/points.csv")).expect("points");
+    let points = exported(&results, "csv", "points.csv");
     assert_eq!(points.matches(",left-to-others,").count(), 2, "{points}");
     let wrong = scratch.write("wrong.txt", "v4/84/1\nv4/85\n");
     let none = scratch.path("none");

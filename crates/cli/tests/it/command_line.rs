@@ -2,8 +2,8 @@
 
 use crate::common::plans::{self, KERNEL_TWO_SIZES};
 use crate::common::{
-    ONE_AT_A_TIME, SIITPERF, Scratch, assert_ran, facts, kill, namespaces_of, output, records,
-    router, signal, sixbench, start, text, wait_until,
+    ONE_AT_A_TIME, ROOT, SIITPERF, Scratch, assert_ran, exported, facts, kill, names_in,
+    namespaces_of, output, records, router, signal, sixbench, start, text, wait_until,
 };
 use std::fs;
 use std::path::Path;
@@ -282,18 +282,7 @@ fn a_run_leaves_its_results_and_nothing_else() {
             "{event}: {next}"
         );
     }
-    for file in [
-        "plan.toml",
-        "resolved.toml",
-        "facts.json",
-        "commands.sh",
-        "report.html",
-        "results.csv",
-        "results.md",
-        "results.json",
-    ] {
-        assert!(Path::new(&results).join(file).exists(), "{file}");
-    }
+    assert_eq!(names_in(&results), ROOT);
     let facts = facts(&results);
     let run = &facts["runs"][0];
     assert_eq!(
@@ -315,7 +304,7 @@ fn a_run_leaves_its_results_and_nothing_else() {
         facts["labels"],
         serde_json::json!({ "note": "a b", "rack": "b4" })
     );
-    let points = fs::read_to_string(Path::new(&results).join("points.csv")).expect("points");
+    let points = exported(&results, "csv", "points.csv");
     assert_eq!(points.lines().count(), 3, "two frame sizes: {points}");
     assert!(
         points
@@ -368,7 +357,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
         })
         .collect();
     assert_eq!(kinds, [("gone", "left-out"), ("kernel", "set-up-failed")]);
-    let points = fs::read_to_string(Path::new(&results).join("points.csv")).expect("points");
+    let points = exported(&results, "csv", "points.csv");
     for (test, reason) in [
         ("kernel", "set-up-failed"),
         ("later", "run-failed"),
@@ -390,7 +379,9 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
         "{page}"
     );
     assert!(namespaces_of(pid).is_empty());
-    // A report written again later contains all of it, too.
+    // A report written again later contains all of it, too, and what was exported follows it.
+    let table = format!("{results}/exports/csv/points.csv");
+    fs::write(&table, "outdated").expect("a file");
     assert!(
         sixbench(&["report", &results])
             .output()
@@ -398,10 +389,7 @@ fn a_set_up_that_fails_and_a_test_that_is_left_out_are_told_in_every_result() {
             .status
             .success()
     );
-    assert_eq!(
-        fs::read_to_string(Path::new(&results).join("points.csv")).expect("points"),
-        points
-    );
+    assert_eq!(fs::read_to_string(table).expect("points"), points);
 }
 
 #[test]
@@ -446,8 +434,9 @@ fn an_expectation_that_is_missed_is_told_by_line_and_exit_code_5() {
 fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     let _guard = ONE_AT_A_TIME.lock();
     let scratch = Scratch::new("kill");
+    let exports = format!("exports = [\"junit\", \"csv\"]\n{KERNEL_TWO_SIZES}");
     let (plan, results) = (
-        scratch.write("plan.toml", KERNEL_TWO_SIZES),
+        scratch.write("plan.toml", &exports),
         scratch.path("results"),
     );
     let mut child = start(&["run", &plan, "-o", &results]);
@@ -467,6 +456,12 @@ fn a_killed_run_loses_at_most_the_trial_under_way_and_goes_on() {
     assert!(
         after.lines().count() > before.lines().count(),
         "and the rest was measured"
+    );
+    assert_eq!(names_in(format!("{results}/exports")), ["csv", "junit"]);
+    assert_eq!(
+        names_in(format!("{results}/exports/junit")),
+        ["junit.xml"],
+        "nothing unfinished is left"
     );
     let facts = facts(&results);
     assert!(facts["runs"][0]["ended"].is_null(), "killed: {facts}");

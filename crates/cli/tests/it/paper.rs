@@ -1,8 +1,10 @@
 //! The output of a results directory for papers and other programs, with simulated results: without root and in milliseconds.
 
 use crate::common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, output, plans, signal, start, text, until_the_first_trial,
+    ONE_AT_A_TIME, Scratch, assert_ran, names_in, output, plans, signal, start, text,
+    until_the_first_trial,
 };
+use sixbench_method::plan::ExportFormat;
 use sixbench_method::record::Facts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,23 +22,35 @@ fn report(arguments: &[&str]) {
     assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
 }
 
+/// Exports a run; returns what was printed.
+fn export(arguments: &[&str]) -> String {
+    let export = output(&[&["export"], arguments].concat());
+    assert_eq!(export.status.code(), Some(0), "{}", text(&export.stderr));
+    text(&export.stdout)
+}
+
 #[test]
-fn the_style_of_a_paper_is_kept_when_the_report_is_written_again() {
+fn the_style_of_a_paper_is_kept_when_it_is_written_again() {
     let scratch = Scratch::new("style");
     let results = simulated(&scratch);
+    let latex = format!("{results}/exports/latex");
     let has_two_columns = || {
-        let tables =
-            fs::read_to_string(Path::new(&results).join("results.tex")).expect("results.tex");
+        let tables = fs::read_to_string(format!("{latex}/results.tex")).expect("results.tex");
         tables.contains("\\documentclass[a4paper,twocolumn]")
     };
-    report(&[&results]);
+    export(&[&results, "--to", "latex"]);
     assert!(!has_two_columns());
     report(&["--style", "two-column", &results]);
     assert!(has_two_columns());
+    export(&[&results, "--to", "latex"]);
+    assert!(has_two_columns(), "kept");
     report(&[&results]);
     assert!(has_two_columns(), "kept");
     report(&["--style", "one-column", &results]);
     assert!(!has_two_columns());
+    fs::remove_dir_all(&latex).expect("removed");
+    report(&["--style", "two-column", &results]);
+    assert!(has_two_columns(), "a style asks for the format");
 }
 
 #[test]
@@ -51,20 +65,12 @@ fn another_style_is_a_mistake_of_the_command_line() {
 }
 
 #[test]
-fn an_export_has_the_text_of_the_report_in_a_folder_for_each_format() {
+fn an_export_has_a_folder_for_each_format_and_nothing_else() {
     let scratch = Scratch::new("export");
     let results = simulated(&scratch);
     report(&[&results]);
-    let export = output(&[
-        "export",
-        &results,
-        "--to",
-        "markdown,junit",
-        "--to",
-        "latex",
-    ]);
-    assert_eq!(export.status.code(), Some(0), "{}", text(&export.stderr));
-    let written = text(&export.stdout);
+    let root = names_in(&results);
+    let written = export(&[&results, "--to", "markdown,junit", "--to", "latex"]);
     for name in [
         "markdown/results.md",
         "markdown/methods.md",
@@ -79,12 +85,77 @@ fn an_export_has_the_text_of_the_report_in_a_folder_for_each_format() {
         );
         assert!(path.is_file(), "{name}");
     }
-    let tables = |name: &str| fs::read_to_string(Path::new(&results).join(name)).expect("a file");
-    assert_eq!(tables("exports/junit/junit.xml"), tables("junit.xml"));
-    assert!(
-        !Path::new(&results).join("exports/svg").exists(),
-        "not asked for"
+    let exports = format!("{results}/exports");
+    assert_eq!(names_in(&exports), ["junit", "latex", "markdown"]);
+    fs::remove_dir_all(exports).expect("removed");
+    assert_eq!(names_in(&results), root);
+}
+
+#[test]
+fn the_exports_of_a_plan_are_written_with_its_report() {
+    let scratch = Scratch::new("plan-exports");
+    let mut plan = crate::results::plan(&[crate::results::test("kernel")]);
+    plan.exports = vec![ExportFormat::Csv, ExportFormat::Svg];
+    let records = crate::results::records(&plan, |_| crate::results::dut(50_000));
+    let results = crate::results::write(&scratch, "results", &plan, &records, &Facts::default());
+    report(&[&results]);
+    let exports = format!("{results}/exports");
+    assert_eq!(names_in(&exports), ["csv", "svg"]);
+    assert!(Path::new(&format!("{exports}/svg/search.svg")).is_file());
+    let searches = |file: &str| fs::read_to_string(format!("{results}/{file}")).expect("searches");
+    assert_eq!(searches("exports/csv/results.csv"), searches("results.csv"));
+}
+
+#[test]
+fn a_directory_of_an_earlier_version_keeps_its_files_beside_the_report() {
+    let scratch = Scratch::new("export-earlier");
+    let results = simulated(&scratch);
+    // As version 0.2 left them; the texts are those of a report that has changed since.
+    let tables = "% Style: two-column.\n";
+    for (name, text) in [
+        ("results.md", "old"),
+        ("junit.xml", "old"),
+        ("results.tex", tables),
+        ("search.svg", "old"),
+        ("figures/gone.tex", "% A figure of sixbench. "),
+        ("results.parquet", "PAR1"),
+    ] {
+        scratch.write(&format!("results/{name}"), text);
+    }
+    let file = |name: &str| fs::read_to_string(format!("{results}/{name}")).expect("a file");
+    export(&[&results, "--to", "latex"]);
+    assert!(file("exports/latex/results.tex").contains("twocolumn"));
+    assert_eq!(file("results.md"), "old", "an export leaves the report");
+    report(&[&results]);
+    for (name, content) in [
+        ("results.md", "# simulated"),
+        ("junit.xml", "<testsuite"),
+        ("results.tex", "twocolumn"),
+        ("search.svg", "<svg"),
+        ("results-values.csv", "plan,test"),
+    ] {
+        assert!(file(name).contains(content), "{name}: {}", file(name));
+    }
+    assert_eq!(file("results.parquet"), "PAR1", "of no concern");
+    let figures = names_in(format!("{results}/figures"));
+    let is_gone = !figures.contains(&"gone.tex".to_owned());
+    assert!(is_gone && !figures.is_empty(), "{figures:?}");
+}
+
+#[test]
+fn parquet_is_referred_to_the_package_for_python() {
+    let scratch = Scratch::new("export-parquet");
+    let told = "sixbench no longer writes Parquet; its package for Python does: python3 -m sixbench to_parquet DIR";
+    let plan = scratch.write(
+        "plan.toml",
+        &format!("exports = [\"parquet\"]\n{}", plans::KERNEL),
     );
+    for arguments in [&["export", ".", "--to", "parquet"][..], &["check", &plan]] {
+        let refused = output(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let error = text(&refused.stderr);
+        assert!(error.contains(told), "{arguments:?}: {error}");
+    }
 }
 
 #[test]

@@ -74,31 +74,48 @@ fn a_report_is_written_by_the_user_whose_results_they_are_and_through_no_link() 
             "report.html",
             ".report.html.sixbench-new",
             ".results.csv.sixbench-new",
-            "results.md",
+            "results.json",
             ".live-token",
         ] {
             let _ = fs::remove_file(format!("{results}/{link}"));
             symlink(&target, format!("{results}/{link}")).expect("a link");
         }
-        let output = run(user, &["report", &results]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        for arguments in [
+            &["export", &results, "--to", "latex"][..],
+            &["report", &results],
+        ] {
+            let output = run(user, arguments);
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
         assert_eq!(fs::read_to_string(&target).expect("the file"), "of root");
-        for file in ["report.html", "results.csv", "results.md", "figures"] {
+        for file in [
+            "report.html",
+            "results.csv",
+            "results.json",
+            "exports",
+            "exports/latex",
+            "exports/latex/figures",
+            "exports/latex/results.tex",
+        ] {
             assert_eq!(owner(&format!("{results}/{file}")), user, "{file}");
         }
         assert!(!Path::new(&format!("{results}/report.html")).is_symlink());
         // A folder that is a link to another one is not written to.
-        fs::remove_dir_all(format!("{results}/figures")).expect("removed");
         fs::create_dir(scratch.path("elsewhere")).expect("a folder");
         fs::set_permissions(scratch.path("elsewhere"), fs::Permissions::from_mode(0o777))
             .expect("own");
-        symlink(scratch.path("elsewhere"), format!("{results}/figures")).expect("a link");
-        let refused = run(user, &["report", &results]);
-        assert!(
-            !refused.status.success()
-                && text(&refused.stderr).contains("is a link to another folder"),
-            "{refused:?}"
-        );
+        for folder in ["exports/latex/figures", "exports/latex", "exports"] {
+            let folder = format!("{results}/{folder}");
+            fs::remove_dir_all(&folder).expect("removed");
+            symlink(scratch.path("elsewhere"), &folder).expect("a link");
+            let refused = run(user, &["export", &results, "--to", "latex"]);
+            assert!(
+                !refused.status.success()
+                    && text(&refused.stderr).contains("is a link to another folder"),
+                "{refused:?}"
+            );
+            fs::remove_file(&folder).expect("removed");
+        }
         assert_eq!(
             fs::read_dir(scratch.path("elsewhere"))
                 .expect("the folder")

@@ -84,7 +84,7 @@ fn a_translator_with_a_small_mtu_is_quoted_in_the_terminal_and_in_every_report()
     assert!(told.contains(six) && told.contains(four), "{told}");
     let plan = scratch.write(
         "plan.toml",
-        "name = \"too-big\"\nrecipes = [\"recipes\"]\n[trial]\nduration = \"1s\"\n[search]\nminimum = 50\nmaximum = 100\n\
+        "name = \"too-big\"\nexports = [\"markdown\", \"csv\"]\nrecipes = [\"recipes\"]\n[trial]\nduration = \"1s\"\n[search]\nminimum = 50\nmaximum = 100\n\
          [[test]]\nname = \"small\"\ndut = \"small\"\nframe-sizes = [1518]\nrepetitions = 1\n",
     );
     let results = scratch.path("results");
@@ -94,7 +94,12 @@ fn a_translator_with_a_small_mtu_is_quoted_in_the_terminal_and_in_every_report()
         all.contains("ICMPv6 Packet Too Big, MTU 1280 (from 2001:2::1)"),
         "{all}"
     );
-    for file in ["report.html", "results.md", "results.json", "refusals.csv"] {
+    for file in [
+        "report.html",
+        "results.json",
+        "exports/markdown/results.md",
+        "exports/csv/refusals.csv",
+    ] {
         let content = fs::read_to_string(scratch.path(&format!("results/{file}"))).expect(file);
         assert!(
             content.contains("Packet Too Big, MTU 1280") && content.contains("raise the MTU"),

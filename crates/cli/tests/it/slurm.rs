@@ -2,7 +2,7 @@
 //! munge and Slurm (`scripts/install-dependencies tests`); without them it fails, it does not skip.
 
 use crate::common::plans::settings;
-use crate::common::{Scratch, assert_ran, facts, output, records, start, text};
+use crate::common::{Scratch, assert_ran, exported, facts, output, records, start, text};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -311,7 +311,7 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
         .cloned()
         .collect::<Vec<_>>();
     assert_eq!(hosts, ["tb1", "tb2"]);
-    let report = fs::read_to_string(format!("{united}/results.md")).expect("a report");
+    let report = exported(&united, "markdown", "results.md");
     assert!(
         report.contains("Measured on | tb1: ") && report.contains("Measured on | tb2: "),
         "{report}"

@@ -5,6 +5,7 @@ mod cores;
 mod dns;
 mod empty_trial;
 mod expectation;
+mod export;
 mod identity;
 mod profile;
 mod selection;
@@ -20,6 +21,7 @@ pub use cores::CoreLimits;
 pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
 pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
+pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
 pub use selection::{MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
@@ -64,6 +66,9 @@ pub struct Plan {
     /// The name of the test whose device does not change, so that a comparison with another run tells a change of the machine from one of the devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// The formats that the run writes to `exports/` beside its report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<ExportFormat>,
     /// The tests.
     #[serde(rename = "test")]
     pub tests: Vec<Test>,
@@ -367,6 +372,7 @@ impl Plan {
             link_rate,
             interleave,
             reference,
+            exports: Vec::new(),
             tests,
         }
     }

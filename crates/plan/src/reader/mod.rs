@@ -385,7 +385,14 @@ impl Keys for Section<'_> {
 const HOMES: [(&str, &[&str]); 4] = [
     (
         "the plan",
-        &["name", "profile", "seed", "interleave", "reference"],
+        &[
+            "name",
+            "profile",
+            "seed",
+            "interleave",
+            "reference",
+            "exports",
+        ],
     ),
     (
         "[trial]",

@@ -38,6 +38,9 @@ pub struct Document<'a> {
     evidence: OnceLock<Vec<Chapter>>,
 }
 
+/// The name and the text of a file of a report.
+pub type ReportFile = (String, String);
+
 /// A file of a report: its name, and a function that returns its text, or `None` if the run has nothing for it.
 type Format = (
     &'static str,
@@ -165,7 +168,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// An item is an error if a template does not match its context: a bug in this crate.
-    pub fn files(&self) -> impl Iterator<Item = Result<(String, String), ReportError>> {
+    pub fn files(&self) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
         let formats = FORMATS.iter().filter_map(|(name, format)| {
             format(self)
                 .map(|text| Some(((*name).to_owned(), shown(text?))))
@@ -177,12 +180,12 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the figures as they are written to files.
-    pub(crate) fn shown_figures(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn shown_figures(&self) -> impl Iterator<Item = ReportFile> {
         self.figures().map(|(name, text)| (name, shown(text)))
     }
 
     /// Returns the panels for papers as they are written to files.
-    pub(crate) fn shown_paper_figures(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn shown_paper_figures(&self) -> impl Iterator<Item = ReportFile> {
         self.paper_figures()
             .into_iter()
             .map(|(name, text)| (name, shown(text)))

@@ -1,8 +1,19 @@
-//! The downloads that a figure of the page offers. Small files are embedded in the page, so that they are available even if the page was copied alone;
-//! others are files next to it.
+//! The downloads that a figure of the page offers. Small files are embedded in the page, so that they are available even if the page was copied alone.
+//! Larger ones are linked if every results directory has them beside the page; the page says how to export the others.
 
 use crate::plot::{Figure, sheet};
 use serde::Serialize;
+
+/// The files of a report that every results directory has.
+pub(super) const ROOT: [&str; 3] = ["report.html", "results.csv", "results.json"];
+
+/// The source of all results, which is beside the report.
+const TRIALS: &str = "trials.jsonl";
+
+/// Returns whether every results directory has this file beside its page, so that the page may link to it.
+fn is_beside_page(name: &str) -> bool {
+    name == TRIALS || ROOT.contains(&name)
+}
 
 /// The size up to which a file is embedded in the page, at each figure that links to it, octets.
 pub(crate) const MOST_WITHIN: usize = 24_000;
@@ -10,11 +21,11 @@ pub(crate) const MOST_WITHIN: usize = 24_000;
 /// that the page stays below 5 MB.
 const MOST_DRAWN: usize = 220_000;
 
-/// The links of a figure, and the number of its panels that the page shows.
+/// The links of a figure, which are missing for what has to be exported, and the number of its panels that the page shows.
 #[derive(Serialize)]
 pub(crate) struct Downloads {
-    svg: String,
-    data: String,
+    svg: Option<String>,
+    data: Option<String>,
     panels: usize,
 }
 
@@ -42,13 +53,14 @@ fn shown(lengths: impl Iterator<Item = usize>) -> usize {
     ends.take_while(|end| *end <= MOST_DRAWN).count().max(1)
 }
 
-/// Returns a link to the text embedded in the page, or to the file of that name if the text is too long or not known here.
-fn link(file: &str, kind: &str, text: Option<String>) -> String {
+/// Returns a link to the text embedded in the page; if the text is too long or not known here, to the file of that name beside the page, if there is
+/// one.
+fn link(file: &str, kind: &str, text: Option<String>) -> Option<String> {
     match text {
         Some(text) if text.len() <= MOST_WITHIN => {
-            format!("data:{kind};charset=utf-8,{}", encoded(&text))
+            Some(format!("data:{kind};charset=utf-8,{}", encoded(&text)))
         }
-        _ => file.to_owned(),
+        _ => is_beside_page(file).then(|| file.to_owned()),
     }
 }
 
@@ -85,16 +97,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_file_is_in_the_link_and_a_long_one_is_beside_the_page() {
+    fn a_short_file_is_in_the_link_and_a_long_one_is_linked_only_beside_the_page() {
         assert_eq!(
-            link("a.csv", "text/csv", Some("a,\"b\"\n1%".to_owned())),
-            "data:text/csv;charset=utf-8,a,%22b%22%0A1%25"
+            link("a.csv", "text/csv", Some("a,\"b\"\n1%".to_owned())).as_deref(),
+            Some("data:text/csv;charset=utf-8,a,%22b%22%0A1%25")
         );
+        let long = || Some("1".repeat(MOST_WITHIN + 1));
         assert_eq!(
-            link("a.csv", "text/csv", Some("1".repeat(MOST_WITHIN + 1))),
-            "a.csv"
+            link("results.csv", "text/csv", long()).as_deref(),
+            Some("results.csv")
         );
-        assert_eq!(link("trials.jsonl", "text/csv", None), "trials.jsonl");
+        assert_eq!(link("points.csv", "text/csv", long()), None);
+        assert_eq!(
+            link("trials.jsonl", "text/csv", None).as_deref(),
+            Some("trials.jsonl")
+        );
     }
 
     #[test]

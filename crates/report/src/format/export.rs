@@ -1,94 +1,74 @@
-//! The formats in which a report is exported on demand, and the files of each.
+//! The files of a report: those that every run writes beside its records, and those that are exported on demand, by format.
 
-use super::document::Document;
+use super::document::{Document, ReportFile};
+use super::download::ROOT;
 use crate::ReportError;
+use sixbench_method::plan::ExportFormat;
 
-/// A format that `sixbench export` writes: a group of files that one kind of reader needs together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// The tables, the methods section, the bibliography, and the panels of the figures for a paper.
-    Latex,
-    /// The tables and the methods section as Markdown.
-    Markdown,
-    /// The figures, each as one file.
-    Svg,
-    /// The tests as JUnit's XML.
-    Junit,
-    /// The data of Bencher and of github-action-benchmark.
-    Benchmarks,
-    /// Every table of numbers as CSV.
-    Csv,
-}
-
-impl ExportFormat {
-    /// Every format, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [
-        Self::Latex,
-        Self::Markdown,
-        Self::Svg,
-        Self::Junit,
-        Self::Benchmarks,
-        Self::Csv,
-    ];
-
-    /// Returns the format's word on the command line, which is also the name of its folder.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Latex => "latex",
-            Self::Markdown => "markdown",
-            Self::Svg => "svg",
-            Self::Junit => "junit",
-            Self::Benchmarks => "benchmarks",
-            Self::Csv => "csv",
-        }
-    }
-
-    /// Returns the format with this word.
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.word() == word)
-    }
-
-    /// Returns the names of the format's files other than figures.
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Latex => &["results.tex", "methods.tex", "run.bib"],
-            Self::Markdown => &["results.md", "methods.md"],
-            Self::Svg => &[],
-            Self::Junit => &["junit.xml"],
-            Self::Benchmarks => &[
-                "bencher.json",
-                "benchmark-bigger.json",
-                "benchmark-smaller.json",
-                "trend-left-out.json",
-            ],
-            Self::Csv => &[
-                "results.csv",
-                "results-values.csv",
-                "points.csv",
-                "warnings.csv",
-                "refusals.csv",
-                "results-scaling.csv",
-            ],
-        }
+/// Returns the names of a format's files other than figures.
+fn names(format: ExportFormat) -> &'static [&'static str] {
+    match format {
+        ExportFormat::Latex => &["results.tex", "methods.tex", "run.bib"],
+        ExportFormat::Markdown => &["results.md", "methods.md"],
+        ExportFormat::Svg => &[],
+        ExportFormat::Junit => &["junit.xml"],
+        ExportFormat::Benchmarks => &[
+            "bencher.json",
+            "benchmark-bigger.json",
+            "benchmark-smaller.json",
+            "trend-left-out.json",
+        ],
+        ExportFormat::Csv => &[
+            "results.csv",
+            "results-values.csv",
+            "points.csv",
+            "warnings.csv",
+            "refusals.csv",
+            "results-scaling.csv",
+        ],
     }
 }
 
 impl Document<'_> {
-    /// Returns the files of a format with their names; those for which the run has nothing are left out.
+    /// Returns the files that every results directory has. Each is made when it is asked for, since the files of a long run are large.
     ///
     /// # Errors
-    /// A template does not match its context: a bug in this crate.
-    pub fn export(&self, format: ExportFormat) -> Result<Vec<(String, String)>, ReportError> {
-        let mut files = Vec::new();
-        for name in format.names() {
-            files.extend(self.file(name)?.map(|text| ((*name).to_owned(), text)));
-        }
-        match format {
-            ExportFormat::Svg => files.extend(self.shown_figures()),
-            ExportFormat::Latex => files.extend(self.shown_paper_figures()),
-            _ => {}
-        }
-        Ok(files)
+    /// An item is an error if a template does not match its context: a bug in this crate.
+    pub fn root_files(&self) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
+        self.named(&ROOT)
+    }
+
+    /// Returns the formats in which the plan of the run asks to have it exported.
+    pub fn asked_exports(&self) -> &[ExportFormat] {
+        &self.digest.input.plan.exports
+    }
+
+    /// Returns the files of a format; those for which the run has nothing are left out. Each is made when it is asked for.
+    ///
+    /// # Errors
+    /// An item is an error if a template does not match its context: a bug in this crate.
+    pub fn export(
+        &self,
+        format: ExportFormat,
+    ) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
+        let has_figures = format == ExportFormat::Svg;
+        let has_panels = format == ExportFormat::Latex;
+        let figures = has_figures.then(|| self.shown_figures());
+        let panels = has_panels.then(|| self.shown_paper_figures());
+        let drawn = figures.into_iter().flatten();
+        self.named(names(format))
+            .chain(drawn.chain(panels.into_iter().flatten()).map(Ok))
+    }
+
+    fn named(
+        &self,
+        names: &'static [&'static str],
+    ) -> impl Iterator<Item = Result<ReportFile, ReportError>> {
+        names.iter().filter_map(|name| {
+            self.file(name)
+                .map(|text| Some(((*name).to_owned(), text?)))
+                .transpose()
+        })
     }
 }
 
@@ -98,19 +78,20 @@ mod tests {
     use crate::format::document::FORMATS;
 
     #[test]
-    fn every_file_of_an_export_is_one_of_the_report() {
-        for name in ExportFormat::ALL.into_iter().flat_map(ExportFormat::names) {
+    fn every_file_of_the_report_is_in_the_root_or_in_one_export() {
+        for (name, _) in FORMATS {
+            let exports = ExportFormat::ALL.map(names);
+            let places = exports.iter().filter(|names| names.contains(&name)).count();
+            assert!(
+                places == 1 || (places == 0 && ROOT.contains(&name)),
+                "{name}"
+            );
+        }
+        for name in ExportFormat::ALL.into_iter().flat_map(names).chain(&ROOT) {
             assert!(
                 FORMATS.iter().any(|(of_report, _)| of_report == name),
                 "{name}"
             );
-        }
-    }
-
-    #[test]
-    fn every_word_is_that_of_one_format() {
-        for format in ExportFormat::ALL {
-            assert_eq!(ExportFormat::of_word(format.word()), Some(format));
         }
     }
 }

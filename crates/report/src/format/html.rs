@@ -20,7 +20,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, value::Serde}
 use serde::Serialize;
 use sixbench_method::lists::each_once;
 use sixbench_method::measures::SendingTime;
-use sixbench_method::plan::{Measure, Plan, Profile, Test};
+use sixbench_method::plan::{ExportFormat, Measure, Plan, Profile, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::throughput::saved;
@@ -54,7 +54,9 @@ struct Page<'a> {
     anomalies: Vec<String>,
     answer: Vec<AnswerGroup>,
     contents: Vec<ContentsEntry>,
-    downloads: [&'static str; 5],
+    downloads: [&'static str; 2],
+    /// The words of the formats in which the run can be exported, separated by commas.
+    exports: String,
     verdict: &'a [String],
     notice: Vec<String>,
     conformant_run: Option<String>,
@@ -160,13 +162,8 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         tally: tally(digest),
         answer: answer::groups(digest),
         contents: contents(document),
-        downloads: [
-            "results.csv",
-            "results-values.csv",
-            "results.json",
-            "results.tex",
-            "results.md",
-        ],
+        downloads: ["results.csv", "results.json"],
+        exports: ExportFormat::ALL.map(ExportFormat::word).join(","),
         verdict: document.verdict(),
         notice: notice(digest),
         conformant_run: conformant_run(input),

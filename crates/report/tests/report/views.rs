@@ -89,7 +89,18 @@ fn a_page_of_five_hundred_points_is_below_five_megabytes() {
     sample.keep("many");
     let page = html(&sample.input()).expect("a page");
     assert!(page.len() < 5_000_000, "{} octets", page.len());
-    assert!(page.contains("more panels are in <a href=\"search.svg\">"));
+    assert!(
+        page.contains("more panels are in search.svg: <code>sixbench export DIR --to svg</code>")
+    );
+    // Whatever the page links to is within it, or beside it in every results directory.
+    let links = page.split("href=\"").skip(1);
+    for link in links.filter_map(|rest| rest.split('"').next()) {
+        let is_within = ["#", "data:", "https://"]
+            .iter()
+            .any(|of| link.starts_with(of));
+        let is_beside = ["results.csv", "results.json", "trials.jsonl"].contains(&link);
+        assert!(is_within || is_beside, "{link}");
+    }
 }
 
 #[test]

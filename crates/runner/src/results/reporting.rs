@@ -12,13 +12,13 @@ use sixbench_io::files::Folder;
 use sixbench_method::budget;
 use sixbench_method::campaign;
 use sixbench_method::measures::Outcome;
-use sixbench_method::plan::{Plan, Profile};
+use sixbench_method::plan::{ExportFormat, Plan, Profile};
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_method::replay::{self, Replay};
 use sixbench_report::comparison::ComparisonWords;
-use sixbench_report::{self as report, ExportFormat, PaperStyle, ReportError};
-use std::collections::HashSet;
+use sixbench_report::{self as report, PaperStyle, ReportError, ReportFile};
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// All data that a report needs.
@@ -63,7 +63,7 @@ pub(crate) fn write(
 
 /// Removes the figures for papers that an earlier report had and this one has not: they would be outdated. Files of other names, and
 /// those that do not say that they are figures of a run, stay.
-fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
+fn remove_old_figures(folder: &Folder, written: &[String]) {
     let Ok(figures) = folder.folder(report::PAPER_FIGURES) else {
         return;
     };
@@ -73,7 +73,8 @@ fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
             .is_ok_and(|text| text.starts_with(report::PAPER_FIGURE_MARK))
     };
     for name in figures.files().unwrap_or_default() {
-        let is_written = written.contains(&format!("{}/{}", report::PAPER_FIGURES, name.display()));
+        let own = format!("{}/{}", report::PAPER_FIGURES, name.display());
+        let is_written = written.contains(&own);
         if Path::new(&name).extension().is_some_and(|end| end == "tex")
             && !is_written
             && is_ours(&name)
@@ -84,26 +85,62 @@ fn remove_old_figures(folder: &Folder, written: &HashSet<String>) {
     }
 }
 
-/// Returns the style of the `results.tex` that is in the directory, so that a report that is written again keeps it.
+/// The folder of a results directory in which each export has a folder.
+const EXPORTS: &str = "exports";
+
+/// The file that keeps the style of the paper for which it was written.
+const TABLES_FOR_PAPERS: &str = "results.tex";
+
+/// Returns the style of the `results.tex` that is in the directory, so that one that is written again keeps it. Versions up to 0.2 wrote it beside the
+/// report.
 fn kept_style(folder: &Folder) -> PaperStyle {
-    let written = folder.text("results.tex").ok();
-    written
+    let exported = export_folder(folder, ExportFormat::Latex);
+    exported
+        .and_then(|latex| latex.text(TABLES_FOR_PAPERS))
+        .or_else(|_| folder.text(TABLES_FOR_PAPERS))
+        .ok()
         .and_then(|text| PaperStyle::of_file(&text))
         .unwrap_or_default()
 }
 
-/// Writes all files of a report; returns the path of report.html.
+/// Opens the folder of an export that was written before.
+fn export_folder(folder: &Folder, format: ExportFormat) -> io::Result<Folder> {
+    folder.folder(EXPORTS)?.folder(format.word())
+}
+
+/// Writes the files of a report that every results directory has, the exports that the plan asks for, and again whatever was exported before: no
+/// file may contradict the report beside it. Returns the path of report.html.
 fn write_files(folder: &Folder, document: &report::Document<'_>) -> Result<PathBuf, RunError> {
-    let written = write_texts(folder, document.files())?;
-    remove_old_figures(folder, &written);
+    write_texts(folder, document.root_files())?;
+    for format in ExportFormat::ALL {
+        if document.asked_exports().contains(&format) || export_folder(folder, format).is_ok() {
+            write_export(folder, document, format)?;
+        }
+    }
+    if folder.read(OLD_LAYOUT).is_ok() {
+        write_beside_report(folder, document)?;
+    }
     Ok(folder.path().join("report.html"))
 }
 
-/// Writes these files; returns their names.
+/// The file by which a directory of a version up to 0.2 is recognised: these wrote every format beside the report.
+const OLD_LAYOUT: &str = "results.md";
+
+/// Writes every format beside the report, in a directory that has them there.
+fn write_beside_report(folder: &Folder, document: &report::Document<'_>) -> Result<(), RunError> {
+    let files = ExportFormat::ALL
+        .into_iter()
+        .flat_map(|format| document.export(format));
+    let written = write_texts(folder, files)?;
+    remove_old_figures(folder, &written);
+    Ok(())
+}
+
+/// Writes these files; returns their names, in the same order.
 fn write_texts(
     folder: &Folder,
-    files: impl Iterator<Item = Result<(String, String), ReportError>>,
-) -> Result<HashSet<String>, RunError> {
+    files: impl Iterator<Item = Result<ReportFile, ReportError>>,
+) -> Result<Vec<String>, RunError> {
     files
         .map(|file| {
             let (name, text) = file?;
@@ -124,8 +161,8 @@ pub fn terminal(inputs: &ReportInputs<'_>, width: usize, color: bool) -> Result<
     })
 }
 
-/// Writes the derived files of a stored run again, with `results.tex` in this style or, by default, in that of the existing `results.tex`. Returns
-/// the path of report.html, and the summary for a terminal of `width` columns.
+/// Writes the derived files of a stored run again. Those for papers are in the style of the existing `results.tex`; if a style is given they are in this
+/// one, and are exported. Returns the path of report.html, and the summary for a terminal of `width` columns.
 ///
 /// # Errors
 /// There are no results, there is nothing to report, or the directory cannot be written to.
@@ -136,9 +173,11 @@ pub fn again(
     color: bool,
 ) -> Result<(PathBuf, String), RunError> {
     let folder = &store::folder(directory)?;
-    let style = style.unwrap_or_else(|| kept_style(folder));
     with_stored(folder, directory, |document| {
-        let document = document.with_style(style);
+        let document = document.with_style(style.unwrap_or_else(|| kept_style(folder)));
+        if style.is_some() {
+            write_export(folder, &document, ExportFormat::Latex)?;
+        }
         Ok((
             write_files(folder, &document)?,
             document.terminal(width, color),
@@ -146,10 +185,8 @@ pub fn again(
     })?
 }
 
-/// The folder of a results directory in which each export has a folder.
-const EXPORTS: &str = "exports";
-
-/// Writes a stored run in further formats, each to its folder `exports/FORMAT` in the results directory. Returns the paths of the files.
+/// Writes a stored run in further formats, each to its folder `exports/FORMAT` in the results directory; those for papers in the style of the existing
+/// `results.tex`. Returns the paths of the files.
 ///
 /// # Errors
 /// There are no results, there is nothing to report, or the directory cannot be written to.
@@ -170,17 +207,17 @@ fn write_export(
     document: &report::Document<'_>,
     format: ExportFormat,
 ) -> Result<Vec<PathBuf>, RunError> {
-    let files = document.export(format)?;
-    if files.is_empty() {
+    let mut files = document.export(format).peekable();
+    if files.peek().is_none() {
         return Ok(Vec::new());
     }
     let path = folder.path().join(EXPORTS).join(format.word());
     let exports =
         make_folder(folder, EXPORTS).and_then(|exports| make_folder(&exports, format.word()));
     let exports = exports.map_err(cannot_write(&path))?;
-    let names = write_texts(&exports, files.iter().cloned().map(Ok))?;
+    let names = write_texts(&exports, files)?;
     remove_old_figures(&exports, &names);
-    Ok(files.iter().map(|(name, _)| path.join(name)).collect())
+    Ok(names.iter().map(|name| path.join(name)).collect())
 }
 
 /// Passes a document of a stored run to `print`.

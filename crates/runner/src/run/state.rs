@@ -172,6 +172,7 @@ mod tests {
             patience_ns: Plan::USUAL_PATIENCE_NS,
             link_rate: None,
             interleave: false,
+            exports: Vec::new(),
             reference: None,
             tests: vec![test],
         };

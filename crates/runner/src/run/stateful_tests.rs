@@ -253,6 +253,7 @@ fn refusal(recipe: &Recipe, test: &Test) -> String {
         patience_ns: 0,
         link_rate: None,
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests: vec![test.clone()],
     };

@@ -129,6 +129,40 @@ pub(crate) fn assert_ran(output: &Output) {
     );
 }
 
+/// The files and folders that a run leaves in its results directory, in the order of their names.
+#[allow(dead_code, reason = "`long` uses a part of it")]
+pub(crate) const ROOT: [&str; 9] = [
+    "commands.sh",
+    "facts.json",
+    "plan.toml",
+    "recipes",
+    "report.html",
+    "resolved.toml",
+    "results.csv",
+    "results.json",
+    "trials.jsonl",
+];
+
+/// Returns the names of everything in a directory, in their order.
+#[allow(dead_code, reason = "`long` uses a part of it")]
+pub(crate) fn names_in(directory: impl AsRef<Path>) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().into_string())
+        .map(|name| name.expect("UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Exports a format, and returns one of its files.
+#[allow(dead_code, reason = "`long` uses a part of it")]
+pub(crate) fn exported(results: &str, format: &str, file: &str) -> String {
+    let export = output(&["export", results, "--to", format]);
+    assert!(export.status.success(), "{}", text(&export.stderr));
+    fs::read_to_string(format!("{results}/exports/{format}/{file}")).expect(file)
+}
+
 /// Returns the complete lines of `trials.jsonl`, which may belong to a run in progress or to one that was killed.
 pub(crate) fn records(results: &str) -> Vec<Value> {
     let trials = fs::read_to_string(Path::new(results).join("trials.jsonl")).unwrap_or_default();

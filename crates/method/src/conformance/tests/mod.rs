@@ -67,6 +67,7 @@ fn plan(tests: Vec<Test>) -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: Some(1_000_000_000),
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests,
     }

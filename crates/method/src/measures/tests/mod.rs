@@ -43,6 +43,7 @@ fn plan(measure: Measure) -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests: vec![Test {
             title: "SIIT".into(),

@@ -339,6 +339,7 @@ pub(super) fn plan() -> Plan {
         patience_ns: Plan::USUAL_PATIENCE_NS,
         link_rate: None,
         interleave: false,
+        exports: Vec::new(),
         reference: None,
         tests: duts
             .map(|(name, title, dut)| test(name, title, dut))

@@ -81,10 +81,12 @@ trials.jsonl    every trial, one line each: the source of all results
 resolved.toml   the plan with every default; sixbench run resolved.toml repeats the run
 facts.json      versions, the machine and how it was set, configuration of the devices
 commands.sh     every command of the testbed
-results.csv, results-values.csv, points.csv   the results as tables
-methods.md, methods.tex, run.bib   how it was measured, and how to cite it
+results.csv     the searches as a table
+results.json    every point with its result, for programs
+exports         further formats, if they were exported; --to latex has the methods and how to cite them
 
-All but plan.toml, resolved.toml, recipes, trials.jsonl, facts.json, commands.sh and queries is derived: sixbench report DIR writes it again.
+All but plan.toml, resolved.toml, recipes, trials.jsonl, facts.json, commands.sh and queries is derived: sixbench report DIR writes it again,
+and sixbench export DIR --to FORMAT what is in exports.
 Formats: https://github.com/sixbench/sixbench/blob/main/docs/RESULTS.md
 Check: sha256sum -c SHA256SUMS
 ";
