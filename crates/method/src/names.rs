@@ -2,9 +2,10 @@
 //! command. Titles are free text in any script, but only one line.
 
 use crate::text::is_control;
+use thiserror::Error;
 
 /// The syntax of a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameRule {
     /// The thing that is named, with its article.
     what: &'static str,
@@ -68,38 +69,76 @@ const LONGEST_TITLE: usize = 200;
 /// The maximum number of characters of the title of a test of a resolved plan, which may end with the steps of several series.
 const LONGEST_RESOLVED_TITLE: usize = 300;
 
+/// The reason why a text is not a name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NameError {
+    /// The name has more characters than its rule allows.
+    #[error("{} has at most {} characters, but {} has {}", rule.what, rule.longest, shortened(name), name.len())]
+    TooLong {
+        /// The rule.
+        rule: NameRule,
+        /// The text.
+        name: String,
+    },
+    /// The name is empty or has other characters than its rule allows. It is quoted, since it may contain anything.
+    #[error(
+        "expected {}: 1 to {} {} and {}, beginning with neither `-` nor `.`, such as `{}`, not {name:?}",
+        rule.what, rule.longest, rule.letters(), rule.quoted_signs(), rule.nearest(name)
+    )]
+    Malformed {
+        /// The rule.
+        rule: NameRule,
+        /// The text.
+        name: String,
+    },
+}
+
+/// The reason why a text is not a title.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TitleError {
+    /// The text has a control character.
+    #[error("a title is one line of text, and this one has the control character {0:?}")]
+    ControlCharacter(char),
+    /// The text has nothing that can be seen.
+    #[error("a title has at least one character that can be seen")]
+    Invisible,
+    /// The text has too many characters.
+    #[error("a title has at most {longest} characters, and this one has {length}")]
+    TooLong {
+        /// The characters that a title may have.
+        longest: usize,
+        /// The characters that this one has.
+        length: usize,
+    },
+}
+
 impl NameRule {
     /// Checks a name.
     ///
     /// # Errors
     /// The name is not valid; the error describes the syntax and suggests a valid name.
-    pub fn check(&self, name: &str) -> Result<(), String> {
+    pub fn check(&self, name: &str) -> Result<(), NameError> {
         let begins_well = !name.starts_with(['-', '.']) || self.signs.is_empty();
         let is_well_formed = begins_well && !name.is_empty() && name.chars().all(|c| self.has(c));
-        if is_well_formed && name.len() <= self.longest {
-            return Ok(());
+        let (rule, name) = (*self, name.to_owned());
+        match is_well_formed {
+            true if name.len() <= self.longest => Ok(()),
+            true => Err(NameError::TooLong { rule, name }),
+            false => Err(NameError::Malformed { rule, name }),
         }
-        if is_well_formed {
-            let (what, longest, length) = (self.what, self.longest, name.len());
-            return Err(format!(
-                "{what} has at most {longest} characters, but {} has {length}",
-                shortened(name)
-            ));
-        }
-        let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
-        let letters = if self.has_capitals {
+    }
+
+    fn letters(&self) -> &'static str {
+        if self.has_capitals {
             "letters, digits"
         } else {
             "lower-case letters, digits"
-        };
-        // Quoted, since it may contain anything.
-        Err(format!(
-            "expected {}: 1 to {} {letters} and {}, beginning with neither `-` nor `.`, such as `{}`, not {name:?}",
-            self.what,
-            self.longest,
-            signs.join(" "),
-            self.nearest(name)
-        ))
+        }
+    }
+
+    fn quoted_signs(&self) -> String {
+        let signs: Vec<String> = self.signs.chars().map(|sign| format!("`{sign}`")).collect();
+        signs.join(" ")
     }
 
     fn has(&self, c: char) -> bool {
@@ -145,7 +184,7 @@ impl NameRule {
 ///
 /// # Errors
 /// The title is not valid; the error says why.
-pub fn check_title(title: &str) -> Result<(), String> {
+pub fn check_title(title: &str) -> Result<(), TitleError> {
     check_title_up_to(title, LONGEST_TITLE)
 }
 
@@ -153,23 +192,22 @@ pub fn check_title(title: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// The title is not valid; the error says why.
-pub fn check_resolved_title(title: &str) -> Result<(), String> {
+pub fn check_resolved_title(title: &str) -> Result<(), TitleError> {
     check_title_up_to(title, LONGEST_RESOLVED_TITLE)
 }
 
-fn check_title_up_to(title: &str, longest: usize) -> Result<(), String> {
-    match title.chars().find(|c| is_control(*c)) {
-        Some(c) => Err(format!(
-            "a title is one line of text, and this one has the control character {c:?}"
-        )),
-        None if title.chars().all(|c| c.is_whitespace() || is_invisible(c)) => {
-            Err("a title has at least one character that can be seen".to_owned())
-        }
-        None if title.chars().count() > longest => Err(format!(
-            "a title has at most {longest} characters, and this one has {}",
-            title.chars().count()
-        )),
-        None => Ok(()),
+fn check_title_up_to(title: &str, longest: usize) -> Result<(), TitleError> {
+    if let Some(control) = title.chars().find(|c| is_control(*c)) {
+        return Err(TitleError::ControlCharacter(control));
+    }
+    if title.chars().all(|c| c.is_whitespace() || is_invisible(c)) {
+        return Err(TitleError::Invisible);
+    }
+    let length = title.chars().count();
+    if length > longest {
+        Err(TitleError::TooLong { longest, length })
+    } else {
+        Ok(())
     }
 }
 
@@ -216,7 +254,7 @@ mod tests {
         ] {
             for rule in ALL {
                 let error = rule.check(name).expect_err(name);
-                assert!(!error.contains(is_control), "{error}");
+                assert!(!error.to_string().contains(is_control), "{error}");
             }
         }
         assert!(
@@ -269,7 +307,9 @@ mod tests {
         ] {
             let error = rule.check(name).expect_err(name);
             assert!(
-                error.contains(&format!("such as `{near}`, not {name:?}")),
+                error
+                    .to_string()
+                    .contains(&format!("such as `{near}`, not {name:?}")),
                 "{error}"
             );
             assert_eq!(rule.check(near), Ok(()), "{near}");
@@ -282,7 +322,7 @@ mod tests {
             .check("establishment-rate")
             .expect_err("18 characters");
         assert_eq!(
-            error,
+            error.to_string(),
             "the name of an interface has at most 15 characters, but \"establishment-rate\" has 18"
         );
     }
@@ -301,7 +341,8 @@ mod tests {
             "\u{200b}",
             " \u{feff}\u{ad}",
         ] {
-            assert!(!check_title(title).expect_err(title).contains(is_control));
+            let error = check_title(title).expect_err(title);
+            assert!(!error.to_string().contains(is_control));
         }
         assert!(check_title(&"x".repeat(201)).is_err());
         assert_eq!(check_resolved_title(&"x".repeat(300)), Ok(()));

@@ -1,9 +1,12 @@
 //! Quantities and words as users write them: `500k`, `1.2M`, `10s`, `84B`, `0.01%`. The error of a function that reads one tells the user what was
 //! expected and what was found instead.
 
+mod error;
+
 use crate::terms::bounds::NumberBound;
 use crate::terms::{FrameRate, FrameSize, LossRatio, Share};
 pub use crate::text::{agreeing, counted, part_of};
+pub use error::{ValueError, expected};
 use std::str::FromStr;
 
 /// The bit rate of a medium, bit/s.
@@ -76,8 +79,8 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 }
 
 /// Reads a rate in frames per second: `500k`, `1.2M`, `1000`.
-pub fn rate(text: &str) -> Result<FrameRate, String> {
-    let wrong = || format!("expected frames per second such as 1000, 500k or 1.2M, not `{text}`");
+pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
+    let wrong = || expected("frames per second such as 1000, 500k or 1.2M", text);
     let units = [
         ("", 1.0),
         ("fps", 1.0),
@@ -94,16 +97,14 @@ pub fn rate(text: &str) -> Result<FrameRate, String> {
         .ok_or_else(wrong)?
         .round();
     if positive.is_some() || !FrameRate::BOUND.contains(rate) {
-        return Err(format!(
-            "a rate must be between 1 and 1000M frames per second, not `{text}`"
-        ));
+        return Err(ValueError::Rate(text.to_owned()));
     }
     Ok(FrameRate(rate as u64))
 }
 
 /// Reads the bit rate of a medium, in bit/s: `100M`, `1G`, `10G`.
-pub fn bit_rate(text: &str) -> Result<u64, String> {
-    let wrong = || format!("expected a bit rate such as 100M, 1G or 25G, not `{text}`");
+pub fn bit_rate(text: &str) -> Result<u64, ValueError> {
+    let wrong = || expected("a bit rate such as 100M, 1G or 25G", text);
     let rate = scaled(
         text,
         &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)],
@@ -117,7 +118,7 @@ pub fn bit_rate(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// The text is not such a rate; the error says what was expected.
-pub fn bits_per_second(text: &str) -> Result<u64, String> {
+pub fn bits_per_second(text: &str) -> Result<u64, ValueError> {
     let units = [
         ("", 1.0),
         ("k", 1e3),
@@ -129,12 +130,12 @@ pub fn bits_per_second(text: &str) -> Result<u64, String> {
     ];
     let rate = scaled(text, &units).filter(|rate| (1.0..=1e12).contains(rate));
     rate.map(|rate| rate.round() as u64)
-        .ok_or_else(|| format!("expected bits per second such as 200k or 1.8M, not `{text}`"))
+        .ok_or_else(|| expected("bits per second such as 200k or 1.8M", text))
 }
 
 /// Reads a time and returns it in nanoseconds: `10s`, `200ms`, `1m`, `0s`.
-pub fn duration_ns(text: &str) -> Result<u64, String> {
-    let wrong = || format!("expected a time such as 60s, 200ms or 2m, not `{text}`");
+pub fn duration_ns(text: &str) -> Result<u64, ValueError> {
+    let wrong = || expected("a time such as 60s, 200ms or 2m", text);
     let units = [
         ("us", 1e3),
         ("ms", 1e6),
@@ -147,64 +148,66 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
     let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
     if !NumberBound::STATED_TIME_NS.contains(nanoseconds) {
-        return Err(format!("a time of more than a day: `{text}`"));
+        return Err(ValueError::Time(text.to_owned()));
     }
     Ok(nanoseconds.round() as u64)
 }
 
 /// Reads an amount of `of`: `1000`, `500k`, `1.2M`.
-pub fn amount(text: &str, of: &str) -> Result<f64, String> {
+pub fn amount(text: &str, of: &str) -> Result<f64, ValueError> {
     let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)]);
     number
         .map(f64::round)
-        .ok_or_else(|| format!("expected {of} such as 1000, 500k or 1.2M, not `{text}`"))
+        .ok_or_else(|| expected(format!("{of} such as 1000, 500k or 1.2M"), text))
 }
 
 /// Reads a time that may be negative and returns it in nanoseconds: `0.3ms`, `-50us`.
-pub fn signed_ns(text: &str) -> Result<f64, String> {
+pub fn signed_ns(text: &str) -> Result<f64, ValueError> {
     match text.trim().strip_prefix('-') {
         Some(below) => duration_ns(below).map(|ns| -(ns as f64)),
         None => duration_ns(text).map(|ns| ns as f64),
     }
-    .map_err(|_| format!("expected a time such as 300us, 0.3ms or 2s, not `{text}`"))
+    .map_err(|_| expected("a time such as 300us, 0.3ms or 2s", text))
 }
 
 /// Reads a percentage: `0.1%`.
-pub fn percent(text: &str) -> Result<f64, String> {
+pub fn percent(text: &str) -> Result<f64, ValueError> {
     let number = split(text).filter(|(number, suffix)| *suffix == "%" && *number <= 100.0);
     number
         .map(|(number, _)| number)
-        .ok_or_else(|| format!("expected per cent from 0% to 100%, not `{text}`"))
+        .ok_or_else(|| expected("per cent from 0% to 100%", text))
 }
 
 /// Reads a number of octets: `500kB`, `2MB`, `100B`.
-pub fn octets(text: &str) -> Result<f64, String> {
+pub fn octets(text: &str) -> Result<f64, ValueError> {
     let number = scaled(text, &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)]);
     number
         .map(f64::round)
-        .ok_or_else(|| format!("expected octets such as 500kB or 2MB, not `{text}`"))
+        .ok_or_else(|| expected("octets such as 500kB or 2MB", text))
 }
 
 /// Reads a share and returns it as a ratio: `0.01%`. Only zero needs no sign: `0.1` is 10% for some readers, and 0.1% for others.
 ///
 /// # Errors
 /// The text is not a share, or has two readings, which the error names.
-pub fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, ValueError> {
     if let Some((number, "")) =
         split(text).filter(|(number, _)| (1.0..=100.0).contains(number) && *number != 1.0)
     {
-        return Err(format!(
-            "`{text}` is a share without its sign: write {number}%"
-        ));
+        return Err(ValueError::NoSign {
+            text: text.to_owned(),
+            percent: number,
+        });
     }
     let ratio = factor(text)?;
     match split(text) {
         Some((number, "")) if number > 0.0 => {
             // Rounded, because 0.07 times 100 is not 7.
-            let percent = (number * 1e12).round() / 1e10;
-            Err(format!(
-                "`{text}` can be read as {number}% or as {percent}%: write the one that is meant, with its `%`"
-            ))
+            Err(ValueError::TwoReadings {
+                text: text.to_owned(),
+                percent: number,
+                of_ratio: (number * 1e12).round() / 1e10,
+            })
         }
         _ => Ok(ratio),
     }
@@ -214,8 +217,8 @@ pub fn share(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// The text is not a share.
-pub fn factor(text: &str) -> Result<f64, String> {
-    let wrong = || format!("expected a share such as 1% or 50%, not `{text}`");
+pub fn factor(text: &str) -> Result<f64, ValueError> {
+    let wrong = || expected("a share such as 1% or 50%", text);
     let (number, suffix) = split(text)
         .filter(|(_, suffix)| matches!(*suffix, "" | "%"))
         .ok_or_else(wrong)?;
@@ -226,39 +229,35 @@ pub fn factor(text: &str) -> Result<f64, String> {
         number
     };
     if !NumberBound::SHARE.contains(ratio) {
-        Err(format!("a share of more than 100%: `{text}`"))
+        Err(ValueError::MoreThanAll(text.to_owned()))
     } else {
         Ok(ratio)
     }
 }
 
 /// Reads the accepted loss, a ratio below 1.
-pub fn loss(text: &str) -> Result<LossRatio, String> {
+pub fn loss(text: &str) -> Result<LossRatio, ValueError> {
     let ratio = share(text)?;
     if !NumberBound::BELOW_ONE.contains(ratio) {
-        Err(format!("a loss goal must be below 100%, not `{text}`"))
+        Err(ValueError::TotalLoss(text.to_owned()))
     } else {
         Ok(LossRatio(ratio))
     }
 }
 
 /// Reads a frame size: `84` or `84B`.
-pub fn frame_size(text: &str) -> Result<FrameSize, String> {
+pub fn frame_size(text: &str) -> Result<FrameSize, ValueError> {
     let (number, suffix) = split(text)
         .filter(|(_, s)| matches!(*s, "" | "B"))
-        .ok_or_else(|| format!("expected a frame size such as 84 or 512B, not `{text}`"))?;
-    let (least, most) = (FrameSize::MINIMUM.0, FrameSize::MAXIMUM.0);
+        .ok_or_else(|| expected("a frame size such as 84 or 512B", text))?;
     if number.fract() != 0.0 || suffix.len() > 1 || !FrameSize::BOUND.contains(number) {
-        return Err(format!(
-            "a frame size is the octets of the IPv6 frame with FCS, from {least} (84 replaces 64, RFC 8219 section 5.1.1) to {most}, \
-             not `{text}`"
-        ));
+        return Err(ValueError::FrameSize(text.to_owned()));
     }
     Ok(FrameSize(number as u16))
 }
 
 /// Reads the share of background traffic, `10%`, and returns that of the foreground: 9 frames of 10.
-pub fn background(text: &str) -> Result<Share, String> {
+pub fn background(text: &str) -> Result<Share, ValueError> {
     let percent = (share(text)? * 100.0 * 100.0).round() as u32;
     let divisor = gcd(10_000 - percent, 10_000);
     Ok(Share {
@@ -272,7 +271,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Reads a whole percentage from 0 to 100.
-pub fn whole_percent(text: &str) -> Result<u8, String> {
+pub fn whole_percent(text: &str) -> Result<u8, ValueError> {
     let number = text
         .trim()
         .trim_end_matches('%')
@@ -280,13 +279,17 @@ pub fn whole_percent(text: &str) -> Result<u8, String> {
         .parse()
         .ok()
         .filter(|number: &u8| NumberBound::PERCENT.contains(f64::from(*number)));
-    number.ok_or_else(|| format!("expected whole per cent such as 20%, not `{text}`"))
+    number.ok_or_else(|| expected("whole per cent such as 20%", text))
 }
 
 /// Reads a time to live: whole seconds, at most as many as a resource record can hold (RFC 2181 section 8).
-pub fn ttl_s(text: &str) -> Result<u32, String> {
-    let wrong =
-        || format!("expected a time to live of whole seconds such as 1h, 30m or 60s, not `{text}`");
+pub fn ttl_s(text: &str) -> Result<u32, ValueError> {
+    let wrong = || {
+        expected(
+            "a time to live of whole seconds such as 1h, 30m or 60s",
+            text,
+        )
+    };
     let (number, unit) = text
         .trim()
         .split_at(text.trim().trim_end_matches(char::is_alphabetic).len());
@@ -308,12 +311,11 @@ pub fn ttl_s(text: &str) -> Result<u32, String> {
 }
 
 /// Reads the timeout of a DNS query. RFC 8219 section 9.2: "no higher timeout time than 1 second SHOULD be used".
-pub fn dns_timeout(text: &str) -> Result<u64, String> {
+pub fn dns_timeout(text: &str) -> Result<u64, ValueError> {
     let timeout_ns = duration_ns(text)?;
     if !DNS_TIMEOUT_NS.contains(timeout_ns as f64) {
-        return Err(format!(
-            "expected a timeout of up to 1s (RFC 8219 section 9.2), not `{text}`"
-        ));
+        let form = "a timeout of up to 1s (RFC 8219 section 9.2)";
+        return Err(expected(form, text));
     }
     Ok(timeout_ns)
 }
@@ -322,35 +324,35 @@ pub fn dns_timeout(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// The text is not such a number; the error says what was expected.
-pub fn count(text: &str, of: &str) -> Result<u64, String> {
+pub fn count(text: &str, of: &str) -> Result<u64, ValueError> {
     let number = scaled(text, &[("", 1.0), ("k", 1e3), ("M", 1e6)])
         .map(f64::round)
         .filter(|n| NumberBound::COUNT.contains(*n));
     number
         .map(|number| number as u64)
-        .ok_or_else(|| format!("expected a number of {of}, not `{text}`"))
+        .ok_or_else(|| expected(format!("a number of {of}"), text))
 }
 
 /// Reads a number of connections: `100k`, `1M`, `65536`.
 ///
 /// # Errors
 /// The text is not such a number, or is above 1000M.
-pub fn connections(text: &str) -> Result<u64, String> {
+pub fn connections(text: &str) -> Result<u64, ValueError> {
     count(text, "connections from 1 to 1000M such as 1000, 100k or 4M")
 }
 
 /// Reads a number of frames, at least 1: `50_000`.
-pub fn frames(text: &str) -> Result<u64, String> {
+pub fn frames(text: &str) -> Result<u64, ValueError> {
     let frames = text
         .replace('_', "")
         .parse()
         .ok()
         .filter(|frames: &u64| NumberBound::FRAMES.contains(*frames as f64));
-    frames.ok_or_else(|| format!("expected a number of frames, not `{text}`"))
+    frames.ok_or_else(|| expected("a number of frames", text))
 }
 
 /// Reads a range of 16-bit values, such as ports: `1024-65535`, or one value.
-pub fn range(text: &str) -> Result<(u16, u16), String> {
+pub fn range(text: &str) -> Result<(u16, u16), ValueError> {
     range_up_to(
         text,
         u16::MAX,
@@ -362,28 +364,32 @@ pub fn range(text: &str) -> Result<(u16, u16), String> {
 ///
 /// # Errors
 /// The text is not such a range.
-pub fn range_up_to<V: FromStr + Ord>(text: &str, most: V, what: &str) -> Result<(V, V), String> {
+pub fn range_up_to<V: FromStr + Ord>(
+    text: &str,
+    most: V,
+    what: &str,
+) -> Result<(V, V), ValueError> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |text: &str| text.trim().parse().ok().filter(|value: &V| *value <= most);
     let both = number(first)
         .zip(number(last))
-        .ok_or_else(|| format!("expected {what}, not `{text}`"))?;
+        .ok_or_else(|| expected(what.to_owned(), text))?;
     if both.0 > both.1 {
-        Err(format!("the range `{text}` ends before it begins"))
+        Err(ValueError::Backwards(text.to_owned()))
     } else {
         Ok(both)
     }
 }
 
 /// Reads one of a few words; `what` describes them in the error.
-pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, String> {
+pub fn word<T: Copy>(text: &str, what: &str, words: &[(&str, T)]) -> Result<T, ValueError> {
     let found = words
         .iter()
         .find(|(word, _)| *word == text)
         .map(|(_, value)| *value);
     found.ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("expected {what} ({}), not `{text}`", known.join(", "))
+        expected(format!("{what} ({})", known.join(", ")), text)
     })
 }
 
@@ -440,6 +446,7 @@ mod tests {
         assert!(
             amount("1.5G", "queries/s")
                 .unwrap_err()
+                .to_string()
                 .starts_with("expected queries/s such as ")
         );
         assert!(
@@ -466,7 +473,7 @@ mod tests {
                 loss(text).map(drop),
                 background(text).map(drop),
             ]
-            .map(Result::unwrap_err)
+            .map(|read| read.unwrap_err().to_string())
             {
                 assert!(
                     readings.iter().all(|reading| error.contains(reading)),
@@ -475,8 +482,11 @@ mod tests {
             }
         }
         assert!(
-            share("5").unwrap_err().ends_with("write 5%")
-                && share("101").unwrap_err().contains("more than 100%")
+            share("5").unwrap_err().to_string().ends_with("write 5%")
+                && share("101")
+                    .unwrap_err()
+                    .to_string()
+                    .contains("more than 100%")
         );
         assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)]);
     }
@@ -486,11 +496,14 @@ mod tests {
         assert_eq!(rate("500k"), Ok(FrameRate(500_000)));
         assert_eq!(rate("1.2M"), Ok(FrameRate(1_200_000)));
         assert_eq!(rate("1_000"), Ok(FrameRate(1000)));
-        assert!(rate("fast").unwrap_err().contains("not `fast`"));
+        assert!(rate("fast").unwrap_err().to_string().contains("not `fast`"));
         assert!(rate("0").is_err());
         for outside in ["-5", "-5k", "999G", "1001M"] {
             assert!(
-                rate(outside).unwrap_err().contains("between 1 and 1000M"),
+                rate(outside)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("between 1 and 1000M"),
                 "{outside}"
             );
         }
@@ -548,7 +561,12 @@ mod tests {
         assert_eq!(duration_ns("200ms"), Ok(200_000_000));
         assert_eq!(duration_ns("0"), Ok(0));
         assert_eq!(duration_ns("2h"), duration_ns("120m"));
-        assert!(duration_ns("48h").unwrap_err().contains("more than a day"));
+        assert!(
+            duration_ns("48h")
+                .unwrap_err()
+                .to_string()
+                .contains("more than a day")
+        );
         assert!(duration_ns("60").is_err());
         assert!(duration_ns("48000m").is_err());
     }
@@ -581,7 +599,12 @@ mod tests {
 
     #[test]
     fn sixty_four_octets_cannot_hold_an_ipv6_test_frame() {
-        assert!(frame_size("64").unwrap_err().contains("84 replaces 64"));
+        assert!(
+            frame_size("64")
+                .unwrap_err()
+                .to_string()
+                .contains("84 replaces 64")
+        );
         assert_eq!(frame_size("84B"), Ok(FrameSize(84)));
         assert!(frame_size("9217").is_err());
     }

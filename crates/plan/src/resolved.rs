@@ -101,11 +101,13 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
         Plan::deserialize(toml::Deserializer::from(table)).map_err(|error| mistake(&error))?;
     // They become names of files, and this file is untrusted.
     let names = plan.tests.iter().map(|test| &test.name).chain([&plan.name]);
-    let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?)));
-    let titles = plan
-        .tests
-        .iter()
-        .filter_map(|test| Some((&test.title, check_resolved_title(&test.title).err()?)));
+    let wrong = names.filter_map(|name| Some((name, RESOLVED_TEST.check(name).err()?.to_string())));
+    let titles = plan.tests.iter().filter_map(|test| {
+        Some((
+            &test.title,
+            check_resolved_title(&test.title).err()?.to_string(),
+        ))
+    });
     if let Some((text, wrong)) = wrong.chain(titles).next() {
         return Err(Diagnostic::new(span_of(text, source), wrong));
     }

@@ -6,8 +6,10 @@ use crate::reader::{Mistakes, Section, table_of};
 use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::check_title;
-use sixbench_method::units;
+use sixbench_method::units::{self, ValueError, expected};
+use std::fmt::Display;
 use std::path::Path;
+use thiserror::Error;
 
 /// The names and texts of the profiles that come with sixbench, as listed by the build script, sorted by name.
 const PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
@@ -88,7 +90,7 @@ fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
     let growth = figure(&file, "growth", |text| {
         match text.trim().strip_prefix('-') {
             Some(fall) => share(fall).map(|fall| -fall),
-            None => units::share(text),
+            None => Ok(units::share(text)?),
         }
     });
     let years = figure(&file, "years", |text| {
@@ -134,7 +136,7 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
         number(text, 1e-6..=1e6, "connections per second such as 0.5")
     });
     let lifetime = optional(file, keys[1], |text| {
-        Ok(above_zero(text, units::duration_ns(text)? as f64)? / 1e9)
+        above_zero(text, units::duration_ns(text)? as f64).map(|ns| ns / 1e9)
     });
     let held = optional(file, keys[2], |text| {
         number(text, 1e-3..=1e6, "connections such as 120")
@@ -170,19 +172,19 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
 }
 
 /// Reads a figure with its source; a missing figure is a mistake.
-fn figure<T>(
+fn figure<T, E: Display>(
     file: &Section<'_>,
     key: &'static str,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&str) -> Result<T, E>,
 ) -> Option<Assumed<T>> {
     figure_of(file, key, |section| section.required("value", &read))
 }
 
 /// Does the same as [`figure`], but a missing figure is not a mistake.
-fn optional<T>(
+fn optional<T, E: Display>(
     file: &Section<'_>,
     key: &'static str,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&str) -> Result<T, E>,
 ) -> Option<Assumed<T>> {
     if file.mentions(key) {
         figure(file, key, read)
@@ -208,7 +210,7 @@ fn figure_of<'a, T>(
     let source = section.required_text("source", |text| {
         let is_empty = text.trim().is_empty();
         if is_empty {
-            Err("a figure without a source is refused; an assumption says so".to_owned())
+            Err("a figure without a source is refused; an assumption says so")
         } else {
             Ok(text.to_owned())
         }
@@ -221,30 +223,45 @@ fn figure_of<'a, T>(
     })
 }
 
+/// The reason why a text is no share of a whole.
+#[derive(Debug, Error)]
+enum ShareError {
+    /// The text is no share.
+    #[error(transparent)]
+    Share(#[from] ValueError),
+    /// The share is the whole.
+    #[error("the share must be below 100%, not `{0}`")]
+    Whole(String),
+}
+
 /// Reads a share below 100 %.
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str) -> Result<f64, ShareError> {
     let share = units::share(text)?;
     if share >= 1.0 {
-        Err(format!("the share must be below 100%, not `{text}`"))
+        Err(ShareError::Whole(text.to_owned()))
     } else {
         Ok(share)
     }
 }
 
-fn number(text: &str, range: std::ops::RangeInclusive<f64>, what: &str) -> Result<f64, String> {
+fn number(
+    text: &str,
+    range: std::ops::RangeInclusive<f64>,
+    what: &'static str,
+) -> Result<f64, ValueError> {
     let number = text
         .trim()
         .parse()
         .ok()
         .filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("expected {what}, not `{text}`"))
+    number.ok_or_else(|| expected(what, text))
 }
 
-fn above_zero(text: &str, value: f64) -> Result<f64, String> {
+fn above_zero(text: &str, value: f64) -> Result<f64, ValueError> {
     if value > 0.0 {
         Ok(value)
     } else {
-        Err(format!("expected a time above zero, not `{text}`"))
+        Err(expected("a time above zero", text))
     }
 }
 

@@ -4,12 +4,16 @@
 use crate::reader::nearest;
 use crate::reader::words::{identifier, interface, profile};
 use sixbench_method::measures::Measure;
+use sixbench_method::names::NameError;
+use sixbench_method::units::{ValueError, expected};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, why_missing};
+use std::fmt::Display;
 use std::io::BufRead;
+use thiserror::Error;
 
 /// The input ended, or could not be read, before every question was answered.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Error)]
 #[error("init needs a terminal, or one answer per line; there was none for \"{0}\"")]
 pub struct UnansweredQuestion(String);
 
@@ -153,10 +157,10 @@ struct Dialogue<R, S> {
 
 impl<R: BufRead, S: Screen> Dialogue<R, S> {
     /// Asks until an answer can be read; prints why an answer cannot.
-    fn ask<V>(
+    fn ask<V, E: Display>(
         &mut self,
         question: &Prompt,
-        read: impl Fn(&str) -> Result<V, String>,
+        read: impl Fn(&str) -> Result<V, E>,
     ) -> Result<V, UnansweredQuestion> {
         if let Choices::Few(rows) = question.choices {
             self.screen.tell("\n");
@@ -180,7 +184,7 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
                 ("?", Choices::Few(rows)) => self.screen.show(rows),
                 _ => match read(answer) {
                     Ok(value) => return Ok(value),
-                    Err(reason) => self.screen.say(&reason),
+                    Err(reason) => self.screen.say(&reason.to_string()),
                 },
             }
         }
@@ -280,63 +284,102 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
     }
 }
 
+/// The reason why an answer is refused.
+#[derive(Debug, Error)]
+enum AnswerError {
+    /// The answer has another form.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// An interface cannot have such a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Both ends are one interface.
+    #[error("left and right must be two interfaces")]
+    OneInterface,
+    /// The recipes have no such device.
+    #[error("there is no device `{name}`; {hint}")]
+    NoDevice { name: String, hint: String },
+    /// There is no such measure.
+    #[error("there is no measure `{name}`; {hint}")]
+    NoMeasure { name: String, hint: String },
+    /// The measure needs a device that keeps no connections.
+    #[error("{measure} is not for stateful devices such as {device}")]
+    Stateful {
+        measure: &'static str,
+        device: String,
+    },
+    /// The measure needs a device that keeps connections.
+    #[error("{measure} is for stateful devices, which {device} is not")]
+    Stateless {
+        measure: &'static str,
+        device: String,
+    },
+    /// The measure queries, and the device is no server of it; or the other way round.
+    #[error("{device} cannot be measured by {measure}")]
+    OtherService {
+        measure: &'static str,
+        device: String,
+    },
+}
+
 /// Reads the names of two interfaces.
-fn pair(text: &str) -> Result<[String; 2], String> {
+fn pair(text: &str) -> Result<[String; 2], AnswerError> {
     let (left, right) = text
         .split_once(',')
-        .ok_or_else(|| format!("expected two interfaces, LEFT,RIGHT, not `{text}`"))?;
+        .ok_or_else(|| expected("two interfaces, LEFT,RIGHT", text))?;
     let (left, right) = (interface(left.trim())?, interface(right.trim())?);
     if left == right {
-        Err("left and right must be two interfaces".to_owned())
+        Err(AnswerError::OneInterface)
     } else {
         Ok([left, right])
     }
 }
 
-fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, String> {
-    let hint = || {
-        nearest(text, &library.names()).map_or("? lists them".to_owned(), |near| {
-            format!("did you mean `{near}`?")
-        })
-    };
-    library
-        .get(text)
-        .ok_or_else(|| format!("there is no device `{text}`; {}", hint()))
+/// Returns the advice for a name that is not known.
+fn hint(name: &str, known: &[&str]) -> String {
+    nearest(name, known).map_or("? lists them".to_owned(), |near| {
+        format!("did you mean `{near}`?")
+    })
+}
+
+fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, AnswerError> {
+    library.get(text).ok_or_else(|| AnswerError::NoDevice {
+        name: text.to_owned(),
+        hint: hint(text, &library.names()),
+    })
 }
 
 /// Reads the names of measures that apply to the device.
-fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, String> {
+fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, AnswerError> {
+    let names = text.split(',').map(str::trim);
+    names.map(|name| measure_of(device, name)).collect()
+}
+
+/// Reads the name of a measure that applies to the device.
+fn measure_of(recipe: &Recipe, name: &str) -> Result<&'static str, AnswerError> {
     let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
-    let of = |word: &str| {
-        let hint = || {
-            nearest(word, &known).map_or("? lists them".to_owned(), |near| {
-                format!("did you mean `{near}`?")
-            })
-        };
-        let name = known
+    let measure =
+        *known
             .iter()
-            .find(|name| **name == word)
-            .ok_or_else(|| format!("there is no measure `{word}`; {}", hint()))?;
-        let needs_state = matches!(
-            *name,
-            "establishment-rate" | "tear-down-rate" | "table-capacity"
-        );
-        match needs_state && device.state.is_none() {
-            false if *name == "response-time" && device.state.is_some() => Err(format!(
-                "{name} is not for stateful devices such as {}",
-                device.name
-            )),
-            true => Err(format!(
-                "{name} is for stateful devices, which {} is not",
-                device.name
-            )),
-            false if device.technology.is_dns() != matches!(*name, "dns64" | "dns-authority") => {
-                Err(format!("{} cannot be measured by {name}", device.name))
-            }
-            false => Ok(*name),
-        }
-    };
-    text.split(',').map(|word| of(word.trim())).collect()
+            .find(|known| **known == name)
+            .ok_or_else(|| AnswerError::NoMeasure {
+                name: name.to_owned(),
+                hint: hint(name, &known),
+            })?;
+    let (device, is_stateful) = (recipe.name.clone(), recipe.state.is_some());
+    let needs_state = matches!(
+        measure,
+        "establishment-rate" | "tear-down-rate" | "table-capacity"
+    );
+    if needs_state && !is_stateful {
+        Err(AnswerError::Stateless { measure, device })
+    } else if measure == "response-time" && is_stateful {
+        Err(AnswerError::Stateful { measure, device })
+    } else if recipe.technology.is_dns() != matches!(measure, "dns64" | "dns-authority") {
+        Err(AnswerError::OtherService { measure, device })
+    } else {
+        Ok(measure)
+    }
 }
 
 fn testbed(place: &Place) -> String {

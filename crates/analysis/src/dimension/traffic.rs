@@ -1,7 +1,7 @@
 //! A traffic profile: the traffic of one subscriber of a network in the busy hour, each figure with its source.
 
 use sixbench_method::terms::FrameSize;
-use sixbench_method::units;
+use sixbench_method::units::{self, ValueError, expected};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl Imix {
     ///
     /// # Errors
     /// The text is neither; the error says what was expected.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, ValueError> {
         let frames = if text.contains(':') {
             sizes(text)?
         } else {
@@ -73,9 +73,12 @@ impl Imix {
     }
 }
 
-fn sizes(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
+fn sizes(text: &str) -> Result<Vec<(FrameSize, u32)>, ValueError> {
     let wrong = |part: &str| {
-        format!("expected sizes with their shares such as `84:7, 594:4, 1518:1`, not `{part}`")
+        expected(
+            "sizes with their shares such as `84:7, 594:4, 1518:1`",
+            part,
+        )
     };
     let each = text.split(',').map(|part| {
         let (size, share) = part.split_once(':').ok_or_else(|| wrong(part))?;
@@ -90,7 +93,7 @@ fn sizes(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
     each.collect()
 }
 
-fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
+fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, ValueError> {
     let size = |letter| {
         GENOME
             .iter()
@@ -99,7 +102,9 @@ fn letters(text: &str) -> Result<Vec<(FrameSize, u32)>, String> {
     };
     let frames: Option<Vec<(FrameSize, u32)>> = text.trim().chars().map(size).collect();
     frames.filter(|frames| !frames.is_empty()).ok_or_else(|| {
-        format!("expected sizes with their shares such as `84:7, 594:4, 1518:1`, or letters a to g of RFC 6985, not `{text}`")
+        let form =
+            "sizes with their shares such as `84:7, 594:4, 1518:1`, or letters a to g of RFC 6985";
+        expected(form, text)
     })
 }
 
@@ -324,7 +329,12 @@ pub(super) mod tests {
         ] {
             assert!(Imix::read(mistaken).is_err(), "{mistaken}");
         }
-        assert!(Imix::read("64:7").unwrap_err().contains("84 replaces 64"));
+        assert!(
+            Imix::read("64:7")
+                .unwrap_err()
+                .to_string()
+                .contains("84 replaces 64")
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The namespace of dns64perf++: one name for each IPv4 address, such as `010-000-000-001.dns64perf.test` for 10.0.0.1. All names of a domain
 //! have the same length, and so have all queries.
 
-use sixbench_method::plan::{NAME_LABEL, checked_domain};
+use sixbench_method::plan::{DomainError, NAME_LABEL, checked_domain};
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -18,7 +18,7 @@ impl Domain {
     ///
     /// # Errors
     /// The domain is invalid; the error describes the reason.
-    pub fn new(text: &str) -> Result<Self, String> {
+    pub fn new(text: &str) -> Result<Self, DomainError> {
         let text = checked_domain(text)?;
         let mut wire = Vec::new();
         for label in text.split('.') {

@@ -13,7 +13,8 @@ use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
-use crate::units;
+use crate::units::{self, ValueError, expected};
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 
 const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
@@ -136,7 +137,7 @@ impl DnsTest {
                 cached_names: keys
                     .value("cached-names", name_count)
                     .unwrap_or(dns.cached_names),
-                authority: keys.text("authority", |text| Ok(text.to_owned())),
+                authority: keys.text("authority", |text| Ok::<_, Infallible>(text.to_owned())),
                 ..dns
             },
             // A server of its own zone has no cache and sends no queries itself.
@@ -172,39 +173,36 @@ fn network(text: &str) -> Names {
     text.parse().expect("a network")
 }
 
-fn name_count(text: &str) -> Result<u32, String> {
+fn name_count(text: &str) -> Result<u32, ValueError> {
     units::count(text, "names such as 100k").map(|number| number as u32)
 }
 
-fn found_rate(text: &str) -> Result<(), String> {
-    let title = format!(
-        "expected `throughput`, the rate that the test with the same queries finds, not `{text}`"
-    );
+fn found_rate(text: &str) -> Result<(), ValueError> {
     if text.trim() == "throughput" {
-        Ok(())
-    } else {
-        Err(title)
+        return Ok(());
     }
+    let form = "`throughput`, the rate that the test with the same queries finds";
+    Err(expected(form, text))
 }
 
-fn port_count(text: &str) -> Result<u16, String> {
+fn port_count(text: &str) -> Result<u16, ValueError> {
     let ports = text
         .parse()
         .ok()
         .filter(|ports: &u16| PORTS.contains(f64::from(*ports)));
-    ports.ok_or_else(|| format!("expected a number of ports from 1 to 4096, not `{text}`"))
+    ports.ok_or_else(|| expected("a number of ports from 1 to 4096", text))
 }
 
 /// Returns the number of queries in a burst that a text means, from 1 to a million.
 ///
 /// # Errors
-/// What is expected, in words.
-pub fn query_burst(text: &str) -> Result<NonZeroU32, String> {
+/// The text is not such a number.
+pub fn query_burst(text: &str) -> Result<NonZeroU32, ValueError> {
     let burst = text
         .parse()
         .ok()
         .filter(|burst: &NonZeroU32| BURST.contains(f64::from(burst.get())));
-    burst.ok_or_else(|| format!("expected a number of queries from 1 to 1000000, not `{text}`"))
+    burst.ok_or_else(|| expected("a number of queries from 1 to 1000000", text))
 }
 
 impl Measurement for DnsTest {

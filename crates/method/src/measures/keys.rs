@@ -4,29 +4,45 @@
 use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::units;
+use std::fmt::Display;
 
-/// A table in a plan file. A value that cannot be read is a mistake: the implementor records it with its position, and treats the value as missing.
+/// A table in a plan file. A value that cannot be read is a mistake: the implementor records the words of the reader's error with the position, and treats the value as missing.
 pub trait Keys: Sized {
     /// Returns the quantity `key`, parsed by `read`: either a string with a unit, or a number, which is passed as its digits. Returns `None` if it is
     /// missing or a mistake.
-    fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
-
-    /// Returns the string `key`, or `None` if it is missing or a mistake.
-    fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
-
-    /// Returns the whole number `key`, or `None` if it is missing or a mistake.
-    fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T>;
-
-    /// Returns a list of quantities; a single one may be written without brackets.
-    fn list<T>(
+    fn value<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T>;
+
+    /// Returns the string `key`, or `None` if it is missing or a mistake.
+    fn text<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T>;
+
+    /// Returns the whole number `key`, or `None` if it is missing or a mistake.
+    fn number<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T>;
+
+    /// Returns a list of quantities; a single one may be written without brackets.
+    fn list<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>>;
 
     /// Does the same as [`Keys::value`], and reports a missing key.
-    fn required<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>)
-    -> Option<T>;
+    fn required<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T>;
 
     /// Returns the subtable `key`, which is called `name` in messages; `None` for any other value, which can still be read another way.
     fn table(&self, key: &'static str, name: &'static str) -> Option<Self>;
@@ -76,27 +92,43 @@ mod tests {
     struct NoKeys;
 
     impl Keys for NoKeys {
-        fn value<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-            None
-        }
-
-        fn text<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-            None
-        }
-
-        fn number<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-            None
-        }
-
-        fn list<T>(
+        fn value<T, E: Display>(
             &self,
             _: &'static str,
-            _: impl Fn(&str) -> Result<T, String>,
+            _: impl Fn(&str) -> Result<T, E>,
+        ) -> Option<T> {
+            None
+        }
+
+        fn text<T, E: Display>(
+            &self,
+            _: &'static str,
+            _: impl Fn(&str) -> Result<T, E>,
+        ) -> Option<T> {
+            None
+        }
+
+        fn number<T, E: Display>(
+            &self,
+            _: &'static str,
+            _: impl Fn(&str) -> Result<T, E>,
+        ) -> Option<T> {
+            None
+        }
+
+        fn list<T, E: Display>(
+            &self,
+            _: &'static str,
+            _: impl Fn(&str) -> Result<T, E>,
         ) -> Option<Vec<T>> {
             None
         }
 
-        fn required<T>(&self, _: &'static str, _: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        fn required<T, E: Display>(
+            &self,
+            _: &'static str,
+            _: impl Fn(&str) -> Result<T, E>,
+        ) -> Option<T> {
             None
         }
 

@@ -3,9 +3,10 @@
 use super::Keys;
 use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
-use crate::units;
+use crate::units::{self, ValueError, expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// The load a measurement is made at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,26 +53,34 @@ pub(crate) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
     FrameRate((rate.0 as f64 * share) as u64)
 }
 
+/// The reason why a text is no load.
+#[derive(Debug, Error)]
+enum LoadError {
+    /// The text ends as a share of the throughput does, and is none.
+    #[error(transparent)]
+    Share(#[from] ValueError),
+    /// The text is neither a rate nor a share.
+    #[error("{0}; or `90% of throughput`")]
+    Rate(ValueError),
+    /// Nothing would be sent.
+    #[error("a load must be greater than zero")]
+    Zero,
+}
+
 /// Reads a load: `throughput`, `90% of throughput`, `50k`.
-fn load(text: &str) -> Result<Load, String> {
+fn load(text: &str) -> Result<Load, LoadError> {
     let share = match text.trim().strip_suffix("throughput") {
-        None => {
-            return units::rate(text)
-                .map(Load::Rate)
-                .map_err(|wrong| format!("{wrong}; or `90% of throughput`"));
-        }
+        None => return units::rate(text).map(Load::Rate).map_err(LoadError::Rate),
         Some("") => 1.0,
         Some(share) => {
-            let share = share
-                .trim()
-                .strip_suffix("of")
-                .ok_or_else(|| format!("expected `90% of throughput`, not `{text}`"))?;
+            let share = share.trim().strip_suffix("of");
+            let share = share.ok_or_else(|| expected("`90% of throughput`", text))?;
             units::factor(share.trim())?
         }
     };
     if share > 0.0 {
         Ok(Load::OfThroughput(share))
     } else {
-        Err("a load must be greater than zero".to_owned())
+        Err(LoadError::Zero)
     }
 }

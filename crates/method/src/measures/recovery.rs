@@ -16,6 +16,7 @@ use crate::plan::Profile;
 use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
+use crate::units::{ValueError, expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,16 +82,14 @@ impl Recovery {
     }
 }
 
-fn overload(text: &str) -> Result<f64, String> {
+fn overload(text: &str) -> Result<f64, ValueError> {
     let share = text
         .trim()
         .strip_suffix('%')
         .and_then(|percent| percent.trim().parse::<f64>().ok())
         .map(|p| p / 100.0);
     let share = share.filter(|share| OVERLOAD.contains(*share));
-    share.ok_or_else(|| {
-        format!("expected a share of the throughput from 100% to 1000%, not `{text}`")
-    })
+    share.ok_or_else(|| expected("a share of the throughput from 100% to 1000%", text))
 }
 
 impl Measurement for Recovery {

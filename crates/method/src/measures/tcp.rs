@@ -4,7 +4,7 @@ use super::keys::{Keys, MeasureDefaults, time};
 use crate::clause::Clause;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::tcp::Close;
-use crate::units;
+use crate::units::{self, ValueError, expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,13 +56,13 @@ impl Tcp {
     }
 }
 
-fn object_octets(text: &str) -> Result<u32, String> {
+fn object_octets(text: &str) -> Result<u32, ValueError> {
     let octets = text
         .replace('_', "")
         .parse()
         .ok()
         .filter(|octets: &u32| OBJECT_OCTETS.contains(f64::from(*octets)));
-    octets.ok_or_else(|| format!("expected octets from 1 to 1000000, not `{text}`"))
+    octets.ok_or_else(|| expected("octets from 1 to 1000000", text))
 }
 
 /// Returns the clauses that concern every measurement of TCP connections.

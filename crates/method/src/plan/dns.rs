@@ -1,5 +1,6 @@
 //! What a test of a DNS server sets: the parameters of RFC 8219 section 9.
 
+use crate::units::{ValueError, expected};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,6 +8,7 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// A test of a DNS server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,28 +119,43 @@ pub const NAME_LABEL: usize = 15;
 /// Octets a name may have in a message (RFC 1035 section 2.3.4).
 const LONGEST_NAME: usize = 255;
 
+/// The reason why a text is not a domain for names.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DomainError {
+    /// A label is empty, too long, or has other characters than letters, digits, hyphens and underscores.
+    #[error("expected a domain such as dns64perf.test, not `{domain}`: `{label}` is no label")]
+    NoLabel {
+        /// The text.
+        domain: String,
+        /// The part of it between two dots.
+        label: String,
+    },
+    /// The names in the domain would have more than [`LONGEST_NAME`] octets.
+    #[error("the domain `{0}` is too long: its names have more than 255 octets")]
+    TooLong(String),
+}
+
 /// Returns a domain for names in lower case, without the final dot.
 ///
 /// # Errors
-/// What is wrong with it, in words: labels consist of letters, digits, hyphens and underscores, and a name has room for 255 octets.
-pub fn checked_domain(text: &str) -> Result<String, String> {
+/// The text has a part that is no label, or leaves no room for names.
+pub fn checked_domain(text: &str) -> Result<String, DomainError> {
     let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
     for label in text.split('.') {
         let is_plain = label
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         if label.is_empty() || label.len() > 63 || !is_plain {
-            return Err(format!(
-                "expected a domain such as dns64perf.test, not `{text}`: `{label}` is no label"
-            ));
+            return Err(DomainError::NoLabel {
+                label: label.to_owned(),
+                domain: text,
+            });
         }
     }
     // In a message each label has its length before it, and the root is one octet.
     let octets = text.len() + 2;
     if octets + 1 + NAME_LABEL > LONGEST_NAME {
-        return Err(format!(
-            "the domain `{text}` is too long: its names have more than 255 octets"
-        ));
+        return Err(DomainError::TooLong(text));
     }
     Ok(text)
 }
@@ -146,6 +163,27 @@ pub fn checked_domain(text: &str) -> Result<String, String> {
 /// Reads the domain of a resolved plan, which is untrusted: it is put into the configuration of servers.
 fn domain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     checked_domain(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The reason why a text is not a part of the namespace.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum NamesError {
+    /// The text is no network.
+    #[error(transparent)]
+    Form(#[from] ValueError),
+    /// The prefix has more bits than an address.
+    #[error("an IPv4 prefix has up to 32 bits, not {0}")]
+    PrefixTooLong(u8),
+    /// The address has bits outside its prefix.
+    #[error("{first}/{length} has bits outside its prefix; did you mean {network}/{length}?")]
+    OutsidePrefix {
+        /// The address.
+        first: Ipv4Addr,
+        /// The bits of the prefix.
+        length: u8,
+        /// The address without the bits outside.
+        network: Ipv4Addr,
+    },
 }
 
 /// A part of the namespace of dns64perf++: one name for each IPv4 address of a network.
@@ -167,16 +205,17 @@ impl Names {
     ///
     /// # Errors
     /// A length above 32, or an address with bits outside the prefix.
-    pub fn new(first: Ipv4Addr, length: u8) -> Result<Self, String> {
+    pub fn new(first: Ipv4Addr, length: u8) -> Result<Self, NamesError> {
         if length > 32 {
-            return Err(format!("an IPv4 prefix has up to 32 bits, not {length}"));
+            return Err(NamesError::PrefixTooLong(length));
         }
-        let network = u32::from(first) & mask(length);
-        if network != u32::from(first) {
-            return Err(format!(
-                "{first}/{length} has bits outside its prefix; did you mean {}/{length}?",
-                Ipv4Addr::from(network)
-            ));
+        let network = Ipv4Addr::from(u32::from(first) & mask(length));
+        if network != first {
+            return Err(NamesError::OutsidePrefix {
+                first,
+                length,
+                network,
+            });
         }
         Ok(Self { first, length })
     }
@@ -197,10 +236,10 @@ fn mask(length: u8) -> u32 {
 }
 
 impl FromStr for Names {
-    type Err = String;
+    type Err = NamesError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("expected an IPv4 network such as 10.0.0.0/8, not `{text}`");
+    fn from_str(text: &str) -> Result<Self, NamesError> {
+        let wrong = || expected("an IPv4 network such as 10.0.0.0/8", text);
         let (first, length) = text.trim().split_once('/').ok_or_else(wrong)?;
         Self::new(
             first.parse().map_err(|_| wrong())?,
@@ -210,9 +249,9 @@ impl FromStr for Names {
 }
 
 impl TryFrom<String> for Names {
-    type Error = String;
+    type Error = NamesError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, NamesError> {
         text.parse()
     }
 }
@@ -249,7 +288,8 @@ mod tests {
     #[test]
     fn bits_outside_the_prefix_are_refused_with_what_was_meant() {
         let error = "10.1.0.0/8".parse::<Names>().expect_err("an error");
-        assert!(error.contains("did you mean 10.0.0.0/8?"), "{error}");
+        let told = error.to_string();
+        assert!(told.contains("did you mean 10.0.0.0/8?"), "{told}");
         assert!("10.0.0.0".parse::<Names>().is_err());
         assert!("10.0.0.0/33".parse::<Names>().is_err());
     }

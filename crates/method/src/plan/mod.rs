@@ -18,7 +18,9 @@ pub use crate::measures::{
     ResponseTime, Soak, Tcp, TcpCapacity,
 };
 pub use cores::CoreLimits;
-pub use dns::{DOMAIN, DnsRole, DnsTest, NAME_LABEL, Names, checked_domain};
+pub use dns::{
+    DOMAIN, DnsRole, DnsTest, DomainError, NAME_LABEL, Names, NamesError, checked_domain,
+};
 pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use export::{ExportFormat, ExportFormatError};

@@ -10,6 +10,8 @@ use sixbench_method::measures::Keys;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -112,14 +114,16 @@ impl<'a> Section<'a> {
 
     /// Returns the boolean value of `key`; `None` if it is missing or not a boolean, which is a mistake.
     pub(crate) fn truth(&self, key: &'static str) -> Option<bool> {
-        self.scalar(self.get(key)?, ValueKind::Truth, &|text| Ok(text == "true"))
+        self.scalar(self.get(key)?, ValueKind::Truth, &|text| {
+            Ok::<_, Infallible>(text == "true")
+        })
     }
 
     /// Does the same as [`Section::text`], and reports a missing key.
-    pub(crate) fn required_text<T>(
+    pub(crate) fn required_text<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
         self.check_given(key);
         self.text(key, read)
@@ -135,37 +139,37 @@ impl<'a> Section<'a> {
     }
 
     /// Returns a list of strings; a single string may be written without brackets.
-    pub(crate) fn texts<T>(
+    pub(crate) fn texts<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Text, read)
     }
 
     /// Returns a list of whole numbers; a single number may be written without brackets.
-    pub(crate) fn numbers<T>(
+    pub(crate) fn numbers<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Number, read)
     }
 
-    fn items<T>(
+    fn items<T, E: Display>(
         &self,
         key: &'static str,
         kind: ValueKind,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>> {
         self.items_of(self.get(key)?, kind, &read)
     }
 
-    fn items_of<T>(
+    fn items_of<T, E: Display>(
         &self,
         value: &Spanned<DeValue<'_>>,
         kind: ValueKind,
-        read: &impl Fn(&str) -> Result<T, String>,
+        read: &impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>> {
         match value.get_ref() {
             DeValue::Array(items) => Some(
@@ -180,16 +184,19 @@ impl<'a> Section<'a> {
 
     /// Returns the entries of the table `key`: names that `check` accepts, each with a list of numbers or strings; a single one may be written without
     /// brackets. `None` if the value is not a table; the caller then reads it differently.
-    pub(crate) fn named_lists<T>(
+    pub(crate) fn named_lists<T, C: Display, E: Display>(
         &self,
         key: &'static str,
-        check: impl Fn(&str) -> Result<(), String>,
-        read: impl Fn(&str) -> Result<T, String>,
+        check: impl Fn(&str) -> Result<(), C>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<(String, Vec<T>)>> {
         let table = self.get(key)?.get_ref().as_table()?;
         let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             check(name.get_ref())
-                .map_err(|title| self.mistakes.add(Diagnostic::new(name.span(), title)))
+                .map_err(|title| {
+                    self.mistakes
+                        .add(Diagnostic::new(name.span(), title.to_string()))
+                })
                 .ok()?;
             Some((
                 name.get_ref().to_string(),
@@ -283,11 +290,11 @@ impl<'a> Section<'a> {
         self.finish();
     }
 
-    fn scalar<T>(
+    fn scalar<T, E: Display>(
         &self,
         value: &Spanned<DeValue<'_>>,
         kind: ValueKind,
-        read: &impl Fn(&str) -> Result<T, String>,
+        read: &impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
         let text = match (value.get_ref(), kind) {
             (DeValue::String(text), ValueKind::Text | ValueKind::Quantity) => text.to_string(),
@@ -297,7 +304,10 @@ impl<'a> Section<'a> {
             (other, kind) => return self.wrong_type(value.span(), kind.title(), other.type_str()),
         };
         read(&text)
-            .map_err(|title| self.mistakes.add(Diagnostic::new(value.span(), title)))
+            .map_err(|title| {
+                self.mistakes
+                    .add(Diagnostic::new(value.span(), title.to_string()))
+            })
             .ok()
     }
 
@@ -311,31 +321,43 @@ impl<'a> Section<'a> {
 }
 
 impl Keys for Section<'_> {
-    fn value<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn value<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
         self.scalar(self.get(key)?, ValueKind::Quantity, &read)
     }
 
-    fn text<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn text<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
         self.scalar(self.get(key)?, ValueKind::Text, &read)
     }
 
-    fn number<T>(&self, key: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+    fn number<T, E: Display>(
+        &self,
+        key: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
         self.scalar(self.get(key)?, ValueKind::Number, &read)
     }
 
-    fn required<T>(
+    fn required<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
         self.check_given(key);
         self.value(key, read)
     }
 
-    fn list<T>(
+    fn list<T, E: Display>(
         &self,
         key: &'static str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<T>> {
         self.items(key, ValueKind::Quantity, read)
     }

@@ -6,7 +6,8 @@ use sixbench_analysis::expectation::has_rate;
 use sixbench_method::measures::{Keys, Quantity, Unit};
 use sixbench_method::plan::{Expectation, Measure};
 use sixbench_method::terms::{FrameRate, FrameSize};
-use sixbench_method::units;
+use sixbench_method::units::{self, ValueError};
+use thiserror::Error;
 
 /// The parts of a test, and of the rest of the file, that its expectations depend on.
 pub(crate) struct ExpectContext<'a> {
@@ -22,10 +23,45 @@ enum What {
     Quantity(Quantity),
 }
 
+/// The reason why a text is no part of an expectation of its test.
+#[derive(Debug, Error)]
+enum ExpectError {
+    /// The text has another form.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The measure searches for no rate, and no quantity is named.
+    #[error(
+        "{measure} does not search for a rate: name the expected quantity, {{ quantity = ..., at-least = ... }} with one of {quantities}"
+    )]
+    NoRate {
+        measure: &'static str,
+        quantities: String,
+    },
+    /// The measure has no such quantity.
+    #[error("{measure} has no quantity `{text}`; {hint}")]
+    UnknownQuantity {
+        measure: &'static str,
+        text: String,
+        hint: String,
+    },
+    /// The measure has no frames.
+    #[error("{0} has no frame sizes: leave `size` out")]
+    NoSizes(&'static str),
+    /// The test has no frames of this size, but of others.
+    #[error("the test has no frames of {0}; it has {1}")]
+    OtherSize(FrameSize, String),
+    /// A load is given for another quantity.
+    #[error("`rate` belongs to the quantity frame-loss-rate: leave it out")]
+    NoLoad,
+    /// The test does not measure at this rate.
+    #[error("the test does not try `{0}`: add it to its `rates`")]
+    UntriedRate(String),
+}
+
 /// Reads `expect`. An expectation that no run could meet, or that none could miss, is a mistake.
 pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
     let Some(tables) = section.tables("expect", "expect") else {
-        let rate = section.value("expect", |text| of.bound(of.only_rate()?, text));
+        let rate = section.value("expect", |text| of.least_rate(text));
         rate.inspect(|&rate| of.check_range(section, "expect", What::Rate, rate));
         return rate.map(Expectation::at_least).into_iter().collect();
     };
@@ -44,7 +80,7 @@ impl ExpectContext<'_> {
             true => table.text("quantity", |text| self.quantity(text)),
             false => self
                 .only_rate()
-                .map_err(|title| table.mistake("quantity", title))
+                .map_err(|title| table.mistake("quantity", title.to_string()))
                 .ok(),
         };
         let frame_size = table.value("size", |text| self.size(text));
@@ -93,15 +129,13 @@ impl ExpectContext<'_> {
     }
 
     /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure does not search for a rate.
-    fn only_rate(&self) -> Result<What, String> {
-        if has_rate(self.measure) {
-            return Ok(What::Rate);
-        }
-        let (measure, names) = (self.measure.name(), self.names().join(", "));
-        Err(format!(
-            "{measure} does not search for a rate: name the expected quantity, {{ quantity = ..., at-least = ... }} with one \
-             of {names}"
-        ))
+    fn only_rate(&self) -> Result<What, ExpectError> {
+        has_rate(self.measure)
+            .then_some(What::Rate)
+            .ok_or_else(|| ExpectError::NoRate {
+                measure: self.measure.name(),
+                quantities: self.names().join(", "),
+            })
     }
 
     /// Returns the name of the rate: that of the measure if the measure searches for it, else `throughput`. `None` if the measure has no rate.
@@ -124,64 +158,60 @@ impl ExpectContext<'_> {
         self.rate_name().into_iter().chain(quantities).collect()
     }
 
-    fn quantity(&self, text: &str) -> Result<What, String> {
+    fn quantity(&self, text: &str) -> Result<What, ExpectError> {
         if self.rate_name() == Some(text) {
             return Ok(What::Rate);
         }
-        let own = self
-            .measure
-            .info()
-            .quantities
-            .iter()
-            .find(|quantity| quantity.name() == text);
-        own.map(|quantity| What::Quantity(*quantity))
-            .ok_or_else(|| {
-                let (measure, names) = (self.measure.name(), self.names());
-                match nearest(text, &names) {
-                    Some(near) => {
-                        format!("{measure} has no quantity `{text}`; did you mean `{near}`?")
-                    }
-                    None => format!(
-                        "{measure} has no quantity `{text}`; it has {}",
-                        names.join(", ")
-                    ),
-                }
-            })
+        let mut own = self.measure.info().quantities.iter();
+        let found = own.find(|quantity| quantity.name() == text);
+        found
+            .map(|quantity| What::Quantity(*quantity))
+            .ok_or_else(|| self.unknown_quantity(text))
     }
 
-    fn size(&self, text: &str) -> Result<FrameSize, String> {
+    fn unknown_quantity(&self, text: &str) -> ExpectError {
+        let (measure, names) = (self.measure.name(), self.names());
+        let hint = match nearest(text, &names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}", names.join(", ")),
+        };
+        ExpectError::UnknownQuantity {
+            measure,
+            text: text.to_owned(),
+            hint,
+        }
+    }
+
+    fn size(&self, text: &str) -> Result<FrameSize, ExpectError> {
         if self.measure.needs_hosts() {
-            return Err(format!(
-                "{} has no frame sizes: leave `size` out",
-                self.measure.name()
-            ));
+            return Err(ExpectError::NoSizes(self.measure.name()));
         }
         let size = units::frame_size(text)?;
         let known: Vec<String> = self.sizes.iter().map(ToString::to_string).collect();
         let is_known = self.sizes.contains(&size);
-        is_known.then_some(size).ok_or_else(|| {
-            format!(
-                "the test has no frames of {size}; it has {}",
-                known.join(", ")
-            )
-        })
+        is_known
+            .then_some(size)
+            .ok_or_else(|| ExpectError::OtherSize(size, known.join(", ")))
     }
 
-    fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, String> {
+    fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, ExpectError> {
         if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
-            return Err("`rate` belongs to the quantity frame-loss-rate: leave it out".to_owned());
+            return Err(ExpectError::NoLoad);
         }
         let rate = units::rate(text)?;
         match self.measure.own_rates().contains(&rate) {
             true => Ok(rate),
-            false => Err(format!(
-                "the test does not try `{text}`: add it to its `rates`"
-            )),
+            false => Err(ExpectError::UntriedRate(text.to_owned())),
         }
     }
 
+    /// Reads the value of an expectation that names no quantity.
+    fn least_rate(&self, text: &str) -> Result<f64, ExpectError> {
+        Ok(self.bound(self.only_rate()?, text)?)
+    }
+
     /// Returns the bound as a number in the unit in which the quantity is stored.
-    fn bound(&self, what: What, text: &str) -> Result<f64, String> {
+    fn bound(&self, what: What, text: &str) -> Result<f64, ValueError> {
         match what {
             What::Rate => units::amount(text, self.measure.info().noun.per_second()),
             What::Quantity(quantity) => match quantity.unit() {

@@ -6,7 +6,8 @@ use crate::reader::words::order;
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{Measure, Stateful, TrafficSettings, ValueOrder};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
-use sixbench_method::units;
+use sixbench_method::units::{self, ValueError};
+use thiserror::Error;
 
 /// The default of R, connections per second: a rate that most software exceeds.
 const RATE: FrameRate = FrameRate(20_000);
@@ -243,11 +244,22 @@ pub(crate) fn check_combinations(
     }
 }
 
-fn enumeration(text: &str) -> Result<ValueOrder, String> {
+/// The reason why a text is no order in which connections are enumerated.
+#[derive(Debug, Error)]
+enum EnumerationError {
+    /// The text is no order.
+    #[error(transparent)]
+    Order(#[from] ValueError),
+    /// The order would repeat one combination.
+    #[error(
+        "expected an order that covers every combination: increasing, decreasing or pseudorandom"
+    )]
+    Fixed,
+}
+
+fn enumeration(text: &str) -> Result<ValueOrder, EnumerationError> {
     match order(text)? {
-        ValueOrder::Fixed => {
-            Err("expected an order that covers every combination: increasing, decreasing or pseudorandom".to_owned())
-        }
+        ValueOrder::Fixed => Err(EnumerationError::Fixed),
         order => Ok(order),
     }
 }

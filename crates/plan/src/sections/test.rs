@@ -12,13 +12,14 @@ use crate::sections::measure::read_measure;
 use crate::sections::stateful::{self, check_combinations, read_stateful};
 use crate::sections::traffic::read_traffic;
 use sixbench_method::measures::Keys;
+use sixbench_method::names::NameError;
 use sixbench_method::plan::{
     DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings,
 };
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
-use sixbench_method::units::{self, word};
+use sixbench_method::units::{self, ValueError, expected, word};
 use std::collections::BTreeSet;
 
 /// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's standard MTU, as used in the papers. On the IPv4 side each is 20 octets
@@ -93,7 +94,7 @@ fn tables<'a>(file: &Section<'a>) -> Vec<Section<'a>> {
 /// Reads the name of a test, which must differ from those of all tests before it.
 fn read_name(
     section: &Section<'_>,
-    read: fn(&str) -> Result<String, String>,
+    read: fn(&str) -> Result<String, NameError>,
     names: &mut BTreeSet<String>,
 ) -> Option<String> {
     section
@@ -368,13 +369,13 @@ fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficS
     }
 }
 
-fn flow_count(text: &str) -> Result<u32, String> {
+fn flow_count(text: &str) -> Result<u32, ValueError> {
     let flows = text
         .replace('_', "")
         .parse()
         .ok()
         .filter(|flows: &u32| NumberBound::COUNT.contains(f64::from(*flows)));
-    flows.ok_or_else(|| format!("expected a number of flows, not `{text}`"))
+    flows.ok_or_else(|| expected("a number of flows", text))
 }
 
 impl ListedSettings {

@@ -5,7 +5,7 @@ use crate::reader::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 use sixbench_method::terms::bounds::NumberBound;
-use sixbench_method::units::{range, range_up_to};
+use sixbench_method::units::{ValueError, expected, range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
@@ -71,7 +71,7 @@ fn read_ports(section: Section<'_>, otherwise: Ports) -> Ports {
     ports
 }
 
-fn address_range(text: &str) -> Result<(u32, u32), String> {
+fn address_range(text: &str) -> Result<(u32, u32), ValueError> {
     let most = AddressPart::LAST_VALUE;
     range_up_to(
         text,
@@ -114,33 +114,32 @@ fn read_addresses(section: Section<'_>) -> AddressPart {
 ///
 /// # Errors
 /// The text is none of the words; the error lists them.
-pub fn payload(text: &str) -> Result<Payload, String> {
+pub fn payload(text: &str) -> Result<Payload, ValueError> {
     match text {
         "udp" => Ok(Payload::Udp),
         "echo" => Ok(Payload::Echo),
-        text => Err(format!("expected `udp` or `echo` (ICMPv6), not `{text}`")),
+        text => Err(expected("`udp` or `echo` (ICMPv6)", text)),
     }
 }
 
-fn offset(text: &str, bound: NumberBound) -> Result<u8, String> {
+fn offset(text: &str, bound: NumberBound) -> Result<u8, ValueError> {
     let offset = text
         .parse()
         .ok()
         .filter(|offset: &u8| offset.is_multiple_of(2) && bound.contains(f64::from(*offset)));
     offset.ok_or_else(|| {
-        format!(
-            "expected an even octet {}, since checksums add 16-bit words, not `{text}`",
-            bound.from_to()
-        )
+        let range = bound.from_to();
+        let form = format!("an even octet {range}, since checksums add 16-bit words");
+        expected(form, text)
     })
 }
 
-fn networks(text: &str) -> Result<u16, String> {
+fn networks(text: &str) -> Result<u16, ValueError> {
     let networks = text
         .parse()
         .ok()
         .filter(|networks: &u16| TrafficSettings::NETWORKS.contains(f64::from(*networks)));
-    networks.ok_or_else(|| format!("expected 1 to 256 networks, not `{text}`"))
+    networks.ok_or_else(|| expected("1 to 256 networks", text))
 }
 
 #[cfg(test)]

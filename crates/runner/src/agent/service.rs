@@ -259,7 +259,7 @@ impl AgentEnd {
 }
 
 fn open_port(request: &EndRequest, interfaces: &Interfaces) -> Result<Port, RunError> {
-    let backend = backend(&request.io).map_err(TestbedError::Other)?;
+    let backend = backend(&request.io).map_err(|error| TestbedError::Other(error.to_string()))?;
     let options = PortOptions {
         longest_frame: request.longest_datagram + ports::ETHERNET_HEADER_OCTETS,
         queues: request.queues,

@@ -59,7 +59,7 @@ fn dns_settings(
         .map_err(|e| format!("recipe {}: [dns]: {e}", recipe.name))?;
     Ok(DnsSettings {
         expectation: expectation(dns, prefix),
-        domain: Domain::new(&dns.domain)?,
+        domain: Domain::new(&dns.domain).map_err(|error| error.to_string())?,
         names: dns.names,
         cached: dns.cached,
         cached_names: dns.cached_names,
@@ -165,7 +165,7 @@ fn zone_text(dns: &DnsTest) -> Result<String, String> {
         with_aaaa: dns.with_aaaa,
     };
     let zone = AddressZone {
-        domain: Domain::new(&dns.domain)?,
+        domain: Domain::new(&dns.domain).map_err(|error| error.to_string())?,
         population,
         ttl_s: dns.ttl_s,
     };

@@ -23,7 +23,9 @@ pub enum OwnAddresses {
 /// # Errors
 /// An interface that does not exist, is not one that frames leave directly by, or has work of its own on this machine.
 pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
-    INTERFACE.check(interface).map_err(TestbedError::Other)?;
+    INTERFACE
+        .check(interface)
+        .map_err(|wrong| TestbedError::Other(wrong.to_string()))?;
     // /sys is not used, because it may show a network namespace other than this process's.
     let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
     let link = shell

@@ -1,12 +1,12 @@
 //! The rule for names of recipes, which are used as file names and on command lines.
 
-use sixbench_method::names::RECIPE;
+use sixbench_method::names::{NameError, RECIPE};
 
 /// Checks the name of a recipe: lower-case letters, digits and `-`, but no `-` at the start.
 ///
 /// # Errors
 /// The problem.
-pub fn check_name(name: &str) -> Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), NameError> {
     RECIPE.check(name)
 }
 
@@ -14,7 +14,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// The problem.
-pub fn check_reference(name: &str) -> Result<(), String> {
+pub fn check_reference(name: &str) -> Result<(), NameError> {
     let own = ["@lab", "@netns"]
         .iter()
         .find_map(|host| name.strip_suffix(host))
@@ -47,7 +47,7 @@ mod tests {
             &"x".repeat(65),
         ] {
             let error = check_name(name).expect_err(name);
-            assert!(!error.contains('\n'), "{error}");
+            assert!(!error.to_string().contains('\n'), "{error}");
         }
         assert_eq!(check_reference("tayga-siit@lab"), Ok(()));
         assert!(check_reference("../x@lab").is_err());

@@ -17,7 +17,7 @@ use crate::plan::{Payload, Profile, SeriesBy, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
-use crate::units;
+use crate::units::{self, ValueError, expected};
 use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -232,8 +232,8 @@ impl Measurement for ResponseTime {
     }
 }
 
-fn request_count(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| format!("expected a number of requests of each client, such as 8, not `{text}`"))
+fn request_count(text: &str) -> Result<NonZeroU32, ValueError> {
+    text.parse().map_err(|_| expected("a number of requests of each client, such as 8", text))
 }
 
 /// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a
