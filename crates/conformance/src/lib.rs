@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod frame;
+pub mod notation;
 pub mod setting;
 
+pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
 pub use setting::{DeviceSetting, Role, RoleAddresses};
