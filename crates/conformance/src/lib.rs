@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod frame;
+pub mod judge;
 pub mod notation;
+pub mod octets;
 pub mod setting;
 
+pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
 pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
 pub use setting::{DeviceSetting, Role, RoleAddresses};
