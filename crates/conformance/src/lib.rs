@@ -10,6 +10,8 @@ pub mod judge;
 pub mod notation;
 pub mod octets;
 pub mod setting;
+#[cfg(test)]
+mod tests;
 
 pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
 pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
