@@ -1,0 +1,7 @@
+//! Frames of vectors as octets, for one device.
+
+mod build;
+mod resolve;
+
+pub use build::{BuildError, build};
+pub use resolve::{Resolver, UnresolvedValue};
