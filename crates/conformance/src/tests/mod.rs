@@ -4,6 +4,7 @@ mod comparison;
 mod mistakes;
 mod octets;
 mod results;
+mod rigs;
 
 use crate::frame::PayloadPattern;
 use crate::notation::{self, Vector};
