@@ -43,6 +43,43 @@ const fn from6(
 
 pub(crate) const NOT_YET_CAUGHT: &[&str] = &[];
 
+/// The rigs for the files besides that of RFC 7915.
+pub(crate) const MAPPING_RIGS: &[RigRow] = &[
+    from4(
+        Fault::Dropped,
+        &[
+            "eam-from-ipv4",
+            "eam-in-error-from-ipv4",
+            "embedded-from-ipv4",
+        ],
+        &[],
+    ),
+    from6(
+        Fault::Dropped,
+        &[
+            "eam-from-ipv6",
+            "eam-in-error-from-ipv6",
+            "eam-checksum",
+            "embedded-from-ipv6",
+            "router-*",
+        ],
+        &[],
+    ),
+    from6(Fault::TcpSumKept, &["eam-checksum"], &[]),
+    from4(
+        Fault::InnerAddressesSwapped,
+        &["eam-in-error-from-ipv4"],
+        &[],
+    ),
+    from6(
+        Fault::InnerAddressesSwapped,
+        &["eam-in-error-from-ipv6", "router-*"],
+        &[],
+    ),
+    from6(Fault::UnmappedErrorDropped, &["router-*"], &[]),
+    from6(Fault::LastOctetsTaken, &["well-known-*"], &[]),
+];
+
 pub(crate) const RIGS: &[RigRow] = &[
     from4(
         Fault::Dropped,

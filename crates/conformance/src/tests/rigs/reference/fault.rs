@@ -167,4 +167,6 @@ pub(crate) enum Fault {
     EspFragmentDropped,
     /// The source of an error that has no mapping is the reason to drop it.
     UnmappedErrorDropped,
+    /// An address without a mapping is taken for its last four octets.
+    LastOctetsTaken,
 }

@@ -75,6 +75,9 @@ pub(crate) struct Translator {
     late: Option<Sent>,
 }
 
+/// The Well-Known Prefix, 64:ff9b::/96. It is not the prefix of this translator, which drops what it finds there (RFC 6052 section 3.1).
+const WELL_KNOWN: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
+
 fn refuse(kind: u8, code: u8, rest: u32) -> Refusal {
     Refusal::WithError(ErrorHeader {
         kind,
@@ -431,6 +434,9 @@ impl Translator {
         {
             return Err(Refusal::Silent);
         }
+        if packet.source.segments()[..6] == WELL_KNOWN && !rigging.has(Fault::LastOctetsTaken) {
+            return Err(Refusal::Silent);
+        }
         if let Some(at) = packet
             .segments_left
             .filter(|_| !rigging.has(Fault::SourceRouteIgnored))
@@ -476,7 +482,9 @@ impl Translator {
             packet.protocol == ICMPV6 && packet.data.first().is_some_and(|kind| *kind < 128);
         let stands_in =
             is_error && !rigging.has(Fault::UnmappedErrorDropped) || is_illegal_6(packet.source);
+        let last = Ipv4Addr::from(u128::from(packet.source) as u32);
         self.four(packet.source)
+            .or(rigging.has(Fault::LastOctetsTaken).then_some(last))
             .or(stands_in.then_some(self.own.v4))
     }
 

@@ -495,12 +495,43 @@ fn icmp_to_4(translator: &Translator, packet: &V6, rigging: Rigging) -> Option<T
         (128.., _) => rigging
             .has(Fault::UntranslatableForwarded)
             .then(|| message.to_vec())?,
-        _ => error_data_to_4(translator, message, rigging)?,
+        _ => {
+            let unmapped = translator
+                .four(packet.source)
+                .is_none()
+                .then_some(packet.source);
+            let data = error_data_to_4(translator, message, rigging)?;
+            if let (3 | 11, Some(source)) = (data[0], unmapped) {
+                with_source(data, source)
+            } else {
+                data
+            }
+        }
     };
     Some(Translated {
         protocol: ICMP,
         data: sealed_icmp4(data),
     })
+}
+
+/// Returns an ICMPv4 error of up to 128 octets in error with the Interface Information Object of RFC 5837 section 4.1 that names an IPv6 source
+/// (RFC 6791 section 4). An error with an extension, or with an MTU, stays as it is.
+fn with_source(mut message: Vec<u8>, source: Ipv6Addr) -> Vec<u8> {
+    if message[5] > 0 || (message[0] == 3 && message[1] == 4) || message.len() > 8 + 128 {
+        return message;
+    }
+    message.resize(8 + 128, 0);
+    message[5] = 128 / 4;
+    // Version 2; then length 24, class 2, and the bit for the address of the interface on which the packet in error arrived; then family 2.
+    let mut extension = [
+        &[0x20, 0, 0, 0, 0, 24, 2, 0x04, 0, 2, 0, 0],
+        &source.octets()[..],
+    ]
+    .concat();
+    let checksum = !sum(&[&extension]);
+    set_word(&mut extension, 2, checksum);
+    message.extend(extension);
+    message
 }
 
 fn error_data_to_4(translator: &Translator, message: &[u8], rigging: Rigging) -> Option<Vec<u8>> {
