@@ -2,7 +2,7 @@
 
 use super::wording::value_text;
 use crate::frame::{DissectedLayer, LayerKind, PayloadPattern, Side, dissect};
-use crate::notation::{FrameSpec, LayerFill, LayerSpec};
+use crate::notation::{FrameSpec, LayerFill, LayerSpec, SpecValue};
 use crate::octets::{Resolver, UnresolvedValue};
 use sixbench_wire::checksum;
 use std::fmt;
@@ -108,6 +108,8 @@ impl FrameComparison<'_> {
         self.fields(expected, found)?;
         if !found.is_in_error {
             self.lengths(expected, found);
+        }
+        if !found.is_in_error || expected.value("sum") == Some(&SpecValue::Right) {
             self.checksum(expected, found);
         }
         if let Some(addresses) = addresses(found) {
@@ -161,9 +163,11 @@ impl FrameComparison<'_> {
         }
     }
 
-    /// Checks a checksum that the vector does not give. Of a first fragment, it is that of its octets as if they were the whole.
+    /// Checks a checksum for which the vector gives no value. Of a first fragment, it is that of its octets as if they were the whole.
     fn checksum(&mut self, expected: &LayerSpec, found: &DissectedLayer<'_>) {
-        let (None, Some(sum)) = (expected.value("sum"), found.kind.field("sum")) else {
+        let (None | Some(SpecValue::Right), Some(sum)) =
+            (expected.value("sum"), found.kind.field("sum"))
+        else {
             return;
         };
         let Some(came) = sum.read(found.octets) else {

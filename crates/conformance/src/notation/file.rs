@@ -108,10 +108,7 @@ const NOTHING: &str = "nothing";
 /// # Errors
 /// All mistakes, with their lines.
 pub fn read(name: &str, text: &str) -> Result<RequirementFile, NotationError> {
-    let mut source = SourceText {
-        text,
-        mistakes: Vec::new(),
-    };
+    let mut source = SourceText::new(text);
     let file = match DeTable::parse(text) {
         Ok(table) => Some(file_of(
             TableReader {
@@ -136,7 +133,7 @@ pub fn read(name: &str, text: &str) -> Result<RequirementFile, NotationError> {
     }
 }
 
-fn file_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> RequirementFile {
+fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
     table.check_keys(&FILE_KEYS, source);
     let technologies = table.texts("technologies", source).unwrap_or_default();
     if technologies.is_empty() {
@@ -163,7 +160,7 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> RequirementFi
     }
 }
 
-fn vector_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> Vector {
+fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
     table.check_keys(&VECTOR_KEYS, source);
     let name = table.text("name", source);
     if !name
@@ -191,7 +188,7 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> Vector {
     }
 }
 
-fn sent_frames(table: &TableReader<'_>, source: &mut SourceText<'_>) -> Vec<FrameSpec> {
+fn sent_frames(table: &TableReader<'_>, source: &mut SourceText) -> Vec<FrameSpec> {
     let Some(texts) = table.texts("send", source) else {
         source.note(table.line, MistakeKind::Missing("send"));
         return Vec::new();
@@ -202,7 +199,7 @@ fn sent_frames(table: &TableReader<'_>, source: &mut SourceText<'_>) -> Vec<Fram
     frames
 }
 
-impl SourceText<'_> {
+impl SourceText {
     fn line_of_key(&self, table: &TableReader<'_>, key: &str) -> usize {
         table
             .get(key)
@@ -210,7 +207,7 @@ impl SourceText<'_> {
     }
 }
 
-fn level_of(table: &TableReader<'_>, source: &mut SourceText<'_>) -> RequirementLevel {
+fn level_of(table: &TableReader<'_>, source: &mut SourceText) -> RequirementLevel {
     let LineText { text, line } = table.text("level", source);
     let level = RequirementLevel::ALL
         .into_iter()
@@ -230,7 +227,7 @@ fn level_of(table: &TableReader<'_>, source: &mut SourceText<'_>) -> Requirement
     })
 }
 
-fn alternative_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> Alternative {
+fn alternative_of(table: TableReader<'_>, source: &mut SourceText) -> Alternative {
     table.check_keys(&ALTERNATIVE_KEYS, source);
     let (name, clause) = (
         table.text("name", source).text,
@@ -243,7 +240,7 @@ fn alternative_of(table: TableReader<'_>, source: &mut SourceText<'_>) -> Altern
     }
 }
 
-fn expectation_of(table: &TableReader<'_>, source: &mut SourceText<'_>) -> RequiredAnswer {
+fn expectation_of(table: &TableReader<'_>, source: &mut SourceText) -> RequiredAnswer {
     let Some(texts) = table.texts("expect", source) else {
         source.note(table.line, MistakeKind::Missing("expect"));
         return RequiredAnswer::Nothing;
@@ -261,7 +258,7 @@ fn frames_of(
     key: &'static str,
     texts: Vec<LineText>,
     line: usize,
-    source: &mut SourceText<'_>,
+    source: &mut SourceText,
 ) -> Vec<FrameSpec> {
     if texts.is_empty() {
         source.note(line, MistakeKind::NoFrames(key));
@@ -280,7 +277,7 @@ fn frames_of(
 }
 
 /// Notes values that a frame which is sent cannot have.
-fn check_sendable(frames: &[FrameSpec], line: usize, source: &mut SourceText<'_>) {
+fn check_sendable(frames: &[FrameSpec], line: usize, source: &mut SourceText) {
     for layer in frames.iter().flat_map(|frame| &frame.layers) {
         for given in &layer.fields {
             if !is_sendable(&given.value) {
@@ -313,6 +310,6 @@ fn is_sendable(value: &SpecValue) -> bool {
         SpecValue::Sum(terms) => terms
             .iter()
             .all(|term| term.operand != Operand::SentHopLimit),
-        SpecValue::Address(_) | SpecValue::Role(_) | SpecValue::Bad => true,
+        SpecValue::Address(_) | SpecValue::Role(_) | SpecValue::Bad | SpecValue::Right => true,
     }
 }

@@ -42,6 +42,8 @@ pub enum SpecValue {
     Same,
     /// A wrong checksum.
     Bad,
+    /// The right checksum; in an expectation, it is then compared in a datagram in error too.
+    Right,
 }
 
 /// A field with its value.
@@ -242,6 +244,7 @@ fn value_of(
         "any" => return Ok(SpecValue::Any),
         "same" => return Ok(SpecValue::Same),
         "bad" if field.name == "sum" => return Ok(SpecValue::Bad),
+        "right" if field.name == "sum" => return Ok(SpecValue::Right),
         _ => {}
     }
     if field.form == FieldForm::Address {

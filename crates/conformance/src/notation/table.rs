@@ -4,10 +4,11 @@ use super::mistake::{Mistake, MistakeKind};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The text of a file, and the mistakes found in it so far.
-pub(super) struct SourceText<'t> {
-    pub(super) text: &'t str,
+/// The lines of a file, and the mistakes found in it so far.
+pub(super) struct SourceText {
     pub(super) mistakes: Vec<Mistake>,
+    /// The offsets at which the lines after the first begin.
+    line_starts: Vec<usize>,
 }
 
 /// A text in a file, and the line of its value.
@@ -17,15 +18,18 @@ pub(super) struct LineText {
     pub(super) line: usize,
 }
 
-impl SourceText<'_> {
+impl SourceText {
+    pub(super) fn new(text: &str) -> Self {
+        let line_starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            mistakes: Vec::new(),
+            line_starts: line_starts.collect(),
+        }
+    }
+
     /// Returns the line, from 1, of an octet of the text.
     pub(super) fn line_of(&self, offset: usize) -> usize {
-        self.text
-            .bytes()
-            .take(offset)
-            .filter(|octet| *octet == b'\n')
-            .count()
-            + 1
+        self.line_starts.partition_point(|start| *start <= offset) + 1
     }
 
     pub(super) fn note(&mut self, line: usize, kind: MistakeKind) {
@@ -42,7 +46,7 @@ pub(super) struct TableReader<'v> {
 
 impl<'v> TableReader<'v> {
     /// Notes every key that is not among the known ones.
-    pub(super) fn check_keys(&self, known: &[&str], source: &mut SourceText<'_>) {
+    pub(super) fn check_keys(&self, known: &[&str], source: &mut SourceText) {
         for key in self
             .table
             .keys()
@@ -64,7 +68,7 @@ impl<'v> TableReader<'v> {
     }
 
     /// Returns a text; notes if it is missing.
-    pub(super) fn text(&self, key: &'static str, source: &mut SourceText<'_>) -> LineText {
+    pub(super) fn text(&self, key: &'static str, source: &mut SourceText) -> LineText {
         match self.get(key) {
             Some(value) => text_of(key, value, source),
             None => {
@@ -81,7 +85,7 @@ impl<'v> TableReader<'v> {
     pub(super) fn texts(
         &self,
         key: &'static str,
-        source: &mut SourceText<'_>,
+        source: &mut SourceText,
     ) -> Option<Vec<LineText>> {
         let value = self.get(key)?;
         Some(match value.get_ref() {
@@ -94,7 +98,7 @@ impl<'v> TableReader<'v> {
     pub(super) fn tables(
         &self,
         key: &'static str,
-        source: &mut SourceText<'_>,
+        source: &mut SourceText,
     ) -> Vec<TableReader<'v>> {
         let Some(value) = self.get(key) else {
             return Vec::new();
@@ -123,7 +127,7 @@ impl<'v> TableReader<'v> {
     }
 
     /// Returns a switch, false if the key is missing.
-    pub(super) fn is_set(&self, key: &'static str, source: &mut SourceText<'_>) -> bool {
+    pub(super) fn is_set(&self, key: &'static str, source: &mut SourceText) -> bool {
         let Some(value) = self.get(key) else {
             return false;
         };
@@ -141,7 +145,7 @@ impl<'v> TableReader<'v> {
     }
 
     /// Returns a number of up to 32 bits; notes if it is missing.
-    pub(super) fn number(&self, key: &'static str, source: &mut SourceText<'_>) -> u32 {
+    pub(super) fn number(&self, key: &'static str, source: &mut SourceText) -> u32 {
         let Some(value) = self.get(key) else {
             source.note(self.line, MistakeKind::Missing(key));
             return 0;
@@ -164,7 +168,7 @@ impl<'v> TableReader<'v> {
     }
 }
 
-fn text_of(key: &str, value: &Spanned<DeValue<'_>>, source: &mut SourceText<'_>) -> LineText {
+fn text_of(key: &str, value: &Spanned<DeValue<'_>>, source: &mut SourceText) -> LineText {
     let line = source.line_of(value.span().start);
     let text = value.get_ref().as_str().unwrap_or_else(|| {
         source.note(

@@ -173,7 +173,7 @@ fn write_checksum(
         return;
     };
     let right = match layer.value("sum") {
-        None | Some(SpecValue::Any | SpecValue::Bad) => {
+        None | Some(SpecValue::Any | SpecValue::Bad | SpecValue::Right) => {
             field.write(octets, 0);
             right_checksum(layer.kind, header_octets, enclosing, octets)
         }

@@ -54,7 +54,7 @@ impl Resolver<'_> {
         value: &SpecValue,
     ) -> Result<Option<u128>, UnresolvedValue> {
         Ok(Some(match value {
-            SpecValue::Any | SpecValue::Bad => return Ok(None),
+            SpecValue::Any | SpecValue::Bad | SpecValue::Right => return Ok(None),
             SpecValue::Address(address) => number_of(*address),
             SpecValue::Role(role) => {
                 let family = if layer == LayerKind::Ipv4 {

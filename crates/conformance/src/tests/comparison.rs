@@ -3,6 +3,7 @@
 use super::{PATTERN, sending, setting};
 use crate::frame::{LayerKind, Side, dissect};
 use crate::judge::{CameFrame, differences};
+use crate::notation::RequiredAnswer;
 use crate::octets::{Resolver, build};
 use proptest::prelude::*;
 use sixbench_wire::checksum;
@@ -181,6 +182,37 @@ fn a_datagram_in_error_may_be_cut() {
     };
     assert_eq!(cut(20), Vec::<String>::new());
     assert_eq!(cut(24 + 8), ["layer 4"]);
+}
+
+#[test]
+fn a_checksum_in_error_is_compared_where_the_vector_asks_for_it() {
+    let frame = |sum: &str| {
+        format!(
+            "6: ipv6(src=host4, dst=host6) / icmp6(type=1, code=4) / ipv6(src=host6, dst=host4) / udp({sum}) / payload(32)"
+        )
+    };
+    let differences = |expected: &str, came: &str| {
+        let vector = sending(&frame(came), &frame(expected));
+        let setting = setting();
+        let resolver = Resolver {
+            setting: &setting,
+            sent: &vector.send[0],
+        };
+        let datagram = build(&vector.send[0], PATTERN, &resolver).unwrap();
+        let RequiredAnswer::Frames(expected) = &vector.expect else {
+            panic!("frames")
+        };
+        let came = CameFrame {
+            side: Side::Ipv6,
+            datagram,
+        };
+        differences(&expected[0], &came, PATTERN, &resolver)
+            .unwrap()
+            .len()
+    };
+    assert_eq!(differences("", "sum=bad"), 0);
+    assert_eq!(differences("sum=right", "sum=bad"), 1);
+    assert_eq!(differences("sum=right", ""), 0);
 }
 
 #[test]

@@ -131,6 +131,29 @@ fn a_mistake_is_told_at_its_line() {
 }
 
 #[test]
+fn a_file_of_thousands_of_lines_is_read_with_its_lines() {
+    let (head, vectors) = FILE.split_once("[[vector]]").unwrap();
+    let (vector, _) = vectors.split_once("[[vector]]").unwrap();
+    let many: Vec<String> = (0..3000)
+        .map(|number| {
+            format!(
+                "[[vector]]{}",
+                vector.replace("udp-traffic-class", &format!("v-{number}"))
+            )
+        })
+        .collect();
+    let file = read("many.toml", &format!("{head}{}", many.concat())).unwrap();
+    let lines: Vec<usize> = file.vectors.iter().map(|vector| vector.line).collect();
+    let step = vector.lines().count();
+    assert_eq!(lines[0], head.lines().count() + 1);
+    assert!(
+        lines.windows(2).all(|pair| pair[1] == pair[0] + step),
+        "{:?}",
+        &lines[..3]
+    );
+}
+
+#[test]
 fn all_mistakes_are_told_at_once_in_the_order_of_their_lines() {
     let text = FILE
         .replacen("level = \"MUST\"", "level = \"OUGHT\"", 1)

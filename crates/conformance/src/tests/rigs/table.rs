@@ -81,6 +81,13 @@ pub(crate) const MAPPING_RIGS: &[RigRow] = &[
 ];
 
 pub(crate) const RIGS: &[RigRow] = &[
+    from4(Fault::InnerTcpSumKept, &["46-inner-tcp-sum"], &[]),
+    from6(Fault::InnerTcpSumKept, &["64-inner-tcp-sum"], &[]),
+    from4(Fault::InnerUdpSumKept, &["46-inner-udp-sum"], &[]),
+    from6(Fault::InnerUdpSumKept, &["64-inner-udp-sum"], &[]),
+    from4(Fault::InnerEchoSumKept, &["46-inner-echo-sum"], &[]),
+    from6(Fault::InnerEchoSumKept, &["64-inner-echo-sum"], &[]),
+    from6(Fault::InnerHeaderSumZero, &["64-inner-header-sum"], &[]),
     from4(
         Fault::Dropped,
         &[
@@ -598,8 +605,16 @@ pub(crate) const RIGS: &[RigRow] = &[
     ),
     from4(Fault::InnerClassCut, &["46-inner-tos"], &[]),
     from6(Fault::InnerClassCut, &["64-inner-traffic-class"], &[]),
-    from4(Fault::InnerEchoKept, &["46-inner-echo"], &[]),
-    from6(Fault::InnerEchoKept, &["64-inner-echo"], &[]),
+    from4(
+        Fault::InnerEchoKept,
+        &["46-inner-echo", "46-inner-echo-sum"],
+        &[],
+    ),
+    from6(
+        Fault::InnerEchoKept,
+        &["64-inner-echo", "64-inner-echo-sum"],
+        &[],
+    ),
     from4(
         Fault::InnerLengthOfQuoted,
         &["46-frag-needed-plateau-*", "46-inner-cut"],
@@ -623,6 +638,9 @@ pub(crate) const RIGS: &[RigRow] = &[
     from4(
         Fault::InnerAddressesSwapped,
         &[
+            "46-inner-udp-sum",
+            "46-inner-tcp-sum",
+            "46-inner-echo-sum",
             "46-unreachable-0",
             "46-unreachable-1",
             "46-unreachable-3",
@@ -672,6 +690,10 @@ pub(crate) const RIGS: &[RigRow] = &[
     from6(
         Fault::InnerAddressesSwapped,
         &[
+            "64-inner-udp-sum",
+            "64-inner-tcp-sum",
+            "64-inner-echo-sum",
+            "64-inner-header-sum",
             "64-unreachable-0",
             "64-unreachable-1",
             "64-unreachable-2",

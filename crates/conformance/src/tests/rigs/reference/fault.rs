@@ -125,6 +125,12 @@ pub(crate) enum Fault {
     InnerClassCut,
     /// The TCP checksum in the packet in error is not updated.
     InnerTcpSumKept,
+    /// The UDP checksum in the packet in error is not updated, if the datagram has an odd length.
+    InnerUdpSumKept,
+    /// The checksum of an echo in the packet in error is not updated.
+    InnerEchoSumKept,
+    /// The checksum of the IPv4 header in error is zero, if its Total Length is 68.
+    InnerHeaderSumZero,
     /// The type of an echo in the packet in error is not translated.
     InnerEchoKept,
     /// The length of the packet in error is that of the octets quoted.

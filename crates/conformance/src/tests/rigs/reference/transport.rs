@@ -126,7 +126,7 @@ fn with_transport(
                 Fault::TcpSumKept
             }),
         ),
-        UDP => (6, !is_inner && is_udp_sum_kept(&data, rigging)),
+        UDP => (6, is_udp_sum_kept(&data, is_inner, rigging)),
         IGMP => {
             return rigging
                 .has(Fault::IgmpForwarded)
@@ -150,8 +150,13 @@ fn with_transport(
     Some(Translated { protocol, data })
 }
 
-fn is_udp_sum_kept(data: &[u8], rigging: Rigging) -> bool {
-    rigging.has(Fault::UdpOddSumKept) && data.len() % 2 == 1
+fn is_udp_sum_kept(data: &[u8], is_inner: bool, rigging: Rigging) -> bool {
+    let fault = if is_inner {
+        Fault::InnerUdpSumKept
+    } else {
+        Fault::UdpOddSumKept
+    };
+    rigging.has(fault) && data.len() % 2 == 1
 }
 
 /// Returns the type of an echo in the other version.
@@ -431,7 +436,7 @@ fn inner_icmp(
                 .then_some(Translated { protocol, data });
         }
     }
-    if data.len() >= 4 {
+    if data.len() >= 4 && !rigging.has(Fault::InnerEchoSumKept) {
         let after = [data[0], data[1]];
         let checksum = adjusted(
             word(&data, 2),
@@ -630,5 +635,9 @@ fn inner_to_4(translator: &Translator, inner: &V6, rigging: Rigging) -> Option<V
         options: Vec::new(),
         data: translated.data,
     };
-    Some(packet.octets())
+    let mut octets = packet.octets();
+    if rigging.has(Fault::InnerHeaderSumZero) && total == 68 {
+        set_word(&mut octets, 10, 0);
+    }
+    Some(octets)
 }
