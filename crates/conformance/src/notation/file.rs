@@ -310,6 +310,10 @@ fn is_sendable(value: &SpecValue) -> bool {
         SpecValue::Sum(terms) => terms
             .iter()
             .all(|term| term.operand != Operand::SentHopLimit),
-        SpecValue::Address(_) | SpecValue::Role(_) | SpecValue::Bad | SpecValue::Right => true,
+        SpecValue::Address(_)
+        | SpecValue::Role(_)
+        | SpecValue::Bad
+        | SpecValue::Right
+        | SpecValue::ZeroSum => true,
     }
 }

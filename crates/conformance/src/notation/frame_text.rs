@@ -44,6 +44,8 @@ pub enum SpecValue {
     Bad,
     /// The right checksum; in an expectation, it is then compared in a datagram in error too.
     Right,
+    /// Of the source port of UDP that is sent: one with which the checksum comes out as zero on the other side. In an expectation: any.
+    ZeroSum,
 }
 
 /// A field with its value.
@@ -244,6 +246,9 @@ fn value_of(
         "any" => return Ok(SpecValue::Any),
         "same" => return Ok(SpecValue::Same),
         "bad" if field.name == "sum" => return Ok(SpecValue::Bad),
+        "zero-sum" if kind == LayerKind::Udp && field.name == "sport" => {
+            return Ok(SpecValue::ZeroSum);
+        }
         "right" if field.name == "sum" => return Ok(SpecValue::Right),
         _ => {}
     }

@@ -1,6 +1,7 @@
 //! Frames of vectors as datagrams. Lengths, checksums and next headers are right unless the vector gives others.
 
 use super::resolve::{Resolver, USUAL_HOP_LIMIT, UnresolvedValue};
+use super::zero_sum::zero_sum_port;
 use crate::frame::{LayerKind, PayloadPattern};
 use crate::notation::{FrameSpec, LayerFill, LayerSpec, SpecValue};
 use sixbench_wire::checksum;
@@ -56,6 +57,7 @@ impl Builder<'_> {
         let inside = pseudo_header(layer.kind, &octets).unwrap_or(enclosing);
         octets.extend(self.layers(rest, inside)?);
         write_lengths(layer, header_octets, &mut octets);
+        self.write_zero_sum_port(layer, &mut octets)?;
         write_checksum(layer, header_octets, enclosing, &mut octets);
         Ok(octets)
     }
@@ -73,6 +75,19 @@ impl Builder<'_> {
                 _ => Vec::new(),
             },
         })
+    }
+
+    fn write_zero_sum_port(&self, layer: &LayerSpec, octets: &mut [u8]) -> Result<(), BuildError> {
+        let fields = (layer.kind.field("sport"), layer.kind.field("sum"));
+        let (Some(SpecValue::ZeroSum), (Some(sport), Some(sum))) = (layer.value("sport"), fields)
+        else {
+            return Ok(());
+        };
+        sport.write(octets, 0);
+        sum.write(octets, 0);
+        let port = zero_sum_port(octets, self.resolver)?;
+        sport.write(octets, port.into());
+        Ok(())
     }
 
     /// Writes the values that the vector gives, except those of checksums, which come last.

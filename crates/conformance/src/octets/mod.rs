@@ -2,6 +2,7 @@
 
 mod build;
 mod resolve;
+mod zero_sum;
 
 pub use build::{BuildError, build};
 pub use resolve::{Resolver, UnresolvedValue};

@@ -43,7 +43,7 @@ pub struct Resolver<'a> {
 pub(super) const USUAL_HOP_LIMIT: u8 = 64;
 
 impl Resolver<'_> {
-    /// Returns the value of a field, or `None` if any value will do, or a wrong checksum is asked for.
+    /// Returns the value of a field, or `None` if any value will do, or the octets around it determine it.
     ///
     /// # Errors
     /// The device does not determine it.
@@ -54,7 +54,9 @@ impl Resolver<'_> {
         value: &SpecValue,
     ) -> Result<Option<u128>, UnresolvedValue> {
         Ok(Some(match value {
-            SpecValue::Any | SpecValue::Bad | SpecValue::Right => return Ok(None),
+            SpecValue::Any | SpecValue::Bad | SpecValue::Right | SpecValue::ZeroSum => {
+                return Ok(None);
+            }
             SpecValue::Address(address) => number_of(*address),
             SpecValue::Role(role) => {
                 let family = if layer == LayerKind::Ipv4 {
@@ -86,6 +88,28 @@ impl Resolver<'_> {
                 number
             }
         }))
+    }
+
+    /// Returns the address that a role of the first frame's IP header has on the other side of the device.
+    ///
+    /// # Errors
+    /// The header has no role in this field, or the recipe gives it no such address.
+    pub(super) fn address_across(&self, field: &'static str) -> Result<IpAddr, UnresolvedValue> {
+        let family = self.sent.side.other();
+        let written = self
+            .sent
+            .layers
+            .first()
+            .and_then(|layer| layer.value(field));
+        let Some(SpecValue::Role(role)) = written else {
+            return Err(UnresolvedValue::OutOfRange { field });
+        };
+        let role = *role;
+        let address = self.setting.address(role, family);
+        address.ok_or(UnresolvedValue::NoAddress {
+            role: role.name(),
+            family,
+        })
     }
 
     /// Returns the number that a sum amounts to.

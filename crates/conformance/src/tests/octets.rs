@@ -143,6 +143,18 @@ fn what_a_vector_gives_is_written_although_it_is_wrong() {
 }
 
 #[test]
+fn a_port_makes_the_checksum_zero_on_the_other_side() {
+    let frame = "4: ipv4(src=host4, dst=host6) / udp(sport=zero-sum, dport=4097) / payload(33)";
+    let sent = built(frame);
+    let sport = u16::from_be_bytes([sent[20], sent[21]]);
+    let across = built(&format!(
+        "6: ipv6(src=host4, dst=host6) / udp(sport={sport}, dport=4097) / payload(33)"
+    ));
+    assert_eq!(across[46..48], [0xff, 0xff]);
+    assert_ne!(sent[26..28], [0xff, 0xff]);
+}
+
+#[test]
 fn an_address_that_the_device_does_not_have_is_named() {
     let vector = sending(
         "6: ipv6(src=host6, dst=dut4) / udp / payload(32)",
