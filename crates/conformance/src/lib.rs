@@ -10,9 +10,11 @@ pub mod judge;
 pub mod notation;
 pub mod octets;
 pub mod setting;
+pub mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
 pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
 pub use setting::{DeviceSetting, Role, RoleAddresses};
+pub use summary::{DeviceResults, VectorOutcome};
