@@ -297,7 +297,7 @@ mod tests {
             ),
             (
                 Exit::Missed,
-                "exit 5: an expectation of the plan missed, or B worse than A",
+                "exit 5: an expectation of the plan missed, B worse than A, or a MUST violated by a device",
             ),
             (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),

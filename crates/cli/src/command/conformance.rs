@@ -6,12 +6,14 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
+use sixbench_engine::conformance::VectorRecord;
 use sixbench_io::{files, pcap};
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
+use sixbench_runner::conformance::{self, DeviceConformance};
 use sixbench_runner::store::make_directory;
-use sixbench_runner::{Site, conformance, owner, stop};
-use sixbench_testbed::{Shell, sweep};
+use sixbench_runner::{OwnFile, Site, owner, stop};
+use sixbench_testbed::{Library, Recipe, Shell, sweep};
 use std::io::Write;
 use std::path::Path;
 
@@ -30,6 +32,34 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
     let recipe = find_recipe(&library, &arguments.dut)?;
     let files = built_in().map_err(|error| Failed::new(Exit::Failure, error))?;
     let selected = selected(arguments, &conformance::applicable(recipe, &files)?)?;
+    let done = perform(arguments, &library, recipe, &selected)?;
+    let mut outcomes: Vec<VectorOutcome> = selected
+        .iter()
+        .zip(&done.records)
+        .map(|(selected, record)| {
+            VectorOutcome::new(
+                selected.rfc,
+                selected.vector,
+                record.judgement.clone(),
+                record.attempts,
+            )
+        })
+        .collect();
+    if let Some(directory) = &arguments.output {
+        keep_captures(directory, &mut outcomes, &done.records)?;
+    }
+    let results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes);
+    show(arguments, &results)?;
+    Ok(exit_of(&results))
+}
+
+/// Brings the device up on links of its own, and sends it the vectors.
+fn perform(
+    arguments: &ConformanceArgs,
+    library: &Library,
+    recipe: &Recipe,
+    selected: &[SelectedVector<'_>],
+) -> Result<DeviceConformance, Failed> {
     let (loaded, isolation) = (one_test(&arguments.dut), isolation(arguments.force));
     let _locks = locked(
         &loaded.links,
@@ -37,7 +67,7 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
         None,
         &arguments.waiting,
     )?;
-    sixbench_runner::check(&loaded, &library, isolation)?;
+    sixbench_runner::check(&loaded, library, isolation)?;
     let stop = stop::install()?;
     let shell = Shell::new()
         .stopped_by(stop.clone())
@@ -52,40 +82,33 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
         pcap: None,
     };
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
-    let done = conformance::perform(&site, recipe, &vectors)?;
-    let mut outcomes: Vec<VectorOutcome> = selected
-        .iter()
-        .zip(&done.records)
-        .map(|(selected, record)| {
-            VectorOutcome::new(
-                selected.rfc,
-                selected.vector,
-                record.judgement.clone(),
-                record.attempts,
-            )
-        })
-        .collect();
-    if let Some(directory) = &arguments.output {
-        make_directory(directory).map_err(|error| {
-            Failed::usage(format!(
-                "--output {}: cannot create this directory: {error}",
-                directory.display()
-            ))
-        })?;
-        for (outcome, record) in outcomes
-            .iter_mut()
-            .zip(&done.records)
-            .filter(|(outcome, _)| outcome.judgement.result.is_violation())
-        {
-            let path = directory.join(format!("{}.pcap", outcome.name));
-            pcap::write(&path, &record.capture)?;
-            owner::give_at(&path)?;
-            outcome.capture = Some(path.display().to_string());
-        }
+    Ok(conformance::perform(&site, recipe, &vectors)?)
+}
+
+/// Writes the frames of each vector that is not right, and notes the file in its outcome.
+fn keep_captures(
+    directory: &Path,
+    outcomes: &mut [VectorOutcome],
+    records: &[VectorRecord],
+) -> Result<(), Failed> {
+    make_directory(directory).map_err(|error| {
+        Failed::usage(format!(
+            "--output {}: cannot create this directory: {error}",
+            directory.display()
+        ))
+    })?;
+    for (outcome, record) in outcomes
+        .iter_mut()
+        .zip(records)
+        .filter(|(outcome, _)| outcome.judgement.result.is_violation())
+    {
+        let path = directory.join(format!("{}.pcap", outcome.name));
+        OwnFile::Capture.check(&path)?;
+        pcap::write(&path, &record.capture)?;
+        owner::give_at(&path)?;
+        outcome.capture = Some(path.display().to_string());
     }
-    let results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes);
-    show(arguments, &results)?;
-    Ok(exit_of(&results))
+    Ok(())
 }
 
 /// Returns the vectors that the user wants.
