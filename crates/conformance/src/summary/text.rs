@@ -90,8 +90,9 @@ impl DeviceResults {
         let mut lines = vec![
             String::new(),
             format!(
-                "{}: {name} (RFC {rfc} section {clause}, {})",
+                "{}: {name} ({}, {})",
                 judgement.result.title(),
+                citation(*rfc, clause),
                 level.word()
             ),
             format!("  {sentence}"),
@@ -128,6 +129,15 @@ impl DeviceResults {
     }
 }
 
+/// Returns the RFC with its section. A clause of another RFC than the file's is written out.
+fn citation(rfc: u32, clause: &str) -> String {
+    if clause.starts_with("RFC ") {
+        clause.to_owned()
+    } else {
+        format!("RFC {rfc} section {clause}")
+    }
+}
+
 fn frame_lines(frame: &FrameVerdict) -> Vec<String> {
     let expected = frame.expected.as_deref().unwrap_or("nothing more");
     let came = frame.came.as_deref().unwrap_or("nothing");
@@ -142,4 +152,16 @@ fn frame_lines(frame: &FrameVerdict) -> Vec<String> {
             .map(|difference| format!("    {difference}")),
     );
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::citation;
+
+    #[test]
+    fn a_clause_of_another_rfc_is_cited_as_it_is_written() {
+        assert_eq!(citation(7915, "4.1"), "RFC 7915 section 4.1");
+        let router = "RFC 1812 section 5.2.2";
+        assert_eq!(citation(7915, router), router);
+    }
 }
