@@ -38,7 +38,7 @@ pub(crate) enum Exit {
 
 /// The list, for the help text.
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built, or a part of it failed; 4 \
-tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, or B worse than A; 6 \
+tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, B worse than A, or a MUST violated by a device; 6 \
 comparison inconclusive (too few or dependent repetitions, a drift or change of the machine, or results cut off by the tester, the plan or other work); \
 7 a result that is needed is missing; 130 interrupted, results kept. If several of 4 to 7 apply, it is the first of 5, 7, 4, 6 \
 that applies.";
@@ -142,6 +142,8 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         RunError::Interrupted => Exit::Interrupted,
         RunError::Plan(_)
         | RunError::UnknownRecipe(_)
+        | RunError::NoVectors { .. }
+        | RunError::Translation { .. }
         | RunError::SetUpByHand(_)
         | RunError::NeedsMachine { .. }
         | RunError::NeedsInterfaces
@@ -166,12 +168,19 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
         | RunError::Testbed(_)
-        | RunError::Agent(_)
-        | RunError::Trial(_) => Exit::Testbed,
+        | RunError::Agent(_) => Exit::Testbed,
+        RunError::Trial(error) => of_trial(error),
         RunError::Report(_)
         | RunError::Frame(_)
         | RunError::System(_)
         | RunError::OfTest { .. } => Exit::Failure,
+    }
+}
+
+fn of_trial(error: &TrialError) -> Exit {
+    match error {
+        TrialError::Frames(MeasureError::NoControlFrame) => Exit::Missing,
+        _ => Exit::Testbed,
     }
 }
 
@@ -288,7 +297,7 @@ mod tests {
             ),
             (
                 Exit::Missed,
-                "exit 5: an expectation of the plan missed, or B worse than A",
+                "exit 5: an expectation of the plan missed, B worse than A, or a MUST violated by a device",
             ),
             (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),

@@ -69,6 +69,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Doctor => command::doctor::doctor(),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
+        Command::Conformance(arguments) => command::conformance::conformance(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
         Command::History {
             folder,

@@ -40,6 +40,12 @@ pub enum MeasureError {
         /// The ICMP errors that answered them.
         errors: Vec<IcmpErrors>,
     },
+    /// No control frame of a conformance test passes the device, so nothing can be said of it.
+    #[error(
+        "no result: the control frames, UDP datagrams between the two hosts of the recipe, do not pass the device in either direction; \
+         does it forward at all, and is it set up for the addresses of [foreground] in its recipe?"
+    )]
+    NoControlFrame,
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+pub mod conformance;
 mod delay;
 pub mod dns;
 mod driver;

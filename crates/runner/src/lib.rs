@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod code;
+pub mod conformance;
 mod ends;
 mod error;
 #[doc(hidden)]

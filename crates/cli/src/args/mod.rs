@@ -1,9 +1,11 @@
 //! The command line.
 
+mod conformance;
 mod dns;
 mod import;
 mod trial;
 
+pub(crate) use conformance::ConformanceArgs;
 pub(crate) use dns::{AuthorityArgs, Dns64};
 pub(crate) use import::Import;
 pub(crate) use trial::{Selftest, TrialArgs};
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Selftest(Selftest),
     /// Perform one trial
     Trial(TrialArgs),
+    /// Check a device against the RFCs, clause by clause: send it vectors, and compare what comes field by field
+    Conformance(ConformanceArgs),
     /// Compare two sets of results, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
     Compare(Compare),
     /// Show how results changed over time: a page with one chart per device and measure, from all runs in a folder
@@ -244,6 +248,7 @@ impl Command {
             Self::Quickstart(_)
             | Self::Run(_)
             | Self::Trial(_)
+            | Self::Conformance(_)
             | Self::Selftest(_)
             | Self::Compare(_)
             | Self::Dns64(_) => {

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod archive;
 pub(crate) mod authority;
 pub(crate) mod compare;
+pub(crate) mod conformance;
 pub(crate) mod dimension;
 pub(crate) mod dns64;
 pub(crate) mod doctor;

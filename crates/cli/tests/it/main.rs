@@ -10,6 +10,7 @@ mod browser;
 mod campaign;
 mod command_line;
 mod common;
+mod conformance;
 #[path = "../../../io/tests/memif/device.rs"]
 mod device;
 mod dns;

@@ -2,6 +2,7 @@
 //! configured by hand on the DUT. These few frames are rare and outside the schedule, so they may be built on the heap.
 
 use super::profile::Neighbours;
+use crate::error::MeasureError;
 use sixbench_io::clock::Clock;
 use sixbench_io::{PortError, Receive};
 use sixbench_wire::arp::{Arp, Operation};
@@ -169,6 +170,40 @@ pub(crate) enum NeighbourResolution {
     },
     /// The user asked to stop.
     Interrupted,
+}
+
+impl NeighbourResolution {
+    /// Returns the hardware address of the last neighbour; `port` is the tester's port for errors.
+    ///
+    /// # Errors
+    /// A neighbour was silent or answered wrongly, or a stop was requested.
+    pub(crate) fn into_station(self, port: &str) -> Result<MacAddress, MeasureError> {
+        let port = port.to_owned();
+        match self {
+            Self::All(mac) => Ok(mac),
+            Self::Interrupted => Err(MeasureError::Interrupted),
+            Self::Silent(address) => Err(MeasureError::Silent {
+                port,
+                address,
+                tries: TRIES,
+            }),
+            Self::Refused {
+                address,
+                answers,
+                why,
+            } => Err(MeasureError::AnswersRefused {
+                port,
+                address,
+                answers,
+                why,
+            }),
+            Self::NoStation { address, claimed } => Err(MeasureError::NoStation {
+                port,
+                address,
+                claimed,
+            }),
+        }
+    }
 }
 
 /// Resolves every neighbour on a link. The requests tell the DUT our hardware address for each of our own addresses.

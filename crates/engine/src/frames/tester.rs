@@ -217,41 +217,13 @@ impl FrameTester {
             Direction::Forward => (&mut self.left, &self.profile.left),
             Direction::Reverse => (&mut self.right, &self.profile.right),
         };
-        match neighbour::resolve(
-            &mut AllQueues(&mut end.queues),
-            end.mac,
-            neighbours,
-            &self.clock,
-            &self.stop,
-        )? {
-            neighbour::NeighbourResolution::All(mac) => Ok(mac),
-            neighbour::NeighbourResolution::Interrupted => Err(MeasureError::Interrupted),
-            neighbour::NeighbourResolution::Silent(address) => {
-                end.check_link()?;
-                Err(MeasureError::Silent {
-                    port: end.name.clone(),
-                    address,
-                    tries: neighbour::TRIES,
-                })
-            }
-            neighbour::NeighbourResolution::Refused {
-                address,
-                answers,
-                why,
-            } => Err(MeasureError::AnswersRefused {
-                port: end.name.clone(),
-                address,
-                answers,
-                why,
-            }),
-            neighbour::NeighbourResolution::NoStation { address, claimed } => {
-                Err(MeasureError::NoStation {
-                    port: end.name.clone(),
-                    address,
-                    claimed,
-                })
-            }
+        let mut queues = AllQueues(&mut end.queues);
+        let resolved =
+            neighbour::resolve(&mut queues, end.mac, neighbours, &self.clock, &self.stop)?;
+        if let neighbour::NeighbourResolution::Silent(_) = resolved {
+            end.check_link()?;
         }
+        resolved.into_station(&end.name)
     }
 
     /// Sends and receives the frames of a trial, or of a phase of it.

@@ -57,17 +57,47 @@ impl Capture {
     }
 
     fn write(&self) -> io::Result<()> {
-        let mut file = BufWriter::new(files::create(&self.path)?);
-        file.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
-        file.write_all(&[2, 0, 4, 0])?; // version 2.4
-        file.write_all(&[0; 8])?; // time zone, accuracy: always zero
-        file.write_all(&SNAPLEN.to_le_bytes())?;
-        file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
-        self.frames
-            .iter()
-            .try_for_each(|(time, frame)| write_frame(&mut file, *time, frame))?;
-        file.flush()
+        write_frames(
+            &self.path,
+            self.frames.iter().map(|(time, frame)| (*time, &frame[..])),
+        )
     }
+}
+
+/// A frame without FCS, and the time at which it was sent or received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedFrame {
+    /// Nanoseconds since 1970.
+    pub unix_ns: u128,
+    /// The octets.
+    pub octets: Vec<u8>,
+}
+
+/// Writes frames as the pcap file `path`.
+///
+/// # Errors
+/// The file cannot be created or written.
+pub fn write(path: &Path, frames: &[TimedFrame]) -> io::Result<()> {
+    write_frames(
+        path,
+        frames
+            .iter()
+            .map(|frame| (frame.unix_ns, &frame.octets[..])),
+    )
+}
+
+fn write_frames<'a>(
+    path: &Path,
+    mut frames: impl Iterator<Item = (u128, &'a [u8])>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(files::create(path)?);
+    file.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
+    file.write_all(&[2, 0, 4, 0])?; // version 2.4
+    file.write_all(&[0; 8])?; // time zone, accuracy: always zero
+    file.write_all(&SNAPLEN.to_le_bytes())?;
+    file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
+    frames.try_for_each(|(time, frame)| write_frame(&mut file, time, frame))?;
+    file.flush()
 }
 
 fn write_frame(file: &mut impl Write, time_ns: u128, frame: &[u8]) -> io::Result<()> {

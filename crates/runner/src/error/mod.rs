@@ -48,6 +48,22 @@ pub enum RunError {
     /// There is no recipe with this name, or it cannot run on this host.
     #[error("{}", unknown(.0))]
     UnknownRecipe(String),
+    /// There are no vectors of requirements for a device like this.
+    #[error(
+        "there are no vectors for {recipe}: those of today are for stateless translators between IPv4 and IPv6"
+    )]
+    NoVectors {
+        /// The name of its recipe.
+        recipe: String,
+    },
+    /// The translation of a recipe is wrong.
+    #[error("recipe {recipe}: [translation]: {error}")]
+    Translation {
+        /// The name of the recipe.
+        recipe: String,
+        /// The mistake.
+        error: sixbench_wire::WireError,
+    },
     /// The device is set up by hand, and the plan does not say to which interfaces it is cabled.
     #[error("the device {0} is set up by hand: name the interfaces to which it is cabled")]
     SetUpByHand(String),

@@ -4,7 +4,7 @@ pub(crate) mod dns;
 mod gateway;
 mod job;
 pub(crate) mod subscribers;
-mod translator;
+pub(crate) mod translator;
 mod variation;
 
 pub use crate::error::PlanError;
@@ -194,7 +194,7 @@ fn encapsulation(ends: recipe::Ends) -> Encapsulation {
     }
 }
 
-fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
+pub(crate) fn neighbours(link: &RecipeLink) -> Vec<Neighbours> {
     let pair = |tester: &IpAddr| {
         Some(Neighbours {
             tester: *tester,

@@ -5,13 +5,13 @@ use sixbench_wire::{Eam, EamTable, Prefix6052, WireError};
 use std::net::IpAddr;
 
 /// The translation in a recipe: explicit mappings first, then the prefix (RFC 7757 section 4).
-pub(super) struct Translator {
+pub(crate) struct Translator {
     eam: EamTable,
     prefix: Option<Prefix6052>,
 }
 
 impl Translator {
-    pub(super) fn new(translation: &TranslationSection) -> Result<Self, WireError> {
+    pub(crate) fn new(translation: &TranslationSection) -> Result<Self, WireError> {
         let mapping = |(four, six): &(String, String)| Eam::new(four.parse()?, six.parse()?);
         let mappings = translation
             .eam
@@ -25,7 +25,7 @@ impl Translator {
         })
     }
 
-    pub(super) fn translate(&self, address: IpAddr) -> Option<IpAddr> {
+    pub(crate) fn translate(&self, address: IpAddr) -> Option<IpAddr> {
         match address {
             IpAddr::V4(address) => {
                 let embedded = || Some(self.prefix.as_ref()?.embed(address));

@@ -1,0 +1,213 @@
+//! `sixbench conformance`: sends a device the vectors of the RFCs that apply to it, and shows what it does not do.
+
+use super::{find_recipe, isolation, library, locked};
+use crate::args::ConformanceArgs;
+use crate::exit::{Exit, Failed};
+use crate::output::{self, tell};
+use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
+use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
+use sixbench_engine::conformance::VectorRecord;
+use sixbench_io::{files, pcap};
+use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
+use sixbench_runner::conformance::{self, DeviceConformance};
+use sixbench_runner::store::make_directory;
+use sixbench_runner::{OwnFile, Site, owner, stop};
+use sixbench_testbed::{Library, Recipe, Shell, sweep};
+use std::io::Write;
+use std::path::Path;
+
+/// The name of the file with the results.
+const RESULTS: &str = "conformance.json";
+
+/// A vector with the number of its RFC.
+struct SelectedVector<'f> {
+    rfc: u32,
+    vector: &'f Vector,
+}
+
+/// Sends the vectors, and prints the results.
+pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
+    let library = library(&arguments.recipes)?;
+    let recipe = find_recipe(&library, &arguments.dut)?;
+    let files = built_in().map_err(|error| Failed::new(Exit::Failure, error))?;
+    let selected = selected(arguments, &conformance::applicable(recipe, &files)?)?;
+    let done = perform(arguments, &library, recipe, &selected)?;
+    let mut outcomes: Vec<VectorOutcome> = selected
+        .iter()
+        .zip(&done.records)
+        .map(|(selected, record)| {
+            VectorOutcome::new(
+                selected.rfc,
+                selected.vector,
+                record.judgement.clone(),
+                record.attempts,
+            )
+        })
+        .collect();
+    if let Some(directory) = &arguments.output {
+        keep_captures(directory, &mut outcomes, &done.records)?;
+    }
+    let results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes);
+    show(arguments, &results)?;
+    Ok(exit_of(&results))
+}
+
+/// Brings the device up on links of its own, and sends it the vectors.
+fn perform(
+    arguments: &ConformanceArgs,
+    library: &Library,
+    recipe: &Recipe,
+    selected: &[SelectedVector<'_>],
+) -> Result<DeviceConformance, Failed> {
+    let (loaded, isolation) = (one_test(&arguments.dut), isolation(arguments.force));
+    let _locks = locked(
+        &loaded.links,
+        &format!("conformance {}", arguments.dut),
+        None,
+        &arguments.waiting,
+    )?;
+    sixbench_runner::check(&loaded, library, isolation)?;
+    let stop = stop::install()?;
+    let shell = Shell::new()
+        .stopped_by(stop.clone())
+        .told_to(|text| tell!("{text}"))
+        .waiting_for_other_runs(arguments.waiting.wait);
+    sweep(&shell)?;
+    let site = Site {
+        shell,
+        links: &loaded.links,
+        stop,
+        isolation,
+        pcap: None,
+    };
+    let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
+    Ok(conformance::perform(&site, recipe, &vectors)?)
+}
+
+/// Writes the frames of each vector that is not right, and notes the file in its outcome.
+fn keep_captures(
+    directory: &Path,
+    outcomes: &mut [VectorOutcome],
+    records: &[VectorRecord],
+) -> Result<(), Failed> {
+    make_directory(directory).map_err(|error| {
+        Failed::usage(format!(
+            "--output {}: cannot create this directory: {error}",
+            directory.display()
+        ))
+    })?;
+    for (outcome, record) in outcomes
+        .iter_mut()
+        .zip(records)
+        .filter(|(outcome, _)| outcome.judgement.result.is_violation())
+    {
+        let path = directory.join(format!("{}.pcap", outcome.name));
+        OwnFile::Capture.check(&path)?;
+        pcap::write(&path, &record.capture)?;
+        owner::give_at(&path)?;
+        outcome.capture = Some(path.display().to_string());
+    }
+    Ok(())
+}
+
+/// Returns the vectors that the user wants.
+fn selected<'f>(
+    arguments: &ConformanceArgs,
+    files: &[&'f RequirementFile],
+) -> Result<Vec<SelectedVector<'f>>, Failed> {
+    let rfcs: Vec<String> = files
+        .iter()
+        .map(|file| format!("rfc{}", file.rfc))
+        .collect();
+    if let Some(unknown) = arguments.only.iter().find(|only| !rfcs.contains(only)) {
+        return Err(Failed::usage(format!(
+            "--only {unknown}: there are vectors of {}",
+            rfcs.join(", ")
+        )));
+    }
+    let of_files = files.iter().filter(|file| {
+        arguments.only.is_empty() || arguments.only.contains(&format!("rfc{}", file.rfc))
+    });
+    let all: Vec<SelectedVector<'f>> = of_files
+        .flat_map(|file| {
+            file.vectors.iter().map(|vector| SelectedVector {
+                rfc: file.rfc,
+                vector,
+            })
+        })
+        .collect();
+    if let Some(unknown) = arguments
+        .vector
+        .iter()
+        .find(|name| all.iter().all(|known| known.vector.name != **name))
+    {
+        let names: Vec<&str> = all.iter().map(|known| known.vector.name.as_str()).collect();
+        let hint = nearest(unknown, &names)
+            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        return Err(Failed::usage(format!(
+            "--vector {unknown}: there is no such vector for this device{hint}"
+        )));
+    }
+    Ok(all
+        .into_iter()
+        .filter(|known| {
+            arguments.vector.is_empty() || arguments.vector.contains(&known.vector.name)
+        })
+        .collect())
+}
+
+/// Returns a plan of one test of the device, so that what it needs is checked as for any other.
+fn one_test(dut: &str) -> Loaded {
+    let (trial, search) = (
+        standard_trial(Profile::Smoke),
+        standard_search(Profile::Smoke),
+    );
+    let plan = Plan::new(
+        "conformance",
+        Profile::Custom,
+        trial,
+        search,
+        vec![Test::of("conformance", dut)],
+    );
+    Loaded {
+        plan,
+        links: Links::default(),
+        left_out: Vec::new(),
+    }
+}
+
+/// Prints the results, and writes them to the output directory.
+fn show(arguments: &ConformanceArgs, results: &DeviceResults) -> Result<(), Failed> {
+    let json = serde_json::to_string_pretty(results).map_err(anyhow::Error::from)?;
+    if let Some(directory) = &arguments.output {
+        write_results(&directory.join(RESULTS), &json)?;
+    }
+    let text = if arguments.vector.is_empty() {
+        results.table() + &results.findings()
+    } else {
+        results.table() + &results.in_full()
+    };
+    if arguments.json {
+        output::line(json)?
+    } else {
+        output::print(text)?
+    }
+    Ok(())
+}
+
+fn write_results(path: &Path, json: &str) -> Result<(), Failed> {
+    files::create(path)?.write_all(json.as_bytes())?;
+    Ok(owner::give_at(path)?)
+}
+
+/// Returns the exit code: a violated MUST is an expectation missed; a vector without a result is a result missing.
+fn exit_of(results: &DeviceResults) -> Exit {
+    if results.violations(RequirementLevel::Must) > 0 {
+        Exit::Missed
+    } else if results.count(VectorResult::Unknown) > 0 {
+        Exit::Missing
+    } else {
+        Exit::Done
+    }
+}

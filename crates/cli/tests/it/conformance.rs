@@ -1,0 +1,117 @@
+//! Devices checked against the RFCs, clause by clause. These tests need root and TAYGA; without them they fail, they do not skip.
+
+use crate::common::{ONE_AT_A_TIME, Scratch, namespaces_of, output, start, text};
+use serde_json::Value;
+use std::fs;
+
+/// Vectors that TAYGA 0.9.2 of Debian 12 answers rightly: datagrams and echoes of both directions, and silence.
+const RIGHT: &str = "46-udp,64-udp,46-echo-request,64-echo-request";
+/// A vector that it answers wrongly: it sends a checksum of zero instead of all ones.
+const WRONG: &str = "46-udp-sum-ffff";
+
+/// Returns the results of one vector.
+fn outcome<'r>(results: &'r Value, name: &str) -> &'r Value {
+    let vectors = results["vectors"].as_array().expect("vectors");
+    vectors
+        .iter()
+        .find(|vector| vector["name"] == name)
+        .expect("the vector")
+}
+
+#[test]
+fn tayga_is_right_where_it_is_and_wrong_with_both_frames_and_a_capture() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("conformance-tayga");
+    let kept = scratch.path("kept");
+    let names = format!("{RIGHT},{WRONG}");
+    let child = start(&[
+        "conformance",
+        "tayga-siit",
+        "--vector",
+        &names,
+        "--json",
+        "--output",
+        &kept,
+    ]);
+    let process = child.id();
+    let done = child.wait_with_output().expect("the program");
+    assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
+    let results: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    for name in RIGHT.split(',') {
+        assert_eq!(
+            outcome(&results, name)["judgement"]["result"],
+            "right",
+            "{name}: {results}"
+        );
+    }
+    let wrong = &outcome(&results, WRONG)["judgement"];
+    assert_eq!(wrong["result"], "wrong", "{results}");
+    let difference = &wrong["frames"][0]["differences"][0];
+    assert_eq!(
+        (
+            &difference["field"],
+            &difference["expected"],
+            &difference["came"]
+        ),
+        (&"udp.sum".into(), &"0xffff".into(), &"0x0".into())
+    );
+    // The capture has the frame that was sent and the one that came: 66 octets of IPv4, and 86 of IPv6, each with 16 octets of pcap.
+    let capture = fs::metadata(format!("{kept}/{WRONG}.pcap"))
+        .expect("the capture")
+        .len();
+    assert_eq!(capture, 24 + 16 + (14 + 60) + 16 + (14 + 80));
+    let file: Value = serde_json::from_str(
+        &fs::read_to_string(format!("{kept}/conformance.json")).expect("the results"),
+    )
+    .expect("JSON");
+    assert_eq!(file, results);
+    assert!(
+        namespaces_of(process).is_empty(),
+        "something was left behind"
+    );
+}
+
+#[test]
+fn a_device_that_forwards_nothing_has_no_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("conformance-silent");
+    fs::create_dir(scratch.path("recipes")).expect("a directory");
+    let silent = "name = \"silent\"\nbase = \"tayga-siit\"\ndaemon = { run = \"sleep 600\" }\nready = { run = \"true\" }\n";
+    scratch.write("recipes/silent.toml", silent);
+    let done = output(&[
+        "conformance",
+        "silent",
+        "--recipes",
+        &scratch.path("recipes"),
+        "--only",
+        "rfc7915",
+    ]);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(7), "{told}");
+    assert!(
+        told.contains("no result: the control frames") && text(&done.stdout).is_empty(),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_cannot_be_sent_is_a_mistake_of_the_command_line() {
+    let cases = [
+        (&["linux-ipv4"][..], "there are no vectors for linux-ipv4"),
+        (
+            &["tayga-siit", "--vector", "46-udq"],
+            "--vector 46-udq: there is no such vector for this device; did you mean `46-udp`?",
+        ),
+        (
+            &["tayga-siit", "--only", "rfc791"],
+            "--only rfc791: there are vectors of rfc6052",
+        ),
+        (&["tayga-siitt"], "did you mean `tayga-siit`?"),
+    ];
+    for (arguments, expected) in cases {
+        let done = output(&[&["conformance"], arguments].concat());
+        let told = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{told}");
+        assert!(told.contains(expected), "{told}");
+    }
+}

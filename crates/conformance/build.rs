@@ -1,0 +1,23 @@
+//! Lists the files of vectors built into sixbench: every file of the folder `conformance`.
+
+use std::path::Path;
+
+fn main() {
+    let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"))
+        .join("../../conformance");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let entries = std::fs::read_dir(&folder).expect("the folder conformance");
+    let names = entries.map(|entry| {
+        entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("a name in UTF-8")
+    });
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    let line = |name: &String| format!("    ({name:?}, include_str!({:?})),\n", folder.join(name));
+    let list: String = names.iter().map(line).collect();
+    let out = Path::new(&std::env::var_os("OUT_DIR").expect("set by cargo")).join("vectors.rs");
+    std::fs::write(out, format!("&[\n{list}]\n")).expect("a file");
+}

@@ -1,0 +1,9 @@
+//! What a vector says about a device: what came is compared with what is expected, field by field.
+
+mod matching;
+mod result;
+mod wording;
+
+pub use matching::{CameFrame, FieldDifference, differences};
+pub use result::{ControlFrames, FrameVerdict, VectorJudgement, VectorResult, judge};
+pub use wording::describe;

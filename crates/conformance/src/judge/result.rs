@@ -1,0 +1,257 @@
+//! The result of one vector. Silence is never taken for an answer unless the path is known to have worked.
+
+use super::matching::{CameFrame, FieldDifference, differences};
+use super::wording::describe;
+use crate::frame::PayloadPattern;
+use crate::notation::{FrameSpec, RequiredAnswer, Vector};
+use crate::octets::{Resolver, UnresolvedValue};
+use crate::setting::DeviceSetting;
+
+/// The control frames, sent before and after the vector, that the device is known to forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlFrames {
+    /// All came.
+    Came,
+    /// At least one was lost.
+    Lost,
+}
+
+/// The finding of a vector on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VectorResult {
+    /// The device answered otherwise than the clause says.
+    Wrong,
+    /// A frame is required and none came, although the control frames did.
+    NoAnswer,
+    /// The control frames were lost: what did not come says nothing about the clause.
+    Unknown,
+    /// The device does what the clause requires.
+    Right,
+    /// The device made a choice that the text allows.
+    Allowed,
+    /// The recipe does not have what the vector needs.
+    NotApplicable,
+}
+
+impl VectorResult {
+    /// All results, in the order of reports.
+    pub const ALL: [Self; 6] = [
+        Self::Wrong,
+        Self::NoAnswer,
+        Self::Unknown,
+        Self::Right,
+        Self::Allowed,
+        Self::NotApplicable,
+    ];
+
+    /// Returns its name in reports.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong",
+            Self::NoAnswer => "no answer",
+            Self::Unknown => "unknown",
+            Self::Right => "right",
+            Self::Allowed => "allowed",
+            Self::NotApplicable => "not applicable",
+        }
+    }
+
+    /// Returns true if the device does not do what the clause requires.
+    pub fn is_violation(self) -> bool {
+        matches!(self, Self::Wrong | Self::NoAnswer)
+    }
+}
+
+/// One frame that was expected, or that came, or both.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct FrameVerdict {
+    /// The expected frame as the vector has it; `None` of a frame that nobody expects.
+    pub expected: Option<String>,
+    /// The frame that came, in the notation; `None` if none came.
+    pub came: Option<String>,
+    /// The fields in which they differ.
+    pub differences: Vec<FieldDifference>,
+}
+
+/// The result of a vector, with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct VectorJudgement {
+    /// The result.
+    pub result: VectorResult,
+    /// The name of the alternative that the device chose.
+    pub alternative: Option<String>,
+    /// The reason why the vector does not apply.
+    pub reason: Option<String>,
+    /// The frames that are expected and those that came.
+    pub frames: Vec<FrameVerdict>,
+}
+
+impl VectorJudgement {
+    /// Returns the result of a vector that cannot be asked of the device.
+    pub fn not_applicable(reason: &UnresolvedValue) -> Self {
+        Self {
+            result: VectorResult::NotApplicable,
+            alternative: None,
+            reason: Some(reason.to_string()),
+            frames: Vec::new(),
+        }
+    }
+}
+
+/// Returns the result of what came until the deadline of a vector. Frames count even if a control frame was lost; silence only if all came.
+pub fn judge(
+    vector: &Vector,
+    came: &[CameFrame],
+    control: ControlFrames,
+    pattern: PayloadPattern,
+    setting: &DeviceSetting,
+) -> VectorJudgement {
+    let Some(sent) = vector.send.first() else {
+        return VectorJudgement {
+            result: VectorResult::Unknown,
+            alternative: None,
+            reason: None,
+            frames: Vec::new(),
+        };
+    };
+    let resolver = Resolver { setting, sent };
+    let matcher = ExpectationMatcher {
+        came,
+        pattern,
+        resolver: &resolver,
+        is_ordered: vector.is_ordered,
+    };
+    matcher
+        .judge(vector, control)
+        .unwrap_or_else(|reason| VectorJudgement::not_applicable(&reason))
+}
+
+struct ExpectationMatcher<'a> {
+    came: &'a [CameFrame],
+    pattern: PayloadPattern,
+    resolver: &'a Resolver<'a>,
+    is_ordered: bool,
+}
+
+impl ExpectationMatcher<'_> {
+    fn judge(
+        &self,
+        vector: &Vector,
+        control: ControlFrames,
+    ) -> Result<VectorJudgement, UnresolvedValue> {
+        let frames = self.compare(&vector.expect)?;
+        let mut judgement = VectorJudgement {
+            result: VectorResult::Right,
+            alternative: None,
+            reason: None,
+            frames,
+        };
+        if is_met(&judgement.frames) {
+            judgement.result = self.unless_silent(control, VectorResult::Right);
+            return Ok(judgement);
+        }
+        for alternative in &vector.allowed {
+            if is_met(&self.compare(&alternative.expect)?) {
+                judgement.result = self.unless_silent(control, VectorResult::Allowed);
+                judgement.alternative = Some(alternative.name.clone());
+                return Ok(judgement);
+            }
+        }
+        judgement.result = self.failed(&judgement.frames, control);
+        Ok(judgement)
+    }
+
+    fn unless_silent(&self, control: ControlFrames, result: VectorResult) -> VectorResult {
+        if self.came.is_empty() && control == ControlFrames::Lost {
+            VectorResult::Unknown
+        } else {
+            result
+        }
+    }
+
+    /// Returns the result of an expectation that is not met.
+    fn failed(&self, frames: &[FrameVerdict], control: ControlFrames) -> VectorResult {
+        let has_wrong_frame = frames.iter().any(|frame| {
+            frame.came.is_some() && !frame.differences.is_empty() || frame.expected.is_none()
+        });
+        match control {
+            _ if has_wrong_frame => VectorResult::Wrong,
+            ControlFrames::Lost => VectorResult::Unknown,
+            ControlFrames::Came if self.came.is_empty() => VectorResult::NoAnswer,
+            // Some of several frames are missing.
+            ControlFrames::Came => VectorResult::Wrong,
+        }
+    }
+
+    /// Returns the expected frames, each with the frame that came for it, and then those that nobody expects.
+    fn compare(&self, expected: &RequiredAnswer) -> Result<Vec<FrameVerdict>, UnresolvedValue> {
+        let expected = match expected {
+            RequiredAnswer::Nothing => &[][..],
+            RequiredAnswer::Frames(frames) => frames,
+        };
+        let mut left: Vec<&CameFrame> = self.came.iter().collect();
+        let mut frames = Vec::new();
+        for frame in expected {
+            frames.push(self.take_nearest(frame, &mut left)?);
+        }
+        frames.extend(left.iter().map(|came| FrameVerdict {
+            expected: None,
+            came: Some(self.describe(came)),
+            differences: Vec::new(),
+        }));
+        Ok(frames)
+    }
+
+    /// Takes the frame that differs least from the expected one; if the order counts, the next one.
+    fn take_nearest(
+        &self,
+        expected: &FrameSpec,
+        left: &mut Vec<&CameFrame>,
+    ) -> Result<FrameVerdict, UnresolvedValue> {
+        let candidates = if self.is_ordered {
+            left.len().min(1)
+        } else {
+            left.len()
+        };
+        let mut nearest: Option<(usize, Vec<FieldDifference>)> = None;
+        for (at, came) in left[..candidates].iter().enumerate() {
+            let found = differences(expected, came, self.pattern, self.resolver)?;
+            if nearest
+                .as_ref()
+                .is_none_or(|(_, least)| found.len() < least.len())
+            {
+                nearest = Some((at, found));
+            }
+        }
+        let expected = Some(expected.text.clone());
+        Ok(match nearest {
+            Some((at, differences)) => FrameVerdict {
+                expected,
+                came: Some(self.describe(left.remove(at))),
+                differences,
+            },
+            None => FrameVerdict {
+                expected,
+                came: None,
+                differences: Vec::new(),
+            },
+        })
+    }
+
+    fn describe(&self, came: &CameFrame) -> String {
+        describe(
+            came.side,
+            &came.datagram,
+            self.resolver.setting,
+            self.pattern,
+        )
+    }
+}
+
+/// Returns true if every frame is expected and came as it is expected.
+fn is_met(frames: &[FrameVerdict]) -> bool {
+    frames.iter().all(|frame| {
+        frame.expected.is_some() && frame.came.is_some() && frame.differences.is_empty()
+    })
+}

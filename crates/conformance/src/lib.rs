@@ -1,0 +1,20 @@
+//! Requirements of RFCs on devices, as vectors: what is sent to a device, and what must come from it. This crate reads the files of vectors, builds
+//! their frames, and judges what came. Nothing here opens a socket or reads a clock.
+//!
+//! From the bottom: `frame` knows the layers and fields of datagrams, `setting` what vectors need to know of a device, `notation` reads the files,
+//! `octets` turns a frame of a vector into octets for one device, and `judge` compares what came with what is expected.
+#![forbid(unsafe_code)]
+
+pub mod frame;
+pub mod judge;
+pub mod notation;
+pub mod octets;
+pub mod setting;
+pub mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
+pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
+pub use setting::{DeviceSetting, Role, RoleAddresses};
+pub use summary::{DeviceResults, VectorOutcome};

@@ -1,0 +1,8 @@
+//! Frames of vectors as octets, for one device.
+
+mod build;
+mod resolve;
+mod zero_sum;
+
+pub use build::{BuildError, build};
+pub use resolve::{Resolver, UnresolvedValue};

@@ -1,0 +1,167 @@
+//! The results as text: a table by RFC, and then what is wrong, the strongest requirements first.
+
+use super::{DeviceResults, VectorOutcome};
+use crate::judge::{FrameVerdict, VectorResult};
+use crate::notation::RequirementLevel;
+use std::collections::BTreeSet;
+
+impl DeviceResults {
+    /// Returns the table by RFC, one line for each, with the levels of what is violated.
+    pub fn table(&self) -> String {
+        let rfcs: BTreeSet<u32> = self.vectors.iter().map(|vector| vector.rfc).collect();
+        let titles = VectorResult::ALL.map(VectorResult::title);
+        let heading = titles.iter().fold(format!("{:<9}", "RFC"), |line, title| {
+            format!("{line}  {title}")
+        });
+        let rows = rfcs.into_iter().map(|rfc| {
+            VectorResult::ALL.iter().zip(titles).fold(
+                format!("{rfc:<9}"),
+                |line, (result, title)| {
+                    let count = self
+                        .vectors
+                        .iter()
+                        .filter(|vector| vector.rfc == rfc && vector.judgement.result == *result)
+                        .count();
+                    format!("{line}  {count:>width$}", width = title.len())
+                },
+            )
+        });
+        let lines: Vec<String> = [self.headline(), String::new(), heading]
+            .into_iter()
+            .chain(rows)
+            .collect();
+        lines.join("\n") + "\n"
+    }
+
+    /// Returns the sentence with the figures: requirements met, and violated by level.
+    pub fn headline(&self) -> String {
+        let met = self.count(VectorResult::Right) + self.count(VectorResult::Allowed);
+        let asked = self.vectors.len()
+            - self.count(VectorResult::NotApplicable)
+            - self.count(VectorResult::Unknown);
+        let violated = RequirementLevel::ALL.map(|level| (level, self.violations(level)));
+        let violated: Vec<String> = violated
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(level, count)| format!("{count} {}", level.word()))
+            .collect();
+        let violated = if violated.is_empty() {
+            "none violated".to_owned()
+        } else {
+            format!("violated: {}", violated.join(", "))
+        };
+        let Self { title, version, .. } = self;
+        format!("{title} ({version}): {met} of {asked} requirements met; {violated}")
+    }
+
+    /// Returns what is not right: each with its clause, its sentence, the frames, and the command that sends it once more.
+    pub fn findings(&self) -> String {
+        let mut wrong: Vec<&VectorOutcome> = self
+            .vectors
+            .iter()
+            .filter(|vector| {
+                vector.judgement.result.is_violation()
+                    || vector.judgement.result == VectorResult::Unknown
+            })
+            .collect();
+        wrong.sort_by_key(|vector| {
+            (
+                vector.judgement.result == VectorResult::Unknown,
+                vector.level,
+                vector.judgement.result,
+            )
+        });
+        wrong
+            .into_iter()
+            .map(|vector| self.finding(vector))
+            .collect()
+    }
+
+    fn finding(&self, vector: &VectorOutcome) -> String {
+        let VectorOutcome {
+            rfc,
+            clause,
+            level,
+            name,
+            sentence,
+            judgement,
+            ..
+        } = vector;
+        let mut lines = vec![
+            String::new(),
+            format!(
+                "{}: {name} ({}, {})",
+                judgement.result.title(),
+                citation(*rfc, clause),
+                level.word()
+            ),
+            format!("  {sentence}"),
+        ];
+        lines.extend(
+            vector
+                .send
+                .iter()
+                .map(|frame| format!("  sent      {frame}")),
+        );
+        if judgement.frames.is_empty() {
+            lines.push("  expected  nothing".to_owned());
+        }
+        lines.extend(judgement.frames.iter().flat_map(frame_lines));
+        lines.extend(
+            vector
+                .capture
+                .iter()
+                .map(|file| format!("  frames    {file}")),
+        );
+        lines.push(format!(
+            "  again     sixbench conformance {} --vector {name}",
+            self.device
+        ));
+        lines.join("\n") + "\n"
+    }
+
+    /// Returns the outcome of one vector in full, whatever it is.
+    pub fn in_full(&self) -> String {
+        self.vectors
+            .iter()
+            .map(|vector| self.finding(vector))
+            .collect()
+    }
+}
+
+/// Returns the RFC with its section. A clause of another RFC than the file's is written out.
+fn citation(rfc: u32, clause: &str) -> String {
+    if clause.starts_with("RFC ") {
+        clause.to_owned()
+    } else {
+        format!("RFC {rfc} section {clause}")
+    }
+}
+
+fn frame_lines(frame: &FrameVerdict) -> Vec<String> {
+    let expected = frame.expected.as_deref().unwrap_or("nothing more");
+    let came = frame.came.as_deref().unwrap_or("nothing");
+    let mut lines = vec![
+        format!("  expected  {expected}"),
+        format!("  came      {came}"),
+    ];
+    lines.extend(
+        frame
+            .differences
+            .iter()
+            .map(|difference| format!("    {difference}")),
+    );
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::citation;
+
+    #[test]
+    fn a_clause_of_another_rfc_is_cited_as_it_is_written() {
+        assert_eq!(citation(7915, "4.1"), "RFC 7915 section 4.1");
+        let router = "RFC 1812 section 5.2.2";
+        assert_eq!(citation(7915, router), router);
+    }
+}

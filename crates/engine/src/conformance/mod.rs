@@ -1,0 +1,12 @@
+//! Vectors of requirements, sent to a device over two ports. Nothing here is timed or paced: a few frames are sent, and their answers are waited for.
+//!
+//! Each vector is bracketed by control frames, UDP datagrams that the device is known to forward, in the direction of the vector: without them its
+//! silence says nothing. What got no answer is sent once more, so that a single loss is not taken for the device's doing. Answers are recognised by the
+//! pattern of their payload; a frame without one counts, too, because an error of ICMP may have been cut before it.
+
+mod exchange;
+mod link;
+mod tester;
+
+pub use link::VectorPort;
+pub use tester::{VectorRecord, VectorTester};

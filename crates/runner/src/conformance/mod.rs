@@ -1,0 +1,161 @@
+//! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
+
+mod setting;
+
+use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
+use crate::error::RunError;
+use crate::profile::neighbours;
+use crate::request::{SessionRequest, Site};
+use crate::run::built::BuiltTestbed;
+use setting::TranslatorSides;
+use sixbench_conformance::frame::Side;
+use sixbench_conformance::notation::RequirementFile;
+use sixbench_conformance::{DeviceSetting, Role, Vector};
+use sixbench_engine::MeasureError;
+use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
+use sixbench_engine::frames::profile::Neighbours;
+use sixbench_io::PortOptions;
+use sixbench_io::thread::give_up_privileges;
+use sixbench_method::terms::FrameSize;
+use sixbench_testbed::Recipe;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+/// The MTU of the links that are built, in octets.
+const MTU: u16 = 1500;
+/// Octets of Ethernet's header and FCS.
+const ETHERNET_OCTETS: u16 = 18;
+
+/// The outcome of a device.
+pub struct DeviceConformance {
+    /// The version of the device, as its recipe prints it.
+    pub version: String,
+    /// The outcomes of the vectors, in their order.
+    pub records: Vec<VectorRecord>,
+}
+
+/// Returns the files of vectors that apply to a device, by the technology of its recipe.
+///
+/// # Errors
+/// None does.
+pub fn applicable<'f>(
+    recipe: &Recipe,
+    files: &'f [RequirementFile],
+) -> Result<Vec<&'f RequirementFile>, RunError> {
+    let word = serde_json::to_value(recipe.technology).ok();
+    let technology = word
+        .as_ref()
+        .and_then(|word| word.as_str())
+        .unwrap_or_default();
+    let found: Vec<&RequirementFile> = files
+        .iter()
+        .filter(|file| file.technologies.iter().any(|known| known == technology))
+        .collect();
+    if found.is_empty() {
+        return Err(RunError::NoVectors {
+            recipe: recipe.name.clone(),
+        });
+    }
+    TranslatorSides::of_recipe(recipe).map(|_| found)
+}
+
+/// Brings a device up, sends it the vectors, and undoes everything.
+///
+/// # Errors
+/// The testbed cannot be built, the device ends or passes no control frame, or a stop was requested.
+pub fn perform(
+    site: &Site<'_>,
+    recipe: &Recipe,
+    vectors: &[&Vector],
+) -> Result<DeviceConformance, RunError> {
+    let sides = TranslatorSides::of_recipe(recipe)?;
+    let setting = sides.setting(MTU)?;
+    for role in &setting.roles {
+        let addresses: Vec<IpAddr> = role
+            .ipv4
+            .map(IpAddr::V4)
+            .into_iter()
+            .chain(role.ipv6.map(IpAddr::V6))
+            .collect();
+        site.isolation.admit(addresses)?;
+    }
+    let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
+    let mut testbed = BuiltTestbed::build(site, &request, true)?;
+    let ports = vector_ports(site, &testbed, &sides, &setting)?;
+    let mut tester = VectorTester::new(ports, setting, site.stop.clone());
+    // Frames of a device are untrusted input: the thread that reads them has no privileges.
+    let records = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            give_up_privileges()?;
+            Ok::<_, RunError>(tester.run(vectors))
+        });
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    let version = testbed
+        .dut
+        .as_ref()
+        .map(|dut| dut.facts().version.clone())
+        .unwrap_or_default();
+    match records {
+        Ok(records) => testbed
+            .check_alive()
+            .map(|()| DeviceConformance { version, records })
+            .map_err(RunError::from),
+        Err(MeasureError::Interrupted) => Err(RunError::Interrupted),
+        // The device may have ended: that error names the cause.
+        Err(error) => Err(testbed
+            .check_alive()
+            .map_or_else(RunError::from, |()| crate::TrialError::from(error).into())),
+    }
+}
+
+fn vector_ports(
+    site: &Site<'_>,
+    testbed: &BuiltTestbed,
+    sides: &TranslatorSides<'_>,
+    setting: &DeviceSetting,
+) -> Result<[VectorPort; 2], RunError> {
+    let both: [_; 2] = testbed
+        .links
+        .ends()
+        .try_into()
+        .map_err(|_| RunError::NeedsInterfaces)?;
+    let options = PortOptions {
+        queues: NonZeroU32::new(1),
+        ..PortOptions::of(u32::from(MTU) + ETHERNET_HEADER_OCTETS)
+    };
+    let [left, right] = both;
+    let [left_side, right_side] = sides.sides();
+    let open = |side, (namespace, port): (_, _)| -> Result<VectorPort, RunError> {
+        let port = ports::open((namespace, &port), site.links.io, options)?;
+        Ok(VectorPort {
+            side,
+            port,
+            neighbours: neighbours_on(sides, side, setting),
+        })
+    };
+    Ok([open(left_side, left)?, open(right_side, right)?])
+}
+
+/// Returns the tester's addresses on a link, among them that of the router without a mapping, which the device may want to reach.
+fn neighbours_on(
+    sides: &TranslatorSides<'_>,
+    side: Side,
+    setting: &DeviceSetting,
+) -> Vec<Neighbours> {
+    let link = sides.link(side);
+    let router = if side == Side::Ipv4 {
+        Role::Router4
+    } else {
+        Role::Router6
+    };
+    let router = setting.address(router, side).and_then(|tester| {
+        Some(Neighbours {
+            tester,
+            dut: link.neighbour_of(tester)?,
+        })
+    });
+    neighbours(link).into_iter().chain(router).collect()
+}

@@ -1,0 +1,257 @@
+//! What vectors need to know of a device, from its recipe.
+
+use crate::error::RunError;
+use crate::profile::translator::Translator;
+use sixbench_conformance::frame::Side;
+use sixbench_conformance::{DeviceSetting, Role, RoleAddresses};
+use sixbench_testbed::Recipe;
+use sixbench_testbed::recipe::RecipeLink;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// An address of IPv4 and one of IPv6 that no device of the house has a route to, within the ranges for documentation.
+const OUTSIDE: (Ipv4Addr, Ipv6Addr) = (
+    Ipv4Addr::new(203, 0, 113, 77),
+    Ipv6Addr::new(0x3fff, 0xfff, 0, 0, 0, 0, 0, 0x77),
+);
+
+/// Host numbers that are tried for an address without a mapping.
+const HOST_NUMBERS: [u8; 4] = [77, 177, 97, 199];
+
+/// A device between IPv4 and IPv6, and which of its links is which.
+pub(super) struct TranslatorSides<'r> {
+    pub(super) recipe: &'r Recipe,
+    /// True if the left link carries IPv6.
+    pub(super) is_left_ipv6: bool,
+}
+
+impl<'r> TranslatorSides<'r> {
+    /// Returns the sides of a device that translates between IPv4 and IPv6.
+    ///
+    /// # Errors
+    /// Both links carry the same version of IP, or the device encapsulates.
+    pub(super) fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
+        let (left, right) = (recipe.foreground.left, recipe.foreground.right);
+        let is_tunnel = left.outer.or(right.outer).is_some();
+        if is_tunnel || left.source.is_ipv4() == right.source.is_ipv4() {
+            return Err(RunError::NoVectors {
+                recipe: recipe.name.clone(),
+            });
+        }
+        Ok(Self {
+            recipe,
+            is_left_ipv6: left.source.is_ipv6(),
+        })
+    }
+
+    /// Returns the sides of the left and the right link.
+    pub(super) fn sides(&self) -> [Side; 2] {
+        if self.is_left_ipv6 {
+            [Side::Ipv6, Side::Ipv4]
+        } else {
+            [Side::Ipv4, Side::Ipv6]
+        }
+    }
+
+    /// Returns the link of a side.
+    pub(super) fn link(&self, side: Side) -> &'r RecipeLink {
+        if (side == Side::Ipv6) == self.is_left_ipv6 {
+            &self.recipe.left
+        } else {
+            &self.recipe.right
+        }
+    }
+
+    /// Returns the addresses of the roles, and what the device does to the hop limit. `mtu` is that of both links, in octets.
+    ///
+    /// # Errors
+    /// The recipe's translation is wrong.
+    pub(super) fn setting(&self, mtu: u16) -> Result<DeviceSetting, RunError> {
+        let traffic = &self.recipe.foreground;
+        // The left host is the source of a forward datagram, and the right host its destination.
+        let left_host = [traffic.left.source, traffic.right.source];
+        let right_host = [traffic.left.destination, traffic.right.destination];
+        let (host6, host4) = if self.is_left_ipv6 {
+            (left_host, right_host)
+        } else {
+            (right_host, left_host)
+        };
+        let (forward, reverse) = (traffic.hops, traffic.hops_in_reverse());
+        let (hops_from_ipv6, hops_from_ipv4) = if self.is_left_ipv6 {
+            (forward, reverse)
+        } else {
+            (reverse, forward)
+        };
+        let (host4, host6) = (of_both(Role::Host4, host4), of_both(Role::Host6, host6));
+        let translator = self.translator()?;
+        let mut roles = vec![host4, host6];
+        roles.extend(self.of_device());
+        roles.extend(self.unmapped(&translator, host4, host6));
+        Ok(DeviceSetting {
+            roles,
+            hops_from_ipv4,
+            hops_from_ipv6,
+            mtu4: mtu,
+            mtu6: mtu,
+        })
+    }
+
+    fn translator(&self) -> Result<Translator, RunError> {
+        let section = self.recipe.translation.clone().unwrap_or_default();
+        Translator::new(&section).map_err(|error| RunError::Translation {
+            recipe: self.recipe.name.clone(),
+            error,
+        })
+    }
+
+    fn of_device(&self) -> Vec<RoleAddresses> {
+        let own = |side: Side| {
+            self.link(side)
+                .dut
+                .iter()
+                .map(|prefix| prefix.addr())
+                .find(|address| address.is_ipv4() == (side == Side::Ipv4))
+        };
+        [(Role::Dut4, Side::Ipv4), (Role::Dut6, Side::Ipv6)]
+            .into_iter()
+            .filter_map(|(role, side)| Some(of_both(role, [own(side)?; 2])))
+            .collect()
+    }
+
+    /// Returns the roles whose addresses have no mapping. Where everything has one, as with a prefix, the role is absent.
+    fn unmapped(
+        &self,
+        translator: &Translator,
+        host4: RoleAddresses,
+        host6: RoleAddresses,
+    ) -> Vec<RoleAddresses> {
+        let has_mapping = |address: &IpAddr| translator.translate(*address).is_some();
+        let near =
+            |address: Option<IpAddr>| neighbours_of(address?).find(|address| !has_mapping(address));
+        let on_link = |side: Side| {
+            self.link(side)
+                .tester
+                .iter()
+                .copied()
+                .find(|address| address.is_ipv4() == (side == Side::Ipv4))
+        };
+        let outside = [IpAddr::V4(OUTSIDE.0), IpAddr::V6(OUTSIDE.1)]
+            .map(|address| Some(address).filter(|address| !has_mapping(address)));
+        [
+            (Role::Router4, near(on_link(Side::Ipv4))),
+            (Role::Router6, near(on_link(Side::Ipv6))),
+            (Role::Unmapped4, near(host6.ipv4.map(IpAddr::V4))),
+            (Role::Unmapped6, near(host4.ipv6.map(IpAddr::V6))),
+            (Role::Outside4, outside[0]),
+            (Role::Outside6, outside[1]),
+        ]
+        .into_iter()
+        .filter_map(|(role, address)| Some(of_both(role, [address?; 2])))
+        .collect()
+    }
+}
+
+/// Returns the addresses of a role among two.
+fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
+    let ipv4 = addresses.iter().find_map(|address| {
+        if let IpAddr::V4(address) = address {
+            Some(*address)
+        } else {
+            None
+        }
+    });
+    let ipv6 = addresses.iter().find_map(|address| {
+        if let IpAddr::V6(address) = address {
+            Some(*address)
+        } else {
+            None
+        }
+    });
+    RoleAddresses { role, ipv4, ipv6 }
+}
+
+/// Returns addresses that differ from one only in the last octet.
+fn neighbours_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
+    HOST_NUMBERS.into_iter().map(move |number| match address {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            Ipv4Addr::new(a, b, c, number).into()
+        }
+        IpAddr::V6(address) => {
+            let mut octets = address.octets();
+            octets[15] = number;
+            Ipv6Addr::from(octets).into()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_testbed::Library;
+
+    fn setting(name: &str) -> Result<DeviceSetting, RunError> {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        TranslatorSides::of_recipe(library.get(name).expect("the recipe"))?.setting(1500)
+    }
+
+    fn address(setting: &DeviceSetting, role: Role, family: Side) -> Option<String> {
+        setting
+            .address(role, family)
+            .map(|address| address.to_string())
+    }
+
+    #[test]
+    fn the_hosts_of_a_translator_have_an_address_on_either_side_whichever_is_left() {
+        let six_left = setting("tayga-siit").expect("a setting");
+        assert_eq!(
+            address(&six_left, Role::Host4, Side::Ipv4).as_deref(),
+            Some("198.19.0.2")
+        );
+        assert_eq!(
+            address(&six_left, Role::Host4, Side::Ipv6).as_deref(),
+            Some("2001:2:0:1::2")
+        );
+        assert_eq!(
+            address(&six_left, Role::Host6, Side::Ipv4).as_deref(),
+            Some("198.18.0.2")
+        );
+        assert_eq!(
+            address(&six_left, Role::Dut6, Side::Ipv6).as_deref(),
+            Some("2001:2::1")
+        );
+        let four_left = setting("tayga-siit-46").expect("a setting");
+        for role in [Role::Host4, Role::Host6] {
+            for family in [Side::Ipv4, Side::Ipv6] {
+                assert!(
+                    four_left.address(role, family).is_some(),
+                    "{role:?} {family}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn unmapped_addresses_have_no_mapping_and_are_absent_where_all_have_one() {
+        let listed = setting("tayga-siit").expect("a setting");
+        assert_eq!(
+            address(&listed, Role::Unmapped4, Side::Ipv4).as_deref(),
+            Some("198.18.0.77")
+        );
+        assert_eq!(
+            address(&listed, Role::Unmapped6, Side::Ipv6).as_deref(),
+            Some("2001:2:0:1::4d")
+        );
+        assert_eq!(address(&listed, Role::Unmapped4, Side::Ipv6), None);
+        let prefix = setting("tayga-siit-prefix").expect("a setting");
+        assert_eq!(address(&prefix, Role::Unmapped4, Side::Ipv4), None);
+    }
+
+    #[test]
+    fn a_router_has_no_sides_of_different_versions() {
+        let error = setting("linux-ipv4").expect_err("refused").to_string();
+        assert!(
+            error.starts_with("there are no vectors for linux-ipv4"),
+            "{error}"
+        );
+    }
+}
