@@ -16,7 +16,7 @@ pub struct Drift {
     pub n: usize,
 }
 
-/// Chance seldom has its way by this.
+/// The error level: chance shows a trend in at most one of a hundred series that have none.
 const SIGNIFICANT: f64 = 0.01;
 
 /// Returns the drift of values in the order they were measured: Mann and Kendall's test at 1 %. Exact up to 50 values, ties
@@ -39,7 +39,7 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |j| (0..j).map(move |i| (i, j)))
 }
 
-/// Two-sided.
+/// Returns the two-sided p-value of the number of pairs that rise minus that of those that fall.
 fn probability(values: &[f64]) -> f64 {
     let score: i64 = pairs(values.len())
         .map(|(i, j)| sign(values[i], values[j]))
@@ -64,8 +64,8 @@ fn ties(values: &[f64]) -> Vec<usize> {
         .collect()
 }
 
-/// Every order of the same values is equally likely. One group of equal values after the other is mixed into the row: the inversions
-/// each adds are independent of the others.
+/// Returns the p-value if every order of the same values is equally likely. One group of equal values after the other is mixed into the row, because
+/// the inversions that each adds are independent of the others.
 fn exact(score: i64, ties: &[usize]) -> f64 {
     let (mut row, mut in_all) = (0, vec![1.0]);
     for &group in ties {
