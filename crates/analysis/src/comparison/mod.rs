@@ -248,6 +248,7 @@ pub fn compare<'a>(
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
     for (index, (a, b)) in measured.iter().enumerate() {
+        // The candidates, and so their rows, are in the order of the points.
         let of_point = std::iter::from_fn(|| {
             rows.next_if(|(_, candidate)| candidate.point == index)
                 .map(|(row, _)| row)

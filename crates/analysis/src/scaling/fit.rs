@@ -210,7 +210,8 @@ fn descend(free: &[usize], points: &[(f64, f64)]) -> Parameters {
     found
 }
 
-/// Half of the step, and half of that, until it leads down. `None` where none does: this is the bottom.
+/// Returns the parameters after the step, or after the largest of its halves, quarters and so on, that lead to smaller squares. `None` where none
+/// does: these are the best parameters.
 fn shortened(from: &Parameters, step: &Parameters, points: &[(f64, f64)]) -> Option<Parameters> {
     const HALVINGS: i32 = 30;
     let here = squares(from, points);
