@@ -73,6 +73,7 @@ impl NameResolver<'_> {
                 // Numbers are keys for identifiers, and wrap around because table entries have 32 bits.
                 let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
+                // A query that the kernel did not take has a number, too, so that no other takes it; it times out and is repeated.
                 done.queries += sockets.send(sequence.into(), 1, |_| address).max(1) as u64;
                 open.insert(
                     sequence,

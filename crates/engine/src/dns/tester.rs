@@ -39,7 +39,7 @@ const PROBE_PAUSE: Duration = Duration::from_millis(50);
 pub struct DnsTester {
     ends: DnsEnds,
     settings: DnsSettings,
-    /// The folder in which the records are made, however its path is called meanwhile; `None` where the user named their path.
+    /// The folder in which the records are made, whatever its path has become; `None` where the user named their path.
     records_in: Option<Folder>,
     layout: Layout,
     clock: Clock,
@@ -640,6 +640,7 @@ impl DnsTester {
                 server: address,
                 expectation,
                 questions: &questions,
+                // The self-test allows a quarter of the timeout.
                 timeout_ns: timeout_ns / 4,
             };
             // The authority has the same work as in a trial.

@@ -82,6 +82,7 @@ impl NeighbourAnswerer {
         match NdpMessage::parse(frame) {
             Ok(NdpMessage::Solicitation(asked)) => {
                 let (target, asker) = (asked.target.into(), asked.src.into());
+                // A unicast solicitation may leave the option out.
                 let asker_mac = asked.source_mac.unwrap_or(asked.src_mac);
                 self.answer(
                     NeighbourQuestion {

@@ -54,6 +54,7 @@ impl RingPlace {
         memory
             .find(self.region, self.offset, Self::octets(self.log2_size))?
             .copy_to(self.offset as usize + COOKIE_AT, &mut cookie);
+        // Both ends are on one machine, so octets are in its own order.
         match u32::from_ne_bytes(cookie) {
             COOKIE => Ok(()),
             other => Err(MemifError::broken(format!(
