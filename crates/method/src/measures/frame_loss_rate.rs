@@ -103,6 +103,7 @@ impl LossScan {
             };
         }
         if let Some(mut rates) = keys.list("rates", units::rate) {
+            // The RFC begins with the highest rate.
             rates.sort_by(|a, b| b.cmp(a));
             rates.dedup();
             return Self {
