@@ -193,6 +193,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         ..Test::of("trial", &arguments.dut)
     };
     let trial = TrialSettings {
+        // The two seconds of RFC 2544 section 23.
         residual_ns: 2_000_000_000,
         ..standard_trial(Profile::Smoke)
     };
