@@ -34,7 +34,7 @@ pub(super) struct ResolvedNames {
     pub(super) right: u64,
     /// The number of names not resolved rightly after all attempts.
     pub(super) failed: u64,
-    /// The number of queries sent.
+    /// The number of queries sent. One that the kernel did not take counts, too, so that its number is not used again: it times out and is repeated.
     pub(super) queries: u64,
     /// The time taken.
     pub(super) took_ns: u64,
@@ -73,7 +73,6 @@ impl NameResolver<'_> {
                 // Numbers are keys for identifiers, and wrap around because table entries have 32 bits.
                 let sequence = (done.queries % u64::from(u32::MAX)) as u32;
                 let deadline_ns = self.clock.now_ns() + self.timeout_ns;
-                // A query that the kernel did not take has a number, too, so that no other takes it; it times out and is repeated.
                 done.queries += sockets.send(sequence.into(), 1, |_| address).max(1) as u64;
                 open.insert(
                     sequence,

@@ -6,6 +6,7 @@ use super::error::MemifError;
 use super::memory::SharedMemory;
 use std::sync::atomic::{AtomicU16, Ordering, fence};
 
+/// The number with which a ring begins: VPP's MEMIF_COOKIE.
 const COOKIE: u32 = 0x03E3_1F20;
 /// The reader polls, and need not be woken.
 const MASK_INTERRUPT: u16 = 1;
