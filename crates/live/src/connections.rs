@@ -92,6 +92,7 @@ async fn answer(
     let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let too_long = async {
         tokio::time::sleep(limits.unknown).await;
+        // Over a connection that has shown the token, a page may be watched for as long as the run takes.
         if connection.is_known() {
             pending::<()>().await;
         }

@@ -231,6 +231,7 @@ fn take_in_the_rest(publisher: &mut Publisher, queue: &mut EventQueue) {
 
 fn router(shared: Arc<ServedRun>) -> Router {
     Router::new()
+        // For programs, which show the token in the query or in a header.
         .route("/metrics", get(metrics))
         .route("/{token}", get(|Path(token): Path<String>| async move { Redirect::temporary(&format!("/{token}/")) }))
         .route("/{token}/", get(page))
