@@ -223,6 +223,7 @@ impl Divisions {
                 Vec::new()
             },
             mean: n as f64 * mean,
+            // The variance of a sum of n numbers drawn without putting them back.
             variance: squares * (m * n) as f64 / (all * (all - 1).max(1)) as f64,
         }
     }

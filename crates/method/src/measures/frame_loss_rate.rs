@@ -294,6 +294,7 @@ impl Procedure for Scan {
                 } else {
                     holding
                 };
+                // As in searches, a load that the tester clearly could not offer is tried half as often.
                 self.invalid += if result.is_beyond_tester() { 2 } else { 1 };
                 if self.invalid >= self.tries {
                     self.values.append(&mut self.partial);
