@@ -78,7 +78,7 @@ fn exact(score: i64, ties: &[usize]) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// The distribution of the sum of two independent counts.
+/// Returns the distribution of the sum of two independent counts.
 fn sum_of(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; a.len() + b.len() - 1];
     for (i, a) in a.iter().enumerate() {
@@ -97,7 +97,7 @@ fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
     erfc((score.abs() - 1).max(0) as f64 / (2.0 * variance).sqrt())
 }
 
-/// The complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
+/// Returns the complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
 pub(super) fn erfc(x: f64) -> f64 {
     const A: [f64; 5] = [
         0.254_829_592,

@@ -230,7 +230,7 @@ fn linear(free: &[usize], points: &[(f64, f64)]) -> Option<Parameters> {
     least_squares(free, points.iter().map(|point| (row(point), 1.0)))
 }
 
-/// The step that would make the relative residuals 1 - X / median least if they were linear.
+/// Returns the step that would make the relative residuals 1 - X / median least if they were linear.
 fn newton(free: &[usize], at: &Parameters, points: &[(f64, f64)]) -> Option<Parameters> {
     let row = |(n, rate): &(f64, f64)| {
         let fitted = n / denominator(at, *n);
@@ -254,7 +254,7 @@ fn denominator(parameters: &Parameters, n: f64) -> f64 {
         .sum()
 }
 
-/// The sum of the squared relative residuals; not a number where the law has a pole among the steps.
+/// Returns the sum of the squared relative residuals; not a number where the law has a pole among the steps.
 fn squares(parameters: &Parameters, points: &[(f64, f64)]) -> f64 {
     let residual = |(n, rate): &(f64, f64)| match denominator(parameters, *n) {
         per_rate if per_rate > 0.0 => (1.0 - n / per_rate / rate).powi(2),

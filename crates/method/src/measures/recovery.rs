@@ -182,6 +182,7 @@ impl Measurement for Recovery {
             let overload = scaled(rate, recovery.overload).min(most);
             let kind = TrialKind::Drop {
                 at_ns: recovery.duration_ns,
+                // RFC 2544 section 26.5: half of the overload, not of the throughput.
                 to: FrameRate((overload.0 / 2).max(1)),
             };
             TrialSpec {
