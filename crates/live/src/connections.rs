@@ -1,5 +1,5 @@
-//! The connections of browsers: a limited number, each with limited memory, and closed when the other end neither asks nor reads. A peer that has not shown
-//! the token can only hold up others that have not: their connections have few places and little time, and the oldest makes room for a new one.
+//! The connections of browsers: a limited number, each with limited memory, and closed when the other end neither asks nor reads. A peer that has not
+//! shown the token can only hold up others that have not: their connections have few places and little time, and the oldest makes room for a new one.
 
 use axum::extract::Request;
 use axum::{Extension, Router};

@@ -234,6 +234,7 @@ fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSiz
         String::new(),
     );
     let (result, watch) = (result.clone(), Some(watch.into()));
+    // The explanation is made of records, so the trial becomes one of a run that is not stored.
     let record = TrialRecord {
         format: FORMAT,
         point,
