@@ -160,6 +160,7 @@ impl<'a> PointRepetitions<'a, '_> {
     ) -> Option<Median> {
         let known = self.outcomes.iter().filter_map(|outcome| {
             match value(outcome, quantity, direction, expectation) {
+                // Nothing is known of such a repetition: with a tester that was fit, it might have had any value.
                 None if outcome.is_unfit(&self.test.measure) => {
                     Some((f64::NEG_INFINITY, f64::INFINITY))
                 }

@@ -33,6 +33,7 @@ pub(crate) enum Exit {
     /// Something that had to be judged has no result.
     Missing = 7,
     /// The run was interrupted; its results are kept.
+    // 128 and the number of SIGINT, as shells report it.
     Interrupted = 130,
 }
 
@@ -51,6 +52,7 @@ impl Exit {
 
     /// Returns the exit code with its meaning from [`TABLE`], for when there is no more specific reason.
     pub(crate) fn in_words(self) -> String {
+        // Taken from the table, so that the help and the end of a command cannot say different things.
         let code = (self as u8).to_string();
         let of_this = |entry: &&str| {
             entry.trim_start_matches("Exit codes: ").split(' ').next() == Some(code.as_str())

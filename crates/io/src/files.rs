@@ -300,7 +300,7 @@ impl Folder {
     }
 
     fn names_of(&self, kind: FileType) -> io::Result<Vec<OsString>> {
-        // What has gone meanwhile is of no kind.
+        // A file that was removed after it was listed has no type.
         let kind_of = |name: &OsString| {
             Some(
                 statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)

@@ -26,6 +26,7 @@ pub fn address_space_left() -> Option<u64> {
         .lines()
         .find_map(|line| line.strip_prefix("VmSize:"))?;
     let used: u64 = words.split_whitespace().next()?.parse().ok()?;
+    // The kernel counts in kB of 1024 octets here.
     Some(most.saturating_sub(used << 10))
 }
 

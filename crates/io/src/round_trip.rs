@@ -72,6 +72,7 @@ fn serve(ball: &CacheLine, number: u64, deadline: Instant) -> bool {
     let mut looks = 0u64;
     while ball.0.load(Ordering::Acquire) != number + 1 {
         looks += 1;
+        // The clock is read rarely, as the time to read it would lengthen the trip.
         if looks.is_multiple_of(1024) && Instant::now() > deadline {
             return false;
         }

@@ -44,6 +44,7 @@ pub(crate) fn check(
 fn is_address(host: &str) -> bool {
     let without_port = match host.rsplit_once(':') {
         Some((before, port))
+            // What follows the last colon of an IPv6 address without brackets, such as ::1, is no port.
             if port.bytes().all(|octet| octet.is_ascii_digit()) && !before.ends_with(':') =>
         {
             before

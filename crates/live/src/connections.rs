@@ -1,5 +1,5 @@
-//! The connections of browsers: a limited number, each with limited memory, and closed when the other end neither asks nor reads. Whoever has not shown the
-//! token can only hold up others who have not: their connections have few places and little time, and the oldest makes room for a new one.
+//! The connections of browsers: a limited number, each with limited memory, and closed when the other end neither asks nor reads. A peer that has not
+//! shown the token can only hold up others that have not: their connections have few places and little time, and the oldest makes room for a new one.
 
 use axum::extract::Request;
 use axum::{Extension, Router};
@@ -92,6 +92,7 @@ async fn answer(
     let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let too_long = async {
         tokio::time::sleep(limits.unknown).await;
+        // Over a connection that has shown the token, a page may be watched for as long as the run takes.
         if connection.is_known() {
             pending::<()>().await;
         }

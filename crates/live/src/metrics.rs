@@ -9,7 +9,6 @@ use sixbench_method::text::visible_lines;
 use sixbench_stats::{Censored, Summary};
 use std::fmt::Write as _;
 
-/// The media type of the text.
 pub(crate) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The results of one point so far.
@@ -69,6 +68,7 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
         ("lost", trials.lost),
         ("invalid", trials.invalid),
     ] {
+        // The sample of a counter must have this suffix, which its family has not.
         text.sample(
             "sixbench_trials_total",
             &[("verdict", verdict)],
@@ -149,6 +149,7 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
             result.repetitions as f64,
         );
     }
+    // OpenMetrics requires this last line, so that a text that was cut off is recognised.
     text.0 + "# EOF\n"
 }
 

@@ -24,6 +24,7 @@ pub(crate) struct LiveHtml {
 impl LiveHtml {
     /// Returns the page. The nonce of its script is a part of the token.
     pub(crate) fn new(token: &str) -> Self {
+        // As hard to guess as the token, and the same for all requests, so that the page is made once.
         let nonce = token.chars().rev().take(16).collect::<String>();
         let html = TEMPLATE
             .replace("/*STYLE*/", STYLE)

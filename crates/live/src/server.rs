@@ -85,6 +85,7 @@ impl LivePage {
             _ => LiveError::NotBound { address, error },
         };
         let listener = TcpListener::bind(address).map_err(not_bound)?;
+        // The runtime takes over only sockets that never block.
         listener.set_nonblocking(true).map_err(not_bound)?;
         let url = url(listener.local_addr().map_err(not_bound)?, &run.token);
         let (feed, events) = queue();
@@ -138,7 +139,7 @@ fn as_owner_of(directory: &Folder) {
     let owner = directory
         .metadata()
         .map(|found| (found.st_uid, found.st_gid));
-    // Without root it is one of that user, or of nobody with more rights.
+    // Without root the user cannot be changed, and has no rights that the thread should not have; only its privileges are given up.
     let _ = owner
         .and_then(|(user, group)| become_user(user, group))
         .or_else(|_| give_up_privileges());
@@ -230,6 +231,7 @@ fn take_in_the_rest(publisher: &mut Publisher, queue: &mut EventQueue) {
 
 fn router(shared: Arc<ServedRun>) -> Router {
     Router::new()
+        // For programs, which show the token in the query or in a header.
         .route("/metrics", get(metrics))
         .route("/{token}", get(|Path(token): Path<String>| async move { Redirect::temporary(&format!("/{token}/")) }))
         .route("/{token}/", get(page))
@@ -308,6 +310,7 @@ async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
             .into_response();
     };
     let mut snapshots = shared.snapshots.clone();
+    // A new browser gets the present state at once, and not only after the next event.
     snapshots.mark_changed();
     let browser = Browser {
         snapshots,

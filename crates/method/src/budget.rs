@@ -52,6 +52,7 @@ pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
         .iter()
         .map(|test| {
             if shared(test) {
+                // The search was already paid for by the test that it is shared with.
                 [of_test(test)[1]; 2]
             } else {
                 of_test(test)
@@ -163,6 +164,7 @@ fn rehearsed_procedure(plan: &Plan, test: &Test) -> (Cost, Cost) {
         return (Cost::default(), Cost::default());
     };
     let search = test.search_settings(plan);
+    // Nothing is known of the device before the run, so it is taken to be in the middle of the range.
     let capacity = FrameRate(search.minimum.0.midpoint(search.maximum.0));
     let mut dut =
         SimulatedDut::new(Behaviour::Noisy { deviation: 0.02 }, capacity, 1).with_overhead(0);

@@ -99,10 +99,12 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     let mistakes = Mistakes::default();
     let file = Section::new(
         table.get_ref(),
+        // A mistake of the whole file is shown at its first octet, if it has one.
         0..source.len().min(1),
         "the plan",
         &mistakes,
     );
+    // Reading a plan file consumes the section, which then reports keys that nothing has read.
     let again = file.again();
     let loaded = match resolved::is_resolved(table.get_ref()) {
         true => read_resolved(&file, source, duts),
@@ -234,6 +236,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     } else {
         Profile::Custom
     };
+    // Any number would do; with a fixed one, two runs of a plan send the same frames.
     let seed = seed.unwrap_or(42);
     let (name, tests) = (name?, tests?);
     let plan = Plan {
@@ -300,6 +303,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
     let goals = section
         .list("loss-goals", units::loss)
         .unwrap_or(standard.goals);
+    // A plan with several goals means the search that takes several, without saying so.
     let several = if goals.len() > 1 {
         SearchMethod::Mlrsearch
     } else {
@@ -384,6 +388,7 @@ fn check_sent(file: &Section<'_>, plan: &Plan) {
                 empty.to_string(),
                 format!("it is a trial of the test {}", test.name),
             );
+            // The key is that of all tests, so one report of it is enough.
             return;
         }
         mark_test(file, &test.name, &empty.to_string());
@@ -468,6 +473,7 @@ fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
     });
     let fields = section.text("rss-hash", hash_fields);
     let fields = fields.iter().flat_map(|fields| {
+        // Drivers have a hash for each IP version, and a translator has both versions.
         ["udp4", "udp6"].map(|flow| NicSetting::new(NicKind::HashFields, flow, fields))
     });
     let settings: Vec<NicSetting> = offloads

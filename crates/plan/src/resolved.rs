@@ -37,6 +37,7 @@ pub fn write(plan: &Plan, source: &str, recipes: &str) -> Result<String, toml::s
         .into_iter()
         .filter(|(key, _)| key == TESTBED)
         .collect();
+    // The keys of the file come first: behind a table, they would be read as keys of it.
     Ok(format!(
         "{INTRODUCTION}{}{}\n{}",
         toml::to_string(&own)?,

@@ -63,6 +63,7 @@ pub(super) fn last_16_bits(address: IpAddr) -> u16 {
 /// Returns the conventional prefix length, or a longer one if the other side would otherwise be in the same network. `None` if no length separates the
 /// two.
 pub(super) fn prefix_length(own: IpAddr, other: Option<&IpAddr>) -> Option<u8> {
+    // A longer prefix has no room for the two addresses after the first, one of which `conventional` gives to the device.
     let (usual, longest) = if own.is_ipv4() { (24, 30) } else { (64, 126) };
     let (own, all) = bits(own);
     let other = other

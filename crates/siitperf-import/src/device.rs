@@ -228,6 +228,7 @@ fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
 fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
     let part = &side.part;
     if side.networks.value > 1 {
+        // The networks have the numbers from 0 on: so many bits does the highest number have.
         let bits = (side.networks.value - 1)
             .checked_ilog2()
             .map_or(0, |bits| bits as u8 + 1);
@@ -257,6 +258,7 @@ fn mappings(
 ) -> Vec<(String, String)> {
     let (ipv4, ipv6) = both_versions(end);
     if has_one_mapping(config, side, ends) {
+        // Both prefixes end where the 16 bits that vary begin.
         return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
     }
     let in_network = |address, network| {

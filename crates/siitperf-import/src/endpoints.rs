@@ -57,6 +57,7 @@ impl Endpoints {
             end(&config.right, right, aliases[1]),
         );
         let ends = Self {
+            // Only now, so that the mistakes of both sides are reported at once.
             left: left?,
             right: right?,
         };

@@ -48,6 +48,7 @@ pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, V
     let entries = syntax::read(source, &siitperf::KEYS, &mut findings);
     let config = Config::read(&mut Reader::new(
         &entries,
+        // A missing key is shown at the end of the text, not on the empty lines behind it.
         source.trim_end().len(),
         &mut findings,
     ));

@@ -106,6 +106,7 @@ pub fn phase_1(text: &str) -> Result<Phase1, String> {
     let limits = [
         ("N", frames, u32::MAX),
         ("M", state_table, u32::MAX),
+        // The frames of 64 octets that 10 Gbit/s carry.
         ("R", rate, 14_880_952),
         ("T", timeout_ms, 2000),
         ("D", delay_ms, 100_000_000),

@@ -73,6 +73,7 @@ fn least(phase_1: Phase1) -> u32 {
 /// Returns siitperf's order of phase 1; by default siitperf draws at random for each frame.
 fn enumeration(config: &Config) -> &'static str {
     match config.enumerate_ports.value.max(config.enumerate_ips.value) {
+        // 3 is pseudorandom.
         0 => order(3),
         value => order(value),
     }

@@ -243,6 +243,7 @@ impl SenderSettings {
     fn read(reader: &mut Reader<'_, '_>, name: &str, short: &str, cores: [&str; 2]) -> Self {
         Self {
             active: reader.number(name.to_owned(), 0..=1, 1),
+            // The ranges of RFC 4814 section 4.5.
             source: PortSettings::read(reader, short, "sport", (1024, 65535)),
             destination: PortSettings::read(reader, short, "dport", (1, 49151)),
             cores: cores

@@ -5,7 +5,9 @@ use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};
 
+/// The most connections that a plan may have (`NumberBound::COUNT`).
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
+/// The longest time that a plan may state (`NumberBound::STATED_TIME_NS`).
 const DAY_MS: u32 = 86_400_000;
 
 pub(super) fn check(config: &Config, options: &Options, findings: &mut ImportFindings) {

@@ -8,7 +8,7 @@ use super::{
 /// The least true value of a bound where values are compared by their ratios, which only positive ones have.
 const LEAST_POSITIVE: f64 = f64::MIN_POSITIVE;
 
-/// The logarithm of the largest ratio of two measured values. Only [`LEAST_POSITIVE`] makes a larger one.
+/// The logarithm of the largest ratio of two measured values. Only [`LEAST_POSITIVE`], which is e^-708, makes a larger one.
 const FARTHEST: f64 = 350.0;
 
 /// A sample in which the true value may be higher, or lower, than some of those recorded, in any order.

@@ -16,7 +16,7 @@ pub struct Drift {
     pub n: usize,
 }
 
-/// Chance seldom has its way by this.
+/// The error level: chance shows a trend in at most one of a hundred series that have none.
 const SIGNIFICANT: f64 = 0.01;
 
 /// Returns the drift of values in the order they were measured: Mann and Kendall's test at 1 %. Exact up to 50 values, ties
@@ -39,7 +39,7 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |j| (0..j).map(move |i| (i, j)))
 }
 
-/// Two-sided.
+/// Returns the two-sided p-value of the number of pairs that rise minus that of those that fall.
 fn probability(values: &[f64]) -> f64 {
     let score: i64 = pairs(values.len())
         .map(|(i, j)| sign(values[i], values[j]))
@@ -64,8 +64,8 @@ fn ties(values: &[f64]) -> Vec<usize> {
         .collect()
 }
 
-/// Every order of the same values is equally likely. One group of equal values after the other is mixed into the row: the inversions
-/// each adds are independent of the others.
+/// Returns the p-value if every order of the same values is equally likely. One group of equal values after the other is mixed into the row, because
+/// the inversions that each adds are independent of the others.
 fn exact(score: i64, ties: &[usize]) -> f64 {
     let (mut row, mut in_all) = (0, vec![1.0]);
     for &group in ties {
@@ -78,7 +78,7 @@ fn exact(score: i64, ties: &[usize]) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// The distribution of the sum of two independent counts.
+/// Returns the distribution of the sum of two independent counts.
 fn sum_of(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; a.len() + b.len() - 1];
     for (i, a) in a.iter().enumerate() {
@@ -97,7 +97,7 @@ fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
     erfc((score.abs() - 1).max(0) as f64 / (2.0 * variance).sqrt())
 }
 
-/// The complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
+/// Returns the complementary error function for x >= 0, by Abramowitz and Stegun's formula 7.1.26: right to 1.5e-7.
 pub(super) fn erfc(x: f64) -> f64 {
     const A: [f64; 5] = [
         0.254_829_592,

@@ -20,6 +20,7 @@ fn gaussian_binomial(m: usize, n: usize) -> Vec<i128> {
     let mut counts = vec![0; m * n + 1];
     counts[0] = 1;
     for i in 1..=m {
+        // Multiplied from the top, as each coefficient needs the old one below it; divided from the bottom, as each needs the new one.
         for at in (n + i..counts.len()).rev() {
             counts[at] -= counts[at - n - i];
         }

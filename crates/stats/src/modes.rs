@@ -55,7 +55,7 @@ fn clear_gap(n: usize) -> f64 {
     1.3 + 13.0 / (n as f64 - 4.0)
 }
 
-/// The length of the lower part of the split with the least squares.
+/// Returns the length of the lower part of the split with the least squares.
 fn best_split(sorted: &[f64]) -> Option<usize> {
     const LEAST: usize = 6;
     if sorted.len() < LEAST {

@@ -21,11 +21,13 @@ impl SplitMix64 {
 
     /// Returns a number uniform over 0..1.
     pub fn uniform(&mut self) -> f64 {
+        // An f64 holds 53 bits exactly, so every value is equally likely, and none is rounded up to 1.
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Returns a Gaussian number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn gaussian(&mut self) -> f64 {
+        // A uniform number may be 0, whose logarithm is infinite, but never 1.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }

@@ -199,6 +199,7 @@ impl Divisions {
         let mut sorted = scores.to_vec();
         sorted.sort_unstable();
         let (all, m) = (sorted.len(), sorted.len() - n);
+        // The table of sums is as long as the largest one in units, and ties often leave a large common divisor.
         let unit = sorted
             .iter()
             .map(|score| score - sorted[0])
@@ -222,6 +223,7 @@ impl Divisions {
                 Vec::new()
             },
             mean: n as f64 * mean,
+            // The variance of a sum of n numbers drawn without putting them back.
             variance: squares * (m * n) as f64 / (all * (all - 1).max(1)) as f64,
         }
     }
@@ -284,6 +286,7 @@ impl Divisions {
 
     /// Returns the smallest possible p-value.
     fn least(&self, inflation: f64) -> f64 {
+        // The two ends differ, because only the worst values are tied.
         self.two_sided(self.ends.1, true, inflation)
             .min(self.two_sided(self.ends.0, false, inflation))
     }
@@ -423,6 +426,7 @@ impl<'s> Inversion<'s> {
             // Beyond all ratios, all of B lies above A, or below it.
             (None, _) => return self.divisions.p_values(self.end(true), self.terms),
             (_, None) => return self.divisions.p_values(self.end(false), self.terms),
+            // Where a bound stands for an unknown value (`Censored`), a ratio may be 0 or infinite, and there is no geometric mean.
             (Some(0.0), Some(after)) => after / 2.0,
             (Some(before), Some(after)) if after.is_infinite() => before * 2.0,
             (Some(before), Some(after)) => (before * after).sqrt(),

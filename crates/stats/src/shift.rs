@@ -96,7 +96,7 @@ pub fn shift_rank(m: usize, n: usize) -> Option<usize> {
     rank(m, n, 1.0)
 }
 
-/// The largest rank k, from 1, with `2 * P(U <= k - 1) <= 5 %`: so many ratios from either end the interval begins.
+/// Returns the largest rank k, from 1, with `2 * P(U <= k - 1) <= 5 %`: so many ratios from either end the interval begins.
 fn rank(m: usize, n: usize, inflation: f64) -> Option<usize> {
     let rank = match (m.max(n) <= LARGEST, inflation > 1.0) {
         (true, false) => exact_rank(m, n),

@@ -70,12 +70,12 @@ pub fn median_interval_95(sample: &[f64]) -> Option<(f64, f64)> {
     Some((sorted[rank - 1], sorted[sorted.len() - rank]))
 }
 
-/// The arithmetic mean; not a number when the sample is empty.
+/// Returns the arithmetic mean; not a number when the sample is empty.
 pub(super) fn mean(sample: &[f64]) -> f64 {
     sample.iter().sum::<f64>() / sample.len() as f64
 }
 
-/// The sample standard deviation about `mean`, in two passes so that large values do not cancel.
+/// Returns the sample standard deviation about `mean`, in two passes so that large values do not cancel.
 pub(super) fn deviation(sample: &[f64], mean: f64) -> f64 {
     let squares: f64 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
     (squares / sample.len().saturating_sub(1).max(1) as f64).sqrt()
@@ -93,7 +93,7 @@ pub(super) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     Some(lower.midpoint(upper))
 }
 
-/// The largest rank k, from 1, with `2 * P(B <= k - 1) <= miss` for B binomial (n, 1/2).
+/// Returns the largest rank k, from 1, with `2 * P(B <= k - 1) <= miss` for B binomial (n, 1/2).
 fn interval_rank(n: usize, miss: f64) -> Option<usize> {
     // Logarithms, because 2^-n leaves the range of f64 at n = 1075.
     let mut ln_term = -(n as f64) * std::f64::consts::LN_2;

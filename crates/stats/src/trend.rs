@@ -67,6 +67,7 @@ fn line(values: &[f64]) -> (f64, f64) {
     } else {
         0.0
     };
+    // The factor by which the variance of a sum of many values exceeds that of independent ones, if each value keeps this share of the one before.
     let inflation = (1.0 + correlation) / (1.0 - correlation);
     (slope, (rest / (n - 2.0) / squares * inflation).sqrt())
 }

@@ -109,6 +109,7 @@ impl fmt::Display for Tag {
 /// Returns octets without a short period, so that a frame that was cut, shifted or spliced on its way can be recognised.
 const fn pattern() -> [u8; PATTERN_LEN] {
     let mut pattern = [0; PATTERN_LEN];
+    // Any start would do, as the generator has its full period of 2^32 from each; both ends must have the same one.
     let mut state = 0x6b63_6800_u32;
     let mut at = 0;
     while at < PATTERN_LEN {

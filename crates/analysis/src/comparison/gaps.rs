@@ -148,6 +148,7 @@ impl<'a> Measured<'a> {
     pub(super) fn interruptions(&self) -> impl Iterator<Item = Missing> {
         self.runs.iter().zip(1..).filter_map(|(run, number)| {
             let made: Vec<Outcome> = run.iter().map(|outcome| (*outcome).clone()).collect();
+            // A test that repeats until its interval is narrow states no number, but if it is not done it wants at least one more.
             let planned = self.test.repetitions.least().max(made.len() as u32 + 1);
             let side = if self.runs.len() == 1 {
                 self.which.to_string()

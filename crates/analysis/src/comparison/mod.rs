@@ -248,6 +248,7 @@ pub fn compare<'a>(
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
     for (index, (a, b)) in measured.iter().enumerate() {
+        // The candidates, and so their rows, are in the order of the points.
         let of_point = std::iter::from_fn(|| {
             rows.next_if(|(_, candidate)| candidate.point == index)
                 .map(|(row, _)| row)
@@ -274,6 +275,7 @@ pub fn compare<'a>(
 }
 
 fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
+    // Of single tests there is no doubt which belong together, whatever they are called in the two plans.
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
     let (mut couples, mut missing) = (Vec::new(), Vec::new());
     for &test in &a.tests {
@@ -451,11 +453,13 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
         .collect()
 }
 
-/// The p-values of one of the tests of each row, adjusted for their number; `None` for rows that are not tests.
+/// Returns the p-values of one of the tests of each row, adjusted for their number; `None` for rows that are not tests.
 fn adjusted<'s>(
     candidates: &[Candidate<'s>],
     test: for<'c> fn(&'c Candidate<'s>) -> &'c CensoredTest,
 ) -> Vec<Option<f64>> {
+    // A row whose samples are too small to show anything cannot show something by chance either, so it does not count as a test: it would only make
+    // the others' p-values larger.
     let can_show = |candidate: &&Candidate<'_>| is_significant(candidate.plain.least());
     let p_values: Vec<f64> = candidates
         .iter()
@@ -469,7 +473,7 @@ fn adjusted<'s>(
         .collect()
 }
 
-/// The fewest repetitions of A and of B that can show a difference in one of so many rows.
+/// Returns the fewest repetitions of A and of B that can show a difference in one of so many rows.
 fn needed(rows: usize) -> usize {
     (1..1000)
         .find(|&n| least_p(n, n) * rows.max(1) as f64 <= LEVEL)

@@ -86,6 +86,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             };
             add(
                 outcome.repetition,
+                // The bits of ratios that are not negative sort like the ratios, and values come behind all of them.
                 (bracket.goal.0.to_bits(), None),
                 Subject::rate(&test.measure, bracket.goal),
                 rate,

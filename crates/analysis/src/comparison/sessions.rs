@@ -72,6 +72,7 @@ impl Comparison<'_> {
 fn weighed(row: &ComparisonRow, reference: Option<&Reference>) -> ComparisonFinding {
     let reference = reference.filter(|reference| reference.shift.is_some());
     match (row.finding, reference) {
+        // A change of the machine may hide a difference as well as make one.
         (ComparisonFinding::NoDifferenceShown, Some(reference)) if reference.is_changed => {
             ComparisonFinding::MachineChanged
         }

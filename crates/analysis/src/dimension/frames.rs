@@ -57,6 +57,7 @@ impl RatesBySize {
             .shares()
             .flat_map(|(size, _)| self.used(size))
             .collect();
+        // The time of a size beyond those measured is the longest that it can take, so the rate of the mix is the lowest.
         let is_slower =
             |(size, _)| matches!(self.source(size), TimeSource::Below | TimeSource::Beyond);
         Estimate {

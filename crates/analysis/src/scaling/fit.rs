@@ -210,7 +210,8 @@ fn descend(free: &[usize], points: &[(f64, f64)]) -> Parameters {
     found
 }
 
-/// Half of the step, and half of that, until it leads down. `None` where none does: this is the bottom.
+/// Returns the parameters after the step, or after the largest of its halves, quarters and so on, that lead to smaller squares. `None` where none
+/// does: these are the best parameters.
 fn shortened(from: &Parameters, step: &Parameters, points: &[(f64, f64)]) -> Option<Parameters> {
     const HALVINGS: i32 = 30;
     let here = squares(from, points);
@@ -229,7 +230,7 @@ fn linear(free: &[usize], points: &[(f64, f64)]) -> Option<Parameters> {
     least_squares(free, points.iter().map(|point| (row(point), 1.0)))
 }
 
-/// The step that would make the relative residuals 1 - X / median least if they were linear.
+/// Returns the step that would make the relative residuals 1 - X / median least if they were linear.
 fn newton(free: &[usize], at: &Parameters, points: &[(f64, f64)]) -> Option<Parameters> {
     let row = |(n, rate): &(f64, f64)| {
         let fitted = n / denominator(at, *n);
@@ -253,7 +254,7 @@ fn denominator(parameters: &Parameters, n: f64) -> f64 {
         .sum()
 }
 
-/// The sum of the squared relative residuals; not a number where the law has a pole among the steps.
+/// Returns the sum of the squared relative residuals; not a number where the law has a pole among the steps.
 fn squares(parameters: &Parameters, points: &[(f64, f64)]) -> f64 {
     let residual = |(n, rate): &(f64, f64)| match denominator(parameters, *n) {
         per_rate if per_rate > 0.0 => (1.0 - n / per_rate / rate).powi(2),

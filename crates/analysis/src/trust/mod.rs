@@ -45,7 +45,7 @@ impl TrustLevel {
         }
     }
 
-    /// The level of a share, which is fair above the first bound and low above the second.
+    /// Returns the level of a share, which is fair above the first bound and low above the second.
     fn of(share: f64, [fair, low]: [f64; 2]) -> Self {
         match share {
             share if share > low => Self::Low,
@@ -232,7 +232,7 @@ impl Evidence<'_> {
             .unwrap_or(LossRatio::ZERO)
     }
 
-    /// The points that have outcomes, each with the headline values of its repetitions.
+    /// Returns the points that have outcomes, each with the headline values of its repetitions.
     fn samples(&self) -> impl Iterator<Item = (Point, Vec<f64>)> {
         // Of a rate that is repeated, passing or not is the result, and no spread.
         let measured = self
@@ -250,7 +250,7 @@ impl Evidence<'_> {
         })
     }
 
-    /// The repetitions but for those of a rate that others have found: these have searched for nothing.
+    /// Returns the repetitions but for those of a rate that others have found: these have searched for nothing.
     fn searches(&self) -> impl Iterator<Item = &Outcome> {
         let repeating: BTreeSet<&str> = self
             .plan
@@ -264,7 +264,7 @@ impl Evidence<'_> {
         })
     }
 
-    /// The searches for the first goal, each with its point.
+    /// Returns the searches for the first goal, each with its point.
     fn limits(&self) -> Vec<(&Point, Limit)> {
         self.searches()
             .filter_map(|outcome| Some((&outcome.point, outcome.brackets.first()?.limit)))

@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 /// Measures real devices without any files from the user.
 pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
+    // Quickstart has neither `--force` nor `--trust-recipes`: its plan and recipes come with sixbench.
     if let Some(directory) = arguments.resume {
         return resume(&directory, &library, &arguments.output, (false, false));
     }
@@ -149,6 +150,7 @@ pub(crate) fn measure(
         .unwrap_or_else(|| new_directory(&loaded.plan.name));
     // A run must not wait for hours only to find out that the directory exists.
     check_new(&directory)?;
+    // Held until this function returns; a plain `_` would release them at once.
     let _locks = locked(
         &loaded.links,
         &loaded.plan.name,
@@ -347,6 +349,7 @@ fn go<'a>(
         exit,
         reason,
     };
+    // An output that cannot be written decides the exit code only where nothing more serious has happened.
     match (told, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {

@@ -193,6 +193,7 @@ fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
         ..Test::of("trial", &arguments.dut)
     };
     let trial = TrialSettings {
+        // The two seconds of RFC 2544 section 23.
         residual_ns: 2_000_000_000,
         ..standard_trial(Profile::Smoke)
     };
@@ -233,6 +234,7 @@ fn describe_disturbance(result: &TrialResult, watch: Watch, frame_size: FrameSiz
         String::new(),
     );
     let (result, watch) = (result.clone(), Some(watch.into()));
+    // The explanation is made of records, so the trial becomes one of a run that is not stored.
     let record = TrialRecord {
         format: FORMAT,
         point,

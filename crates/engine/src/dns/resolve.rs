@@ -34,7 +34,7 @@ pub(super) struct ResolvedNames {
     pub(super) right: u64,
     /// The number of names not resolved rightly after all attempts.
     pub(super) failed: u64,
-    /// The number of queries sent.
+    /// The number of queries sent. One that the kernel did not take counts, too, so that its number is not used again: it times out and is repeated.
     pub(super) queries: u64,
     /// The time taken.
     pub(super) took_ns: u64,

@@ -32,7 +32,6 @@ pub(super) struct QueryTrialData<'a> {
     pub(super) certified: Option<u64>,
 }
 
-/// Returns the result of a trial.
 pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     let QueryTrialData {
         spec,

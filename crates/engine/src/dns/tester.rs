@@ -39,7 +39,7 @@ const PROBE_PAUSE: Duration = Duration::from_millis(50);
 pub struct DnsTester {
     ends: DnsEnds,
     settings: DnsSettings,
-    /// The folder in which the records are made, however its path is called meanwhile; `None` where the user named their path.
+    /// The folder in which the records are made, whatever its path has become; `None` where the user named their path.
     records_in: Option<Folder>,
     layout: Layout,
     clock: Clock,
@@ -303,6 +303,7 @@ impl DnsTester {
         duration_ns: u64,
     ) -> Result<(NameRange, Option<ResolvedNames>), DnsError> {
         if self.settings.cached == 0 {
+            // A range has at least one name, but none of this one is asked for.
             return Ok((NameRange { first: 0, count: 1 }, None));
         }
         let (_, count) = self.needs(queries);
@@ -640,6 +641,7 @@ impl DnsTester {
                 server: address,
                 expectation,
                 questions: &questions,
+                // "Within a 0.25*t timeout" (RFC 8219 section 9.2.1).
                 timeout_ns: timeout_ns / 4,
             };
             // The authority has the same work as in a trial.

@@ -49,6 +49,7 @@ impl Counter {
     #[inline(always)]
     pub(crate) fn place(self, index: u64, random: u32) -> u32 {
         match self.order {
+            // A multiplication is faster than a remainder, and no value is more than count / 2^32 too likely.
             ValueOrder::Pseudorandom => ((u64::from(random) * u64::from(self.count)) >> 32) as u32,
             ValueOrder::Fixed => 0,
             ValueOrder::Increasing => (index % u64::from(self.count)) as u32,
@@ -116,6 +117,7 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn address_places(&self, index: u64) -> Option<(u32, u32)> {
         let (source, destination) = self.addresses?;
+        // Ports, addresses and subscribers are drawn from the same bits; a constant of its own makes each independent of the others.
         let random = mix(self.random(index) ^ STEP);
         let (high, low) = ((random >> 32) as u32, random as u32);
         Some((source.place(index, high), destination.place(index, low)))

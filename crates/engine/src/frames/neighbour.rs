@@ -83,6 +83,7 @@ impl NeighbourAnswerer {
         match NdpMessage::parse(frame) {
             Ok(NdpMessage::Solicitation(asked)) => {
                 let (target, asker) = (asked.target.into(), asked.src.into());
+                // A unicast solicitation may leave the option out.
                 let asker_mac = asked.source_mac.unwrap_or(asked.src_mac);
                 self.answer(
                     NeighbourQuestion {
@@ -139,7 +140,7 @@ impl NeighbourAnswerer {
         is_host && asker_mac.is_station() && self.addresses.iter().all(|own| own.address != asker)
     }
 
-    /// The next answer to send.
+    /// Returns the next answer to send.
     #[inline]
     pub(crate) fn next_answer(&mut self) -> Option<Vec<u8>> {
         self.answers.pop()
@@ -357,14 +358,14 @@ fn why_unacceptable(frame: &[u8], wanted: IpAddr) -> Option<String> {
     }
 }
 
-/// The hardware address of a station that `frame` names for `wanted`.
+/// Returns the hardware address of a station that `frame` names for `wanted`.
 pub(crate) fn answer_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     let mut claims = Claims::default();
     claims.note(frame, wanted);
     claims.believed
 }
 
-/// The hardware address that `frame` names for `wanted`, be it that of a station or not.
+/// Returns the hardware address that `frame` names for `wanted`, be it that of a station or not.
 fn claim_in(frame: &[u8], wanted: IpAddr) -> Option<MacAddress> {
     if let Ok(arp) = Arp::parse(frame) {
         return (IpAddr::V4(arp.sender) == wanted).then_some(arp.sender_mac);

@@ -228,6 +228,7 @@ impl FrameTester {
 
     /// Sends and receives the frames of a trial, or of a phase of it.
     pub(crate) fn exchange(&mut self, phase: &TrialPhase<'_>) -> Result<TrialResult, MeasureError> {
+        // The tag has six bits for it.
         self.trial = (self.trial + 1) % 64;
         let stall_ns = self.settings.stall_ns;
         let FinishedRun {

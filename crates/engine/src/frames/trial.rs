@@ -498,6 +498,7 @@ fn poll_sender(
     sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
         let progress = run.of(direction);
+        // First the number, then the end: a receiver that saw them in the other order would wait for frames that never left.
         progress
             .expected
             .fetch_sub(sender.left_out(), Ordering::Release);
@@ -553,6 +554,7 @@ fn poll_responder(
     }
     *waiting = Waiting::Over;
     let replies = run.of(Direction::Reverse);
+    // First the number, then the end: a receiver that saw them in the other order would expect no replies, and be done.
     replies
         .expected
         .fetch_add(responder.sent(), Ordering::Release);
@@ -575,6 +577,7 @@ impl DirectionProgress {
 
     /// Notes that a queue will send nothing more; its last frame left at `last_ns`.
     fn note_sender_done(&self, last_ns: u64) {
+        // A queue that sent nothing has no time, but 0 would mean that it is still sending.
         self.last_sent_ns
             .fetch_max(last_ns.max(1), Ordering::AcqRel);
         if self.sending.fetch_sub(1, Ordering::AcqRel) == 1 {

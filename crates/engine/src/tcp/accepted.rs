@@ -1,4 +1,4 @@
-//! The connections that the server has accepted. Not all need be the trial's own: the device, or somebody behind it, can open as many as it likes. So
+//! The connections that the server has accepted. Not all need be the trial's own: the device, or a host behind it, can open as many as it likes. So
 //! there is a bound on how many are open, and where it is reached, one that has not shown a request of the trial gives way.
 
 use super::http::{HttpRequest, RequestReader};

@@ -18,7 +18,6 @@ use std::io;
 /// The most connections opened before the sockets are polled again.
 const BURST: usize = 8;
 
-/// The client.
 pub(super) struct TcpClient {
     pacer: Pacer,
     /// The order in which connections are checked and closed.

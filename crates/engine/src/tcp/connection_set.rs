@@ -223,11 +223,13 @@ impl ConnectionSet {
     pub(super) fn expire(&mut self, now_ns: u64) {
         while let Some((deadline_ns, slot)) = self
             .deadlines
+            // All deadlines are equally far ahead, so they are in order.
             .pop_front_if(|(deadline_ns, _)| *deadline_ns <= now_ns)
         {
             if self
                 .connections
                 .get(slot)
+                // A deadline that was moved since has another entry further back.
                 .is_some_and(|connection| connection.deadline_ns == deadline_ns)
             {
                 self.lose(slot, Loss::Late);

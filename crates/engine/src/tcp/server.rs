@@ -30,14 +30,12 @@ const PIECE: usize = 4096;
 /// The time in which connections may still be closed after the client has finished, in nanoseconds.
 const GRACE_NS: u64 = 100_000_000;
 
-/// A listening socket.
 struct ListeningSocket {
     socket: TcpListener,
     /// True if connections may be waiting to be accepted.
     is_accept_ready: bool,
 }
 
-/// The server.
 pub(super) struct TcpServer {
     listeners: Vec<ListeningSocket>,
     accepted: AcceptedSet,
@@ -63,6 +61,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         Some(Protocol::TCP),
     )?;
     if address.is_ipv6() {
+        // Otherwise the socket would also take the port for IPv4.
         socket.set_only_v6(true)?;
     }
     // Connections of an earlier trial may still be in TIME-WAIT.

@@ -96,6 +96,7 @@ unsafe impl Send for PacketTransmit {}
 impl PacketTransmit {
     fn open(interface: &Interface) -> Result<Self, PortError> {
         let fd = open_sender(interface)?;
+        // Without force, the kernel would silently keep to net.core.wmem_max.
         set_option(&fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).map_err(
             PortError::kernel(&interface.name, "enlarge the send buffer"),
         )?;
@@ -272,6 +273,7 @@ impl PacketReceive {
             .map_err(fail("map the receive ring"))?;
         set_option(&fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
             .map_err(fail("ignore outgoing frames"))?;
+        // Only now does the socket have a protocol: nothing is received before the ring is there, and no frame of our own.
         bind_packet(&fd, interface.index, libc::ETH_P_ALL as u16)
             .map_err(fail("bind a packet socket"))?;
         Ok(Self {
@@ -350,6 +352,7 @@ fn put_tag(frame: &mut [u8], tag: [u8; TAG_OCTETS]) {
 }
 
 fn ring_request(frame_octets: usize) -> libc::tpacket_req {
+    // A block must be a multiple of the page size, which is 64 KiB at most, and hold whole frames; both sizes are powers of two.
     let block_octets = frame_octets.max(1 << 16);
     let frames_per_block = block_octets / frame_octets;
     libc::tpacket_req {

@@ -129,6 +129,7 @@ struct DriverInfo {
     rest: [u8; 160],
 }
 
+/// From linux/sockios.h.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const ETHTOOL_GDRVINFO: u32 = 3;
 

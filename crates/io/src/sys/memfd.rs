@@ -67,7 +67,7 @@ impl Doorbell {
         Ok(Some(Self(fd.into())))
     }
 
-    /// Rings. Waits where the counter is full and somebody who has the descriptor has cleared `O_NONBLOCK`.
+    /// Rings. Waits if the counter is full and a process that has the descriptor has cleared `O_NONBLOCK`.
     pub(crate) fn ring(&self) {
         let _ = (&self.0).write(&1u64.to_ne_bytes());
     }

@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// The most datagrams in one message with offload: the kernel's UDP_MAX_SEGMENTS before Linux 6.9.
 pub const MOST_SEGMENTS: usize = 64;
-/// The limit on the octets of a message with offload.
+/// The limit on the octets of a message with offload: a whole IP datagram has 65,535, and its headers need room.
 const MOST_OCTETS: usize = 60_000;
 /// The size requested for both buffers of a socket; the kernel doubles it for its own book-keeping.
 const BUFFER_OCTETS: libc::c_int = 16 << 20;
@@ -71,6 +71,7 @@ impl UdpSocket {
             set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, &1i32)?;
         }
         if local.is_ipv6() {
+            // Otherwise the socket would also take the port for IPv4.
             set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, &1i32)?;
         }
         // An older kernel delivers datagrams one by one.

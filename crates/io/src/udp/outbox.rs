@@ -185,6 +185,7 @@ impl Outbox {
             header.msg_hdr.msg_namelen = message.to_length;
             header.msg_hdr.msg_iov = part;
             header.msg_hdr.msg_iovlen = 1;
+            // A single datagram has none, so that it can be sent where the kernel or the interface lacks the offload.
             if message.octets > message.length {
                 header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
                 header.msg_hdr.msg_controllen = CONTROL as _;

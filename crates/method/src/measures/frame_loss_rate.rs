@@ -103,6 +103,7 @@ impl LossScan {
             };
         }
         if let Some(mut rates) = keys.list("rates", units::rate) {
+            // The RFC begins with the highest rate.
             rates.sort_by(|a, b| b.cmp(a));
             rates.dedup();
             return Self {
@@ -293,6 +294,7 @@ impl Procedure for Scan {
                 } else {
                     holding
                 };
+                // As in searches, a load that the tester clearly could not offer is tried half as often.
                 self.invalid += if result.is_beyond_tester() { 2 } else { 1 };
                 if self.invalid >= self.tries {
                     self.values.append(&mut self.partial);

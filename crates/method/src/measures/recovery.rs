@@ -181,6 +181,7 @@ impl Measurement for Recovery {
             let overload = scaled(rate, recovery.overload).min(most);
             let kind = TrialKind::Drop {
                 at_ns: recovery.duration_ns,
+                // RFC 2544 section 26.5: half of the overload, not of the throughput.
                 to: FrameRate((overload.0 / 2).max(1)),
             };
             TrialSpec {
@@ -199,7 +200,7 @@ fn read(result: &TrialResult) -> Reading {
         return Reading::new(Verdict::Invalid, Vec::new());
     };
     let mut values = each(result, |direction| {
-        // What was lost to nothing was not overloaded, and has nothing to recover from.
+        // A direction that lost no frames during the overload has nothing to recover from.
         let last_ns = direction
             .last_missing_ns
             .filter(|_| direction.not_received() > missing_from(direction, at_ns))?;

@@ -101,6 +101,7 @@ const FRAMES: Info = Info {
     searched: None,
     quantities: &[
         Quantity::SoakLoss,
+        // A constant list cannot be made of two others.
         WATCHED[0],
         WATCHED[1],
         WATCHED[2],

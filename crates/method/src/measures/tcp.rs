@@ -33,7 +33,6 @@ impl Bounded for Tcp {
     };
 }
 
-/// Octets of an object.
 const OBJECT_OCTETS: NumberBound = NumberBound::new(1.0, 1e6);
 
 impl Tcp {

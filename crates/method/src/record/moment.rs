@@ -77,6 +77,7 @@ impl Watch {
         if !self.waited_us.is_empty() {
             return self.waited_us.clone();
         }
+        // Only where the DUT has no processes is it the kernel, and are all processes on its cores those of others.
         if self.process_ms != Some(0) {
             return Vec::new();
         }

@@ -23,6 +23,7 @@ pub(super) static INFO: SearchInfo = SearchInfo {
 fn trials(search: &SearchSettings, warm: bool) -> f64 {
     let (minimum, maximum) = (search.minimum.0 as f64, search.maximum.0 as f64);
     let intervals = (maximum - minimum) / (search.width * maximum).max(1.0);
+    // One trial at the maximum, and one for each halving.
     let cold_trials = 1.0 + intervals.max(1.0).log2().ceil();
     if warm {
         cold_trials.min(WARM_TRIALS)

@@ -37,6 +37,7 @@ impl LoadStat {
     /// Returns the classification for `target`. A load does not stay undecided: once the full trials add up to the target's duration sum, one of the
     /// two conditions holds.
     pub fn classify(&self, target: &Target) -> Class {
+        // Below 1, because a share of 1 would make the balance infinite.
         let exceed = target.exceed_ratio.clamp(0.0, 0.99);
         let sums = self.sums(target);
         // Short low-loss trials offset short high-loss ones, but never full trials.

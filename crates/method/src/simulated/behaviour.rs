@@ -63,7 +63,6 @@ impl Behaviour {
     }
 }
 
-/// Returns a share of a rate.
 pub(super) fn scaled(rate: FrameRate, share: f64) -> FrameRate {
     FrameRate((rate.0 as f64 * share.max(0.0)).round() as u64)
 }

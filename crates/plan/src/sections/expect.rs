@@ -113,6 +113,7 @@ impl ExpectContext<'_> {
             what.zip(bound)
                 .inspect(|&(what, bound)| self.check_range(&table, key, what, bound));
         }
+        // Bounds of a quantity that was not understood are not read, and would be reported as unknown keys.
         let keys = ["quantity", "size", "rate", "at-least", "at-most"];
         table.finish_with(&keys);
         let quantity = match what? {

@@ -106,7 +106,6 @@ pub(crate) fn labels(input: &Input) -> String {
         .join(", ")
 }
 
-/// A fact of a run.
 struct RunFact {
     name: &'static str,
     value: String,

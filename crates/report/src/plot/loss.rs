@@ -11,7 +11,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
-/// Intervals without loss are drawn this many times below the smallest loss.
+/// Intervals without loss are drawn this many times below the smallest loss, because a logarithmic axis has no zero.
 const BELOW: f64 = 10.0;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {

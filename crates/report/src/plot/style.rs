@@ -350,6 +350,7 @@ pub(crate) struct Axis {
 impl Axis {
     /// Returns an axis with at most `ticks` steps of 1, 2, 2.5 or 5 times a power of ten.
     pub(crate) fn up_to(highest: f64, ticks: f64) -> Self {
+        // Five per cent more, so that no mark is cut at the frame.
         let rough = highest.max(1e-9) * 1.05 / ticks;
         let power = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 2.5, 5.0, 10.0]
@@ -367,6 +368,7 @@ impl Axis {
     pub(crate) fn ending(end: f64, ticks: f64) -> Self {
         Self {
             end,
+            // Without the room that `up_to` adds.
             ..Self::up_to(end / 1.05, ticks)
         }
     }
@@ -392,6 +394,7 @@ impl Axis {
 /// Returns the powers of ten around these values, as the ends of a logarithmic axis, which cannot include zero.
 pub(crate) fn decades(lowest: f64, highest: f64) -> (f64, f64) {
     let (lowest, highest) = (lowest.max(1e-6), highest.max(1e-6));
+    // At least one decade, also where all values are the same power of ten.
     let (low, high) = (lowest.log10().floor(), highest.log10().ceil());
     (10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
 }
@@ -502,6 +505,7 @@ pub(crate) fn names(names: Vec<String>) -> TickFormat {
     TickFormat::Custom(Arc::new(move |v| {
         let place = (v.round() as usize)
             .checked_sub(1)
+            // Ticks between the whole numbers have no name.
             .filter(|_| (v - v.round()).abs() < 1e-6);
         place
             .and_then(|i| names.get(i))

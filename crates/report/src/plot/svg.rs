@@ -9,6 +9,7 @@ const NEAR: f64 = 0.8;
 
 /// Returns the drawing in its final form for the page.
 pub(super) fn finished(svg: &str, label: &str) -> String {
+    // The label comes last: in a tag, its numbers would be rounded as coordinates are.
     labelled(&from_here(&thinned(&rounded(&scalable(svg)))), label)
 }
 
@@ -35,6 +36,7 @@ fn labelled(svg: &str, label: &str) -> String {
         "<svg ",
         &format!(
             "<svg role=\"img\" aria-label=\"{}\" ",
+            // Titles were escaped for kuva (`style::plain`), which a label never passes through.
             escaped(&label.replace("\\$", "$"))
         ),
         1,

@@ -35,6 +35,7 @@ fn first_place(value: f64) -> i32 {
 /// Returns a number scaled for a prefix, and the prefix.
 fn prefixed(value: f64) -> (f64, &'static str) {
     match value.abs() {
+        // With three digits, 999.5 is already printed as 1,000.
         v if v >= 999_500_000.0 => (value / 1e9, "\u{a0}G"),
         v if v >= 999_500.0 => (value / 1e6, "\u{a0}M"),
         v if v >= 999.5 => (value / 1e3, "\u{a0}k"),
@@ -54,6 +55,7 @@ pub(crate) fn three_digits_bound(value: f64, bound: Bound) -> String {
 /// Returns a number with three significant digits, without trailing zeros in the fraction.
 pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
+        // Each threshold is the first value that rounding gives another digit.
         v if v >= 99.95 || v == 0.0 => 0,
         v if v >= 9.995 => 1,
         v if v >= 0.9995 => 2,
@@ -84,6 +86,7 @@ pub(crate) fn with_decimals(value: f64, decimals: usize) -> String {
         }
         grouped.push(digit);
     }
+    // A number that is rounded to zero has no sign.
     let sign = if value < 0.0 && text.contains(|c: char| c.is_ascii_digit() && c != '0') {
         "-"
     } else {

@@ -38,6 +38,7 @@ impl ClockReading {
                 system_ns,
             )
         });
+        // The distance comes first in each, so the smallest is the closest pair.
         let (apart_ns, tester_ns, system_ns) = readings.min().unwrap_or_default();
         Self {
             tester_ns,

@@ -242,6 +242,7 @@ fn greeted(
     std::thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = String::new();
+        // Limited, as what a login script prints may have no line end.
         while matches!((&mut output).take(4_096).read_line(&mut line), Ok(1..)) {
             if let Some(version) = line.strip_prefix(GREETING) {
                 // The receiver is gone after a timeout.

@@ -163,6 +163,7 @@ impl TesterApart {
         let ways = (round_trip.set_forward_ns, round_trip.apart_ns);
         let (set_forward_ns, apart_ns) =
             before.map_or(ways, |clocks| (clocks.set_forward_ns, clocks.bound_ns));
+        // The tag has six bits for it; the agent's end is told the same number, so that each recognises the other's frames.
         self.number = (self.number + 1) % 64;
         let drift_ns = (spec.duration_ns / 1_000_000_000 + 1) * DRIFT_NS_PER_S;
         let (number, clocks_apart_ns) = (self.number, apart_ns + drift_ns);

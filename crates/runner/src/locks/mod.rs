@@ -113,6 +113,7 @@ pub fn lock(
                 PAUSE_OF_MACHINES
             },
         )?;
+        // The locks are held from the attempt that succeeds on, not from the first.
         holder.since = now();
     }
 }

@@ -479,8 +479,10 @@ impl Manager<'_> {
         };
         let verdict = measurement.procedure.verdict(&record.result);
         let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
+        // On disk first: a resumed run must find everything that the procedure has learnt.
         self.store.append(&record)?;
         measurement.trials = trial;
+        // The mark of a trial that is made again makes it invalid, whatever the verdict was before.
         let verdict = measurement.procedure.verdict(&record.result);
         if !is_excused {
             measurement.procedure.learn(&record.result);

@@ -216,6 +216,7 @@ impl Session {
             .as_ref()
             .map(Devices::watched)
             .unwrap_or_default();
+        // Before and after: a host may move its virtual cores during the trial.
         let before_ns = self.round_trip_ns();
         let interval = interval_for(Duration::from_nanos(spec.duration_ns));
         let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);

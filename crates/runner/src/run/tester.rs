@@ -266,6 +266,7 @@ fn open_ports(
     let end = Instant::now() + links.opening_timeout();
     let open = |(namespace, port): (_, PortSpec)| loop {
         match ports::open((namespace, &port), site.links.io, options) {
+            // A device in memory may listen before its interface exists (`testbed::dut::device`).
             Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => {
                 stop::rest(&site.stop, PAUSE)?
             }

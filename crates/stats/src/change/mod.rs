@@ -15,7 +15,8 @@ const EXCEEDED: usize = 20;
 /// The minimum and maximum number of random orders that a series is compared with.
 const DRAWS: (f64, f64) = (2_000.0, 200_000.0);
 
-/// The p-value at which a long series provisionally counts as changed while its autocorrelation is estimated.
+/// The p-value at which a long series provisionally counts as changed while its autocorrelation is estimated: the smallest that the fewest draws can
+/// show, 1 in 2001, so no random order was as unlikely.
 const SEEMS: f64 = 0.0005;
 
 /// The fixed seed of the random orders, so that the same series always has the same p-values.
@@ -130,6 +131,8 @@ impl Splitter {
                 let among = all / (to - from) as f64;
                 let split = self.best_split(&levels[from..to], follows, LEVEL / among);
                 let own = split.as_ref().map_or(1.0, |split| split.p * among);
+                // A part is never more certain to have changed than the whole it was found in: that is what bounds the error of testing part after
+                // part.
                 open.push((from, to, split, own.clamp(p_value, 1.0)));
             }
         }
@@ -155,9 +158,13 @@ impl Splitter {
         let mut orders = RandomOrders::of(scores, follows);
         let mut exceeded = 0;
         for draw in 1..=draws {
+            // Equal probabilities may differ in their last digits, as they are logarithms of different sums: they count as equal, which errs towards
+            // no change.
             let random = tails.least_likely(orders.next(), PartOf::Anywhere);
             exceeded +=
                 usize::from(random.is_some_and(|random| random.chance <= part.chance + 1e-9));
+            // The p-value of drawing that stopped early is the share seen so far. Without a stop, the series itself counts as one of the orders, so
+            // that it is never 0.
             if exceeded == EXCEEDED {
                 return Some(Split {
                     at,

@@ -89,6 +89,7 @@ impl ConnectionTable {
     /// Returns the number of connections that the table can hold, or `None` if the recipe has no command for it.
     pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
         let entries = self.number(self.state.limit.as_ref())?;
+        // Rounded down, as a connection that lacks one of its entries has no room.
         Ok(entries.map(|entries| entries / self.state.entries.max(1)))
     }
 

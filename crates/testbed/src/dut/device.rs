@@ -398,6 +398,7 @@ fn start_netns_holder(
 fn add_addresses(recipe: &Recipe, shell: &Shell) -> Result<(), TestbedError> {
     for (name, link) in LINKS.iter().zip([&recipe.left, &recipe.right]) {
         for address in &link.dut {
+            // Until duplicate address detection is over, an address cannot be used. The link has no other host that could have it.
             let no_dad = if address.addr().is_ipv6() {
                 " nodad"
             } else {

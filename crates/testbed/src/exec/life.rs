@@ -81,6 +81,7 @@ fn is_alive_by(places: &[PathBuf], process: u32) -> bool {
 /// Returns true if a process holds the lock on a file of this user; `None` if there is no such file.
 fn is_held(path: &Path) -> Option<bool> {
     let found = fs::symlink_metadata(path).ok()?;
+    // Anybody may create such a file in a world-writable directory and hold its lock, so that of another user proves nothing.
     if !found.is_file() || Some(found.uid()) != own_user() {
         return None;
     }

@@ -14,6 +14,7 @@ pub(crate) fn command(words: &[String]) -> Command {
         .args(&words[1..])
         .stdin(Stdio::null())
         .process_group(0);
+    // Output is parsed, so it must not be in the user's language.
     command.env("PATH", search_path()).env("LC_ALL", "C");
     command
 }
@@ -130,6 +131,7 @@ pub(crate) fn feed(child: &mut Child, input: &str) {
 
 /// Kills a process and its descendants and waits until they have released their resources, such as the addresses they listen on.
 pub(crate) fn kill_group(child: &mut Child) {
+    // Descendants are looked up while their parents live: afterwards nothing connects them.
     let family = family(child.id());
     // The process itself comes first: this needs no other program, and its time of death matters in the middle of a trial.
     let _ = child.kill();
@@ -211,6 +213,7 @@ pub fn command_of(process: u32) -> String {
 /// Returns true if the process is running, that is, if it exists and is not a zombie.
 pub(super) fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the command, in parentheses, may itself contain spaces and parentheses.
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
@@ -222,6 +225,7 @@ pub fn is_root() -> bool {
         .lines()
         .find_map(|line| line.strip_prefix("Uid:"))
         .unwrap_or_default();
+    // The second of the four is the effective user, whose rights count.
     uids.split_whitespace().nth(1) == Some("0")
 }
 

@@ -18,6 +18,7 @@ const BEAT: Duration = Duration::from_secs(5);
 /// takes to give up a connection.
 const NAPS: u32 = 12;
 
+/// The timeout for the undo commands, all together.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Neither a signal nor a closed output may end the script before everything is undone. It reads its input through a process that the watchdog can

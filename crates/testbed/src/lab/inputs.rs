@@ -99,6 +99,7 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
+/// The offset basis of FNV-1a.
 pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Returns the 64-bit FNV-1a hash. It is for names, not for security.

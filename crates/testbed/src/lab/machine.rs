@@ -12,6 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// The number of virtual cores of a machine: User-Mode Linux supports only one.
 pub(crate) const VIRTUAL_CORES: usize = 1;
 
+/// The number of lines of the console that an error quotes.
 const LAST: usize = 4;
 
 /// A running machine. Dropping it ends all processes in it. Its files remain in the caller's directory.

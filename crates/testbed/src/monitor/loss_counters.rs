@@ -79,6 +79,7 @@ impl LossCounters {
         let by_rules: u64 = grown.iter().map(|(.., frames)| *frames).sum();
         grown.extend(self.of_ip(before));
         grown.extend(self.policies(before, by_rules));
+        // Counters of interfaces say the least, so they are used only where no other explains half of the loss.
         if grown.iter().all(|(.., frames)| 2 * frames < missing) {
             // What is more than the missing frames is not of them: a counter of an interface counts something else as well.
             grown.extend(

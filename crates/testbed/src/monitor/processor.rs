@@ -55,6 +55,7 @@ fn parse_line(line: &str) -> Option<Ticks> {
         user: user + nice,
         system,
         softirq: interrupt + softirq,
+        // A core that waits for a disk could run anything else meanwhile.
         idle: idle + waiting,
         steal,
     })

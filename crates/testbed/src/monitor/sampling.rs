@@ -139,6 +139,7 @@ impl Monitor {
 
     /// Like [`Monitor::stop`]. `began` is the time at which the first frame of the trial was due, if known.
     pub fn stop_after(self, began: Option<Instant>) -> Watch {
+        // The thread, which waits on the channel, ends when this closes it.
         drop(self.stop);
         let (mut processors, mut drops, mut memory, mut conntrack) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());

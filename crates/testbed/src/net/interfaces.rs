@@ -118,6 +118,7 @@ impl Interfaces {
             .collect::<Result<Vec<_>, _>>()?;
         let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
         let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
+        // Before anything moves, so that a later run can also give back what a killed run had just moved.
         write_note(shell, &namespaces, &lent)?;
         // From here on, the drop gives back every interface that has been moved.
         let interfaces = Self {
@@ -288,6 +289,7 @@ fn own_settings(folder: &str, interface: &str) -> Vec<(String, String)> {
 /// Moves an interface into a namespace, where the kernel must not send anything: the tester itself answers for its addresses.
 fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<(), TestbedError> {
     let inside = namespace.shell();
+    // The interface takes the defaults of the namespace when it enters.
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
     inside.set("/proc/sys/net/ipv6/conf/default/accept_dad", "0")?;
     inside.set("/proc/sys/net/ipv6/conf/default/router_solicitations", "0")?;

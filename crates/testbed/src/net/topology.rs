@@ -46,6 +46,7 @@ impl Cores {
                 dut: vec![*one],
             },
             _ => Self {
+                // With one queue for each port the tester has four tasks, to send and to receive in each direction: more cores would be idle.
                 tester: allowed[..half.min(4)].to_vec(),
                 dut: allowed[half..].to_vec(),
             },

@@ -49,6 +49,7 @@ impl BitField {
 
 /// Returns the `width` lowest bits of a number.
 pub(super) fn ones(width: u8) -> u64 {
+    // For no bits this would be a shift by 64, which has no result.
     u64::MAX
         .checked_shr(64u32.saturating_sub(width.into()))
         .unwrap_or(0)

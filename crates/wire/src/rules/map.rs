@@ -57,6 +57,7 @@ impl MapRule {
             });
         }
         let psid_len = ea_bits.saturating_sub(suffix);
+        // Only for its checks: `ports` makes the rule again.
         PortRule::new(psid_offset, psid_len, 0, 0)?;
         Ok(Self {
             ipv6,

@@ -26,6 +26,7 @@ impl Softwires {
         psid_len: u8,
         psid_offset: u8,
     ) -> Result<Self, RuleError> {
+        // Only for its checks: `ports` makes the rule again.
         PortRule::new(psid_offset, psid_len, 0, 0)?;
         Ok(Self {
             b4s,

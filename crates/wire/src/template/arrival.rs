@@ -70,6 +70,7 @@ fn adopt_identification(to: &mut [u8], from: &[u8]) {
     let words = |header: &[u8]| {
         u64::from(be16(header, IDENTIFICATION.start)) + u64::from(be16(header, FLAGS_AT))
     };
+    // Twice 2^16 - 1 changes nothing modulo 2^16 - 1, and keeps the difference of two words above zero.
     let others = u64::from(!be16(to, CHECKSUM_AT)) + 2 * 0xffff - words(to);
     to[IDENTIFICATION].copy_from_slice(&from[IDENTIFICATION]);
     to[FLAGS_AT] = to[FLAGS_AT] & !DONT_FRAGMENT | from[FLAGS_AT] & DONT_FRAGMENT;

@@ -359,6 +359,7 @@ impl Template {
         let (carried, addresses) = (self.udp_sum + ports + tag, sum_of(parts) + own);
         match (self.description.transport, self.version) {
             (Transport::Udp, _) => checksum::finish_udp(carried + addresses),
+            // Only UDP has a value that means "no checksum" and must be avoided.
             (Transport::Echo(_), IpVersion::V4) => checksum::finish(carried),
             (Transport::Echo(_), IpVersion::V6) => checksum::finish(carried + addresses),
         }

@@ -142,6 +142,7 @@ fn emit(
     payload: usize,
     header: &mut [u8],
 ) -> Result<(), WireError> {
+    // The 16 bits of IPv4's total length count the header too, those of IPv6's payload length do not.
     let most = usize::from(u16::MAX)
         - if outer.src.is_ipv4() {
             ipv4::HEADER_LEN

@@ -55,6 +55,7 @@ impl Answerer {
         };
         Self {
             question: 1 + NAME_LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
+            // Type 1 is A and 28 is AAAA; of a name without an AAAA record, the answer to 28 has no data.
             a: of(0, 1),
             aaaa: of(100, 28),
             nothing: of(0, 28),

@@ -63,7 +63,6 @@ struct Edns {
     dnssec_ok: bool,
 }
 
-/// The content of an answer.
 struct AnswerContent {
     rcode: OptRcode,
     /// True if the name is in our zone.

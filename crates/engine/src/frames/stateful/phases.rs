@@ -221,6 +221,7 @@ impl FrameTester {
             if left_ns == 0 {
                 return Ok(());
             }
+            // In short sleeps, so that a request to stop is noticed.
             std::thread::sleep(Duration::from_nanos(left_ns.min(20_000_000)));
         }
     }

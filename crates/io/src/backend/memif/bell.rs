@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{self, Builder, Thread};
 
-/// Wishes that a thread which rings may find.
+/// The orders that the ringing thread may find.
 const NOTHING: u8 = 0;
 const RING: u8 = 1;
 const END: u8 = 2;

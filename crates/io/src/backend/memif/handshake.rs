@@ -183,7 +183,6 @@ fn explain(channel: &ControlChannel, error: &MemifError) {
     }
 }
 
-/// The memory of a client.
 struct ClientMemory {
     /// For the half that sends, and for the other.
     memory: [SharedMemory; 2],

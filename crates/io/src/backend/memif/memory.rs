@@ -37,7 +37,8 @@ impl SharedMemory {
     ///
     /// # Errors
     /// One cannot be touched safely, or is not as large as the client said. A file that may shrink is refused, as memory behind its end kills
-    /// whoever touches it. What remains: a client may punch holes into its file. These fill with zeroes, unless the machine has no memory left.
+    /// the process that touches it. What remains: a client may punch holes into its file. These fill with zeroes, unless the machine has no memory
+    /// left.
     pub(super) fn of_client(claimed: &[(u64, OwnedFd)]) -> Result<[Self; 2], MemifError> {
         let total = claimed
             .iter()

@@ -6,6 +6,7 @@ use super::error::MemifError;
 use super::memory::SharedMemory;
 use std::sync::atomic::{AtomicU16, Ordering, fence};
 
+/// The number with which a ring begins: VPP's MEMIF_COOKIE.
 const COOKIE: u32 = 0x03E3_1F20;
 /// The reader polls, and need not be woken.
 const MASK_INTERRUPT: u16 = 1;
@@ -54,6 +55,7 @@ impl RingPlace {
         memory
             .find(self.region, self.offset, Self::octets(self.log2_size))?
             .copy_to(self.offset as usize + COOKIE_AT, &mut cookie);
+        // Both ends are on one machine, so octets are in its own order.
         match u32::from_ne_bytes(cookie) {
             COOKIE => Ok(()),
             other => Err(MemifError::broken(format!(

@@ -166,6 +166,7 @@ fn open_in(
     } else {
         Attach::Driver
     };
+    // The program comes after the sockets, so that a mode whose sockets cannot be bound leaves the interface as it was.
     let program = Arc::new(Program::attach(interface.index, attach)?);
     let mut opened = Vec::with_capacity(bound.len());
     for (queue, socket) in (0..).zip(bound) {

@@ -14,6 +14,7 @@ pub(super) enum Attach {
     Generic,
 }
 
+// The numbers of linux/bpf.h, and the two flags of linux/if_link.h.
 const MAP_CREATE: libc::c_long = 0;
 const MAP_UPDATE: libc::c_long = 2;
 const PROGRAM_LOAD: libc::c_long = 5;

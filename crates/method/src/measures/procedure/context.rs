@@ -137,7 +137,6 @@ impl ProcedureContext<'_> {
         }
     }
 
-    /// Returns the search for the throughput.
     pub(in crate::measures) fn throughput(&self) -> Searching {
         self.throughput_from(self.start)
     }

@@ -54,7 +54,6 @@ fn plan(measure: Measure) -> Plan {
     }
 }
 
-/// Returns a DUT with this capacity.
 fn dut(capacity: u64) -> SimulatedDut {
     SimulatedDut::new(Behaviour::HardLimit, FrameRate(capacity), 1)
 }

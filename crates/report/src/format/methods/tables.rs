@@ -71,7 +71,6 @@ pub(super) fn devices(input: &Input) -> Table {
     )
 }
 
-/// A fact of a machine.
 struct MachineFact<'d> {
     machine: &'d str,
     fact: &'d str,

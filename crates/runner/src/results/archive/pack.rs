@@ -9,7 +9,6 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use tar::{Builder, EntryType, Header};
 
-/// The contents of an archive.
 pub(super) struct ArchiveContents<'a> {
     /// The folder that all files are in.
     pub(super) name: &'a str,

@@ -79,6 +79,7 @@ impl MachineLock {
             &|| format!("the lock of {name}"),
             of_line,
         );
+        // Made before the answer is looked at, so that the session ends also where there is none.
         let lock = Self {
             session,
             _remote: remote,
