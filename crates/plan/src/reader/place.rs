@@ -20,11 +20,12 @@ pub fn span_in(source: &str, path: &[&str]) -> Option<Range<usize>> {
             let is_named = |test: &&DeTable<'_>| {
                 test.get("name").and_then(|found| found.get_ref().as_str()) == Some(*name)
             };
-            // A step of a series has the name of its test, and more.
+            // A step of a series has the name of its test, a dot, and more.
             let is_step = |test: &&DeTable<'_>| {
                 test.get("name")
                     .and_then(|found| found.get_ref().as_str())
-                    .is_some_and(|found| name.starts_with(found))
+                    .and_then(|found| name.strip_prefix(found))
+                    .is_some_and(|step| step.starts_with('.'))
             };
             let found = tests
                 .clone()
@@ -33,5 +34,19 @@ pub fn span_in(source: &str, path: &[&str]) -> Option<Range<usize>> {
             Some(found.get(*key)?.span())
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_of_the_test_whose_whole_name_it_begins_with() {
+        let source = "[[test]]\nname = \"tayga\"\nflows = 1\n[[test]]\nname = \"tayga2\"\nflows = 2\n";
+        let value = |name| span_in(source, &["test", name, "flows"]).map(|span| &source[span]);
+        assert_eq!(value("tayga2.84"), Some("2"));
+        assert_eq!(value("tayga.84"), Some("1"));
+        assert_eq!(value("tayga3.84"), None);
     }
 }
