@@ -16,6 +16,9 @@ const FEWEST_TRIALS: usize = 3;
 /// The highest of their loads as a multiple of the lowest: over less, a device that is at its limit may pass the same, too.
 const SMALLEST_RANGE: f64 = 2.0;
 
+/// Frames that passed in each of them: of fewer, the same number may be an accident.
+const FEWEST_FRAMES: u64 = 1000;
+
 /// The share by which the rates that passed may differ.
 const LARGEST_SPREAD: f64 = 0.02;
 
@@ -62,21 +65,19 @@ pub(super) fn is_place_unknown(lost: &[&TrialRecord]) -> bool {
 }
 
 fn plateau(lost: &[&TrialRecord], direction: Direction) -> Option<Plateau> {
-    let trials: Vec<(FrameRate, f64)> = lost
-        .iter()
-        .filter_map(|record| {
-            let spec = &record.result.spec;
-            let of = record
-                .result
-                .directions
-                .iter()
-                .find(|of| of.direction == direction && of.not_received() > 0)?;
-            Some((
-                spec.rate,
-                of.received as f64 * 1e9 / spec.duration_ns.max(1) as f64,
-            ))
-        })
-        .collect();
+    let mut trials: Vec<(FrameRate, f64)> = Vec::new();
+    for record in lost {
+        let spec = &record.result.spec;
+        let of_direction = record.result.directions.iter();
+        let mut losing =
+            of_direction.filter(|of| of.direction == direction && of.not_received() > 0);
+        let Some(of) = losing.next() else { continue };
+        if of.received < FEWEST_FRAMES {
+            return None;
+        }
+        let passed = of.received as f64 * 1e9 / spec.duration_ns.max(1) as f64;
+        trials.push((spec.rate, passed));
+    }
     let loads = || trials.iter().map(|(load, _)| *load);
     let (lowest_load, highest_load) = (loads().min()?, loads().max()?);
     let least = trials

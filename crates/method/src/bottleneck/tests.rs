@@ -717,4 +717,6 @@ fn a_plateau_is_no_rate_limit_where_a_core_may_be_the_reason() {
     assert_eq!(cause(&rising), Some(Cause::Unexplained), "not flat");
     let near = [12_000, 11_000, 10_500].map(|rate| limited(rate, 10_000, Some(spare_cores())));
     assert_eq!(cause(&near), Some(Cause::Unexplained), "loads too near");
+    let few = [40_000, 20_000, 12_000].map(|rate| limited(rate, 1, Some(spare_cores())));
+    assert_eq!(cause(&few), Some(Cause::Unexplained), "one frame or two");
 }
