@@ -388,10 +388,7 @@ impl ListedSettings {
         base.traffic.flows = self.flows.first().copied();
         base.traffic.subscribers = self.subscribers.first().copied();
         self.cores.set_first(&mut base);
-        if let (Measure::Dns(dns), steps) = (&mut base.measure, &self.dns) {
-            dns.cached = steps.cached.first().copied().unwrap_or(dns.cached);
-            dns.with_aaaa = steps.with_aaaa.first().copied().unwrap_or(dns.with_aaaa);
-        }
+        self.dns.set_first(&mut base.measure);
         let series = [
             self.of_background(),
             of_counts(
@@ -563,9 +560,7 @@ fn of_names(
     let step = |&share: &u8| {
         let words = (format!("{short}{share}"), format!("{share} % {long}"));
         SeriesStep::new(by, f64::from(share), words, move |test| {
-            if let Measure::Dns(dns) = &mut test.measure {
-                set(dns, share);
-            }
+            dns::change_queries(&mut test.measure, |dns| set(dns, share));
         })
     };
     shares.iter().map(step).collect()
