@@ -150,7 +150,7 @@ impl ExpectContext<'_> {
     }
 
     fn size(&self, text: &str) -> Result<FrameSize, String> {
-        if self.measure.needs_hosts() {
+        if !self.measure.family().has_frame_sizes() {
             return Err(format!(
                 "{} has no frame sizes: leave `size` out",
                 self.measure.name()
@@ -183,7 +183,7 @@ impl ExpectContext<'_> {
     /// Returns the bound as a number in the unit in which the quantity is stored.
     fn bound(&self, what: What, text: &str) -> Result<f64, String> {
         match what {
-            What::Rate => units::amount(text, self.measure.info().noun.per_second()),
+            What::Rate => units::amount(text, self.measure.family().noun().per_second()),
             What::Quantity(quantity) => match quantity.unit() {
                 Unit::Nanoseconds => units::signed_ns(text),
                 Unit::Percent => units::percent(text),

@@ -234,11 +234,10 @@ fn read_goals(
 /// Returns the frame sizes of a test that sets none. Opening connections costs a DUT the same for any frame size, and the size of queries is fixed, so
 /// one size is enough.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
-    let has_no_size = measure.is_of_connections() || measure.needs_hosts();
-    if has_no_size {
-        vec![FrameSize::MINIMUM]
-    } else {
+    if measure.family().depends_on_frame_size() {
         STANDARD_SIZES.map(FrameSize).to_vec()
+    } else {
+        vec![FrameSize::MINIMUM]
     }
 }
 

@@ -651,7 +651,7 @@ fn device_of(test: &Test) -> DeviceIdentity {
         cores: test.core_limits(),
         table_size: table_size(test),
         rss_hash: test.dut_rss_hash.clone(),
-        has_hosts: test.measure.needs_hosts(),
+        has_hosts: test.measure.family().needs_hosts(),
         server: profile::dns::server_of(test),
         only_for: test.fresh_device.then(|| test.name.clone()),
     }

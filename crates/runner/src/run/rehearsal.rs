@@ -79,7 +79,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             )?);
             continue;
         }
-        let carries_frames = !test.measure.needs_hosts();
+        let carries_frames = !test.measure.family().needs_hosts();
         let links = LinkSettings {
             mtu: 1500,
             queues: queues(&loaded.links, carries_frames),

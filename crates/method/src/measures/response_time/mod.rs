@@ -8,8 +8,8 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::{
-    Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime,
-    Term, TestContext, TrafficRequirements, Value,
+    Demand, Family, Info, Load, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
+    SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{count, list, repetitions, seconds};
@@ -94,7 +94,15 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
     },
     summary: "loss and response time of requests, forwarded frames, CPU and memory, over the number of clients (6to4 paper)",
-    noun: Noun::Frames,
+    family: Family::Requests,
+    // Requests and replies follow no RFC.
+    traffic: TrafficRequirements::None,
+    demand: Some(Demand::NoConnections),
+    is_steady: true,
+    is_of_delay: true,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[
         Quantity::RequestLoss,
@@ -152,6 +160,10 @@ impl Measurement for ResponseTime {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::For(self.duration_ns)
     }
@@ -168,26 +180,12 @@ impl Measurement for ResponseTime {
         self.outstanding_of(test.traffic.clients())
     }
 
-    fn is_of_delay(&self) -> bool {
-        true
-    }
-
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
         self.duration_ns = trial_ns;
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.duration_ns = 60_000_000_000;
-        20
-    }
-
-    /// Requests and replies follow no RFC.
-    fn traffic_requirements(&self) -> TrafficRequirements {
-        TrafficRequirements::None
-    }
-
-    fn demand(&self) -> Option<Demand> {
-        Some(Demand::NoConnections)
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
