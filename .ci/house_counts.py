@@ -14,11 +14,12 @@ import unsafe_table
 
 TYPE = re.compile(r"^(?:\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait)|(?:pub(?:\([^)]*\))? )?type) (\w+)", re.M)
 HEADLESS = re.compile(r"/// (What|Whether|How|Of|Where|Which|Why)\b")
-VARIANT = re.compile(r"\bMeasure::[A-Z]")
-ACCESSOR = re.compile(
-    r"measure(?:\(\))?\s*\.(dns|dns_mut|tcp|soak|response_time|table_capacity|is_capacity|is_throughput|repeats_a_rate"
-    r"|counts_connections|is_of_connections|needs_hosts|demand)\(\)"
-)
+# A variant, not a constant such as `Measure::BOUNDS`.
+VARIANT = re.compile(r"\bMeasure::[A-Z][a-z]")
+OWN = r"(?:dns|dns_mut|tcp|soak|response_time|table_capacity|is_throughput)"
+ACCESSOR = re.compile(rf"\b(?:measure|m)(?:\(\))?\s*\.{OWN}\(\)|\bMeasure::{OWN}\b")
+# One family or kind of result picked out, rather than a match that lists all.
+PICKED = re.compile(r"(?:[!=]= |matches!\([^;{]*|if let (?:Some\()?)(?:Family|ResultKind)::[A-Z]")
 TUPLE_PARAMETER = re.compile(r"(?:\(|,)\s*\((?:mut )?\w+, (?:mut )?[^():]*\): \(")
 TEXT_ERROR = re.compile(r"Result<[^<>]*(?:<[^<>]*>)?[^<>]*, String>")
 # Neither a color, a line of C, a part of a URL, nor a number in LaTeX.
@@ -38,11 +39,12 @@ def measure_names(files):
 
 
 def singles_out_a_measure(files, code):
-    """Returns the files outside of `measures` that single out a measure or its family, by variant, accessor or name."""
+    """Returns the files outside of `measures` that single out a measure, its family or its kind of result, by variant, accessor, comparison or name."""
     name = re.compile('"(%s)"' % "|".join(measure_names(files)))
     outside = [path for path in files if "method/src/measures" not in path]
     literals = {path: rust_source.without_comments(files[path]) for path in outside}
-    return [path for path in outside if VARIANT.search(code[path]) or ACCESSOR.search(code[path]) or name.search(literals[path])]
+    signs = [VARIANT, ACCESSOR, PICKED]
+    return [path for path in outside if any(sign.search(code[path]) for sign in signs) or name.search(literals[path])]
 
 
 def wildcard_arms(code):

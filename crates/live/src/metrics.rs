@@ -46,7 +46,7 @@ pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
             measure: info.term.name,
             unit: info
                 .headline
-                .map_or(info.noun.per_second_and_direction(), |quantity| {
+                .map_or(info.family.noun().per_second_and_direction(), |quantity| {
                     quantity.unit().symbol()
                 }),
             repetitions: values.values().len(),

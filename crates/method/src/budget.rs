@@ -92,7 +92,7 @@ fn device(test: &Test) -> DeviceKey<'_> {
         &test.dut,
         test.core_limits(),
         table_size,
-        test.measure.needs_hosts(),
+        test.measure.family().needs_hosts(),
         server,
     )
 }
@@ -151,11 +151,10 @@ pub fn estimate_rfc(plan: &Plan) -> Budget {
 }
 
 fn lengthen(test: &mut Test) {
-    let repetitions = test
-        .measure
-        .settings_mut()
-        .map_or(20, |settings| settings.lengthen());
-    test.repetitions = Repetition::Fixed(repetitions);
+    if let Some(settings) = test.measure.settings_mut() {
+        settings.lengthen();
+    }
+    test.repetitions = Repetition::Fixed(test.measure.info().repetitions);
 }
 
 /// Returns the costs of the first and of a later repetition of any procedure, counted on a simulated DUT.

@@ -3,7 +3,7 @@
 //! same queries.
 
 use crate::measures::{LoadSource, Outcome, SearchRef};
-use crate::plan::{DnsTest, Measure, Plan, Point, Test};
+use crate::plan::{Measure, Plan, Point, Test};
 use crate::terms::FrameRate;
 use sixbench_stats::{Censored, CensoredValue};
 
@@ -88,11 +88,10 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
 pub(crate) fn points<'p>(plan: &'p Plan, point: &'p Point) -> impl Iterator<Item = Point> + 'p {
     let of = plan.test(&point.test);
     let is_source = move |test: &&Test| {
-        let queries = |test: &Test| test.measure.dns().map(DnsTest::searched);
         let is_alike = |of: &Test| {
             of.shares_throughput_with(test)
                 && of.first_goal(plan) == test.first_goal(plan)
-                && queries(of) == queries(test)
+                && of.measure.sends_queries_of(&test.measure)
         };
         of.is_some_and(is_alike) && test.frame_sizes.contains(&point.frame_size)
     };

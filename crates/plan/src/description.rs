@@ -82,11 +82,10 @@ fn test(test: &Test) -> Vec<String> {
 
 /// Returns the settings that all tests of the plan share.
 fn settings(plan: &Plan) -> Vec<Vec<String>> {
-    let is_of_queries = plan.tests.iter().all(|test| test.measure.dns().is_some());
-    let (what, unit) = if is_of_queries {
-        ("late answers", "queries/s")
-    } else {
+    let (what, unit) = if plan.has_others_than_queries() {
         ("residual frames", "frames/s per direction")
+    } else {
+        ("late answers", "queries/s")
     };
     let (trial, search) = (&plan.trial, &plan.search);
     let [duration, residual, rest] =

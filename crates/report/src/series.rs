@@ -5,6 +5,7 @@ use crate::wording::bound::Bound;
 use crate::wording::numbers::searched;
 use sixbench_analysis::mix::degradation_percent;
 use sixbench_method::lists::{by_key, each_once};
+use sixbench_method::measures::Family;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, SeriesBy, Test};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize};
@@ -34,8 +35,12 @@ pub(crate) struct TestSeries<'a> {
 /// Returns the series of a plan that vary `by`, in the order of the plan.
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
     // Response times over clients have a separate chapter, and tests that repeat a rate are not another series of rates.
-    let is_of_its_own =
-        |test: &&Test| test.measure.response_time().is_none() && !test.measure.repeats_a_rate();
+    let is_of_its_own = |test: &&Test| match test.measure.family() {
+        Family::Requests => false,
+        Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {
+            test.measure.result_kind().has_spread()
+        }
+    };
     let tests = digest.input.plan.tests.iter().filter(is_of_its_own);
     let of_series =
         tests.filter_map(|test| Some((test.series.as_ref().filter(|s| s.by == by)?, test)));
@@ -73,6 +78,11 @@ impl<'a> TestSeries<'a> {
     /// Returns the measure that all steps share.
     pub(crate) fn measure(&self) -> Option<&'a Measure> {
         self.steps.first().map(|(_, test)| &test.measure)
+    }
+
+    /// Returns whether all steps search for the throughput of frames.
+    pub(crate) fn is_of_throughput(&self) -> bool {
+        self.measure().is_some_and(Measure::is_throughput)
     }
 
     /// Returns the steps at one size that have a searched rate, each with its point.

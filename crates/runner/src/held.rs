@@ -296,7 +296,7 @@ impl OpenTestbed {
         plan: &Plan,
         test: &Test,
     ) -> Result<Self, RunError> {
-        if !test.measure.needs_hosts() {
+        if !test.measure.family().needs_hosts() {
             return Ok(Self::Bare(Box::new(BuiltTestbed::build(
                 site, request, true,
             )?)));

@@ -24,7 +24,7 @@ pub enum Subject {
 impl Subject {
     /// The searched rate of a measure for a loss goal: frames, connections or queries per second.
     pub fn rate(measure: &Measure, goal: LossRatio) -> Self {
-        match measure.info().noun {
+        match measure.family().noun() {
             Noun::Queries => Self::QueryRate(goal),
             Noun::Connections => Self::ConnectionRate(goal),
             Noun::Frames => Self::Rate(goal),

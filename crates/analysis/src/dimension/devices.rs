@@ -1,6 +1,6 @@
 //! The devices of a plan, each with the tests that measure its capacity.
 
-use sixbench_method::measures::Measure;
+use sixbench_method::measures::{Measure, ResultKind};
 use sixbench_method::plan::{CoreLimits, Plan, Test};
 use sixbench_method::terms::{Directions, FrameSize, Share};
 use std::collections::BTreeSet;
@@ -91,5 +91,5 @@ fn is_telling(test: &Test) -> bool {
 
 /// Returns whether the measure is the establishment rate of RFC 9693.
 fn is_establishment(measure: &Measure) -> bool {
-    measure.is_searched_rate() && measure.is_of_connections()
+    measure.result_kind() == ResultKind::Rate && measure.family().ends_with_phase_one()
 }

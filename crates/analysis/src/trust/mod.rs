@@ -239,7 +239,7 @@ impl Evidence<'_> {
             .plan
             .tests
             .iter()
-            .filter(|test| !test.measure.repeats_a_rate());
+            .filter(|test| test.measure.result_kind().has_spread());
         let points = measured.flat_map(|test| test.points().map(move |point| (test, point)));
         points.filter_map(|(test, point)| {
             let of_point = self.by_point.get(&point).into_iter().flatten();
@@ -256,7 +256,7 @@ impl Evidence<'_> {
             .plan
             .tests
             .iter()
-            .filter(|test| test.measure.repeats_a_rate())
+            .filter(|test| !test.measure.result_kind().has_spread())
             .map(|test| test.name.as_str())
             .collect();
         self.outcomes.iter().filter(move |outcome| {

@@ -1,7 +1,7 @@
 //! The quantities of a run that are judged by their repetitions: every one that the first screen of a report prints.
 
 use super::Evidence;
-use sixbench_method::measures::{Outcome, Quantity, Value};
+use sixbench_method::measures::{Outcome, Quantity, ResultKind, Value};
 use sixbench_method::plan::{Point, Test};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_stats::Summary;
@@ -128,7 +128,7 @@ impl Evidence<'_> {
             .plan
             .tests
             .iter()
-            .filter(|test| !test.measure.repeats_a_rate());
+            .filter(|test| test.measure.result_kind().has_spread());
         let points = tests.flat_map(|test| test.points().map(move |point| (test, point)));
         points
             .flat_map(|(test, point)| self.judged_at(test, &point))
@@ -180,7 +180,7 @@ struct JudgedKey {
 }
 
 fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSample> {
-    let has_loads = test.measure.is_curve();
+    let has_loads = test.measure.result_kind() == ResultKind::Curve;
     let key = |value: &Value| JudgedKey {
         quantity: value.quantity,
         direction: value.direction,

@@ -71,7 +71,7 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
     let requirement =
         "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
     let starts = u64::from(flows.count.saturating_sub(1));
-    let is_ramped = test.measure.is_steady();
+    let is_ramped = test.measure.info().is_steady;
     let actual = match is_ramped {
         true => format!(
             "t = {}, longer by {}",

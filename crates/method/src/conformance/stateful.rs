@@ -10,7 +10,7 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
         return Vec::new();
     };
     let mut clauses = phase_1(test, stateful);
-    if !test.measure.is_of_connections() {
+    if !test.measure.family().ends_with_phase_one() {
         clauses.extend(phase_2(stateful));
     }
     clauses

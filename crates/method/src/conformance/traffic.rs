@@ -18,7 +18,7 @@ const TRANSITION: [FrameSize; 6] = [
 ];
 
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    let required = test.measure.traffic_requirements();
+    let required = test.measure.info().traffic;
     match required {
         TrafficRequirements::None => return Vec::new(),
         TrafficRequirements::Addresses => return addresses(plan, test),

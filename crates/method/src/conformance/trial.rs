@@ -2,15 +2,16 @@
 
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, seconds};
-use crate::measures::{Noun, SendingTime};
+use crate::measures::{Family, Noun, SendingTime};
 use crate::plan::{Plan, Test};
 use crate::search::Goal;
 
 /// Returns the clauses that apply to every kind of trial, and those on searches if there is one.
 pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
-    // The phases and frames of a DNS trial are those of RFC 8219 section 9.
-    if test.measure.dns().is_some() {
-        return vec![rest(plan, test)];
+    match test.measure.family() {
+        // The phases and frames of a DNS trial are those of RFC 8219 section 9.
+        Family::Queries => return vec![rest(plan, test)],
+        Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {}
     }
     let mut clauses = pauses(plan, test);
     clauses.extend(verification());
@@ -26,12 +27,12 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Returns whether the measurement rests on a search for the throughput, either its own or that for the load it is made at.
 fn is_searched(test: &Test) -> bool {
-    test.measure.is_throughput() || test.measure.is_at_throughput()
+    test.measure.finds_the_load() || test.measure.is_at_throughput()
 }
 
 /// Returns whether the trials send frames for the duration in the plan.
 fn is_of_planned_frames(test: &Test) -> bool {
-    test.measure.sending() == SendingTime::AsPlanned && test.measure.info().noun == Noun::Frames
+    test.measure.sending() == SendingTime::AsPlanned && test.measure.family().noun() == Noun::Frames
 }
 
 fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {

@@ -3,15 +3,16 @@
 use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Conditions;
 use super::{
-    Findings, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity,
-    SendingTime, Term, TestContext, Value,
+    Family, Findings, Info, Load, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
+    SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{ETHERNET, SECOND, count, list, missing_sizes, repetitions, seconds};
+use crate::plan::{Profile, Stateful};
 use crate::terms::FrameSize;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{TrialResult, TrialSpec, Verdict};
+use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +54,15 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "frames; seconds of buffer",
     },
     summary: "the longest burst at the minimum gap that is forwarded without loss (RFC 9004, RFC 8219 section 7.5)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: false,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    // RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
+    repetitions: 50,
     searched: None,
     quantities: &[Quantity::BackToBackFrames],
     headline: Some(Quantity::BackToBackFrames),
@@ -98,6 +107,10 @@ impl Measurement for BackToBack {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::AtMost(self.longest_ns)
     }
@@ -106,21 +119,20 @@ impl Measurement for BackToBack {
         self.rate
     }
 
-    /// RFC 2544 section 26.4; RFC 9004 leaves the number to the tester.
-    fn lengthen(&mut self) -> u32 {
-        50
-    }
-
-    fn is_steady(&self) -> bool {
-        false
-    }
-
     fn most(&self) -> Option<(f64, &'static str)> {
         Some((
             self.rate.frames_in(self.longest_ns) as f64,
             "`burst-rate` and `longest-burst`",
         ))
     }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
+    }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let mut clauses = throughput(test);

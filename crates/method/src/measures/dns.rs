@@ -5,12 +5,12 @@ use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::{
-    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term,
-    TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
-use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Stateful, checked_domain};
+use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Profile, Stateful, checked_domain};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units::{self, ValueError, expected};
@@ -21,7 +21,14 @@ const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
     Info {
         term,
         summary,
-        noun: Noun::Queries,
+        family: Family::Queries,
+        traffic: TrafficRequirements::None,
+        demand: None,
+        is_steady: true,
+        is_of_delay: false,
+        finds_a_limit: true,
+        searches_phase_one: false,
+        repetitions: 20,
         searched: Some(searched),
         quantities: &[],
         headline: None,
@@ -221,6 +228,10 @@ impl Measurement for DnsTest {
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Queries
     }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         if self.at_found_rate {

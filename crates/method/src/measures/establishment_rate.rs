@@ -2,11 +2,12 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{
-    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
-use crate::plan::Stateful;
+use crate::plan::{Profile, Stateful};
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialSpec};
@@ -27,7 +28,15 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "connections per second",
     },
     summary: "the highest rate at which a stateful device opens connections that work (RFC 9693)",
-    noun: Noun::Connections,
+    family: Family::PhaseOne,
+    // Phase 1 has one direction, and no particular frame sizes are required.
+    traffic: TrafficRequirements::Addresses,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: true,
+    searches_phase_one: true,
+    repetitions: 20,
     searched: Some(Searched::Named("Connection establishment rate")),
     quantities: &[],
     headline: None,
@@ -39,6 +48,10 @@ pub(super) static INFOS: [Info; 1] = [Info {
 impl Measurement for EstablishmentRate {
     fn info(&self) -> &'static Info {
         &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        None
     }
 
     fn sending(&self) -> SendingTime {
@@ -53,13 +66,9 @@ impl Measurement for EstablishmentRate {
         }
     }
 
-    fn is_of_connections(&self) -> bool {
-        true
-    }
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
-    fn searches_phase_one(&self) -> bool {
-        true
-    }
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let Some(stateful) = &test.stateful else {

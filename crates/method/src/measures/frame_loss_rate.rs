@@ -6,14 +6,15 @@ use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
 use super::{
-    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext, Value,
+    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
+    Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::list;
+use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, TableBounds};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
-use crate::trial::{DirectionResult, TrialResult, TrialSpec, Verdict};
+use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "per cent of the offered frames",
     },
     summary: "the loss at each of several rates (RFC 2544 section 26.3, RFC 8219 section 7.4)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: true,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::FrameLossRate],
     headline: None,
@@ -120,6 +128,10 @@ impl Measurement for LossScan {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::AsPlanned
     }
@@ -138,13 +150,17 @@ impl Measurement for LossScan {
         self.until_lossless
     }
 
-    fn finds_a_limit(&self) -> bool {
-        true
-    }
-
     fn own_rates(&self) -> &[FrameRate] {
         &self.rates
     }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
+    }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         vec![

@@ -1,6 +1,6 @@
 //! The description of a measure: its names, its units and its results. Lists, tables and sentences are generated from it.
 
-use super::Quantity;
+use super::{Family, Quantity};
 
 /// The properties of a measure that are known in advance.
 #[derive(Debug)]
@@ -9,8 +9,22 @@ pub struct Info {
     pub term: Term,
     /// The result of the measure in one line, with its clauses.
     pub summary: &'static str,
-    /// The noun that its rates count.
-    pub noun: Noun,
+    /// What its trials send.
+    pub family: Family,
+    /// The requirements on the test traffic that apply to it.
+    pub traffic: TrafficRequirements,
+    /// Its requirement on the device beyond forwarding.
+    pub demand: Option<Demand>,
+    /// True if its trials hold the load for longer than a burst and do nothing else to the DUT.
+    pub is_steady: bool,
+    /// True if the result is a delay, so that a late poll by the tester spoils it even without loss.
+    pub is_of_delay: bool,
+    /// True if its losses indicate a limit of the DUT. Losses that a measurement causes on purpose do not.
+    pub finds_a_limit: bool,
+    /// True if the rate of phase 1 is searched for rather than set.
+    pub searches_phase_one: bool,
+    /// The number of repetitions that its clauses ask for.
+    pub repetitions: u32,
     /// The rate that is searched for; `None` if the result is not such a rate.
     pub searched: Option<Searched>,
     /// The quantities that a repetition reports besides the rate that is searched for. Repetitions are judged by the first one unless
@@ -59,41 +73,26 @@ pub enum Searched {
     OfAll(&'static str),
 }
 
-/// The things a rate counts.
+/// A requirement of a measurement on a device beyond forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noun {
-    /// Test frames, in each direction.
-    Frames,
-    /// Connections, which have no direction: only the Initiator, or the client, opens them.
-    Connections,
-    /// DNS queries, which have no direction either.
-    Queries,
+pub enum Demand {
+    /// It can be reset, and loses its connections in the process.
+    Reset,
+    /// Its connections can be deleted by a command whose duration is measured.
+    TearDown,
+    /// It tracks no connections: reverse frames are replies to forward frames of the same trial.
+    NoConnections,
 }
 
-impl Noun {
-    /// Returns the plural: `frames`.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Frames => "frames",
-            Self::Connections => "connections",
-            Self::Queries => "queries",
-        }
-    }
-
-    /// Returns the unit of a rate: `frames/s`.
-    pub fn per_second(self) -> &'static str {
-        match self {
-            Self::Frames => "frames/s",
-            Self::Connections => "connections/s",
-            Self::Queries => "queries/s",
-        }
-    }
-
-    /// Returns the unit of a rate with its direction, which only frames have: `frames/s per direction`.
-    pub fn per_second_and_direction(self) -> &'static str {
-        match self {
-            Self::Frames => "frames/s per direction",
-            Self::Connections | Self::Queries => self.per_second(),
-        }
-    }
+/// The requirements on the test traffic that apply to a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrafficRequirements {
+    /// Sizes, directions, mixes, ports and addresses.
+    All,
+    /// All but the sizes.
+    AnySize,
+    /// Those on addresses alone.
+    Addresses,
+    /// None: it has no test frames.
+    None,
 }

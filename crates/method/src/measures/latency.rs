@@ -6,14 +6,14 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{
-    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, seconds};
-use crate::plan::Profile;
+use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
-use crate::trial::{Tagging, TrialResult, TrialSpec};
+use crate::trial::{Tagging, TrialKind, TrialResult, TrialSpec};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "milliseconds",
     },
     summary: "typical and worst-case latency of tagged frames (RFC 8219 section 7.2)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: true,
+    is_of_delay: true,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::TypicalLatency, Quantity::WorstCaseLatency],
     headline: Some(Quantity::TypicalLatency),
@@ -108,17 +115,16 @@ impl Measurement for Latency {
         SendingTime::For(self.duration_ns)
     }
 
-    fn is_of_delay(&self) -> bool {
-        true
-    }
-
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
         (self.duration_ns, self.tag_after_ns) = (2 * trial_ns, trial_ns);
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         (self.duration_ns, self.tag_after_ns) = (120_000_000_000, 60_000_000_000);
-        20
+    }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {

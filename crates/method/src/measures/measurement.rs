@@ -1,7 +1,7 @@
 //! The trait that the file of each measurement implements.
 
 use super::context::TestContext;
-use super::info::{Info, Noun};
+use super::info::Info;
 use super::load::Load;
 use super::procedure::{Procedure, ProcedureContext};
 use super::quantity::Value;
@@ -11,16 +11,17 @@ use crate::plan::{Profile, Stateful};
 use crate::terms::FrameRate;
 use crate::trial::{TrialKind, TrialResult};
 use crate::watch::Watch;
+use std::ops::RangeInclusive;
 
-/// Everything that the rest of the program needs to know about a measurement.
+/// Everything that the rest of the program needs to know about a measurement and that may depend on its settings. What does not is in its [`Info`].
+///
+/// The methods with a default answer a question that most measures do not have, such as the loads that a measure lists itself.
 pub trait Measurement {
     /// Returns its description.
     fn info(&self) -> &'static Info;
 
     /// Returns the load it is made at; `None` if it searches for its loads or lists them itself.
-    fn load(&self) -> Option<Load> {
-        None
-    }
+    fn load(&self) -> Option<Load>;
 
     /// Returns the sending time of its trials.
     fn sending(&self) -> SendingTime;
@@ -31,24 +32,12 @@ pub trait Measurement {
         self.load().map_or(most, |load| load.highest(most))
     }
 
-    /// Returns the kind of its largest trial, which is a constant load by default.
-    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
-        TrialKind::Constant
-    }
+    /// Returns the kind of its largest trial.
+    fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind;
 
     /// Returns the most requests that may wait for their replies at once; `None` if no client waits for replies.
     fn most_outstanding(&self, _test: &TestContext<'_>) -> Option<u32> {
         None
-    }
-
-    /// Returns whether the result is a delay, so that a late poll by the tester spoils it even without loss.
-    fn is_of_delay(&self) -> bool {
-        false
-    }
-
-    /// Returns whether a stateful test consists of phase 1 only: nothing is sent in phase 2.
-    fn is_of_connections(&self) -> bool {
-        false
     }
 
     /// Returns the settings of its TCP connections, or `None` if it sends frames.
@@ -57,31 +46,14 @@ pub trait Measurement {
     }
 
     /// Sets the measure's own durations to those of a profile whose trials last `trial_ns`.
-    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+    fn follow(&mut self, profile: Profile, trial_ns: u64);
 
-    /// Sets the measure's own durations to those that the RFCs name. Returns the number of repetitions they ask for.
-    fn lengthen(&mut self) -> u32 {
-        20
-    }
+    /// Sets the measure's own durations to those that the RFCs name.
+    fn lengthen(&mut self);
 
-    /// Returns whether its trials hold the load for longer than a burst and do nothing else to the DUT.
-    fn is_steady(&self) -> bool {
-        true
-    }
-
-    /// Returns whether its losses indicate a limit of the DUT. Losses that a measurement causes on purpose do not.
-    fn finds_a_limit(&self) -> bool {
-        self.info().searched.is_some() && self.tcp().is_none()
-    }
-
-    /// Returns whether the rate of phase 1 is searched for rather than set.
-    fn searches_phase_one(&self) -> bool {
-        false
-    }
-
-    /// Returns the largest number of connections that phase 1 of any of its trials opens.
-    fn most_connections(&self, stateful: Option<Stateful>) -> u64 {
-        stateful.map_or(0, |stateful| stateful.connections)
+    /// Returns the smallest and the largest number of connections that phase 1 of its trials opens; `None` if the test sets the number.
+    fn own_connections(&self) -> Option<RangeInclusive<u64>> {
+        None
     }
 
     /// Returns the largest number it can find, if that is not a rate, and the plan keys that set it.
@@ -94,25 +66,9 @@ pub trait Measurement {
         &[]
     }
 
-    /// Returns its requirement on the device beyond forwarding.
-    fn demand(&self) -> Option<Demand> {
-        None
-    }
-
     /// Returns whether a scan of loads ends once nothing is lost, so that repetitions may try different loads.
     fn ends_when_lossless(&self) -> bool {
         false
-    }
-
-    /// Returns the requirements on the test traffic that apply to it.
-    fn traffic_requirements(&self) -> TrafficRequirements {
-        match (self.info().noun, self.is_of_connections()) {
-            (Noun::Frames, _) => TrafficRequirements::All,
-            // Phase 1 of a stateful test has one direction, and no particular frame sizes are required.
-            (_, true) => TrafficRequirements::Addresses,
-            // TCP connections and DNS queries do not use the plan's frames.
-            (_, false) => TrafficRequirements::None,
-        }
     }
 
     /// Returns the requirements of the measurement's own sections, and whether the test meets them.
@@ -125,30 +81,6 @@ pub trait Measurement {
     fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
         Vec::new()
     }
-}
-
-/// A requirement of a measurement on a device beyond forwarding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demand {
-    /// It can be reset, and loses its connections in the process.
-    Reset,
-    /// Its connections can be deleted by a command whose duration is measured.
-    TearDown,
-    /// It tracks no connections: reverse frames are replies to forward frames of the same trial.
-    NoConnections,
-}
-
-/// The requirements on the test traffic that apply to a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrafficRequirements {
-    /// Sizes, directions, mixes, ports and addresses.
-    All,
-    /// All but the sizes.
-    AnySize,
-    /// Those on addresses alone.
-    Addresses,
-    /// None: it has no test frames.
-    None,
 }
 
 /// The time for which each trial of a measurement sends.

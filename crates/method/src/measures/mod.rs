@@ -12,14 +12,15 @@
 //! procedure, and how a trial is read. A line in the list `measures!` makes it a variant of `Measure`. Plans contain measures, so a measure knows no
 //! plan: what it needs from the plan and its test is a `TestContext`, which `plan::context` creates. All other code uses the trait: `list`, `explain`,
 //! units, the tables of the terminal, budgets, checks of recipes and plans. No match over measures has a default arm (`.ci/check-house` counts, and counts the
-//! files that single out a measure). The defaults of the trait suit a throughput of frames. The time of sending has no default, because
-//! forgetting it would make estimates and time limits wrong. Keys are read through the trait `measures::Keys`, which the reader of plan files in `plan`
+//! files that single out a measure). What does not depend on settings is a field of `Info`, and none of these has a default. What measures have in
+//! common by what they send and by what their result is, is in `family`. Keys are read through the trait `measures::Keys`, which the reader of plan files in `plan`
 //! implements: the reader knows TOML and the line of each mistake, and the measurement knows what its keys mean. `Measure::read` finds the measurement by
 //! its name. Only the check that needs recipes comes later, in `plan`: the authority of a test of DNS64. Quantities are lines of one table
 //! (`measures::quantity`): name, title, unit, which way is better. CONTRIBUTING.md says what each kind of addition touches.
 
 mod clauses;
 mod context;
+mod family;
 mod info;
 mod keys;
 mod largest_trial;
@@ -34,10 +35,11 @@ mod tests;
 
 pub(crate) use context::PeerTest;
 pub use context::TestContext;
-pub use info::{Info, Noun, Searched, Term};
+pub use family::{Family, Noun, ResultKind};
+pub use info::{Demand, Info, Searched, Term, TrafficRequirements};
 pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
-pub use measurement::{Demand, Measurement, SendingTime, TrafficRequirements};
+pub use measurement::{Measurement, SendingTime};
 pub use outcome::{LimitSigns, LoadSource, Outcome, SearchRef};
 pub use procedure::{Findings, Procedure, ProcedureContext, TrialPurpose, procedure};
 pub use quantity::{Quantity, Unit, Value};
@@ -183,14 +185,28 @@ impl Measure {
         self.info().searched.is_some()
     }
 
-    /// Returns whether it searches for the load at which others are made: the throughput of frames, or the rate of its queries.
-    pub fn finds_the_load(&self) -> bool {
-        self.is_throughput() || (self.dns().is_some() && !self.repeats_a_rate())
+    /// Returns what its trials send.
+    pub fn family(&self) -> Family {
+        self.info().family
     }
 
-    /// Returns whether it only repeats a trial at the rate that others have found.
-    pub fn repeats_a_rate(&self) -> bool {
-        self.dns().is_some_and(|dns| dns.at_found_rate)
+    /// Returns what a repetition comes to. Where the load of a rate that is searched for is known, it only repeats the rate.
+    pub fn result_kind(&self) -> ResultKind {
+        let Info {
+            searched, headline, ..
+        } = self.info();
+        match (searched, headline) {
+            (Some(_), _) if self.load().is_some() => ResultKind::RepeatedRate,
+            (Some(_), _) => ResultKind::Rate,
+            (None, Some(quantity)) if quantity.unit() == Unit::Connections => ResultKind::Number,
+            (None, Some(_)) => ResultKind::Quantity,
+            (None, None) => ResultKind::Curve,
+        }
+    }
+
+    /// Returns whether it searches for the load at which others are made: the throughput of frames, or the rate of its queries.
+    pub fn finds_the_load(&self) -> bool {
+        self.result_kind() == ResultKind::Rate && self.family().has_load_for_others()
     }
 
     /// Returns whether it is made at the throughput, or at a share of it.
@@ -210,23 +226,6 @@ impl Measure {
         self.is_searched_rate() || self.info().headline.is_some_and(of_connections)
     }
 
-    /// Returns whether the result is a curve over loads.
-    pub fn is_curve(&self) -> bool {
-        self.info().searched.is_none() && self.info().headline.is_none()
-    }
-
-    /// Returns whether it searches for the largest number of connections.
-    pub fn is_capacity(&self) -> bool {
-        self.info()
-            .headline
-            .is_some_and(|quantity| quantity.unit() == Unit::Connections)
-    }
-
-    /// Returns whether its rates count connections.
-    pub fn counts_connections(&self) -> bool {
-        self.info().noun == Noun::Connections
-    }
-
     /// Returns which DNS queries are made, where the test is of a DNS server.
     pub fn dns(&self) -> Option<&DnsTest> {
         if let Self::Dns(dns) = self {
@@ -236,7 +235,12 @@ impl Measure {
         }
     }
 
-    /// Returns the same to be changed.
+    /// Returns whether both send the same queries, at whatever rate, or both send none.
+    pub(crate) fn sends_queries_of(&self, other: &Self) -> bool {
+        self.dns().map(DnsTest::searched) == other.dns().map(DnsTest::searched)
+    }
+
+    /// Returns the queries to be changed.
     pub fn dns_mut(&mut self) -> Option<&mut DnsTest> {
         if let Self::Dns(dns) = self {
             Some(dns)
@@ -270,10 +274,5 @@ impl Measure {
         } else {
             None
         }
-    }
-
-    /// Returns whether the tester's ends are hosts with sockets of the kernel rather than ports for frames.
-    pub fn needs_hosts(&self) -> bool {
-        self.tcp().is_some() || self.dns().is_some()
     }
 }

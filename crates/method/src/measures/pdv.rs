@@ -6,13 +6,13 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
 use super::{
-    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
-use crate::plan::Profile;
+use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
-use crate::trial::{TrialResult, TrialSpec};
+use crate::trial::{TrialKind, TrialResult, TrialSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "milliseconds",
     },
     summary: "packet delay variation of all frames (RFC 8219 section 7.3.1)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: true,
+    is_of_delay: true,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::Pdv, Quantity::MinimumDelay, Quantity::HighDelay],
     headline: Some(Quantity::Pdv),
@@ -78,17 +85,16 @@ impl Measurement for PdvStream {
         SendingTime::For(self.duration_ns)
     }
 
-    fn is_of_delay(&self) -> bool {
-        true
-    }
-
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
         self.duration_ns = trial_ns;
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.duration_ns = 60_000_000_000;
-        20
+    }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {

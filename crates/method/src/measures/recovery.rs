@@ -7,12 +7,12 @@ use super::load::scaled;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{
-    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, percent, repetitions, seconds};
-use crate::plan::Profile;
+use crate::plan::{Profile, Stateful};
 use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
@@ -58,7 +58,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "milliseconds",
     },
     summary: "how long losses continue after an overload (RFC 2544 section 26.5, RFC 8219 section 7.6)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: false,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::RecoveryTime],
     headline: Some(Quantity::RecoveryTime),
@@ -113,13 +120,12 @@ impl Measurement for Recovery {
         (self.duration_ns, self.after_ns) = (trial_ns, trial_ns / 2);
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.duration_ns = 60_000_000_000;
-        20
     }
 
-    fn is_steady(&self) -> bool {
-        false
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {

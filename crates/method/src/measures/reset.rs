@@ -6,12 +6,12 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
 use super::{
-    Demand, Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime,
+    Demand, Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
     Term, TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, list, percent, seconds};
-use crate::plan::Profile;
+use crate::plan::{Profile, Stateful};
 use crate::terms::FrameSize;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
@@ -57,7 +57,15 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "milliseconds",
     },
     summary: "how long the DUT forwards nothing around a reset (RFC 6201, RFC 8219 section 7.7)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    // It is measured at the smallest size alone: RFC 6201 section 4.2.
+    traffic: TrafficRequirements::AnySize,
+    demand: Some(Demand::Reset),
+    is_steady: false,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::ResetTimeByLoss, Quantity::ResetTimeByTimestamps],
     headline: Some(Quantity::ResetTimeByLoss),
@@ -105,22 +113,12 @@ impl Measurement for Reset {
         (self.before_ns, self.after_ns) = durations_of(profile, trial_ns);
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.before_ns = self.before_ns.max(BEFORE_NS);
-        20
     }
 
-    /// It is measured at the smallest size alone: RFC 6201 section 4.2.
-    fn traffic_requirements(&self) -> TrafficRequirements {
-        TrafficRequirements::AnySize
-    }
-
-    fn is_steady(&self) -> bool {
-        false
-    }
-
-    fn demand(&self) -> Option<Demand> {
-        Some(Demand::Reset)
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {

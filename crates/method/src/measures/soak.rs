@@ -7,10 +7,10 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{
-    Info, Load, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
-use super::{Tcp, TrafficRequirements, Value};
+use super::{Tcp, Value};
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -97,7 +97,15 @@ const FRAMES: Info = Info {
         unit: "per cent of the frames; kB per hour; connections",
     },
     summary: "loss, growth of memory and connections over hours at one load (no RFC)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    // It follows no RFC.
+    traffic: TrafficRequirements::None,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 1,
     searched: None,
     quantities: &[
         Quantity::SoakLoss,
@@ -128,7 +136,7 @@ const CONNECTIONS: Info = Info {
         unit: "per cent of the connections; connections per second; kB per hour; connections",
     },
     summary: "the same with TCP connections that are opened and closed at one rate (no RFC)",
-    noun: Noun::Connections,
+    family: Family::Tcp,
     quantities: &[
         Quantity::FailedConnections,
         Quantity::ConnectionsOpened,
@@ -209,14 +217,8 @@ impl Measurement for Soak {
         self.warm_up_ns = self.duration_ns / 4;
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.follow(Profile::Rfc, 0);
-        1
-    }
-
-    /// It follows no RFC.
-    fn traffic_requirements(&self) -> TrafficRequirements {
-        TrafficRequirements::None
     }
 
     fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {

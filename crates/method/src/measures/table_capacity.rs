@@ -5,12 +5,12 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::Searching;
 use super::{
-    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext, Value,
+    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
+    Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
-use crate::plan::Stateful;
+use crate::plan::{Profile, Stateful};
 use crate::search::{Limit, SearchMethod, SearchSettings, Start, new_search};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
@@ -18,6 +18,7 @@ use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,7 +62,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "connections",
     },
     summary: "how many connections a stateful device holds (RFC 9693)",
-    noun: Noun::Connections,
+    family: Family::PhaseOne,
+    traffic: TrafficRequirements::Addresses,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: true,
+    searches_phase_one: true,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::TableCapacity],
     headline: Some(Quantity::TableCapacity),
@@ -106,6 +114,10 @@ impl Measurement for Capacity {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::UntilConnected
     }
@@ -117,25 +129,17 @@ impl Measurement for Capacity {
         }
     }
 
-    fn is_of_connections(&self) -> bool {
-        true
-    }
-
-    fn finds_a_limit(&self) -> bool {
-        true
-    }
-
-    fn searches_phase_one(&self) -> bool {
-        true
-    }
-
-    fn most_connections(&self, _stateful: Option<Stateful>) -> u64 {
-        self.most
+    fn own_connections(&self) -> Option<RangeInclusive<u64>> {
+        Some(self.start..=self.most)
     }
 
     fn most(&self) -> Option<(f64, &'static str)> {
         Some((self.most as f64, "`most`"))
     }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         if test.stateful.is_none() {

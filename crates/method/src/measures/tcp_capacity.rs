@@ -5,11 +5,11 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::tcp::common_clauses;
 use super::{
-    Findings, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Tcp,
-    Term, TestContext, Value,
+    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
+    Tcp, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
-use crate::plan::Stateful;
+use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
@@ -58,7 +58,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "connections",
     },
     summary: "how many TCP connections are open at once (RFC 3511 section 5.2, RFC 8219 section 8)",
-    noun: Noun::Connections,
+    family: Family::Tcp,
+    traffic: TrafficRequirements::None,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::TcpConnections],
     headline: Some(Quantity::TcpConnections),
@@ -94,6 +101,10 @@ impl Measurement for TcpCapacity {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::UntilConnected
     }
@@ -115,6 +126,10 @@ impl Measurement for TcpCapacity {
     fn most(&self) -> Option<(f64, &'static str)> {
         Some((self.most as f64, "`most`"))
     }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, _test: &TestContext<'_>) -> Vec<Clause> {
         let steps = format!(

@@ -3,11 +3,12 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::tcp::{Tcp, common_clauses};
 use super::{
-    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::seconds;
-use crate::plan::Stateful;
+use crate::plan::{Profile, Stateful};
 use crate::trial::{TrialKind, TrialSpec};
 
 const RATE: &str = "RFC 3511 section 5.3.3";
@@ -23,7 +24,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "connections per second",
     },
     summary: "the highest rate of TCP connections with a GET on each (RFC 3511 section 5.3, RFC 8219 section 8)",
-    noun: Noun::Connections,
+    family: Family::Tcp,
+    traffic: TrafficRequirements::None,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: Some(Searched::OfAll("TCP connection establishment rate")),
     quantities: &[],
     headline: None,
@@ -37,6 +45,10 @@ impl Measurement for Tcp {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::AsPlanned
     }
@@ -48,6 +60,10 @@ impl Measurement for Tcp {
     fn tcp(&self) -> Option<&Tcp> {
         Some(self)
     }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let number = format!("the rate times {}", seconds(test.trial.duration_ns));

@@ -4,12 +4,12 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
 use super::{
-    Demand, Info, Measurement, Noun, Procedure, ProcedureContext, Quantity, SendingTime, Term,
-    TestContext, Value,
+    Demand, Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
+    Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::numbers::count;
 use crate::clause::{Clause, RFC_9693};
-use crate::plan::Stateful;
+use crate::plan::{Profile, Stateful};
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
 
@@ -27,7 +27,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "connections per second",
     },
     summary: "how fast a stateful device deletes its connections (RFC 9693)",
-    noun: Noun::Connections,
+    family: Family::PhaseOne,
+    traffic: TrafficRequirements::Addresses,
+    demand: Some(Demand::TearDown),
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[Quantity::TearDownRate],
     headline: Some(Quantity::TearDownRate),
@@ -41,6 +48,10 @@ impl Measurement for TearDownRate {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::UntilConnected
     }
@@ -51,13 +62,9 @@ impl Measurement for TearDownRate {
         }
     }
 
-    fn is_of_connections(&self) -> bool {
-        true
-    }
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
-    fn demand(&self) -> Option<Demand> {
-        Some(Demand::TearDown)
-    }
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let Some(stateful) = &test.stateful else {

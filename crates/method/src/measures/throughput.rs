@@ -3,11 +3,14 @@
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::{
-    Info, Measurement, Noun, Procedure, ProcedureContext, Searched, SendingTime, Term, TestContext,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{percent, seconds};
+use crate::plan::{Profile, Stateful};
 use crate::terms::LossRatio;
+use crate::trial::TrialKind;
 
 /// The measurement; its only settings are the plan's.
 pub(super) struct Throughput;
@@ -25,7 +28,14 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "frames per second, per direction",
     },
     summary: "the highest rate without loss (RFC 2544 section 26.1, RFC 8219 section 7.1)",
-    noun: Noun::Frames,
+    family: Family::Frames,
+    traffic: TrafficRequirements::All,
+    demand: None,
+    is_steady: true,
+    is_of_delay: false,
+    finds_a_limit: true,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: Some(Searched::Throughput),
     quantities: &[],
     headline: None,
@@ -39,9 +49,21 @@ impl Measurement for Throughput {
         &INFOS[0]
     }
 
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     fn sending(&self) -> SendingTime {
         SendingTime::AsPlanned
     }
+
+    fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
+        TrialKind::Constant
+    }
+
+    fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
+
+    fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         vec![

@@ -1,7 +1,7 @@
 //! Trials so short, at such low loads, that they would send nothing. They lose nothing, so they would pass without meaning anything.
 
 use super::{Plan, Test};
-use crate::measures::{Load, SendingTime};
+use crate::measures::{Family, Load, SendingTime};
 use crate::terms::FrameRate;
 use crate::units::{show_ns, show_rate};
 use std::fmt;
@@ -64,8 +64,10 @@ impl Test {
 
     /// Returns the lowest rate that the test itself asks for, or the lowest possible one if it is a share of the throughput.
     fn lowest_own_rate(&self, plan: &Plan) -> Option<FrameRate> {
-        if let Some(response) = self.measure.response_time() {
-            return Some(response.rate(self.clients()));
+        match self.measure.family() {
+            // Requests are sent at one rate, which follows from the number of clients.
+            Family::Requests => return Some(self.measure.highest_rate(&self.context(plan))),
+            Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {}
         }
         match self.measure.load() {
             Some(Load::Rate(rate)) => Some(rate),

@@ -299,11 +299,28 @@ impl Test {
 
     /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.
     pub fn label(&self, frame_size: FrameSize) -> String {
-        if self.measure.needs_hosts() {
-            self.name.clone()
-        } else {
+        if self.measure.family().has_frame_sizes() {
             format!("{}/{frame_size}", self.name)
+        } else {
+            self.name.clone()
         }
+    }
+
+    /// Returns the largest number of connections that phase 1 of any of its trials opens; 0 if the test is not stateful.
+    pub fn most_connections(&self) -> u64 {
+        let planned = self.stateful.map_or(0, |stateful| stateful.connections);
+        self.measure
+            .own_connections()
+            .map_or(planned, |own| *own.end())
+    }
+
+    /// Returns the time from the first frame of phase 1 to the first of phase 2, nanoseconds; `None` if it has no phase 2. The validation of
+    /// connections follows phase 1 immediately.
+    pub fn phase_two_delay_ns(&self) -> Option<u64> {
+        let stateful = self
+            .stateful
+            .filter(|_| !self.measure.family().ends_with_phase_one())?;
+        Some(stateful.delay_ns(stateful.phase_one()))
     }
 
     /// The points of this test, in the plan's order.
@@ -318,6 +335,20 @@ impl Test {
 impl Plan {
     /// A minute: the patience of a plan that says nothing, nanoseconds.
     pub const USUAL_PATIENCE_NS: u64 = 60_000_000_000;
+
+    /// Returns whether any of its tests sends queries, whose results have columns and words of their own.
+    pub fn has_queries(&self) -> bool {
+        self.tests
+            .iter()
+            .any(|test| test.measure.family().is_answered())
+    }
+
+    /// Returns whether any of its tests sends frames or opens connections.
+    pub fn has_others_than_queries(&self) -> bool {
+        self.tests
+            .iter()
+            .any(|test| !test.measure.family().is_answered())
+    }
 
     /// Returns the number of repetitions of its tests in words: `7 repetitions`, or `5 to 20 repetitions`.
     pub fn repetitions_in_words(&self) -> String {

@@ -180,7 +180,7 @@ fn is_own(quantity: Quantity) -> bool {
 /// A capacity below the smallest number that is tried has no value on record: its search ended with the DUT losing.
 fn is_capacity_of_zero(test: &Test, goal: LossRatio, trials: &[&TrialRecord]) -> bool {
     let last = trials.iter().max_by_key(|record| record.trial);
-    test.measure.is_capacity()
+    test.measure.result_kind().is_zero_unrecorded()
         && last.is_some_and(|record| record.result.verdict(goal) == Verdict::Lost)
 }
 

@@ -259,7 +259,9 @@ impl NoResult {
                 Self::NoLoad
             }
             // A search for a number ends without a value only if its trials stay invalid.
-            InvalidStage::Measurement if !has_invalid && !test.measure.is_capacity() => {
+            InvalidStage::Measurement
+                if !has_invalid && !test.measure.result_kind().is_zero_unrecorded() =>
+            {
                 Self::NothingSeen
             }
             stage => {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sixbench_method::fixtures::{live, plan};
-use sixbench_method::measures::{Findings, Outcome};
+use sixbench_method::measures::{Family, Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::replay::{OrderedReplay, Replay, Resumed, outcomes, replay, resume};
@@ -11,6 +11,7 @@ use sixbench_method::search::{
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_method::trial::TrialKind;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -167,6 +168,33 @@ fn is_listed(measure: &Measure) {
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
         Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
         Measure::ResponseTime(_) | Measure::Soak(_) => {}
+    }
+}
+
+/// Returns what a trial of this kind sends in phase 1 alone, by the kernel's sockets, or as frames.
+fn sent_by(kind: &TrialKind) -> Family {
+    match kind {
+        TrialKind::Constant
+        | TrialKind::Burst
+        | TrialKind::Drop { .. }
+        | TrialKind::Ramp { .. }
+        | TrialKind::Reset { .. } => Family::Frames,
+        TrialKind::Response => Family::Requests,
+        TrialKind::Establish { .. } | TrialKind::TearDown { .. } => Family::PhaseOne,
+        TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Family::Tcp,
+        TrialKind::Queries => Family::Queries,
+    }
+}
+
+/// The family is stated, and the kind of trial is made by the measure: both have to say the same, also where the noun of the rate differs from what
+/// is sent, as in phase 1.
+#[test]
+fn the_family_of_a_measure_is_what_its_largest_trial_sends() {
+    for measure in measures() {
+        let (name, family) = (measure.name(), measure.family());
+        assert_eq!(family, sent_by(&measure.largest_kind(None)), "{name}");
+        assert_eq!(family == Family::Tcp, measure.tcp().is_some(), "{name}");
+        assert_eq!(family == Family::Queries, measure.dns().is_some(), "{name}");
     }
 }
 

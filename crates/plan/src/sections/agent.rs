@@ -3,7 +3,7 @@
 use crate::reader::Section;
 use crate::reader::words;
 use sixbench_io::PortSpec;
-use sixbench_method::measures::{Demand, Keys};
+use sixbench_method::measures::{Family, Keys};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
 use sixbench_testbed::{Remote, SshConfig};
@@ -153,16 +153,14 @@ fn check_one_of_each(section: &Section<'_>) {
 /// Reports tests that a tester on two machines cannot make, at the key that puts it there.
 pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
     for test in tests {
-        let what = if test.measure.dns().is_some() {
-            "DNS queries"
-        } else if test.measure.tcp().is_some() {
-            "TCP connections"
-        } else if test.stateful.is_some() {
-            "the two phases of a stateful device"
-        } else if test.measure.demand() == Some(Demand::NoConnections) {
-            "requests and replies"
-        } else {
-            continue;
+        let what = match test.measure.family() {
+            Family::Queries => "DNS queries",
+            Family::Tcp => "TCP connections",
+            Family::Frames | Family::Requests | Family::PhaseOne if test.stateful.is_some() => {
+                "the two phases of a stateful device"
+            }
+            Family::Requests => "requests and replies",
+            Family::Frames | Family::PhaseOne => continue,
         };
         section.mistake_with_help(
             "agent",

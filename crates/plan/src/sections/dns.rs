@@ -21,6 +21,14 @@ pub(crate) struct DnsSection {
 }
 
 impl DnsSection {
+    /// Gives a test of a DNS server the first share of each list; other tests are left as they are.
+    pub(crate) fn set_first(&self, measure: &mut Measure) {
+        change_queries(measure, |dns| {
+            dns.cached = self.cached.first().copied().unwrap_or(dns.cached);
+            dns.with_aaaa = self.with_aaaa.first().copied().unwrap_or(dns.with_aaaa);
+        });
+    }
+
     /// Returns the key with the longer list, and the length of that list.
     pub(crate) fn longest(&self) -> (&'static str, usize) {
         let (cached, with_aaaa) = (self.cached.len(), self.with_aaaa.len());
@@ -32,7 +40,16 @@ impl DnsSection {
     }
 }
 
-pub(crate) fn check_dns(section: &Section<'_>, dns: &DnsTest, duts: &[&str]) {
+/// Changes the queries of a test of a DNS server; other tests are left as they are.
+pub(crate) fn change_queries(measure: &mut Measure, change: impl FnOnce(&mut DnsTest)) {
+    if let Some(dns) = measure.dns_mut() {
+        change(dns);
+    }
+}
+
+/// Checks the settings of a test of a DNS server that depend on the recipes; those of any other test are not looked at.
+pub(crate) fn check_dns(section: &Section<'_>, measure: &Measure, duts: &[&str]) {
+    let Some(dns) = measure.dns() else { return };
     // An unknown authority, which is reported as a mistake, has no zone file.
     let authority = dns
         .authority

@@ -184,7 +184,7 @@ impl ExpectContext<'_> {
     }
 
     fn size(&self, text: &str) -> Result<FrameSize, ExpectError> {
-        if self.measure.needs_hosts() {
+        if !self.measure.family().has_frame_sizes() {
             return Err(ExpectError::NoSizes(self.measure.name()));
         }
         let size = units::frame_size(text)?;
@@ -214,7 +214,7 @@ impl ExpectContext<'_> {
     /// Returns the bound as a number in the unit in which the quantity is stored.
     fn bound(&self, what: What, text: &str) -> Result<f64, ValueError> {
         match what {
-            What::Rate => units::amount(text, self.measure.info().noun.per_second()),
+            What::Rate => units::amount(text, self.measure.family().noun().per_second()),
             What::Quantity(quantity) => match quantity.unit() {
                 Unit::Nanoseconds => units::signed_ns(text),
                 Unit::Percent => units::percent(text),

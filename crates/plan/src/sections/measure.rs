@@ -22,9 +22,7 @@ pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -
     let measure = name
         .and_then(|name| Measure::read(name, section, &of_measure))
         .unwrap_or_default();
-    if let Some(dns) = measure.dns() {
-        check_dns(section, dns, defaults.duts);
-    }
+    check_dns(section, &measure, defaults.duts);
     measure
 }
 

@@ -52,13 +52,14 @@ pub(crate) fn read_stateful(
     {
         section.mistake(key, format!("`{key}` needs at least one number"));
     }
-    let first = match measure.table_capacity() {
-        Some(capacity) => {
+    let own = measure.own_connections();
+    let first = match &own {
+        Some(own) => {
             if !connections.is_empty() {
                 let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
                 section.mistake_with_help("connections", title, "leave `connections` out");
             }
-            Some(capacity.start)
+            Some(*own.start())
         }
         None => connections.first().copied(),
     };
@@ -73,9 +74,7 @@ pub(crate) fn read_stateful(
     };
     let own_table = section.value("state-table", units::connections);
     // The last step of a search for the capacity must be validated completely.
-    let most = measure
-        .table_capacity()
-        .map_or(first, |capacity| capacity.most);
+    let most = own.map_or(first, |own| *own.end());
     let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
     let timeout_ns = section
         .value("phase-1-timeout", units::duration_ns)
@@ -96,7 +95,7 @@ pub(crate) fn read_stateful(
         ..Stateful::new(first, rate, timeout_ns)
     };
     let has_loss = goals.iter().any(|goal| goal.0 > 0.0);
-    if has_loss && measure.searches_phase_one() {
+    if has_loss && measure.info().searches_phase_one {
         let title = format!(
             "{} has no loss goal other than zero, because every connection must be established",
             measure.name()
@@ -129,7 +128,7 @@ fn missing_connections(section: &Section<'_>, measure: &Measure) {
     }
     let help =
         "`connections` is N of RFC 9693: how many connections phase 1 opens, such as \"100k\"";
-    if measure.is_of_connections() {
+    if measure.family().ends_with_phase_one() {
         section.mistake_with_help(
             "measure",
             format!("{} needs `connections`", measure.name()),
@@ -195,7 +194,7 @@ pub(crate) fn check_combinations(
     if read.stateful.is_none() {
         return;
     }
-    let searched = measure.most_connections(None);
+    let searched = measure.own_connections().map_or(0, |own| *own.end());
     let most = read
         .connections
         .iter()

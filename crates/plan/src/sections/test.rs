@@ -235,11 +235,10 @@ fn read_goals(
 /// Returns the frame sizes of a test that sets none. Opening connections costs a DUT the same for any frame size, and the size of queries is fixed, so
 /// one size is enough.
 fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
-    let has_no_size = measure.is_of_connections() || measure.needs_hosts();
-    if has_no_size {
-        vec![FrameSize::MINIMUM]
-    } else {
+    if measure.family().depends_on_frame_size() {
         STANDARD_SIZES.map(FrameSize).to_vec()
+    } else {
+        vec![FrameSize::MINIMUM]
     }
 }
 
@@ -389,10 +388,7 @@ impl ListedSettings {
         base.traffic.flows = self.flows.first().copied();
         base.traffic.subscribers = self.subscribers.first().copied();
         self.cores.set_first(&mut base);
-        if let (Measure::Dns(dns), steps) = (&mut base.measure, &self.dns) {
-            dns.cached = steps.cached.first().copied().unwrap_or(dns.cached);
-            dns.with_aaaa = steps.with_aaaa.first().copied().unwrap_or(dns.with_aaaa);
-        }
+        self.dns.set_first(&mut base.measure);
         let series = [
             self.of_background(),
             of_counts(
@@ -564,9 +560,7 @@ fn of_names(
     let step = |&share: &u8| {
         let words = (format!("{short}{share}"), format!("{share} % {long}"));
         SeriesStep::new(by, f64::from(share), words, move |test| {
-            if let Measure::Dns(dns) = &mut test.measure {
-                set(dns, share);
-            }
+            dns::change_queries(&mut test.measure, |dns| set(dns, share));
         })
     };
     shares.iter().map(step).collect()

@@ -154,6 +154,11 @@ impl<'a> PointDigest<'a> {
         losing.min_by_key(|losing| losing.connections.rate)
     }
 
+    /// Returns whether the result is the establishment rate of RFC 9693.
+    pub(crate) fn is_of_establishment(&self) -> bool {
+        self.is_searched() && self.test.measure.family().ends_with_phase_one()
+    }
+
     /// Returns the trial whose connections are shown over time: the passing one at the highest load or, if the number of connections is searched for,
     /// with the most connections.
     pub(crate) fn trial_over_time(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
@@ -167,16 +172,9 @@ impl<'a> PointDigest<'a> {
             .iter()
             .filter(is_watched)
             .filter(|r| r.result.verdict(goal) == Verdict::Passed);
-        let is_of_a_number = self.test.measure.is_capacity();
-        let number = |r: &TrialRecord| {
-            if is_of_a_number {
-                r.result.spec.kind.connections()
-            } else {
-                None
-            }
-        };
+        // Where the number is not searched for, it is the same in all trials.
         passing
-            .max_by_key(|r| (number(r), r.result.spec.rate))
+            .max_by_key(|r| (r.result.spec.kind.connections(), r.result.spec.rate))
             .copied()
     }
 
@@ -238,8 +236,9 @@ impl<'a> Digest<'a> {
     /// true rate may be higher.
     pub(crate) fn establishment_rate(&self, dut: &str, connections: u64) -> Option<(f64, bool)> {
         let of_dut = self
-            .points_of(|m| m.is_searched_rate() && m.is_of_connections())
-            .filter(|p| p.test.dut == dut);
+            .points
+            .iter()
+            .filter(|p| p.is_of_establishment() && p.test.dut == dut);
         let found: Vec<(bool, f64, bool)> = of_dut
             .filter_map(|p| {
                 let rated = p.rated().filter(|r| r.summary.median > 0.0)?;
@@ -268,7 +267,7 @@ impl<'a> Digest<'a> {
 
 /// Returns R if it is set rather than searched for.
 pub(crate) fn phase_1_rate(test: &Test, stateful: &Stateful) -> Option<FrameRate> {
-    (!test.measure.searches_phase_one()).then_some(stateful.rate)
+    (!test.measure.info().searches_phase_one).then_some(stateful.rate)
 }
 
 #[cfg(test)]

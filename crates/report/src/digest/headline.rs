@@ -8,7 +8,7 @@ use crate::wording::numbers::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::measures::{Info, Noun, Quantity, Unit};
+use sixbench_method::measures::{Info, Noun, Quantity, ResultKind, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
 use sixbench_stats::CensoredValue;
@@ -34,11 +34,12 @@ impl PointDigest<'_> {
     pub(crate) fn result(&self, digest: &Digest) -> Option<Headline> {
         self.planned(digest)
             .filter(|planned| planned.status.has_result())?;
-        match &self.test.measure {
-            measure if measure.is_curve() => self.highest_loss(),
-            measure if measure.repeats_a_rate() => self.at_repeated_rate(),
-            measure if measure.is_searched_rate() => self.searched(),
-            measure => {
+        let measure = &self.test.measure;
+        match measure.result_kind() {
+            ResultKind::Curve => self.highest_loss(),
+            ResultKind::RepeatedRate => self.at_repeated_rate(),
+            ResultKind::Rate => self.searched(),
+            ResultKind::Number | ResultKind::Quantity => {
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)]
                     .into_iter()
                     .flatten();
@@ -96,9 +97,12 @@ impl PointDigest<'_> {
             Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
             Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
             Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
-            None if measure.dns().is_some() => format!("{}\u{a0}q/s", short(value)),
-            None if measure.counts_connections() => format!("{}\u{a0}conn./s", short(value)),
-            _ => short(value),
+            Some(_) => short(value),
+            None => match measure.family().noun() {
+                Noun::Queries => format!("{}\u{a0}q/s", short(value)),
+                Noun::Connections => format!("{}\u{a0}conn./s", short(value)),
+                Noun::Frames => short(value),
+            },
         }
     }
 
@@ -198,7 +202,7 @@ impl PointDigest<'_> {
 pub(crate) fn result_is(measure: &Measure) -> String {
     let Info {
         headline,
-        noun,
+        family,
         is_averaged,
         ..
     } = measure.info();
@@ -207,18 +211,20 @@ pub(crate) fn result_is(measure: &Measure) -> String {
     } else {
         "median of"
     };
-    let direction = if *noun == Noun::Frames {
+    let direction = if family.noun() == Noun::Frames {
         ", in the worse direction"
     } else {
         ""
     };
-    match headline {
-        _ if measure.is_curve() => format!("{of} the loss at the highest rate{direction}"),
-        _ if measure.repeats_a_rate() => {
+    match (measure.result_kind(), headline) {
+        (ResultKind::Curve, _) => format!("{of} the loss at the highest rate{direction}"),
+        (ResultKind::RepeatedRate, _) => {
             "trials that passed when the rate that was found was repeated".to_owned()
         }
-        Some(quantity) => format!("{of} the {}{direction}", in_a_sentence(quantity.title())),
-        None => format!("{of} the rates that were found; 0 if even the lowest load did not pass"),
+        (_, Some(quantity)) => format!("{of} the {}{direction}", in_a_sentence(quantity.title())),
+        (_, None) => {
+            format!("{of} the rates that were found; 0 if even the lowest load did not pass")
+        }
     }
 }
 

@@ -243,12 +243,8 @@ impl<'a> Digest<'a> {
 
     /// Returns whether the run has DNS queries, and whether it has anything else.
     pub(crate) fn has_queries_and_others(&self) -> (bool, bool) {
-        let is_of_queries = |test: &Test| test.measure.dns().is_some();
-        let tests = &self.input.plan.tests;
-        (
-            tests.iter().any(is_of_queries),
-            !tests.iter().all(is_of_queries),
-        )
+        let plan = self.input.plan;
+        (plan.has_queries(), plan.has_others_than_queries())
     }
 
     /// Returns the phrase for a losing trial, which depends on whether it lost frames or queries.

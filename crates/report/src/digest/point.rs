@@ -2,9 +2,9 @@
 
 use super::{GoalDigest, InvalidReason, Limits, PointSample};
 use crate::wording::bound::between;
-use crate::wording::numbers::title;
+use crate::wording::numbers::{has_size_in_names, title};
 use sixbench_method::bottleneck::busiest;
-use sixbench_method::measures::{Noun, Outcome, Quantity, SendingTime, Value};
+use sixbench_method::measures::{Noun, Outcome, Quantity, ResultKind, SendingTime, Value};
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
@@ -63,7 +63,7 @@ impl<'a> PointDigest<'a> {
 
     /// Returns whether the result is a rate that was searched for: the throughput, or the establishment rate.
     pub(crate) fn is_searched(&self) -> bool {
-        self.test.measure.is_searched_rate() && !self.repeats_a_rate()
+        self.test.measure.result_kind() == ResultKind::Rate
     }
 
     /// Returns the summary of a searched rate for the first goal, if there is a result.
@@ -76,11 +76,7 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the frame size; `None` for DNS queries, whose size follows from their names.
     pub(crate) fn size(&self) -> Option<FrameSize> {
-        self.test
-            .measure
-            .dns()
-            .is_none()
-            .then_some(self.point.frame_size)
+        has_size_in_names(self.test).then_some(self.point.frame_size)
     }
 
     /// Returns the name of the point for sentences.
@@ -231,7 +227,10 @@ impl<'a> PointDigest<'a> {
 
     /// Returns the trial whose losses are shown over time. Bursts are too short for this.
     pub(crate) fn losing_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
-        match (self.test.measure.sending(), self.test.measure.is_steady()) {
+        match (
+            self.test.measure.sending(),
+            self.test.measure.info().is_steady,
+        ) {
             (SendingTime::AtMost(_), _) => None,
             (_, false) => {
                 let is_outage = |r: &TrialRecord| {
@@ -259,7 +258,7 @@ impl<'a> PointDigest<'a> {
     /// Returns the trial for which the DUT's processor is shown. Bursts and outages are not a steady load.
     pub(crate) fn busiest_trial(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         self.highest_passing(goal)
-            .filter(|_| self.test.measure.is_steady())
+            .filter(|_| self.test.measure.info().is_steady)
     }
 
     /// Returns the trial whose delays represent the point: for throughput and queries the passing one at the highest load, for delays that of the
@@ -272,9 +271,9 @@ impl<'a> PointDigest<'a> {
     /// Does the same as [`Self::delay_trial`], even if the trial's delays are not recorded.
     pub(crate) fn trial_of_delays(&self, goal: LossRatio) -> Option<&'a TrialRecord> {
         let measure = &self.test.measure;
-        match (measure.info().noun, measure.is_searched_rate()) {
+        match (measure.family().noun(), measure.is_searched_rate()) {
             (Noun::Frames | Noun::Queries, true) => self.highest_passing(goal),
-            _ if measure.is_of_delay() => self.trial_of_the_median(),
+            _ if measure.info().is_of_delay => self.trial_of_the_median(),
             _ => None,
         }
     }

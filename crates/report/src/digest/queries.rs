@@ -2,7 +2,7 @@
 
 use super::{Digest, PointDigest};
 use sixbench_method::lists::by_key;
-use sixbench_method::plan::{DnsRole, DnsTest, Series, SeriesBy, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Plan, Series, SeriesBy, Test};
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::dns::{Certificate, DnsResult};
@@ -105,6 +105,25 @@ impl<'a> PointDigest<'a> {
             .filter_map(|r| QueryTrial::of(r))
     }
 
+    /// Returns the percentages of a test of a DNS64 server, which RFC 8219 calls a combination: cached names and names with AAAA records.
+    pub(crate) fn combination(&self) -> Option<String> {
+        let dns = self.test.measure.dns()?;
+        let DnsTest {
+            cached, with_aaaa, ..
+        } = dns;
+        (dns.role == DnsRole::Dns64)
+            .then(|| format!("{cached}\u{a0}%\u{a0}+\u{a0}{with_aaaa}\u{a0}%"))
+    }
+
+    /// Returns the time after which what arrives no longer counts, nanoseconds: of queries that of their answers, of anything else that of frames, 0 if
+    /// there is none.
+    pub(crate) fn timeout_ns(&self, plan: &Plan) -> u64 {
+        self.test.measure.dns().map_or_else(
+            || self.test.trial_settings(plan).frame_timeout_ns,
+            |dns| dns.timeout_ns,
+        )
+    }
+
     /// Returns the passing trial with the highest rate.
     pub(crate) fn all_answered(&self, goal: LossRatio) -> Option<QueryTrial<'a>> {
         self.asked(goal, Verdict::Passed)
@@ -136,7 +155,7 @@ impl<'a> Digest<'a> {
             .plan
             .tests
             .iter()
-            .filter(|test| !test.measure.repeats_a_rate());
+            .filter(|test| test.measure.result_kind().has_spread());
         let tests = tests.filter_map(|test| Some((test, test.measure.dns()?)));
         let groups = by_key(tests.map(|(test, dns)| (name_of(test, dns), (test, dns))));
         let goal = |tests: &[(&Test, &DnsTest)]| {

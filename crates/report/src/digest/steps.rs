@@ -1,10 +1,10 @@
 //! The steps of a search for the capacity of the connection tracking table (RFC 9693): which numbers of connections were tried in which
 //! phase, and at what rate they were established where they were held.
 
-use super::PointDigest;
+use super::{Digest, PointDigest};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::measures::{Outcome, Quantity};
+use sixbench_method::measures::{Capacity, Outcome, Quantity};
 use sixbench_method::record::{TrialRecord, by_repetition};
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
@@ -50,6 +50,15 @@ struct Tried {
     rate: Option<u64>,
     not_at: Option<u64>,
     trials: usize,
+}
+
+impl<'a> Digest<'a> {
+    /// Returns the points whose result is the capacity of the connection tracking table, each with the settings of its search.
+    pub(crate) fn capacity_points(&self) -> impl Iterator<Item = (&PointDigest<'a>, Capacity)> {
+        self.points
+            .iter()
+            .filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
+    }
 }
 
 impl PointDigest<'_> {

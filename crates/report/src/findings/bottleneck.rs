@@ -19,7 +19,7 @@ pub(crate) fn bottlenecks(digest: &Digest) -> Option<Table> {
     let points = digest
         .points
         .iter()
-        .filter(|point| point.test.measure.finds_a_limit());
+        .filter(|point| point.test.measure.info().finds_a_limit);
     let rows: Vec<FindingRow> = points.flat_map(rows).collect();
     let columns = [
         Column::text("Point", |row: &FindingRow| row.point.clone()),

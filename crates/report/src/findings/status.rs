@@ -3,7 +3,9 @@
 use crate::digest::{Digest, PointDigest};
 use crate::wording::bound::between;
 use crate::wording::faults::kind;
-use crate::wording::numbers::{capitalised, count, enumerated, full_rate_unit, title};
+use crate::wording::numbers::{
+    capitalised, count, enumerated, full_rate_unit, has_size_in_names, title,
+};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
@@ -286,8 +288,7 @@ fn by_test<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(String, &'d PlannedPoint<'a>)
 
 fn name(points: &[&PlannedPoint]) -> String {
     let test = points[0].test;
-    // The size of DNS queries follows from their names.
-    if test.measure.dns().is_some() {
+    if !has_size_in_names(test) {
         return title(test);
     }
     let sizes: Vec<_> = points

@@ -8,6 +8,7 @@ use crate::wording::anomalies::{in_words, share_of_frames};
 use crate::wording::numbers::{count, enumerated, title, whole};
 use sixbench_method::anomaly::{Anomaly, AnomalyShare, beside_the_goal};
 use sixbench_method::lists::by_key;
+use sixbench_method::measures::Family;
 use sixbench_method::plan::Test;
 use sixbench_method::record::{Warning, WarningLevel};
 use sixbench_method::trial::{AnomalyKind, ShareBase};
@@ -179,11 +180,10 @@ pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> Strin
     if kind == AnomalyKind::Icmp && is_of_queries(test) {
         return agreeing(frames == 1, "network error").into_owned();
     }
-    let measured = match test.map(|test| (test.measure.dns().is_some(), test.measure.needs_hosts()))
-    {
-        Some((true, _)) => "answer",
-        Some((false, true)) => "connection",
-        Some((false, false)) | None => "frame",
+    let measured = match test.map(|test| test.measure.family()) {
+        Some(Family::Queries) => "answer",
+        Some(Family::Tcp) => "connection",
+        Some(Family::Frames | Family::Requests | Family::PhaseOne) | None => "frame",
     };
     kind.noun(frames).replacen("frame", measured, 1)
 }
@@ -238,7 +238,7 @@ pub(crate) fn base(kind: AnomalyKind, test: Option<&Test>) -> String {
 }
 
 fn is_of_queries(test: Option<&Test>) -> bool {
-    test.is_some_and(|test| test.measure.dns().is_some())
+    test.is_some_and(|test| test.measure.family().is_answered())
 }
 
 /// The title of the table of anomalies.

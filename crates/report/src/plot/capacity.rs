@@ -10,7 +10,8 @@ use sixbench_method::record::TrialRecord;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     let searched = digest
-        .points_of(|m| m.is_capacity() && m.is_of_connections())
+        .capacity_points()
+        .map(|(point, _)| point)
         .filter(|p| p.records.len() > 1);
     let line = LegendEntry::new(
         "▬",

@@ -8,7 +8,7 @@ use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
 use crate::wording::numbers::{frames, grouped, three_digits};
 use sixbench_analysis::mix;
-use sixbench_method::plan::{Measure, SeriesBy};
+use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
 /// The indices of the colours: measured, first model, second model.
@@ -46,9 +46,7 @@ struct MixSeries<'d, 'a> {
 
 fn panels(digest: &Digest) -> Vec<Panel> {
     let all = series(digest, SeriesBy::Background);
-    let drawn = all
-        .iter()
-        .filter(|steps| steps.measure().is_some_and(Measure::is_throughput));
+    let drawn = all.iter().filter(|steps| steps.is_of_throughput());
     let stages = drawn.flat_map(|steps| {
         steps
             .sizes()

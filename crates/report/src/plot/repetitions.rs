@@ -7,7 +7,6 @@ use crate::digest::{Digest, PointDigest, kinds};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
-use sixbench_method::plan::DnsRole;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,16 +110,9 @@ fn median(point: &PointDigest) -> Option<f64> {
 
 /// Returns the name of a row. The titles of DNS tests begin alike, so the name has the percentages, which the RFC calls a combination.
 fn name(digest: &Digest, point: &PointDigest) -> String {
-    match point.test.measure.dns() {
-        Some(dns) if dns.role == DnsRole::Dns64 => {
-            format!(
-                "{} {}\u{a0}%\u{a0}+\u{a0}{}\u{a0}%",
-                cut(&digest.server(point.test), 14),
-                dns.cached,
-                dns.with_aaaa
-            )
-        }
-        _ => cut(&title(point.test), 24),
+    match point.combination() {
+        Some(shares) => format!("{} {shares}", cut(&digest.server(point.test), 14)),
+        None => cut(&title(point.test), 24),
     }
 }
 

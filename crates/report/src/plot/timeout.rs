@@ -90,19 +90,15 @@ fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) 
 
 /// Returns the timeouts that were set for these trials, nanoseconds.
 fn timeouts(digest: &Digest, trials: &[(&PointDigest, &TrialRecord)]) -> BTreeSet<u64> {
-    let of_frames = |p: &PointDigest| p.test.trial_settings(digest.input.plan).frame_timeout_ns;
-    let set = trials.iter().map(|(p, _)| {
-        p.test
-            .measure
-            .dns()
-            .map_or_else(|| of_frames(p), |dns| dns.timeout_ns)
-    });
+    let set = trials.iter().map(|(p, _)| p.timeout_ns(digest.input.plan));
     set.filter(|&ns| ns > 0).collect()
 }
 
 /// Returns the word for the timeout in a panel, which is either of frames or of queries.
 fn word(trials: &[(&PointDigest, &TrialRecord)]) -> &'static str {
-    let is_of_queries = trials.iter().any(|(p, _)| p.test.measure.dns().is_some());
+    let is_of_queries = trials
+        .iter()
+        .any(|(p, _)| p.test.measure.family().is_answered());
     if is_of_queries {
         "timeout"
     } else {

@@ -8,6 +8,7 @@ use crate::wording::numbers::{
     grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound,
 };
 use sixbench_method::lists::each_once;
+use sixbench_method::measures::Family;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 
@@ -110,8 +111,9 @@ fn counted(by: SeriesBy) -> &'static str {
 impl StepRow<'_> {
     /// Returns the direction of the curve; none for connections, which only the Initiator opens.
     fn direction(&self) -> Option<String> {
-        if self.test.measure.is_of_connections() {
-            return None;
+        match self.test.measure.family() {
+            Family::PhaseOne => return None,
+            Family::Frames | Family::Requests | Family::Tcp | Family::Queries => {}
         }
         Some(
             self.subject

@@ -6,7 +6,7 @@ use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::series::{TestSeries, series};
 use sixbench_analysis::mix;
-use sixbench_method::plan::{Measure, SeriesBy};
+use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
 /// Returns the sign before the value of a model, which increases with both ends, so its true value may be higher if that of either may be.
@@ -33,7 +33,7 @@ pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
 pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Background);
     all.iter()
-        .filter(|steps| steps.measure().is_some_and(Measure::is_throughput))
+        .filter(|steps| steps.is_of_throughput())
         .map(|steps| mixed_table(digest, steps))
         .filter(|table| !table.rows.is_empty())
         .collect()

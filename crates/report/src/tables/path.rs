@@ -5,6 +5,7 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::title;
+use sixbench_method::measures::Family;
 use sixbench_method::record::{DutFacts, LinkFacts, PathFacts};
 
 /// Returns the tables of the frames on both links with their results, and of the rules.
@@ -14,7 +15,10 @@ pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
 
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
     // Requests and replies have a separate table.
-    let all = digest.points_of(|measure| measure.response_time().is_none());
+    let all = digest.points_of(|measure| match measure.family() {
+        Family::Requests => false,
+        Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => true,
+    });
     all.filter_map(|point| Some((point, digest.path(point.test)?)))
         .collect()
 }

@@ -5,15 +5,13 @@ use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::{self, title};
-use sixbench_method::measures::Quantity;
+use sixbench_method::measures::{Info, Noun, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
 
 /// The reporting format of a measure: a row for each test, frame size and direction, and a group of columns for each quantity.
 struct Format {
-    id: &'static str,
     title: &'static str,
-    measure: fn(&Measure) -> bool,
     /// The name of the trial's load.
     load: &'static str,
     /// An extra column after the load.
@@ -47,9 +45,7 @@ impl<'d> DirectionSamples<'d> {
 
 const FORMATS: [Format; 5] = [
     Format {
-        id: "latency",
         title: "Latency (RFC 8219 section 7.2)",
-        measure: |m| matches!(m, Measure::Latency(_)),
         load: "Load",
         extra: None,
         quantities: &[
@@ -61,9 +57,7 @@ const FORMATS: [Format; 5] = [
                Load: frames/s per direction.",
     },
     Format {
-        id: "pdv",
         title: "Packet delay variation (RFC 8219 section 7.3.1)",
-        measure: |m| matches!(m, Measure::Pdv(_)),
         load: "Load",
         extra: None,
         quantities: &[
@@ -76,9 +70,7 @@ const FORMATS: [Format; 5] = [
                frames/s per direction.",
     },
     Format {
-        id: "ipdv",
         title: "Inter packet delay variation (RFC 8219 section 7.3.2)",
-        measure: |m| matches!(m, Measure::Ipdv(_)),
         load: "Load",
         extra: None,
         quantities: &[
@@ -91,9 +83,7 @@ const FORMATS: [Format; 5] = [
                per direction.",
     },
     Format {
-        id: "recovery",
         title: "System recovery (RFC 2544 section 26.5)",
-        measure: |m| matches!(m, Measure::Recovery(_)),
         load: "Overload",
         extra: Some(("Throughput", |p, _| {
             p.determined().map(|rate| Cell::Count(rate.0)).into()
@@ -104,9 +94,7 @@ const FORMATS: [Format; 5] = [
                Rates: frames/s per direction.",
     },
     Format {
-        id: "reset",
         title: "Reset (RFC 6201)",
-        measure: |m| matches!(m, Measure::Reset(_)),
         load: "Load",
         extra: Some(("Loss (frames)", average_loss)),
         quantities: &[
@@ -137,19 +125,27 @@ fn bound_note(bound_ns: u64) -> String {
     )
 }
 
-/// Returns the tables of all these measures, each with its anchor in the page.
+/// Returns the tables of all measures that have such a format, each with its anchor in the page, the name of the measure.
 pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
-    FORMATS
-        .iter()
-        .map(|format| (format.id, format.table(digest)))
-        .collect()
+    let table = |info: &'static Info| {
+        let format = FORMATS.iter().find(|format| format.is_of(info))?;
+        Some((info.term.name, format.table(digest, info)))
+    };
+    Measure::infos().filter_map(table).collect()
 }
 
 impl Format {
-    fn table(&self, digest: &Digest) -> Table {
+    /// Returns whether it is the format of this measure: that with its first quantity.
+    fn is_of(&self, info: &Info) -> bool {
+        let first = self.quantities.first().map(|(quantity, _)| quantity);
+        first.is_some() && first == info.quantities.first()
+    }
+
+    fn table(&self, digest: &Digest, info: &Info) -> Table {
         let points: Vec<&PointDigest> = digest
-            .points_of(self.measure)
-            .filter(|p| !p.samples.is_empty())
+            .points
+            .iter()
+            .filter(|p| p.test.measure.name() == info.term.name && !p.samples.is_empty())
             .collect();
         let rows = points
             .iter()
@@ -276,7 +272,7 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
         statistics: Statistics::of_sample(sample),
     });
     Table::of("Every quantity with every statistic", summary_columns(), rows)
-        .with_note(match digest.points.iter().any(|p| p.test.measure.counts_connections()) {
+        .with_note(match digest.points.iter().any(|p| p.test.measure.family().noun() == Noun::Connections) {
             true => "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections.",
             false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
         })

@@ -5,6 +5,7 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::{title, whole};
+use sixbench_method::measures::ResultKind;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
@@ -78,10 +79,11 @@ fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
 }
 
 fn measured(point: &PointDigest) -> &'static str {
-    if point.test.measure.is_capacity() {
-        "open at once (5.2)"
-    } else {
-        "per second (5.3)"
+    match point.test.measure.result_kind() {
+        ResultKind::Number => "open at once (5.2)",
+        ResultKind::Rate | ResultKind::RepeatedRate | ResultKind::Quantity | ResultKind::Curve => {
+            "per second (5.3)"
+        }
     }
 }
 

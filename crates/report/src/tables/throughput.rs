@@ -129,14 +129,8 @@ enum SizeRow<'d> {
 fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     let sizes = sizes(digest.throughput_points());
     let has_goal = |test: &&Test| test.loss_goals(digest.input.plan).contains(&goal);
-    let tests = digest
-        .input
-        .plan
-        .tests
-        .iter()
-        .filter(|test| test.measure.is_throughput())
-        .filter(has_goal);
-    // Tests of another group of devices have no point here.
+    let tests = digest.input.plan.tests.iter().filter(has_goal);
+    // Other tests, and tests of another group of devices, have no point here.
     let tests = tests.filter(|test| {
         digest
             .throughput_points()

@@ -5,6 +5,7 @@ use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::faults::kind;
 use crate::wording::numbers::{short, title};
+use sixbench_method::measures::Family;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
@@ -88,13 +89,16 @@ fn heading(kind: AnomalyKind) -> &'static str {
 
 /// Returns a table of the frames that were neither correct nor simply lost.
 pub(crate) fn anomalies(digest: &Digest) -> Table {
-    // The outcomes of queries have separate tables.
     let of_frames = digest
         .input
         .plan
         .tests
         .iter()
-        .filter(|test| test.measure.dns().is_none());
+        .filter(|test| match test.measure.family() {
+            // The outcomes of queries have separate tables.
+            Family::Queries => false,
+            Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => true,
+        });
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());
     let counts = AnomalyKind::ALL.iter().map(|&kind| {
         Column::number(heading(kind), move |test: &&Test| {

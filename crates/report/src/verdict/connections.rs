@@ -4,11 +4,13 @@ use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
 use crate::wording::numbers::{grouped, title};
 use sixbench_method::lists::{by_key, each_once};
+use sixbench_method::measures::{Family, ResultKind};
 use sixbench_method::plan::Measure;
 
 /// A measure of connections: its tests, and the words for its results.
 struct Told {
-    is_of: fn(&Measure) -> bool,
+    family: Family,
+    result: ResultKind,
     kind: RankingWords,
     unit: &'static str,
     /// True if the number of connections is a condition of the result rather than the result.
@@ -19,7 +21,8 @@ struct Told {
 
 const ALL: [Told; 5] = [
     Told {
-        is_of: |m| matches!(m, Measure::EstablishmentRate),
+        family: Family::PhaseOne,
+        result: ResultKind::Rate,
         kind: RankingWords {
             verb: "opened",
             ceiling: "the highest rate of the plan",
@@ -30,7 +33,8 @@ const ALL: [Told; 5] = [
         tail: ", each validated",
     },
     Told {
-        is_of: |m| matches!(m, Measure::TearDownRate),
+        family: Family::PhaseOne,
+        result: ResultKind::Quantity,
         kind: RankingWords {
             verb: "deleted",
             ceiling: "",
@@ -41,7 +45,8 @@ const ALL: [Told; 5] = [
         tail: "",
     },
     Told {
-        is_of: |m| matches!(m, Measure::TableCapacity(_)),
+        family: Family::PhaseOne,
+        result: ResultKind::Number,
         kind: RankingWords {
             verb: "held",
             ceiling: "the most that the plan tries",
@@ -52,7 +57,8 @@ const ALL: [Told; 5] = [
         tail: "",
     },
     Told {
-        is_of: |m| matches!(m, Measure::TcpEstablishmentRate(_)),
+        family: Family::Tcp,
+        result: ResultKind::Rate,
         kind: RankingWords {
             verb: "took",
             ceiling: "the highest rate of the plan",
@@ -63,7 +69,8 @@ const ALL: [Told; 5] = [
         tail: ", a GET on each",
     },
     Told {
-        is_of: |m| matches!(m, Measure::TcpCapacity(_)),
+        family: Family::Tcp,
+        result: ResultKind::Number,
         kind: RankingWords {
             verb: "kept",
             ceiling: "the most that the plan tries",
@@ -103,10 +110,14 @@ impl Told {
             .collect()
     }
 
+    fn is_of(&self, measure: &Measure) -> bool {
+        (self.family, self.result) == (measure.family(), measure.result_kind())
+    }
+
     fn points<'d, 'a>(&self, digest: &'d Digest<'a>) -> Vec<&'d PointDigest<'a>> {
-        let rated = digest
-            .points_of(self.is_of)
-            .filter(|p| digest.is_compared(p.test) && p.rated().is_some());
+        let rated = digest.points.iter().filter(|p| {
+            self.is_of(&p.test.measure) && digest.is_compared(p.test) && p.rated().is_some()
+        });
         by_key(rated.map(|point| (&point.test.name, point)))
             .into_iter()
             .map(|(_, points)| points[0])

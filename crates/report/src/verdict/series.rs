@@ -69,7 +69,9 @@ fn noun(by: SeriesBy) -> &'static str {
 
 /// Returns a sentence on mixed traffic: `mix: throughput by the share of translated frames, at 84 bytes: 356 k at 100 %, 711 k at 50 %, 458 k at 0 %.`
 fn mixed(digest: &Digest, steps: &TestSeries) -> Option<String> {
-    steps.measure().filter(|measure| measure.is_throughput())?;
+    if !steps.is_of_throughput() {
+        return None;
+    }
     let (size, points) = smallest(digest, steps)?;
     let step = |(background, p): &(f64, &PointDigest)| {
         let rate = p.headline().map_or(String::new(), |s| {

@@ -162,7 +162,7 @@ pub fn word(verdict: Verdict) -> &'static str {
 pub fn outcome(measure: &str, outcome: &Outcome) -> String {
     let noun = Measure::infos()
         .find(|info| info.term.name == measure)
-        .map_or(Noun::Frames, |info| info.noun);
+        .map_or(Noun::Frames, |info| info.family.noun());
     let mut found: Vec<String> = outcome
         .brackets
         .iter()

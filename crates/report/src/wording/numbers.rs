@@ -1,7 +1,7 @@
 //! Numbers in a readable form. All spaces inside a quantity are no-break spaces.
 
 use crate::wording::bound::Bound;
-use sixbench_method::measures::{Quantity, Searched, Unit};
+use sixbench_method::measures::{Family, Quantity, Searched, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::TrialSpec;
@@ -261,12 +261,12 @@ pub(crate) fn whole(value: u64) -> String {
 
 /// Returns the unit of the rate that a measure searches for or is made at: in phase 1 of RFC 9693 every frame opens a connection.
 pub(crate) fn rate_unit(measure: &Measure) -> &'static str {
-    measure.info().noun.per_second()
+    measure.family().noun().per_second()
 }
 
 /// Does the same as [`rate_unit`], with the direction; connections and queries have none, since only one side opens or asks.
 pub(crate) fn full_rate_unit(measure: &Measure) -> &'static str {
-    measure.info().noun.per_second_and_direction()
+    measure.family().noun().per_second_and_direction()
 }
 
 /// Returns the load of a trial with its unit: `412 k frames/s`, `95 k connections/s`, `12 k queries/s`.
@@ -278,13 +278,29 @@ pub(crate) fn load(spec: &TrialSpec) -> String {
 pub(crate) fn title(test: &Test) -> String {
     let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
     let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
-    let direction = match test.directions {
-        _ if test.measure.dns().is_some() => "",
+    let direction = match test.measure.family() {
+        Family::Queries => "",
+        Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {
+            only_direction(test.directions)
+        }
+    };
+    format!("{}{direction}{goal}", test.title)
+}
+
+fn only_direction(directions: Directions) -> &'static str {
+    match directions {
         Directions::Both => "",
         Directions::Forward => " (forward only)",
         Directions::Reverse => " (reverse only)",
-    };
-    format!("{}{direction}{goal}", test.title)
+    }
+}
+
+/// Returns whether the names of a test's points have the frame size. That of DNS queries follows from the names that are asked for.
+pub(crate) fn has_size_in_names(test: &Test) -> bool {
+    match test.measure.family() {
+        Family::Queries => false,
+        Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => true,
+    }
 }
 
 /// Returns the title of a test for a place that already names the measure: `linux-ipv4 throughput` becomes `linux-ipv4`.

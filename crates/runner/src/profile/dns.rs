@@ -7,7 +7,7 @@ use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, 
 use sixbench_method::plan::{DnsRole, DnsTest, Test};
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{Recipe, Technology};
-use sixbench_testbed::{Library, Zone};
+use sixbench_testbed::{Library, ServedZone, Zone};
 use sixbench_wire::Prefix6052;
 use std::net::SocketAddr;
 
@@ -142,22 +142,26 @@ pub(crate) fn authority<'l>(
     }
 }
 
-/// Returns the zone of a server: its domain and, for an authority, its zone file. A rehearsal omits the zone file.
+/// Returns the zone of the server of a test: its domain and, for an authority, its zone file, which a rehearsal omits. `None` if the test has no
+/// server.
 ///
 /// # Errors
 /// The zone file cannot be generated.
-pub(crate) fn zone(dns: &DnsTest, is_rehearsal: bool) -> Result<Zone, PlanError> {
+pub(crate) fn zone(test: &Test, is_rehearsal: bool) -> Result<Option<Zone>, PlanError> {
+    let Some(dns) = test.measure.dns() else {
+        return Ok(None);
+    };
     let is_in_a_file = dns.role == DnsRole::Authority || dns.authority.is_some();
     let text = if is_in_a_file && !is_rehearsal {
         Some(zone_text(dns).map_err(PlanError)?.into())
     } else {
         None
     };
-    Ok(Zone {
+    Ok(Some(Zone {
         domain: dns.domain.clone(),
         text,
         authority_port: AUTHORITY_PORT,
-    })
+    }))
 }
 
 fn zone_text(dns: &DnsTest) -> Result<String, String> {
@@ -175,22 +179,55 @@ fn zone_text(dns: &DnsTest) -> Result<String, String> {
     String::from_utf8(text).map_err(|e| format!("cannot write the zone: {e}"))
 }
 
-/// Returns a text that distinguishes servers of one recipe: it has everything that is in their configuration.
-pub(crate) fn server_of(dns: &DnsTest) -> String {
+/// Returns the setup of the server of a test: its zone, and the recipe of the real authority if there is one. `None` if the test has no server.
+///
+/// # Errors
+/// The zone file cannot be generated, or there is no authority of this name.
+pub(crate) fn server<'l>(
+    library: &'l Library,
+    test: &Test,
+) -> Result<Option<(Zone, Option<&'l Recipe>)>, PlanError> {
+    let Some(zone) = zone(test, false)? else {
+        return Ok(None);
+    };
+    Ok(Some((zone, authority(library, test)?)))
+}
+
+/// Returns what the tester's authority serves on a machine of its own to the server of a test; `None` if the test has no server.
+pub(crate) fn served_zone(recipe: &Recipe, test: &Test) -> Option<ServedZone> {
+    let dns = test.measure.dns()?;
+    Some(ServedZone {
+        domain: dns.domain.clone(),
+        with_aaaa: dns.with_aaaa,
+        ttl_s: dns.ttl_s,
+        listen: authority_address(recipe),
+        is_isolated: false,
+    })
+}
+
+/// Returns whether a test queries the tester's own authority by way of its device, so that no rate counts that the self-test has not certified.
+pub(crate) fn is_certified(test: &Test) -> bool {
+    test.measure.dns().is_some_and(|dns| dns.role.asks_tester())
+}
+
+/// Returns a text that distinguishes the servers of tests with one recipe: it has everything that is in their configuration. `None` if the test has
+/// no server.
+pub(crate) fn server_of(test: &Test) -> Option<String> {
     let DnsTest {
         domain,
         names,
         with_aaaa,
         ttl_s,
         authority,
+        role,
         ..
-    } = dns;
-    match (dns.role, authority) {
+    } = test.measure.dns()?;
+    Some(match (role, authority) {
         (DnsRole::Dns64, None) => domain.clone(),
         (DnsRole::Dns64, Some(authority)) => {
             format!("{domain} {authority} {names} {with_aaaa} {ttl_s}")
         }
         (DnsRole::Through, _) => "through".to_owned(),
         (DnsRole::Authority, _) => format!("{domain} {names} {with_aaaa} {ttl_s}"),
-    }
+    })
 }

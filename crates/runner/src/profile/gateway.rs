@@ -50,7 +50,7 @@ pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>
 }
 
 fn check_measure(recipe: &Recipe, state: &StateSection, test: &Test) -> Result<(), String> {
-    let what = match test.measure.demand() {
+    let what = match test.measure.info().demand {
         Some(Demand::Reset) => {
             "a reset deletes the connections to which the frames of phase 2 belong; use a stateless device"
         }
@@ -72,7 +72,7 @@ fn check_measure(recipe: &Recipe, state: &StateSection, test: &Test) -> Result<(
 
 /// Checks that the Initiator's ports and addresses have a combination for each connection.
 fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<(), String> {
-    let (combinations, most) = (test.traffic.tuples_of(opens), most_connections(test));
+    let (combinations, most) = (test.traffic.tuples_of(opens), test.most_connections());
     if combinations >= MOST_COMBINATIONS {
         let side = if opens == Direction::Forward {
             "left"
@@ -101,10 +101,6 @@ fn check_combinations(recipe: &Recipe, test: &Test, opens: Direction) -> Result<
     ))
 }
 
-fn most_connections(test: &Test) -> u64 {
-    test.measure.most_connections(test.stateful)
-}
-
 /// Checks that the pool has enough sources, because connections to the same destination differ only in their source behind the device.
 fn check_pool(
     recipe: &Recipe,
@@ -122,7 +118,7 @@ fn check_pool(
     let each = |pool: &Pool| u64::from(part(pool.ends().1).abs_diff(part(pool.ends().0))) + 1;
     let sources = state.pool.iter().map(each).sum::<u64>()
         * u64::from(state.pool_ports.last - state.pool_ports.first + 1);
-    let most = most_connections(test);
+    let most = test.most_connections();
     let towards_each = most.div_ceil(destinations);
     if towards_each <= sources {
         return Ok(());

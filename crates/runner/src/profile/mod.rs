@@ -107,7 +107,7 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 /// Refuses to time the tear-down of a device in the lab: running a command in a virtual machine takes a tenth of a second, which would be included.
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    match test.measure.demand() == Some(Demand::TearDown) && recipe.is_in_lab() {
+    match test.measure.info().demand == Some(Demand::TearDown) && recipe.is_in_lab() {
         true => Err(format!(
             "test {}: the tear-down of {} cannot be timed, because starting a command in the lab takes longer than the \
              tear-down",
@@ -118,7 +118,7 @@ fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
 }
 
 fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    if test.measure.demand() != Some(Demand::Reset) || recipe.can_be_reset() {
+    if test.measure.info().demand != Some(Demand::Reset) || recipe.can_be_reset() {
         return Ok(());
     }
     let why = match recipe.host {
@@ -136,7 +136,7 @@ fn check_reset(recipe: &Recipe, test: &Test) -> Result<(), String> {
 /// Refuses to measure the response time of a stateful device: its connections are opened by phase 1, and its reverse frames are not replies to the
 /// forward ones.
 fn check_response(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    match (test.measure.demand(), &recipe.state) {
+    match (test.measure.info().demand, &recipe.state) {
         (Some(Demand::NoConnections), Some(_)) => Err(format!(
             "test {}: response-time is for devices without connections, but recipe {} has [state]; use a stateless device, or \
              measure latency",

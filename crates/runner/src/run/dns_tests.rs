@@ -76,7 +76,9 @@ fn bring_up(recipe: &Recipe, dns: &DnsTest, authority: Option<&Recipe>) -> Sessi
         isolation: Isolation::Unknown,
         pcap: None,
     };
-    let zone = profile::dns::zone(dns, false).expect("a zone");
+    let zone = profile::dns::zone(&test(&recipe.name, dns), false)
+        .expect("a zone")
+        .expect("a server");
     let request = SessionRequest {
         dns: Some((zone, authority)),
         ..SessionRequest::alone(recipe, FrameSize::MINIMUM)

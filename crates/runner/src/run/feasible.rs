@@ -282,7 +282,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     if recipe.host == DeviceHost::Manual {
         return Err(RunError::SetUpByHand(recipe.name.clone()));
     }
-    if recipe.host == DeviceHost::Memif && test.measure.needs_hosts() {
+    if recipe.host == DeviceHost::Memif && test.measure.family().needs_hosts() {
         return Err(RunError::NeedsInterfaces);
     }
     lab::check_for(recipe)?;

@@ -27,7 +27,7 @@ use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
 use sixbench_report::lean;
-use sixbench_testbed::{Library, Recipe, Zone};
+use sixbench_testbed::{Library, Recipe};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -603,7 +603,7 @@ pub(crate) fn session_request<'a>(
         .max()
         .expect("a test has frame sizes");
     let subscribers = profile::subscribers::most(recipe, &plan.tests);
-    let dns = server(library, test)?;
+    let dns = profile::dns::server(library, test)?;
     let (cores, rss_hash) = (test.core_limits(), test.dut_rss_hash.clone());
     Ok(SessionRequest {
         recipe,
@@ -621,20 +621,6 @@ fn recipe_of<'a>(library: &'a Library, test: &Test) -> Result<&'a Recipe, PlanEr
     library
         .get(&test.dut)
         .ok_or_else(|| PlanError(format!("no recipe is named {}", test.dut)))
-}
-
-/// Returns the setup of a DNS server: its zone, and the recipe of the real authority if there is one. Returns `None` for any other test.
-fn server<'a>(
-    library: &'a Library,
-    test: &Test,
-) -> Result<Option<(Zone, Option<&'a Recipe>)>, RunError> {
-    let Some(dns) = test.measure.dns() else {
-        return Ok(None);
-    };
-    Ok(Some((
-        profile::dns::zone(dns, false)?,
-        profile::dns::authority(library, test)?,
-    )))
 }
 
 /// Returns whole seconds, rounded up.
@@ -667,8 +653,8 @@ fn device_of(test: &Test) -> DeviceIdentity {
         cores: test.core_limits(),
         table_size: table_size(test),
         rss_hash: test.dut_rss_hash.clone(),
-        has_hosts: test.measure.needs_hosts(),
-        server: test.measure.dns().map(profile::dns::server_of),
+        has_hosts: test.measure.family().needs_hosts(),
+        server: profile::dns::server_of(test),
         only_for: test.fresh_device.then(|| test.name.clone()),
     }
 }

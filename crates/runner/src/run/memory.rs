@@ -75,8 +75,7 @@ fn check_test(
 /// by the self-test.
 fn largest(plan: &Plan, test: &Test) -> TrialSpec {
     let spec = test.largest_trial(plan);
-    let is_certified = test.measure.dns().is_some_and(|dns| dns.role.asks_tester());
-    if is_certified {
+    if profile::dns::is_certified(test) {
         TrialSpec {
             rate: spec.rate.min(MOST_CERTIFIED),
             ..spec

@@ -5,12 +5,12 @@ use crate::ends::{defers_interrupts, queues};
 use crate::error::RunError;
 use crate::profile;
 use crate::version::VERSION;
-use sixbench_method::plan::{DnsTest, Test};
+use sixbench_method::plan::Test;
 use sixbench_plan::Loaded;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
-    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority,
-    ServedZone, Shell, lab,
+    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority, Shell,
+    lab,
 };
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
     let cores = of_machine()?;
     let mut seen = BTreeSet::new();
     for test in &plan.tests {
-        let server = test.measure.dns().map(profile::dns::server_of);
+        let server = profile::dns::server_of(test);
         let Some(recipe) = library
             .get(&test.dut)
             .filter(|_| seen.insert((&test.dut, server)))
@@ -79,17 +79,13 @@ pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError>
             )?);
             continue;
         }
-        let carries_frames = test.measure.dns().is_none() && test.measure.tcp().is_none();
+        let carries_frames = !test.measure.family().needs_hosts();
         let links = LinkSettings {
             mtu: 1500,
             queues: queues(&loaded.links, carries_frames),
         };
         let topology = Devices::links(recipe, &rehearsal, "", &cores, links)?;
-        let zone = test
-            .measure
-            .dns()
-            .map(|dns| profile::dns::zone(dns, true))
-            .transpose()?;
+        let zone = profile::dns::zone(test, true)?;
         let dut = Devices::bring_up(
             recipe,
             &topology,
@@ -115,21 +111,8 @@ fn behind(
     rehearsal: &Shell,
 ) -> Result<RemoteAuthority, RunError> {
     let mut authority = RemoteAuthority::bring_up(machine, recipe, "", VERSION, rehearsal)?;
-    if let Some(DnsTest {
-        domain,
-        with_aaaa,
-        ttl_s,
-        ..
-    }) = test.measure.dns()
-    {
-        let (domain, listen) = (domain.clone(), profile::dns::authority_address(recipe));
-        authority.serve(&ServedZone {
-            domain,
-            with_aaaa: *with_aaaa,
-            ttl_s: *ttl_s,
-            listen,
-            is_isolated: false,
-        })?;
+    if let Some(zone) = profile::dns::served_zone(recipe, test) {
+        authority.serve(&zone)?;
     }
     Ok(authority)
 }

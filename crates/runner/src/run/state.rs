@@ -102,15 +102,11 @@ impl TrackedConnections {
                 test.name,
                 self.recipe,
                 stateful.connections,
-                if test.measure.is_capacity() {
-                    "start"
-                } else {
-                    "connections"
-                }
+                test.measure.result_kind().connections_key()
             ))));
         }
         // A search for rates includes low ones, so each of its trials is judged instead.
-        let needed_ns = if test.measure.is_of_connections() {
+        let needed_ns = if test.measure.family().ends_with_phase_one() {
             0
         } else {
             needed_ns(test, plan)

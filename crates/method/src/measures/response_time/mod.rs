@@ -8,8 +8,8 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
 use super::{
-    Demand, Info, Measurement, Noun, PeerTest, Procedure, ProcedureContext, Quantity, SendingTime, Term, TestContext,
-    TrafficRequirements, Value,
+    Demand, Family, Info, Load, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
+    SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{count, list, repetitions, seconds};
@@ -50,15 +50,24 @@ impl Bounded for ResponseTime {
 impl ResponseTime {
     /// Requests per second of all clients together.
     pub fn rate(&self, clients: u32) -> FrameRate {
-        FrameRate(self.rate_per_client.0.saturating_mul(u64::from(clients)).max(1))
+        FrameRate(
+            self.rate_per_client
+                .0
+                .saturating_mul(u64::from(clients))
+                .max(1),
+        )
     }
 
     fn outstanding_of(&self, clients: u32) -> Option<u32> {
-        self.outstanding.map(|each| each.get().saturating_mul(clients))
+        self.outstanding
+            .map(|each| each.get().saturating_mul(clients))
     }
 
     fn trial(&self, clients: u32) -> TrialSpec {
-        TrialSpec { outstanding: self.outstanding_of(clients), ..TrialSpec::response(self.rate(clients), self.duration_ns) }
+        TrialSpec {
+            outstanding: self.outstanding_of(clients),
+            ..TrialSpec::response(self.rate(clients), self.duration_ns)
+        }
     }
 }
 
@@ -85,7 +94,15 @@ pub(super) static INFOS: [Info; 1] = [Info {
         unit: "per cent, milliseconds, frames per second of both directions together, kB",
     },
     summary: "loss and response time of requests, forwarded frames, CPU and memory, over the number of clients (6to4 paper)",
-    noun: Noun::Frames,
+    family: Family::Requests,
+    // Requests and replies follow no RFC.
+    traffic: TrafficRequirements::None,
+    demand: Some(Demand::NoConnections),
+    is_steady: true,
+    is_of_delay: true,
+    finds_a_limit: false,
+    searches_phase_one: false,
+    repetitions: 20,
     searched: None,
     quantities: &[
         Quantity::RequestLoss,
@@ -107,28 +124,44 @@ impl ResponseTime {
     /// and every one has a reply of its own.
     pub(super) fn read(keys: &impl Keys, defaults: &MeasureDefaults) -> Self {
         for (key, why) in [
-            ("directions", "requests go from left to right and their replies back, so there is no direction to choose"),
+            (
+                "directions",
+                "requests go from left to right and their replies back, so there is no direction to choose",
+            ),
             (
                 "connections",
                 "every request has a reply of its own, but the connections of a stateful test are drawn separately for each \
                  direction",
             ),
-            ("flow-step", "all clients send from the first frame on; their number is `subscribers`"),
+            (
+                "flow-step",
+                "all clients send from the first frame on; their number is `subscribers`",
+            ),
         ] {
             if keys.is_given(key) {
                 let title = format!("`{key}` cannot be used with response-time: {why}");
                 keys.mistake_with_help(key, title, format!("leave `{key}` out"));
             }
         }
-        let rate_per_client = keys.required("rate-per-client", units::rate).unwrap_or(FrameRate(1));
+        let rate_per_client = keys
+            .required("rate-per-client", units::rate)
+            .unwrap_or(FrameRate(1));
         let outstanding = keys.number("outstanding", request_count);
-        Self { rate_per_client, duration_ns: time(keys, "duration", defaults.trial_ns), outstanding }
+        Self {
+            rate_per_client,
+            duration_ns: time(keys, "duration", defaults.trial_ns),
+            outstanding,
+        }
     }
 }
 
 impl Measurement for ResponseTime {
     fn info(&self) -> &'static Info {
         &INFOS[0]
+    }
+
+    fn load(&self) -> Option<Load> {
+        None
     }
 
     fn sending(&self) -> SendingTime {
@@ -147,26 +180,12 @@ impl Measurement for ResponseTime {
         self.outstanding_of(test.traffic.clients())
     }
 
-    fn is_of_delay(&self) -> bool {
-        true
-    }
-
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
         self.duration_ns = trial_ns;
     }
 
-    fn lengthen(&mut self) -> u32 {
+    fn lengthen(&mut self) {
         self.duration_ns = 60_000_000_000;
-        20
-    }
-
-    /// Requests and replies follow no RFC.
-    fn traffic_requirements(&self) -> TrafficRequirements {
-        TrafficRequirements::None
-    }
-
-    fn demand(&self) -> Option<Demand> {
-        Some(Demand::NoConnections)
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
@@ -177,7 +196,10 @@ impl Measurement for ResponseTime {
             Payload::Echo => "ICMP echo",
             Payload::Udp => "UDP",
         };
-        let size = format!("{echo}, {} octets of Ethernet frame", list(test.frame_sizes));
+        let size = format!(
+            "{echo}, {} octets of Ethernet frame",
+            list(test.frame_sizes)
+        );
         let (rate, duration) = (self.rate_per_client.0, seconds(self.duration_ns));
         let loop_ = match self.outstanding {
             None => format!(
@@ -190,9 +212,17 @@ impl Measurement for ResponseTime {
             ),
         };
         let destinations = test.traffic.destinations_of(Direction::Forward);
-        let repeated = format!("{}: median, 1st and 99th percentile of them", repetitions(test.repetitions));
+        let repeated = format!(
+            "{}: median, 1st and 99th percentile of them",
+            repetitions(test.repetitions)
+        );
         vec![
-            Clause::should(METHOD, "the load is raised by the number of clients, from one on", clients(&steps), is_raised),
+            Clause::should(
+                METHOD,
+                "the load is raised by the number of clients, from one on",
+                clients(&steps),
+                is_raised,
+            ),
             Clause::should(
                 METHOD,
                 "eight `ping6 -i0` at a time on each client, which wait for their replies (closed loop)",
@@ -211,8 +241,18 @@ impl Measurement for ResponseTime {
                 "requests in the order that the plan gives the addresses, all answered by the tester's right end",
                 false,
             ),
-            Clause::should(METHOD, "CPU and memory of the relay once a second", "ten times a second, from outside of it", true),
-            Clause::should(VALIDITY, "ICMPv6 echo requests of 100 bytes", size, test.traffic.payload == Payload::Echo),
+            Clause::should(
+                METHOD,
+                "CPU and memory of the relay once a second",
+                "ten times a second, from outside of it",
+                true,
+            ),
+            Clause::should(
+                VALIDITY,
+                "ICMPv6 echo requests of 100 bytes",
+                size,
+                test.traffic.payload == Payload::Echo,
+            ),
             Clause::should(
                 RESULTS,
                 "loss, response time, CPU, forwarded frames and memory for each number of clients",
@@ -239,22 +279,38 @@ fn request_count(text: &str) -> Result<NonZeroU32, ValueError> {
 /// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a
 /// fault that may explain one of them need not touch the other.
 pub(super) fn read(result: &TrialResult) -> Reading {
-    let Some(exchange) = result.exchange() else { return Reading::new(Verdict::Invalid, Vec::new()) };
+    let Some(exchange) = result.exchange() else {
+        return Reading::new(Verdict::Invalid, Vec::new());
+    };
     let both = [Direction::Forward, Direction::Reverse];
-    let excusable = both.map(|way| result.excusable(way)).into_iter().fold(0, u64::saturating_add) as f64;
-    let spoilt = result.spoilt(Direction::Forward).and(result.spoilt(Direction::Reverse));
+    let excusable = both
+        .map(|way| result.excusable(way))
+        .into_iter()
+        .fold(0, u64::saturating_add) as f64;
+    let spoilt = result
+        .spoilt(Direction::Forward)
+        .and(result.spoilt(Direction::Reverse));
     let (unanswered, forwarded) = (exchange.unanswered() as f64, exchange.forwarded() as f64);
     let time = exchange.time();
     // Both are of the same times, and hold together.
-    let times_hold = time.is_some_and(|time| mean_holds(time, spoilt) && deviation_holds(time, spoilt));
+    let times_hold =
+        time.is_some_and(|time| mean_holds(time, spoilt) && deviation_holds(time, spoilt));
     let found = [
         (
             Quantity::RequestLoss,
             Some(exchange.loss_ratio().0 * 100.0),
             unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered,
         ),
-        (Quantity::ResponseTime, time.and_then(Delay::mean_ns), times_hold),
-        (Quantity::ResponseTimeDeviation, time.and_then(Delay::deviation_ns), times_hold),
+        (
+            Quantity::ResponseTime,
+            time.and_then(Delay::mean_ns),
+            times_hold,
+        ),
+        (
+            Quantity::ResponseTimeDeviation,
+            time.and_then(Delay::deviation_ns),
+            times_hold,
+        ),
         (
             Quantity::ForwardedFrames,
             Some(forwarded * 1e9 / result.spec.duration_ns.max(1) as f64),
@@ -264,35 +320,60 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     // Values for both directions together are stored with the requests.
     let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
         let (direction, load) = (Direction::Forward, result.spec.rate);
-        let is_at_most = quantity == Quantity::ResponseTime && time.is_some_and(is_mean_upper_bound);
-        Some((Value { quantity, direction, load, value: value?, is_at_least: false, is_at_most }, holds))
+        let is_at_most =
+            quantity == Quantity::ResponseTime && time.is_some_and(is_mean_upper_bound);
+        Some((
+            Value {
+                quantity,
+                direction,
+                load,
+                value: value?,
+                is_at_least: false,
+                is_at_most,
+            },
+            holds,
+        ))
     };
     Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
 }
 
 /// Returns whether the tester may have added a sensible share of the average by polling its port.
 fn is_mean_upper_bound(time: &Delay) -> bool {
-    time.bounds.zip(time.mean_ns()).is_some_and(|(bounds, mean_ns)| is_upper_bound(mean_ns, bounds.mean_ns as f64))
+    time.bounds
+        .zip(time.mean_ns())
+        .is_some_and(|(bounds, mean_ns)| is_upper_bound(mean_ns, bounds.mean_ns as f64))
 }
 
 /// Returns whether the tester's part in the sum of all times is negligible.
 fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
     let sum_ns = time.moments.map_or(0, |moments| moments.sum_ns);
-    spoilt.is_within(TAIL_SHARE, time.count) || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
+    spoilt.is_within(TAIL_SHARE, time.count)
+        || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
 }
 
 /// Returns whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more
 /// than the root of the mean square of what was added.
 fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
-    let added_ns = (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
-    spoilt.is_within(TAIL_SHARE, time.count) || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
+    let added_ns =
+        (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
+    spoilt.is_within(TAIL_SHARE, time.count)
+        || added_ns <= EXCUSABLE_SHARE * time.deviation_ns().unwrap_or(0.0)
 }
 
 /// The numbers of clients of the series the test is of, ascending.
 fn steps(test: &TestContext<'_>) -> Vec<u32> {
-    let series = test.series.filter(|series| series.by == SeriesBy::Subscribers);
-    let is_sibling = |other: &&PeerTest<'_>| series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name));
-    let mut steps: Vec<u32> = test.peers.iter().filter(is_sibling).map(|other| other.clients).collect();
+    let series = test
+        .series
+        .filter(|series| series.by == SeriesBy::Subscribers);
+    let is_sibling = |other: &&PeerTest<'_>| {
+        series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name))
+    };
+    let mut steps: Vec<u32> = test
+        .peers
+        .iter()
+        .filter(is_sibling)
+        .map(|other| other.clients)
+        .collect();
     if steps.is_empty() {
         steps.push(test.traffic.clients());
     }

@@ -10,16 +10,27 @@ use sixbench_stats::Summary;
 /// polls, which keeps its processors busy at any load.
 pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
     let samples = (result.spec.duration_ns / watch.interval_ns.max(1)).max(1) as usize;
-    let load = Summary::of(&busy(watch, samples)).filter(|_| !watch.polling && is_the_duts_own(result, watch));
+    let load = Summary::of(&busy(watch, samples))
+        .filter(|_| !watch.polling && is_the_duts_own(result, watch));
     let found = [
         (Quantity::ProcessorLoad, load.map(|load| load.mean)),
         // A single sample has no deviation.
-        (Quantity::ProcessorLoadDeviation, load.filter(|load| load.n > 1).map(|load| load.deviation)),
+        (
+            Quantity::ProcessorLoadDeviation,
+            load.filter(|load| load.n > 1).map(|load| load.deviation),
+        ),
         (Quantity::MemoryGrowth, growth(watch, samples)),
     ];
     let (direction, load) = (Direction::Forward, result.spec.rate);
     let value = |(quantity, value): (_, Option<f64>)| {
-        Some(Value { quantity, direction, load, value: value?, is_at_least: false, is_at_most: false })
+        Some(Value {
+            quantity,
+            direction,
+            load,
+            value: value?,
+            is_at_least: false,
+            is_at_most: false,
+        })
     };
     found.into_iter().filter_map(value).collect()
 }
@@ -27,32 +38,68 @@ pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
 /// Returns whether the load of the cores is caused by the DUT: always if it has its own machine, and on the host's cores unless other processes ran
 /// there, too.
 fn is_the_duts_own(result: &TrialResult, watch: &Watch) -> bool {
-    let is_taken = result.faults.iter().any(|fault| matches!(fault, Fault::CpuTaken { .. }));
+    let is_taken = result
+        .faults
+        .iter()
+        .any(|fault| matches!(fault, Fault::CpuTaken { .. }));
     !is_taken || watch.devices.iter().any(|device| !device.cores.is_empty())
 }
 
 /// Returns the cores of the DUT: those of its own machines if it has any, otherwise those of the host assigned to it.
 fn cores(watch: &Watch) -> Vec<&CoreWatch> {
-    let own: Vec<&CoreWatch> = watch.devices.iter().flat_map(|device| &device.cores).collect();
-    if own.is_empty() { watch.dut_cores().collect() } else { own }
+    let own: Vec<&CoreWatch> = watch
+        .devices
+        .iter()
+        .flat_map(|device| &device.cores)
+        .collect();
+    if own.is_empty() {
+        watch.dut_cores().collect()
+    } else {
+        own
+    }
 }
 
 /// Returns the mean load of the cores, in per cent, in each of the first `samples` intervals; the later ones belong to the wait for residual frames.
 fn busy(watch: &Watch, samples: usize) -> Vec<f64> {
     let cores = cores(watch);
-    let length = cores.iter().map(|core| core.samples.len()).min().unwrap_or(0).min(samples);
+    let length = cores
+        .iter()
+        .map(|core| core.samples.len())
+        .min()
+        .unwrap_or(0)
+        .min(samples);
     let of_core = |core: &&CoreWatch, i: usize| {
         let sample = &core.samples[i];
-        f64::from(u32::from(sample.user) + u32::from(sample.system) + u32::from(sample.softirq)) / 10.0
+        f64::from(u32::from(sample.user) + u32::from(sample.system) + u32::from(sample.softirq))
+            / 10.0
     };
-    (0..length).map(|i| cores.iter().map(|core| of_core(core, i)).sum::<f64>() / cores.len() as f64).collect()
+    (0..length)
+        .map(|i| cores.iter().map(|core| of_core(core, i)).sum::<f64>() / cores.len() as f64)
+        .collect()
 }
 
 /// Returns the growth of the memory in use. The first sample is taken before the first frame.
 fn growth(watch: &Watch, samples: usize) -> Option<f64> {
-    let own: Vec<&[u64]> = watch.devices.iter().map(|d| &d.memory[..]).filter(|memory| !memory.is_empty()).collect();
-    let memories = if own.is_empty() { vec![&watch.memory[..]] } else { own };
-    let of = |memory: &[u64]| Some(memory.iter().take(samples + 1).max()?.saturating_sub(*memory.first()?) as f64);
+    let own: Vec<&[u64]> = watch
+        .devices
+        .iter()
+        .map(|d| &d.memory[..])
+        .filter(|memory| !memory.is_empty())
+        .collect();
+    let memories = if own.is_empty() {
+        vec![&watch.memory[..]]
+    } else {
+        own
+    };
+    let of = |memory: &[u64]| {
+        Some(
+            memory
+                .iter()
+                .take(samples + 1)
+                .max()?
+                .saturating_sub(*memory.first()?) as f64,
+        )
+    };
     memories.into_iter().map(of).sum()
 }
 
@@ -72,21 +119,40 @@ mod tests {
         let rate_per_client = FrameRate(1000);
         let spec = TrialSpec::response(rate_per_client, 500_000_000);
         let result = TrialResult::new(spec, vec![], faults);
-        values(&result, &watch).into_iter().map(|value| (value.quantity, value.value)).collect()
+        values(&result, &watch)
+            .into_iter()
+            .map(|value| (value.quantity, value.value))
+            .collect()
     }
 
     fn core(role: CoreRole, system: &[u16]) -> CoreWatch {
-        let sample = |&system: &u16| CpuSample { system, softirq: 100, idle: 900 - system, ..CpuSample::default() };
-        CoreWatch { core: 0, role, samples: system.iter().map(sample).collect() }
+        let sample = |&system: &u16| CpuSample {
+            system,
+            softirq: 100,
+            idle: 900 - system,
+            ..CpuSample::default()
+        };
+        CoreWatch {
+            core: 0,
+            role,
+            samples: system.iter().map(sample).collect(),
+        }
     }
 
     fn watch(cores: Vec<CoreWatch>) -> Watch {
-        Watch { interval_ns: 100_000_000, cores, ..Watch::default() }
+        Watch {
+            interval_ns: 100_000_000,
+            cores,
+            ..Watch::default()
+        }
     }
 
     #[test]
     fn the_load_of_the_duts_cores_is_averaged_over_the_time_of_sending() {
-        let seen = watch(vec![core(CoreRole::Tester, &[900; 7]), core(CoreRole::Dut, &[100, 200, 300, 200, 200, 0, 0])]);
+        let seen = watch(vec![
+            core(CoreRole::Tester, &[900; 7]),
+            core(CoreRole::Dut, &[100, 200, 300, 200, 200, 0, 0]),
+        ]);
         let (load, deviation) = (Quantity::ProcessorLoad, Quantity::ProcessorLoadDeviation);
         assert_eq!(found(seen), [(load, 30.0), (deviation, 50f64.sqrt())]);
         assert!(found(watch(vec![])).is_empty(), "nobody looked");
@@ -100,19 +166,47 @@ mod tests {
             cores: vec![core(CoreRole::Dut, &[400; 5])],
             memory: vec![5000, 5000, 9000, 8000],
         };
-        let seen = Watch { devices: vec![relay], memory: vec![1, 9], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
-        let expected =
-            [(Quantity::ProcessorLoad, 50.0), (Quantity::ProcessorLoadDeviation, 0.0), (Quantity::MemoryGrowth, 4000.0)];
+        let seen = Watch {
+            devices: vec![relay],
+            memory: vec![1, 9],
+            ..watch(vec![core(CoreRole::Dut, &[900; 5])])
+        };
+        let expected = [
+            (Quantity::ProcessorLoad, 50.0),
+            (Quantity::ProcessorLoadDeviation, 0.0),
+            (Quantity::MemoryGrowth, 4000.0),
+        ];
         assert_eq!(found(seen), expected);
     }
 
     #[test]
     fn what_others_ran_on_the_hosts_cores_is_no_load_of_the_dut() {
         let taken = || vec![Fault::CpuTaken { milliseconds: 400 }];
-        let shared = Watch { memory: vec![1000, 3000], ..watch(vec![core(CoreRole::Dut, &[900; 5])]) };
-        assert_eq!(found_with(shared.clone(), taken()), [(Quantity::MemoryGrowth, 2000.0)]);
-        let relay =
-            DeviceWatch { device: "relay".into(), machine: None, cores: vec![core(CoreRole::Dut, &[400; 5])], memory: vec![] };
-        assert_eq!(found_with(Watch { devices: vec![relay], ..shared }, taken()).len(), 3, "a machine's own time is known");
+        let shared = Watch {
+            memory: vec![1000, 3000],
+            ..watch(vec![core(CoreRole::Dut, &[900; 5])])
+        };
+        assert_eq!(
+            found_with(shared.clone(), taken()),
+            [(Quantity::MemoryGrowth, 2000.0)]
+        );
+        let relay = DeviceWatch {
+            device: "relay".into(),
+            machine: None,
+            cores: vec![core(CoreRole::Dut, &[400; 5])],
+            memory: vec![],
+        };
+        assert_eq!(
+            found_with(
+                Watch {
+                    devices: vec![relay],
+                    ..shared
+                },
+                taken()
+            )
+            .len(),
+            3,
+            "a machine's own time is known"
+        );
     }
 }

@@ -38,11 +38,7 @@ const VALUE: &str =
 /// `establishment-rate` it is a rate of connections, and for `dns64` of queries. An empty bound is unknown.
 pub(crate) fn results<'r>(digest: &'r Digest<'_>) -> Rows<'r> {
     let input = digest.input;
-    let has_queries = input
-        .plan
-        .tests
-        .iter()
-        .any(|test| test.measure.dns().is_some());
+    let has_queries = input.plan.has_queries();
     let columns = format!(
         "{BRACKET},{}{}",
         anomalies::columns(),

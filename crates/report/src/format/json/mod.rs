@@ -206,7 +206,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
 }
 
 fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
-    let noun = point.test.measure.info().noun;
+    let noun = point.test.measure.family().noun();
     JsonPoint {
         test: &point.test.name,
         title: &point.test.title,

@@ -3,6 +3,7 @@
 use crate::digest::{CapacityStep, Digest, PointDigest, phase_1_rate};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sixbench_method::measures::ResultKind;
 use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::trial::Mapping;
 
@@ -61,8 +62,7 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         safety_factor: safety.map(|(ratio, _)| ratio),
         safety_factor_at_most: safety.is_some_and(|(_, is_open)| is_open),
         timeout_ns: stateful.timeout_ns,
-        delay_ns: (!test.measure.is_of_connections())
-            .then(|| stateful.delay_ns(stateful.phase_one())),
+        delay_ns: test.phase_two_delay_ns(),
         enumeration: stateful.enumeration,
         responder: stateful.responder,
         validation_share: stateful.validation,
@@ -72,10 +72,12 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
         not_counted: agreement.uncounted,
         lost_in_validation_alone: point.lost_in_validation_alone(point.first_goal()),
         mapping: digest.mapping(&test.dut).map(mapping),
-        capacity_steps: if test.measure.is_capacity() {
-            point.steps(point.first_goal())
-        } else {
-            Vec::new()
+        capacity_steps: match test.measure.result_kind() {
+            ResultKind::Number => point.steps(point.first_goal()),
+            ResultKind::Rate
+            | ResultKind::RepeatedRate
+            | ResultKind::Quantity
+            | ResultKind::Curve => Vec::new(),
         },
     })
 }

@@ -208,7 +208,10 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
 
 /// Returns the sentence on frame sizes; empty for a plan without frames.
 fn sizes(plan: &Plan) -> String {
-    let of_frames = plan.tests.iter().filter(|test| !test.measure.needs_hosts());
+    let of_frames = plan
+        .tests
+        .iter()
+        .filter(|test| test.measure.family().has_frame_sizes());
     let sizes = each_once(of_frames.flat_map(|test| test.frame_sizes.iter().map(|size| size.0)));
     match &sizes[..] {
         [] => String::new(),
@@ -222,7 +225,7 @@ fn sizes(plan: &Plan) -> String {
 
 fn procedure(plan: &Plan) -> Paragraph {
     let trial = &plan.trial;
-    let what = if plan.tests.iter().any(|test| test.measure.dns().is_none()) {
+    let what = if plan.has_others_than_queries() {
         "residual frames"
     } else {
         "late answers"
@@ -264,7 +267,7 @@ fn search(plan: &Plan) -> String {
         plan.tests
             .iter()
             .filter(|test| test.measure.is_searched_rate())
-            .map(|test| test.measure.info().noun),
+            .map(|test| test.measure.family().noun()),
     );
     let unit = if let [noun] = units[..] {
         noun

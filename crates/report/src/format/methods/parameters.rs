@@ -74,7 +74,7 @@ fn of_test(test: &Test) -> Vec<Parameter> {
     parameters(
         test,
         &IDENTITY,
-        test.measure.info().noun.per_second_and_direction(),
+        test.measure.family().noun().per_second_and_direction(),
     )
 }
 

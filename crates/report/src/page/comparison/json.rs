@@ -33,7 +33,12 @@ fn of_anomaly(found: &OneSidedAnomaly<'_>) -> Value {
 
 fn of_point(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Value {
     // Frames sent through the kernel's sockets do not have a size set by the plan.
-    let frame_size = (!point.a.measure.needs_hosts()).then_some(point.frame_size);
+    let frame_size = point
+        .a
+        .measure
+        .family()
+        .has_frame_sizes()
+        .then_some(point.frame_size);
     json!({
         "a": title(point.a, a),
         "b": title(point.b, b),

@@ -10,7 +10,7 @@ use sixbench_analysis::comparison::{
 };
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
-use sixbench_method::measures::Noun;
+use sixbench_method::measures::Family;
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::units::counted;
 use sixbench_stats::Shift;
@@ -173,10 +173,10 @@ pub(super) fn titles(point: &PointComparison<'_>, [a, b]: &[String; 2]) -> Strin
 
 /// Returns a description of the traffic: the frame size, or queries or TCP connections, whose frames are made by the kernel.
 fn traffic(measure: &Measure, size: &impl Display) -> String {
-    match (measure.info().noun, measure.needs_hosts()) {
-        (Noun::Queries, _) => "DNS queries".to_owned(),
-        (_, true) => "TCP connections".to_owned(),
-        (_, false) => format!("{size} bytes"),
+    match measure.family() {
+        Family::Queries => "DNS queries".to_owned(),
+        Family::Tcp => "TCP connections".to_owned(),
+        Family::Frames | Family::Requests | Family::PhaseOne => format!("{size} bytes"),
     }
 }
 

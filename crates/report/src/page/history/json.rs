@@ -32,7 +32,7 @@ pub(super) fn value(document: &TestedHistory<'_>) -> Value {
 }
 
 fn of_series(index: usize, series: &HistorySeries<'_>) -> Value {
-    let frame_size = (!series.test.measure.needs_hosts()).then_some(series.frame_size);
+    let frame_size = words::has_size(series.test).then_some(series.frame_size);
     let changes = series.changes.iter().map(|change| {
         let mut value = json!(change);
         if let Some(fields) = value.as_object_mut() {

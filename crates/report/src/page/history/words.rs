@@ -36,8 +36,9 @@ pub(super) fn name(series: &HistorySeries<'_>) -> String {
     format!("{}: {}{size}", title(series.test), series.subject)
 }
 
-fn has_size(test: &Test) -> bool {
-    !test.measure.needs_hosts()
+/// Returns whether a series is one of frames of a size of the plan.
+pub(super) fn has_size(test: &Test) -> bool {
+    test.measure.family().has_frame_sizes()
 }
 
 /// Returns the anchor of the series with this index.

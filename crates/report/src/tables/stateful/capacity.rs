@@ -39,7 +39,7 @@ impl<'d> CapacityRow<'d> {
 }
 
 pub(super) fn found(digest: &Digest) -> Table {
-    let points: Vec<_> = searched(digest).collect();
+    let points: Vec<_> = digest.capacity_points().collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points
         .iter()
@@ -97,17 +97,9 @@ fn columns<'d>() -> Vec<Column<'d, CapacityRow<'d>>> {
     ]
 }
 
-fn searched<'d, 'a>(
-    digest: &'d Digest<'a>,
-) -> impl Iterator<Item = (&'d PointDigest<'a>, Capacity)> {
-    digest
-        .points
-        .iter()
-        .filter_map(|p| Some((p, *p.test.measure.table_capacity()?)))
-}
-
 pub(super) fn steps(digest: &Digest) -> Vec<Table> {
-    searched(digest)
+    digest
+        .capacity_points()
         .map(|(point, _)| steps_table(point))
         .collect()
 }

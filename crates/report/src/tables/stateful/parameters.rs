@@ -47,7 +47,7 @@ fn phase_columns<'d>() -> Vec<Column<'d, PhasesRow<'d>>> {
         }),
         Column::number("R / maximum", |row: &PhasesRow| row.safety.clone()),
         Column::number("T", |row: &PhasesRow| Cell::Time(row.stateful.timeout_ns)),
-        Column::number("D", |row: &PhasesRow| delay(row.test, &row.stateful)),
+        Column::number("D", |row: &PhasesRow| delay(row.test)),
         Column::number("Table size", |row: &PhasesRow| {
             row.stateful.table_size.map(Cell::Count)
         }),
@@ -186,8 +186,8 @@ impl Tuples {
 }
 
 fn connections(test: &Test, stateful: &Stateful) -> String {
-    match test.measure.table_capacity() {
-        Some(capacity) => format!("{} on", whole(capacity.start)),
+    match test.measure.own_connections() {
+        Some(own) => format!("{} on", whole(*own.start())),
         None => whole(stateful.connections),
     }
 }
@@ -202,8 +202,8 @@ fn safety(digest: &Digest, test: &Test, stateful: &Stateful) -> Option<Cell> {
 }
 
 /// Returns the delay before phase 2. Tests of connections have none, since the validation follows immediately.
-fn delay(test: &Test, stateful: &Stateful) -> Option<Cell> {
-    (!test.measure.is_of_connections()).then(|| Cell::Time(stateful.delay_ns(stateful.phase_one())))
+fn delay(test: &Test) -> Option<Cell> {
+    test.phase_two_delay_ns().map(Cell::Time)
 }
 
 fn range<V: Copy + Ord + Into<u32> + Display>(range: &ValueRange<V>) -> String {

@@ -6,13 +6,13 @@ use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::tables::throughput::limit_words;
 use crate::wording::numbers::title;
-use sixbench_method::measures::Demand;
+use sixbench_method::measures::Quantity;
 
 /// Returns the table of the highest rates at which every frame of phase 1 opens a working connection.
 pub(super) fn establishment(digest: &Digest) -> Table {
     let points: Vec<_> = digest
         .stateful_points()
-        .filter(|(p, _)| p.test.measure.is_searched_rate() && p.test.measure.is_of_connections())
+        .filter(|(p, _)| p.is_of_establishment())
         .collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points
@@ -75,7 +75,7 @@ fn lost_alone(point: &PointDigest) -> Cell {
 pub(super) fn tear_down(digest: &Digest) -> Table {
     let points: Vec<_> = digest
         .stateful_points()
-        .filter(|(p, _)| p.test.measure.demand() == Some(Demand::TearDown))
+        .filter(|(p, _)| p.test.measure.info().headline == Some(Quantity::TearDownRate))
         .collect();
     let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points

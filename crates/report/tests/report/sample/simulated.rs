@@ -288,7 +288,8 @@ fn chance_test(i: u64, random: &mut SplitMix64) -> (Test, SimulatedDut) {
     ];
     let measure = measures[(random.next_u64() % measures.len() as u64) as usize].clone();
     let stateful = measure
-        .is_of_connections()
+        .family()
+        .ends_with_phase_one()
         .then(|| Stateful::new(1000, FrameRate(10_000), SECOND));
     let capacity = [1, 90_000, 300_000, 10_000_000][(random.next_u64() % 4) as usize];
     let behaviour = match random.next_u64() % 3 {

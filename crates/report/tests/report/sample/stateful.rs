@@ -301,7 +301,7 @@ fn perform(test: &Test, size: FrameSize, repetition: u32, spec: &TrialSpec) -> T
         .with_tear_down(FrameRate((1_900_000.0 * speed) as u64))
         .with_half_open(half_open)
         .with_directions(test.directions);
-    if test.measure.is_of_delay() {
+    if test.measure.info().is_of_delay {
         dut = dut.with_delay(90_000, 20_000);
     }
     let Ok(result) = sixbench_method::trial::Measurer::measure(&mut dut, spec);
