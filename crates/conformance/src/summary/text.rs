@@ -105,7 +105,27 @@ impl DeviceResults {
         if judgement.frames.is_empty() {
             lines.push("  expected  nothing".to_owned());
         }
-        lines.extend(judgement.frames.iter().flat_map(frame_lines));
+        lines.extend(
+            judgement
+                .reason
+                .iter()
+                .map(|reason| format!("  reason    {reason}")),
+        );
+        let is_silence_wanted = judgement
+            .frames
+            .iter()
+            .all(|frame| frame.expected.is_none());
+        let none_expected = if is_silence_wanted {
+            "nothing"
+        } else {
+            "nothing more"
+        };
+        lines.extend(
+            judgement
+                .frames
+                .iter()
+                .flat_map(|frame| frame_lines(frame, none_expected)),
+        );
         lines.extend(
             vector
                 .capture
@@ -128,8 +148,9 @@ impl DeviceResults {
     }
 }
 
-fn frame_lines(frame: &FrameVerdict) -> Vec<String> {
-    let expected = frame.expected.as_deref().unwrap_or("nothing more");
+/// Returns the lines of a frame; `none_expected` is said where a frame came that is not expected.
+fn frame_lines(frame: &FrameVerdict, none_expected: &str) -> Vec<String> {
+    let expected = frame.expected.as_deref().unwrap_or(none_expected);
     let came = frame.came.as_deref().unwrap_or("nothing");
     let mut lines = vec![
         format!("  expected  {expected}"),
