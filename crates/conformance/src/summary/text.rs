@@ -87,45 +87,26 @@ impl DeviceResults {
             judgement,
             ..
         } = vector;
-        let mut lines = vec![
-            String::new(),
-            format!(
-                "{}: {name} (RFC {rfc} section {clause}, {})",
-                judgement.result.title(),
-                level.word()
-            ),
-            format!("  {sentence}"),
-        ];
+        let heading = format!(
+            "{}: {name} ({}, {})",
+            judgement.result.title(),
+            citation(*rfc, clause),
+            level.word()
+        );
+        let mut lines = vec![String::new(), heading, format!("  {sentence}")];
         lines.extend(
             vector
                 .send
                 .iter()
                 .map(|frame| format!("  sent      {frame}")),
         );
-        if judgement.frames.is_empty() {
-            lines.push("  expected  nothing".to_owned());
-        }
         lines.extend(
             judgement
                 .reason
                 .iter()
                 .map(|reason| format!("  reason    {reason}")),
         );
-        let is_silence_wanted = judgement
-            .frames
-            .iter()
-            .all(|frame| frame.expected.is_none());
-        let none_expected = if is_silence_wanted {
-            "nothing"
-        } else {
-            "nothing more"
-        };
-        lines.extend(
-            judgement
-                .frames
-                .iter()
-                .flat_map(|frame| frame_lines(frame, none_expected)),
-        );
+        lines.extend(answer_lines(&judgement.frames));
         lines.extend(
             vector
                 .capture
@@ -148,6 +129,32 @@ impl DeviceResults {
     }
 }
 
+/// Returns the RFC with its section. A clause of another RFC than the file's is written out.
+fn citation(rfc: u32, clause: &str) -> String {
+    if clause.starts_with("RFC ") {
+        clause.to_owned()
+    } else {
+        format!("RFC {rfc} section {clause}")
+    }
+}
+
+/// Returns the lines of what is expected and what came.
+fn answer_lines(frames: &[FrameVerdict]) -> Vec<String> {
+    if frames.is_empty() {
+        return vec!["  expected  nothing".to_owned()];
+    }
+    let is_silence_wanted = frames.iter().all(|frame| frame.expected.is_none());
+    let none_expected = if is_silence_wanted {
+        "nothing"
+    } else {
+        "nothing more"
+    };
+    frames
+        .iter()
+        .flat_map(|frame| frame_lines(frame, none_expected))
+        .collect()
+}
+
 /// Returns the lines of a frame; `none_expected` is said where a frame came that is not expected.
 fn frame_lines(frame: &FrameVerdict, none_expected: &str) -> Vec<String> {
     let expected = frame.expected.as_deref().unwrap_or(none_expected);
@@ -163,4 +170,16 @@ fn frame_lines(frame: &FrameVerdict, none_expected: &str) -> Vec<String> {
             .map(|difference| format!("    {difference}")),
     );
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::citation;
+
+    #[test]
+    fn a_clause_of_another_rfc_is_cited_as_it_is_written() {
+        assert_eq!(citation(7915, "4.1"), "RFC 7915 section 4.1");
+        let router = "RFC 1812 section 5.2.2";
+        assert_eq!(citation(7915, router), router);
+    }
 }

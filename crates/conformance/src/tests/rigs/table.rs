@@ -81,6 +81,8 @@ pub(crate) const MAPPING_RIGS: &[RigRow] = &[
 ];
 
 pub(crate) const RIGS: &[RigRow] = &[
+    from4(Fault::ExtensionUnpadded, &["46-extension-padded"], &[]),
+    from6(Fault::ExtensionUnpadded, &["64-extension-padded"], &[]),
     from4(Fault::UdpSumZero, &["46-udp-sum-ffff"], &[]),
     from6(Fault::UdpSumZero, &["64-udp-sum-ffff"], &[]),
     from4(Fault::InnerTcpSumKept, &["46-inner-tcp-sum"], &[]),

@@ -117,6 +117,8 @@ pub(crate) enum Fault {
     BadLengthDropped,
     /// The length attribute of RFC 4884 is not adjusted.
     ExtensionLengthKept,
+    /// What stands before an extension is not padded.
+    ExtensionUnpadded,
     /// The extension of RFC 4884 is cut off.
     ExtensionCut,
     /// The hop limit of the packet in error is decremented.

@@ -22,7 +22,7 @@ pub(crate) struct Quoted {
 
 /// The smallest MTU of an IPv6 link.
 pub(crate) const MINIMUM_MTU: u32 = 1280;
-/// RFC 1191 section 7.1, table 7-1.
+/// RFC 1191 section 7, table 7-1.
 const PLATEAUS: [u32; 11] = [
     65535, 32000, 17914, 8166, 4352, 2002, 1492, 1006, 508, 296, 68,
 ];

@@ -367,7 +367,7 @@ impl Translator {
             return Vec::new();
         }
         let code = if rigging.has(Fault::UnmappedWrongCode) && error.code == 13 {
-            1
+            2
         } else {
             error.code
         };
@@ -567,7 +567,7 @@ impl Translator {
             return Vec::new();
         }
         let code = if rigging.has(Fault::UnmappedWrongCode) && error.kind == 1 {
-            0
+            4
         } else {
             error.code
         };

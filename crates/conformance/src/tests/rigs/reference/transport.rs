@@ -269,7 +269,12 @@ fn error_data(
 ) -> Vec<u8> {
     let mut rest = header.rest;
     if !message.extension.is_empty() {
-        let padded = inner.len().next_multiple_of(attribute.unit).max(128);
+        let is_padded = !rigging.has(Fault::ExtensionUnpadded);
+        let padded = if is_padded {
+            inner.len().next_multiple_of(attribute.unit).max(128)
+        } else {
+            inner.len()
+        };
         inner.resize(padded, 0);
         let adjusted = (padded / attribute.unit) as u8;
         rest[attribute.at] = if rigging.has(Fault::ExtensionLengthKept) {
