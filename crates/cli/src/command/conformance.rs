@@ -137,24 +137,26 @@ fn selected<'f>(
             })
         })
         .collect();
-    if let Some(unknown) = arguments
-        .vector
-        .iter()
-        .find(|name| all.iter().all(|known| known.vector.name != **name))
-    {
-        let names: Vec<&str> = all.iter().map(|known| known.vector.name.as_str()).collect();
-        let hint = nearest(unknown, &names)
-            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        return Err(Failed::usage(format!(
-            "--vector {unknown}: there is no such vector for this device{hint}"
-        )));
-    }
+    check_names(&arguments.vector, &all)?;
     Ok(all
         .into_iter()
         .filter(|known| {
             arguments.vector.is_empty() || arguments.vector.contains(&known.vector.name)
         })
         .collect())
+}
+
+/// Refuses a name that no vector has, with a suggestion.
+fn check_names(wanted: &[String], all: &[SelectedVector<'_>]) -> Result<(), Failed> {
+    let names: Vec<&str> = all.iter().map(|known| known.vector.name.as_str()).collect();
+    let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let hint =
+        nearest(unknown, &names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(Failed::usage(format!(
+        "--vector {unknown}: there is no such vector for this device{hint}"
+    )))
 }
 
 /// Returns a plan of one test of the device, so that what it needs is checked as for any other.

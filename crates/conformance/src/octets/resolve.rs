@@ -2,7 +2,7 @@
 
 use crate::frame::{FieldInfo, LayerKind, Side};
 use crate::notation::{FrameSpec, LayerSpec, Operand, SpecValue};
-use crate::setting::DeviceSetting;
+use crate::setting::{DeviceSetting, Role};
 use std::net::IpAddr;
 
 /// A value that the device's recipe does not determine, or that makes no sense in its place.
@@ -64,11 +64,7 @@ impl Resolver<'_> {
                 } else {
                     Side::Ipv6
                 };
-                let address = self.setting.address(*role, family);
-                number_of(address.ok_or(UnresolvedValue::NoAddress {
-                    role: role.name(),
-                    family,
-                })?)
+                number_of(self.address_of(*role, family)?)
             }
             SpecValue::Same => {
                 let sent = self
@@ -88,6 +84,15 @@ impl Resolver<'_> {
                 number
             }
         }))
+    }
+
+    fn address_of(&self, role: Role, family: Side) -> Result<IpAddr, UnresolvedValue> {
+        self.setting
+            .address(role, family)
+            .ok_or(UnresolvedValue::NoAddress {
+                role: role.name(),
+                family,
+            })
     }
 
     /// Returns the address that a role of the first frame's IP header has on the other side of the device.

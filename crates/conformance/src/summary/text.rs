@@ -87,26 +87,26 @@ impl DeviceResults {
             judgement,
             ..
         } = vector;
-        let mut lines = vec![
-            String::new(),
-            format!(
-                "{}: {name} ({}, {})",
-                judgement.result.title(),
-                citation(*rfc, clause),
-                level.word()
-            ),
-            format!("  {sentence}"),
-        ];
+        let heading = format!(
+            "{}: {name} ({}, {})",
+            judgement.result.title(),
+            citation(*rfc, clause),
+            level.word()
+        );
+        let mut lines = vec![String::new(), heading, format!("  {sentence}")];
         lines.extend(
             vector
                 .send
                 .iter()
                 .map(|frame| format!("  sent      {frame}")),
         );
-        if judgement.frames.is_empty() {
-            lines.push("  expected  nothing".to_owned());
-        }
-        lines.extend(judgement.frames.iter().flat_map(frame_lines));
+        lines.extend(
+            judgement
+                .reason
+                .iter()
+                .map(|reason| format!("  reason    {reason}")),
+        );
+        lines.extend(answer_lines(&judgement.frames));
         lines.extend(
             vector
                 .capture
@@ -138,8 +138,26 @@ fn citation(rfc: u32, clause: &str) -> String {
     }
 }
 
-fn frame_lines(frame: &FrameVerdict) -> Vec<String> {
-    let expected = frame.expected.as_deref().unwrap_or("nothing more");
+/// Returns the lines of what is expected and what came.
+fn answer_lines(frames: &[FrameVerdict]) -> Vec<String> {
+    if frames.is_empty() {
+        return vec!["  expected  nothing".to_owned()];
+    }
+    let is_silence_wanted = frames.iter().all(|frame| frame.expected.is_none());
+    let none_expected = if is_silence_wanted {
+        "nothing"
+    } else {
+        "nothing more"
+    };
+    frames
+        .iter()
+        .flat_map(|frame| frame_lines(frame, none_expected))
+        .collect()
+}
+
+/// Returns the lines of a frame; `none_expected` is said where a frame came that is not expected.
+fn frame_lines(frame: &FrameVerdict, none_expected: &str) -> Vec<String> {
+    let expected = frame.expected.as_deref().unwrap_or(none_expected);
     let came = frame.came.as_deref().unwrap_or("nothing");
     let mut lines = vec![
         format!("  expected  {expected}"),

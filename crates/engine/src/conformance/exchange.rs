@@ -20,12 +20,12 @@ pub(super) struct ControlFrame {
 }
 
 /// The frames of one attempt at a vector.
-pub(super) struct Exchange {
+pub(super) struct VectorExchange {
     /// The number of the vector.
     pub(super) number: u16,
     /// The frames that came for it.
     pub(super) came: Vec<CameFrame>,
-    /// Whether the control frames came.
+    /// The fate of its control frames.
     pub(super) control: ControlFrames,
     /// The control frame that is waited for, until it comes.
     pub(super) awaited: Option<ControlFrame>,
@@ -33,7 +33,7 @@ pub(super) struct Exchange {
     pub(super) capture: Vec<TimedFrame>,
 }
 
-/// Whose a datagram is.
+/// The one to whom a datagram belongs.
 #[derive(Debug, PartialEq, Eq)]
 enum DatagramOwner {
     /// The vector's that is on.
@@ -44,7 +44,7 @@ enum DatagramOwner {
     Other,
 }
 
-impl Exchange {
+impl VectorExchange {
     pub(super) fn new(number: u16) -> Self {
         Self {
             number,
@@ -174,7 +174,7 @@ mod tests {
             "6: ipv6(src=host4, dst=host6) / udp(sport=777) / payload(32)",
             CONTROL_NUMBER,
         );
-        let mut exchange = Exchange::new(5);
+        let mut exchange = VectorExchange::new(5);
         exchange.awaited = Some(ControlFrame {
             comes_on: Side::Ipv6,
             port: 777,

@@ -1,6 +1,6 @@
 //! The tester of vectors: every vector in turn, and those without an answer once more.
 
-use super::exchange::{CONTROL_NUMBER, ControlFrame, Exchange};
+use super::exchange::{CONTROL_NUMBER, ControlFrame, VectorExchange};
 use super::link::{VectorLink, VectorPort};
 use crate::error::MeasureError;
 use sixbench_conformance::frame::{PayloadPattern, Side};
@@ -90,7 +90,7 @@ impl VectorTester {
             }
             if is_answered_by_device(vector) && pauses < PAUSES {
                 pauses += 1;
-                self.wait(&mut Exchange::new(number), PAUSE_NS, |_| false)?;
+                self.wait(&mut VectorExchange::new(number), PAUSE_NS, |_| false)?;
             }
             let again = self.attempt(vector, number, LATE_ANSWER_NS)?;
             *record = VectorRecord {
@@ -104,7 +104,7 @@ impl VectorTester {
     fn find_passing_sides(&mut self) -> Result<(), MeasureError> {
         for side in [Side::Ipv4, Side::Ipv6] {
             for _ in 0..CONTROL_TRIES {
-                let mut exchange = Exchange::new(CONTROL_NUMBER);
+                let mut exchange = VectorExchange::new(CONTROL_NUMBER);
                 self.control(side, &mut exchange)?;
                 if exchange.control == ControlFrames::Came {
                     self.passing.push(side);
@@ -181,13 +181,13 @@ impl VectorTester {
         number: u16,
         datagrams: &[(Side, Vec<u8>)],
         answer_ns: u64,
-    ) -> Result<Exchange, MeasureError> {
+    ) -> Result<VectorExchange, MeasureError> {
         let wanted = match &vector.expect {
             RequiredAnswer::Nothing => 0,
             RequiredAnswer::Frames(frames) => frames.len(),
         };
         let side = vector.send[0].side;
-        let mut exchange = Exchange::new(number);
+        let mut exchange = VectorExchange::new(number);
         if !self.passing.contains(&side) {
             exchange.control = ControlFrames::Lost;
             return Ok(exchange);
@@ -211,7 +211,7 @@ impl VectorTester {
     }
 
     /// Sends a control frame, and notes in the exchange whether it came.
-    fn control(&mut self, from: Side, exchange: &mut Exchange) -> Result<(), MeasureError> {
+    fn control(&mut self, from: Side, exchange: &mut VectorExchange) -> Result<(), MeasureError> {
         self.control_port = self
             .control_port
             .checked_add(1)
@@ -260,9 +260,9 @@ impl VectorTester {
     /// Receives until a condition is met, at most for a time.
     fn wait(
         &mut self,
-        exchange: &mut Exchange,
+        exchange: &mut VectorExchange,
         time_ns: u64,
-        is_done: impl Fn(&Exchange) -> bool,
+        is_done: impl Fn(&VectorExchange) -> bool,
     ) -> Result<(), MeasureError> {
         let end_ns = self.clock.now_ns() + time_ns;
         loop {

@@ -3,7 +3,7 @@
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
-use crate::error::RunError;
+use crate::error::{RunError, TrialError};
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
@@ -70,29 +70,12 @@ pub fn perform(
 ) -> Result<DeviceConformance, RunError> {
     let sides = TranslatorSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
-    for role in &setting.roles {
-        let addresses: Vec<IpAddr> = role
-            .ipv4
-            .map(IpAddr::V4)
-            .into_iter()
-            .chain(role.ipv6.map(IpAddr::V6))
-            .collect();
-        site.isolation.admit(addresses)?;
-    }
+    admit(site, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
     let ports = vector_ports(site, &testbed, &sides, &setting)?;
     let mut tester = VectorTester::new(ports, setting, site.stop.clone());
-    // Frames of a device are untrusted input: the thread that reads them has no privileges.
-    let records = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            give_up_privileges()?;
-            Ok::<_, RunError>(tester.run(vectors))
-        });
-        worker
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })?;
+    let records = without_privileges(&mut tester, vectors)?;
     let version = testbed
         .dut
         .as_ref()
@@ -107,8 +90,35 @@ pub fn perform(
         // The device may have ended: that error names the cause.
         Err(error) => Err(testbed
             .check_alive()
-            .map_or_else(RunError::from, |()| crate::TrialError::from(error).into())),
+            .map_or_else(RunError::from, |()| TrialError::from(error).into())),
     }
+}
+
+/// Refuses roles whose addresses a host on the Internet could have.
+fn admit(site: &Site<'_>, setting: &DeviceSetting) -> Result<(), RunError> {
+    let of_role = setting
+        .roles
+        .iter()
+        .flat_map(|role| [role.ipv4.map(IpAddr::V4), role.ipv6.map(IpAddr::V6)]);
+    let addresses: Vec<IpAddr> = of_role.flatten().collect();
+    site.isolation.admit(addresses)?;
+    Ok(())
+}
+
+/// Sends the vectors from a thread without privileges, because what a device sends is untrusted input.
+fn without_privileges(
+    tester: &mut VectorTester,
+    vectors: &[&Vector],
+) -> Result<Result<Vec<VectorRecord>, MeasureError>, RunError> {
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            give_up_privileges()?;
+            Ok(tester.run(vectors))
+        });
+        worker
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 fn vector_ports(
@@ -126,17 +136,22 @@ fn vector_ports(
         queues: NonZeroU32::new(1),
         ..PortOptions::of(u32::from(MTU) + ETHERNET_HEADER_OCTETS)
     };
-    let [left, right] = both;
+    let ports =
+        both.map(|(namespace, port)| ports::open((namespace, &port), site.links.io, options));
+    let [left, right] = ports;
     let [left_side, right_side] = sides.sides();
-    let open = |side, (namespace, port): (_, _)| -> Result<VectorPort, RunError> {
-        let port = ports::open((namespace, &port), site.links.io, options)?;
-        Ok(VectorPort {
-            side,
-            port,
-            neighbours: neighbours_on(sides, side, setting),
-        })
-    };
-    Ok([open(left_side, left)?, open(right_side, right)?])
+    Ok([
+        VectorPort {
+            side: left_side,
+            port: left?,
+            neighbours: neighbours_on(sides, left_side, setting),
+        },
+        VectorPort {
+            side: right_side,
+            port: right?,
+            neighbours: neighbours_on(sides, right_side, setting),
+        },
+    ])
 }
 
 /// Returns the tester's addresses on a link, among them that of the router without a mapping, which the device may want to reach.

@@ -104,16 +104,17 @@ impl<'r> TranslatorSides<'r> {
     }
 
     fn of_device(&self) -> Vec<RoleAddresses> {
-        let own = |side: Side| {
-            self.link(side)
-                .dut
-                .iter()
-                .map(|prefix| prefix.addr())
-                .find(|address| address.is_ipv4() == (side == Side::Ipv4))
-        };
         [(Role::Dut4, Side::Ipv4), (Role::Dut6, Side::Ipv6)]
             .into_iter()
-            .filter_map(|(role, side)| Some(of_both(role, [own(side)?; 2])))
+            .filter_map(|(role, side)| {
+                let own = self
+                    .link(side)
+                    .dut
+                    .iter()
+                    .map(|prefix| prefix.addr())
+                    .find(|address| is_of(*address, side));
+                Some(of_both(role, [own?; 2]))
+            })
             .collect()
     }
 
@@ -124,30 +125,42 @@ impl<'r> TranslatorSides<'r> {
         host4: RoleAddresses,
         host6: RoleAddresses,
     ) -> Vec<RoleAddresses> {
-        let has_mapping = |address: &IpAddr| translator.translate(*address).is_some();
-        let near =
-            |address: Option<IpAddr>| neighbours_of(address?).find(|address| !has_mapping(address));
-        let on_link = |side: Side| {
-            self.link(side)
-                .tester
-                .iter()
-                .copied()
-                .find(|address| address.is_ipv4() == (side == Side::Ipv4))
-        };
-        let outside = [IpAddr::V4(OUTSIDE.0), IpAddr::V6(OUTSIDE.1)]
-            .map(|address| Some(address).filter(|address| !has_mapping(address)));
-        [
-            (Role::Router4, near(on_link(Side::Ipv4))),
-            (Role::Router6, near(on_link(Side::Ipv6))),
-            (Role::Unmapped4, near(host6.ipv4.map(IpAddr::V4))),
-            (Role::Unmapped6, near(host4.ipv6.map(IpAddr::V6))),
-            (Role::Outside4, outside[0]),
-            (Role::Outside6, outside[1]),
-        ]
-        .into_iter()
-        .filter_map(|(role, address)| Some(of_both(role, [address?; 2])))
-        .collect()
+        let near = [
+            (Role::Router4, self.tester_on(Side::Ipv4)),
+            (Role::Router6, self.tester_on(Side::Ipv6)),
+            (Role::Unmapped4, host6.ipv4.map(IpAddr::V4)),
+            (Role::Unmapped6, host4.ipv6.map(IpAddr::V6)),
+        ];
+        let near = near.into_iter().filter_map(|(role, address)| {
+            Some((
+                role,
+                neighbours_of(address?).find(|address| !translator.has_mapping(*address))?,
+            ))
+        });
+        let outside = [
+            (Role::Outside4, IpAddr::V4(OUTSIDE.0)),
+            (Role::Outside6, IpAddr::V6(OUTSIDE.1)),
+        ];
+        let outside = outside
+            .into_iter()
+            .filter(|(_, address)| !translator.has_mapping(*address));
+        near.chain(outside)
+            .map(|(role, address)| of_both(role, [address; 2]))
+            .collect()
     }
+
+    /// Returns the tester's first address on the link of a side, in the family of that side.
+    fn tester_on(&self, side: Side) -> Option<IpAddr> {
+        self.link(side)
+            .tester
+            .iter()
+            .copied()
+            .find(|address| is_of(*address, side))
+    }
+}
+
+fn is_of(address: IpAddr, side: Side) -> bool {
+    address.is_ipv4() == (side == Side::Ipv4)
 }
 
 /// Returns the addresses of a role among two.

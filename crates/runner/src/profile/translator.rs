@@ -25,6 +25,11 @@ impl Translator {
         })
     }
 
+    /// Returns true if an address has a counterpart of the other version.
+    pub(crate) fn has_mapping(&self, address: IpAddr) -> bool {
+        self.translate(address).is_some()
+    }
+
     pub(crate) fn translate(&self, address: IpAddr) -> Option<IpAddr> {
         match address {
             IpAddr::V4(address) => {
