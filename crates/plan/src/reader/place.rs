@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn a_step_is_of_the_test_whose_whole_name_it_begins_with() {
-        let source = "[[test]]\nname = \"tayga\"\nflows = 1\n[[test]]\nname = \"tayga2\"\nflows = 2\n";
+        let source =
+            "[[test]]\nname = \"tayga\"\nflows = 1\n[[test]]\nname = \"tayga2\"\nflows = 2\n";
         let value = |name| span_in(source, &["test", name, "flows"]).map(|span| &source[span]);
         assert_eq!(value("tayga2.84"), Some("2"));
         assert_eq!(value("tayga.84"), Some("1"));

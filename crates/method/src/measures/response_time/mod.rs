@@ -273,7 +273,8 @@ impl Measurement for ResponseTime {
 }
 
 fn request_count(text: &str) -> Result<NonZeroU32, ValueError> {
-    text.parse().map_err(|_| expected("a number of requests of each client, such as 8", text))
+    text.parse()
+        .map_err(|_| expected("a number of requests of each client, such as 8", text))
 }
 
 /// Returns the values that the paper's tables list for a number of clients. Loss and response time are both the result, and a
