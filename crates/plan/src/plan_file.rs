@@ -15,7 +15,7 @@ use crate::sections::machines;
 use crate::sections::test::{check_tests, read_reference, read_tests, read_useful_reference};
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{ExportFormatError, Plan, Profile};
+use sixbench_method::plan::{ExportFormat, Plan, Profile};
 use sixbench_method::record::SkippedTest;
 use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
@@ -187,10 +187,7 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
             .map_err(|_| format!("expected a whole number, not `{t}`"))
     });
     let interleave = file.truth("interleave").unwrap_or(false);
-    let exports = file.texts("exports", |word| {
-        word.parse()
-            .map_err(|error: ExportFormatError| error.to_string())
-    });
+    let exports = file.texts("exports", |word| word.parse::<ExportFormat>());
     // Read before, by `recipe_directories`.
     let _ = file.texts("recipes", words::path);
     let trial_section = file

@@ -189,8 +189,11 @@ pub(crate) enum Command {
 
 /// Returns the parser of an export's format, which lists all and suggests a similar one. Parquet is not listed, but is answered with the way to it.
 fn export_format() -> impl TypedValueParser<Value = ExportFormat> {
-    let value = |word| PossibleValue::new(word).hide(word == ExportFormat::PARQUET);
-    PossibleValuesParser::new(ExportFormat::WORDS.map(value)).try_map(|word| word.parse())
+    PossibleValuesParser::new(
+        ExportFormat::WORDS
+            .map(|word| PossibleValue::new(word).hide(word == ExportFormat::PARQUET)),
+    )
+    .try_map(|word| word.parse::<ExportFormat>())
 }
 
 impl Command {
