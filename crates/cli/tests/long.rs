@@ -44,6 +44,18 @@ struct Held {
 }
 
 impl Held {
+    /// Returns what a run that goes on holds, with the least memory of twenty looks: what a trial needs for a moment comes and goes.
+    fn settled(child: &Child, trials: usize) -> Self {
+        let look = |_| {
+            sleep(Duration::from_millis(50));
+            Self::of(child, trials).expect("a run that goes on")
+        };
+        (0..20)
+            .map(look)
+            .min_by_key(|held| held.memory)
+            .expect("twenty looks")
+    }
+
     fn of(child: &Child, trials: usize) -> Option<Self> {
         let process = format!("/proc/{}", child.id());
         let status = fs::read_to_string(format!("{process}/status")).ok()?;
@@ -195,7 +207,7 @@ fn watched(repetitions: usize, early: usize, late: usize) -> [Held; 2] {
             );
             sleep(Duration::from_millis(20));
         }
-        Held::of(&child, trials.lines).expect("a run that goes on")
+        Held::settled(&child, trials.lines)
     });
     end(child);
     reader.join().expect("a reader").expect("an output");

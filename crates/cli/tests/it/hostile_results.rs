@@ -250,7 +250,9 @@ fn what_a_link_leads_to_comes_into_no_report() {
 fn a_fifo_makes_no_command_wait() {
     let hostile = Hostile::with_results("fifo");
     let (results, folder) = (hostile.results.as_str(), hostile.scratch.path("of-owner"));
-    assert!(ended(&["report", results]).status.success());
+    let styled = "exports/latex/results.tex";
+    let exported = ended(&["export", results, "--to", "latex"]);
+    assert!(exported.status.success(), "{}", text(&exported.stderr));
     let [archive, united] = ["archive", "united"].map(|name| hostile.scratch.path(name));
     for file in [
         "trials.jsonl",
@@ -258,14 +260,14 @@ fn a_fifo_makes_no_command_wait() {
         "resolved.toml",
         "commands.sh",
         "plan.toml",
-        "results.tex",
+        styled,
     ] {
         let (path, kept) = (format!("{results}/{file}"), hostile.scratch.path("kept"));
         shell(&format!(
             "mv {path} {kept}; mkfifo {path}; chown {OWNER} {path}"
         ));
         let is_read = |command: &str| match file {
-            "results.tex" => false,
+            file if file == styled => false,
             "plan.toml" => matches!(command, "run" | "merge"),
             _ => true,
         };
@@ -279,7 +281,7 @@ fn a_fifo_makes_no_command_wait() {
             &["dimension", results],
             &["history", &folder],
         ] {
-            let is_of_run = arguments[0] == "run" && file == "results.tex";
+            let is_of_run = arguments[0] == "run" && file == styled;
             let output = (!is_of_run).then(|| ended(arguments));
             let said = output
                 .as_ref()
