@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-mod answers;
 mod args;
 #[cfg(test)]
 mod args_tests;

@@ -2,12 +2,11 @@
 
 use super::plan_text::mistakes_here;
 use super::{PlanFile, list, read_plan, refused};
-use crate::answers::Answers;
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::hints;
 use crate::output::{self, tell};
-use crate::view::{columns, list_columns};
+use crate::view::{AnswerReader, columns, list_columns};
 use sixbench_method::units::counted;
 use sixbench_plan::description::{self, DescriptionPart, ShownClauses};
 use sixbench_plan::wizard::{self, UnansweredQuestion};
@@ -26,7 +25,7 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
         )));
     }
     let library = super::library(&[])?;
-    let text = wizard::ask(&library, Terminal(Answers::new())).map_err(unanswered)?;
+    let text = wizard::ask(&library, Terminal(AnswerReader::new())).map_err(unanswered)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
     output::line(format_args!(
@@ -47,7 +46,7 @@ fn unanswered(question: UnansweredQuestion) -> Failed {
 }
 
 /// The terminal of the dialogue. What is not a question is on standard error, since standard output is for results.
-struct Terminal(Answers);
+struct Terminal(AnswerReader);
 
 impl wizard::Screen for Terminal {
     fn tell(&mut self, text: &str) {

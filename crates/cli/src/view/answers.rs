@@ -5,14 +5,14 @@ use rustyline::error::ReadlineError;
 use rustyline::{Config, DefaultEditor};
 use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, StdinLock};
 
-/// The source of the answers.
-pub(crate) enum Answers {
+/// Where answers are read.
+pub(crate) enum AnswerReader {
     Terminal(Box<DefaultEditor>),
     Lines(StdinLock<'static>),
 }
 
-impl Answers {
-    /// Returns the answers of a person if standard input and output are a terminal, else the lines of standard input.
+impl AnswerReader {
+    /// Returns a line editor if standard input and output are a terminal, else the lines of standard input.
     pub(crate) fn new() -> Self {
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         // Lines that are pasted answer one question each.
