@@ -1,5 +1,5 @@
-//! Creates a plan by questions and answers: one device, its place, the measures, and the duration. Prompts and answers are lines, so that a terminal, a
-//! pipe and a test all work the same way.
+//! Creates a plan by questions and answers: one device, its place, the measures, and the duration. A question has one line for its answer, whether a person
+//! edits it at a terminal, or a pipe or a test has it ready.
 
 use crate::reader::nearest;
 use crate::reader::words::{identifier, interface, profile};
@@ -9,13 +9,19 @@ use sixbench_method::units::{ValueError, expected};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{Library, Recipe, why_missing};
 use std::fmt::Display;
-use std::io::BufRead;
+use std::io;
 use thiserror::Error;
 
-/// The input ended, or could not be read, before every question was answered.
+/// A question that has no answer, so that there is no plan.
 #[derive(Debug, Error)]
-#[error("init needs a terminal, or one answer per line; there was none for \"{0}\"")]
-pub struct UnansweredQuestion(String);
+pub enum UnansweredQuestion {
+    /// The input ended, or could not be read.
+    #[error("init needs a terminal, or one answer per line; there was none for \"{0}\"")]
+    NoInput(String),
+    /// The user ended the dialogue with Ctrl-C.
+    #[error("interrupted at \"{0}\"; no plan was written")]
+    Interrupted(String),
+}
 
 /// The place of the device.
 enum Place {
@@ -34,6 +40,12 @@ pub trait Screen {
 
     /// Prints a sentence on lines of its own, which break between words.
     fn say(&mut self, sentence: &str);
+
+    /// Prints a question, and returns the line that answers it.
+    ///
+    /// # Errors
+    /// Of the kind `Interrupted` if the user ended the dialogue; of any other if the input ended or could not be read.
+    fn answer(&mut self, question: &str) -> io::Result<String>;
 
     /// Prints rows of a name and what it means, in columns.
     fn show(&mut self, rows: &[[&str; 2]]);
@@ -94,17 +106,12 @@ const PROFILES: [[&str; 2]; 3] = [
     ],
 ];
 
-/// Asks for a plan and returns its text. `input` provides the answers, one per line; an empty line takes the default. `screen` shows prompts, choices
-/// and error messages.
+/// Asks for a plan and returns its text. `screen` shows questions, choices and error messages, and has the answers; an empty line takes the default.
 ///
 /// # Errors
-/// The input ended too early.
-pub fn ask(
-    library: &Library,
-    input: impl BufRead,
-    screen: impl Screen,
-) -> Result<String, UnansweredQuestion> {
-    let mut dialogue = Dialogue { input, screen };
+/// The input ended too early, or the user interrupted the dialogue.
+pub fn ask(library: &Library, screen: impl Screen) -> Result<String, UnansweredQuestion> {
+    let mut dialogue = Dialogue { screen };
     let named = Prompt {
         text: "Name of the plan",
         usual: "my-plan",
@@ -150,12 +157,11 @@ pub fn ask(
     ))
 }
 
-struct Dialogue<R, S> {
-    input: R,
+struct Dialogue<S> {
     screen: S,
 }
 
-impl<R: BufRead, S: Screen> Dialogue<R, S> {
+impl<S: Screen> Dialogue<S> {
     /// Asks until an answer can be read; prints why an answer cannot.
     fn ask<V, E: Display>(
         &mut self,
@@ -190,21 +196,21 @@ impl<R: BufRead, S: Screen> Dialogue<R, S> {
         }
     }
 
-    /// Prints a question and returns the next line of the input.
+    /// Prints a question with what an empty line means, and returns the answer.
     fn line(&mut self, question: &Prompt) -> Result<String, UnansweredQuestion> {
         let default = if question.usual.is_empty() {
             String::new()
         } else {
             format!(" [{}]", question.usual)
         };
-        self.screen.tell(&format!("{}{default}: ", question.text));
-        let mut line = String::new();
-        if self.input.read_line(&mut line).unwrap_or(0) == 0 {
-            // The next message must start on a new line, not after the question.
-            self.screen.tell("\n");
-            return Err(UnansweredQuestion(question.text.to_owned()));
-        }
-        Ok(line)
+        let asked = format!("{}{default}: ", question.text);
+        let text = || question.text.to_owned();
+        self.screen
+            .answer(&asked)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::Interrupted => UnansweredQuestion::Interrupted(text()),
+                _ => UnansweredQuestion::NoInput(text()),
+            })
     }
 
     fn place(&mut self, device: &Recipe) -> Result<Place, UnansweredQuestion> {
@@ -430,16 +436,30 @@ mod tests {
     use super::*;
     use crate::load;
 
-    /// A screen that keeps what it shows.
-    struct Kept<'t>(&'t mut String);
+    const CTRL_C: &str = "\x03";
+
+    /// A screen that keeps what it shows, at which these lines are typed.
+    struct Kept<'t> {
+        answers: std::str::Lines<'t>,
+        told: &'t mut String,
+    }
 
     impl Screen for Kept<'_> {
         fn tell(&mut self, text: &str) {
-            self.0.push_str(text);
+            self.told.push_str(text);
         }
 
         fn say(&mut self, sentence: &str) {
             self.tell(&format!("{sentence}\n"));
+        }
+
+        fn answer(&mut self, question: &str) -> io::Result<String> {
+            self.tell(question);
+            match self.answers.next() {
+                Some(CTRL_C) => Err(io::ErrorKind::Interrupted.into()),
+                Some(answer) => Ok(answer.to_owned()),
+                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
         }
 
         fn show(&mut self, rows: &[[&str; 2]]) {
@@ -456,7 +476,14 @@ mod tests {
     fn asked(answers: &str) -> (Result<String, UnansweredQuestion>, String) {
         let library = Library::load::<&str>(&[]).expect("recipes");
         let mut told = String::new();
-        let plan = ask(&library, answers.as_bytes(), Kept(&mut told));
+        let (answers, shown) = (answers.lines(), &mut told);
+        let plan = ask(
+            &library,
+            Kept {
+                answers,
+                told: shown,
+            },
+        );
         (plan, told)
     }
 
@@ -598,6 +625,15 @@ mod tests {
             plan.unwrap_err()
                 .to_string()
                 .contains("there was none for \"Where it is")
+        );
+    }
+
+    #[test]
+    fn a_dialogue_that_is_interrupted_makes_no_plan_and_says_so() {
+        let (plan, _) = asked("p\n\x03\n\n\n\n");
+        assert_eq!(
+            plan.expect_err("no plan").to_string(),
+            "interrupted at \"Device (? lists them)\"; no plan was written"
         );
     }
 }

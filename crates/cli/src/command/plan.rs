@@ -6,16 +6,17 @@ use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::hints;
 use crate::output::{self, tell};
-use crate::view::{columns, list_columns};
+use crate::view::{AnswerReader, columns, list_columns};
 use sixbench_method::units::counted;
 use sixbench_plan::description::{self, DescriptionPart, ShownClauses};
-use sixbench_plan::wizard;
+use sixbench_plan::wizard::{self, UnansweredQuestion};
 use sixbench_report::layout::{aligned, wrapped};
 use sixbench_runner::{rehearsed, store::write_new};
 use sixbench_testbed::Library;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Asks for the details of a plan on standard input, and writes the plan if it can be read back.
+/// Asks for the details of a plan, and writes the plan if it can be read back.
 pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     if path.exists() {
         return Err(Failed::usage(format_args!(
@@ -24,8 +25,7 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
         )));
     }
     let library = super::library(&[])?;
-    let text = wizard::ask(&library, std::io::stdin().lock(), Terminal);
-    let text = text.map_err(Failed::usage)?;
+    let text = wizard::ask(&library, Terminal(AnswerReader::new())).map_err(unanswered)?;
     super::parse_plan(&path.display().to_string(), &text, &library)?;
     write_new(&[(path, &text)])?;
     output::line(format_args!(
@@ -37,8 +37,16 @@ pub(crate) fn init(path: &Path) -> Result<Exit, Failed> {
     Ok(Exit::Done)
 }
 
-/// The terminal at which the questions are asked: standard error, since standard output is for results.
-struct Terminal;
+fn unanswered(question: UnansweredQuestion) -> Failed {
+    let exit = match question {
+        UnansweredQuestion::Interrupted(_) => Exit::Interrupted,
+        UnansweredQuestion::NoInput(_) => Exit::Usage,
+    };
+    Failed::new(exit, question)
+}
+
+/// The terminal of the dialogue. What is not a question is on standard error, since standard output is for results.
+struct Terminal(AnswerReader);
 
 impl wizard::Screen for Terminal {
     fn tell(&mut self, text: &str) {
@@ -47,6 +55,10 @@ impl wizard::Screen for Terminal {
 
     fn say(&mut self, sentence: &str) {
         self.tell(&wrapped(sentence, columns()));
+    }
+
+    fn answer(&mut self, question: &str) -> io::Result<String> {
+        self.0.to(question)
     }
 
     fn show(&mut self, rows: &[[&str; 2]]) {

@@ -1,9 +1,11 @@
 //! Views of the event stream. stdout is for results; progress and messages go to stderr, except with `--json`.
 
+mod answers;
 mod json;
 mod plain;
 mod progress;
 
+pub(crate) use answers::AnswerReader;
 use sixbench_live::LiveFeed;
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};

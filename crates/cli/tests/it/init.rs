@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 const ENTER: &str = "\n";
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
+const BACKSPACE: &str = "\x7f";
+const LEFT: &str = "\x1b[D";
+const HOME: &str = "\x1b[H";
 
 /// A terminal in which `sixbench init` runs.
 struct Terminal {
@@ -29,6 +32,7 @@ impl Terminal {
             env!("CARGO_BIN_EXE_sixbench")
         );
         command
+            .env("TERM", "xterm")
             .args(["--quiet", "--return", "--command", &line, "/dev/null"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
@@ -165,14 +169,33 @@ fn a_wrong_answer_is_asked_again_and_the_right_one_is_taken() {
 }
 
 #[test]
+fn an_answer_is_edited_before_it_is_given() {
+    let scratch = Scratch::new("init-edited");
+    let plan = scratch.path("plan.toml");
+    let mut terminal = Terminal::start(&plan);
+    terminal.answer("Name of the plan", &format!("abx{LEFT}{BACKSPACE}{ENTER}"));
+    terminal.answer("Device", &format!("inux-ipv6{HOME}l{ENTER}"));
+    terminal.answer("Where it is", ENTER);
+    terminal.answer("Measures", ENTER);
+    terminal.answer("Profile", ENTER);
+    let (status, shown) = terminal.end();
+    assert!(status.success() && !shown.contains("^["), "{shown}");
+    let written = std::fs::read_to_string(&plan).expect("the plan");
+    assert!(
+        written.contains("name = \"ax\"") && written.contains("dut = \"linux-ipv6\""),
+        "{written}"
+    );
+}
+
+#[test]
 fn ctrl_c_and_the_end_of_input_end_it_and_leave_no_file() {
-    for (name, keys) in [("init-ctrl-c", CTRL_C), ("init-ctrl-d", CTRL_D)] {
+    for (name, keys, exit) in [("init-ctrl-c", CTRL_C, 130), ("init-ctrl-d", CTRL_D, 2)] {
         let scratch = Scratch::new(name);
         let mut terminal = Terminal::start(&scratch.path("plan.toml"));
         terminal.answer("Name of the plan", "p\n");
         terminal.answer("Device", keys);
         let (status, shown) = terminal.end();
-        assert!(!status.success(), "{name}: {shown}");
+        assert_eq!(status.code(), Some(exit), "{name}: {shown}");
         assert_nothing_left(&scratch);
     }
 }

@@ -7,7 +7,7 @@ use crate::record::{
     Watch,
 };
 use crate::terms::{Direction, FrameSize};
-use crate::trial::{DirectionResult, Fault, TrialResult, TrialSpec};
+use crate::trial::{DirectionResult, Fault, TrialKind, TrialResult, TrialSpec};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -719,4 +719,11 @@ fn a_plateau_is_no_rate_limit_where_a_core_may_be_the_reason() {
     assert_eq!(cause(&near), Some(Cause::Unexplained), "loads too near");
     let few = [40_000, 20_000, 12_000].map(|rate| limited(rate, 1, Some(spare_cores())));
     assert_eq!(cause(&few), Some(Cause::Unexplained), "one frame or two");
+    let two = [40_000, 20_000].map(|rate| limited(rate, 10_000, Some(spare_cores())));
+    assert_eq!(cause(&two), Some(Cause::Unexplained), "two trials");
+    let bursts = flat(|| Some(spare_cores())).map(|mut record| {
+        record.result.spec.kind = TrialKind::Burst;
+        record
+    });
+    assert_eq!(cause(&bursts), Some(Cause::Unexplained), "no constant load");
 }

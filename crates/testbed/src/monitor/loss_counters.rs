@@ -342,32 +342,33 @@ mod tests {
 
     #[test]
     fn what_connection_tracking_dropped_is_told_once_and_is_not_the_policys() {
-        let at = |received: u64, entries: &str, dropped: &str| {
+        let at = |received: u64, [entries, dropped, early]: [&str; 3], most: &str| {
             let of_ip = format!(
                 "Ip: InReceives ForwDatagrams\nIp: {received} 5\n---\n---\n---\n{}",
                 RULES.replace("RULE", "0")
             );
             let table = format!(
-                "entries insert_failed drop early_drop\n{entries} 7 {dropped} 0\n{entries} 0 0 0\n"
+                "entries insert_failed drop early_drop\n{entries} 7 {dropped} {early}\n{entries} 0 0 0\n"
             );
-            LossCounters::parse(&format!("{of_ip}---\n{table}---\n1000\n"))
+            LossCounters::parse(&format!("{of_ip}---\n{table}---\n{most}\n"))
         };
-        let told = |entries| {
-            let grown =
-                at(405, entries, "0000012c").since(&at(5, "00000000", "00000000"), 400, None);
+        let told = |[entries, early]: [&str; 2], most: &str| {
+            let before = at(5, ["0"; 3], most);
+            let grown = at(405, [entries, "0000012c", early], most).since(&before, 400, None);
             grown.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let policy = "100 dropped by nft chain inet filter forward (policy drop)";
         let full =
             "300 dropped because the connection tracking table was full (nf_conntrack_max = 1000)";
-        assert_eq!(told("000003e8"), [full, policy]);
+        assert_eq!(told(["000003e8", "0"], "1000"), [full, policy]);
         assert_eq!(
-            told("00000010"),
-            [
-                "300 dropped by connection tracking (drop), although its table was not full",
-                policy
-            ]
+            told(["00000010", "1"], "1000"),
+            [full, policy],
+            "the kernel had to make room"
         );
+        let not_full = "300 dropped by connection tracking (drop), although its table was not full";
+        assert_eq!(told(["00000010", "0"], "1000"), [not_full, policy]);
+        assert_eq!(told(["000003e8", "0"], "0"), [not_full, policy], "no limit");
     }
 
     #[test]
