@@ -28,6 +28,8 @@ pub struct VectorOutcome {
     pub attempts: u32,
     /// The name of the file with the frames of the last attempt, if one was written.
     pub capture: Option<String>,
+    /// The SHA-256 of that file, by which a later run knows it as its own to replace.
+    pub capture_sha256: Option<String>,
     /// The result, with its reasons.
     pub judgement: VectorJudgement,
 }
@@ -44,6 +46,7 @@ impl VectorOutcome {
             send: vector.send.iter().map(|frame| frame.text.clone()).collect(),
             attempts,
             capture: None,
+            capture_sha256: None,
             judgement,
         }
     }
@@ -54,6 +57,8 @@ impl VectorOutcome {
 pub struct DeviceResults {
     /// The version of this format.
     pub format: u32,
+    /// The version of sixbench that sent the vectors.
+    pub sixbench: String,
     /// The name of the device's recipe.
     pub device: String,
     /// The name of the device in reports.
@@ -69,6 +74,7 @@ impl DeviceResults {
     pub fn new(device: &str, title: &str, version: &str, vectors: Vec<VectorOutcome>) -> Self {
         Self {
             format: FORMAT,
+            sixbench: env!("CARGO_PKG_VERSION").to_owned(),
             device: device.to_owned(),
             title: title.to_owned(),
             version: version.to_owned(),

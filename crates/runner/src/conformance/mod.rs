@@ -1,5 +1,6 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
+mod directory;
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
@@ -7,6 +8,7 @@ use crate::error::{RunError, TrialError};
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
+pub use directory::ConformanceDirectory;
 use setting::TranslatorSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
