@@ -75,6 +75,9 @@ pub fn perform(
     admit(site, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
+    if let Some(dut) = &testbed.dut {
+        dut.accept_source_routes()?;
+    }
     let ports = vector_ports(site, &testbed, &sides, &setting)?;
     let mut tester = VectorTester::new(ports, setting, site.stop.clone());
     let records = without_privileges(&mut tester, vectors)?;
