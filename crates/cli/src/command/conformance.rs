@@ -38,7 +38,8 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
             )
         })
         .collect();
-    let mut results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes);
+    let mut results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes)
+        .with_known_defects(&recipe.defect_vectors);
     if let Some(directory) = &directory {
         directory.write(&mut results, &done.records)?;
     }

@@ -26,6 +26,8 @@ pub struct VectorOutcome {
     pub send: Vec<String>,
     /// The number of attempts.
     pub attempts: u32,
+    /// True if the recipe names the vector as one that shows a known defect.
+    pub is_known_defect: bool,
     /// The name of the file with the frames of the last attempt, if one was written.
     pub capture: Option<String>,
     /// The SHA-256 of that file, by which a later run knows it as its own to replace.
@@ -45,6 +47,7 @@ impl VectorOutcome {
             sentence: vector.sentence.clone(),
             send: vector.send.iter().map(|frame| frame.text.clone()).collect(),
             attempts,
+            is_known_defect: false,
             capture: None,
             capture_sha256: None,
             judgement,
@@ -80,6 +83,14 @@ impl DeviceResults {
             version: version.to_owned(),
             vectors,
         }
+    }
+
+    /// Returns the results, with these vectors marked as showing known defects.
+    pub fn with_known_defects(mut self, names: &[String]) -> Self {
+        for vector in &mut self.vectors {
+            vector.is_known_defect = names.contains(&vector.name);
+        }
+        self
     }
 
     /// Returns the number of vectors with a result.

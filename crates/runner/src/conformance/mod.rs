@@ -179,3 +179,37 @@ fn neighbours_on(
     });
     neighbours(link).into_iter().chain(router).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_conformance::notation::built_in;
+    use sixbench_testbed::Library;
+
+    #[test]
+    fn known_defects_are_shown_by_vectors_that_there_are() {
+        let files = built_in().expect("the vectors");
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let mut named = 0;
+        for recipe in library.iter() {
+            let applicable = applicable(recipe, &files).unwrap_or_default();
+            let vectors = || applicable.iter().flat_map(|file| &file.vectors);
+            for name in &recipe.defect_vectors {
+                assert!(
+                    vectors().any(|vector| vector.name == *name),
+                    "{}: {name}",
+                    recipe.name
+                );
+                named += 1;
+            }
+            let is_shown = !recipe.defect_vectors.is_empty();
+            let has_vectors = vectors().next().is_some();
+            assert!(
+                is_shown || !has_vectors || recipe.known_defects.is_empty(),
+                "{} has a known defect that no vector shows",
+                recipe.name
+            );
+        }
+        assert!(named > 5, "{named}");
+    }
+}
