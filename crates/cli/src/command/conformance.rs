@@ -6,19 +6,11 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
-use sixbench_engine::conformance::VectorRecord;
-use sixbench_io::{files, pcap};
 use sixbench_method::plan::{Plan, Profile, Test};
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
-use sixbench_runner::conformance::{self, DeviceConformance};
-use sixbench_runner::store::make_directory;
-use sixbench_runner::{OwnFile, Site, owner, stop};
+use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance};
+use sixbench_runner::{Site, stop};
 use sixbench_testbed::{Library, Recipe, Shell, sweep};
-use std::io::Write;
-use std::path::Path;
-
-/// The name of the file with the results.
-const RESULTS: &str = "conformance.json";
 
 /// A vector with the number of its RFC.
 struct SelectedVector<'f> {
@@ -32,8 +24,9 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
     let recipe = find_recipe(&library, &arguments.dut)?;
     let files = built_in().map_err(|error| Failed::new(Exit::Failure, error))?;
     let selected = selected(arguments, &conformance::applicable(recipe, &files)?)?;
+    let directory = output_directory(arguments, &selected)?;
     let done = perform(arguments, &library, recipe, &selected)?;
-    let mut outcomes: Vec<VectorOutcome> = selected
+    let outcomes: Vec<VectorOutcome> = selected
         .iter()
         .zip(&done.records)
         .map(|(selected, record)| {
@@ -45,12 +38,26 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
             )
         })
         .collect();
-    if let Some(directory) = &arguments.output {
-        keep_captures(directory, &mut outcomes, &done.records)?;
+    let mut results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes)
+        .with_known_defects(&recipe.defect_vectors);
+    if let Some(directory) = &directory {
+        directory.write(&mut results, &done.records)?;
     }
-    let results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes);
     show(arguments, &results)?;
     Ok(exit_of(&results))
+}
+
+/// Opens the directory for the results before anything is sent, so that a bad one is told at once.
+fn output_directory(
+    arguments: &ConformanceArgs,
+    selected: &[SelectedVector<'_>],
+) -> Result<Option<ConformanceDirectory>, Failed> {
+    let names = selected.iter().map(|selected| &selected.vector.name[..]);
+    let opened = arguments
+        .output
+        .as_deref()
+        .map(|path| ConformanceDirectory::open(path, names));
+    Ok(opened.transpose()?)
 }
 
 /// Brings the device up on links of its own, and sends it the vectors.
@@ -83,32 +90,6 @@ fn perform(
     };
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
     Ok(conformance::perform(&site, recipe, &vectors)?)
-}
-
-/// Writes the frames of each vector that is not right, and notes the file in its outcome.
-fn keep_captures(
-    directory: &Path,
-    outcomes: &mut [VectorOutcome],
-    records: &[VectorRecord],
-) -> Result<(), Failed> {
-    make_directory(directory).map_err(|error| {
-        Failed::usage(format!(
-            "--output {}: cannot create this directory: {error}",
-            directory.display()
-        ))
-    })?;
-    for (outcome, record) in outcomes
-        .iter_mut()
-        .zip(records)
-        .filter(|(outcome, _)| outcome.judgement.result.is_violation())
-    {
-        let path = directory.join(format!("{}.pcap", outcome.name));
-        OwnFile::Capture.check(&path)?;
-        pcap::write(&path, &record.capture)?;
-        owner::give_at(&path)?;
-        outcome.capture = Some(path.display().to_string());
-    }
-    Ok(())
 }
 
 /// Returns the vectors that the user wants.
@@ -179,28 +160,17 @@ fn one_test(dut: &str) -> Loaded {
     }
 }
 
-/// Prints the results, and writes them to the output directory.
+/// Prints the results.
 fn show(arguments: &ConformanceArgs, results: &DeviceResults) -> Result<(), Failed> {
-    let json = serde_json::to_string_pretty(results).map_err(anyhow::Error::from)?;
-    if let Some(directory) = &arguments.output {
-        write_results(&directory.join(RESULTS), &json)?;
-    }
-    let text = if arguments.vector.is_empty() {
-        results.table() + &results.findings()
-    } else {
-        results.table() + &results.in_full()
-    };
     if arguments.json {
+        let json = serde_json::to_string_pretty(results).map_err(anyhow::Error::from)?;
         output::line(json)?
+    } else if arguments.vector.is_empty() {
+        output::print(results.table() + &results.findings())?
     } else {
-        output::print(text)?
+        output::print(results.table() + &results.in_full())?
     }
     Ok(())
-}
-
-fn write_results(path: &Path, json: &str) -> Result<(), Failed> {
-    files::create(path)?.write_all(json.as_bytes())?;
-    Ok(owner::give_at(path)?)
 }
 
 /// Returns the exit code: a violated MUST is an expectation missed; a vector without a result is a result missing.

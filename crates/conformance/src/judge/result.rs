@@ -81,7 +81,7 @@ pub struct VectorJudgement {
     pub result: VectorResult,
     /// The name of the alternative that the device chose.
     pub alternative: Option<String>,
-    /// The reason why the vector does not apply.
+    /// The reason for the result, where the frames do not show it: why the vector does not apply, or that more frames came than are shown.
     pub reason: Option<String>,
     /// The frames that are expected and those that came.
     pub frames: Vec<FrameVerdict>,
@@ -95,6 +95,24 @@ impl VectorJudgement {
             alternative: None,
             reason: Some(reason.to_string()),
             frames: Vec::new(),
+        }
+    }
+
+    /// Returns the judgement of a device that sent this many frames beyond those that were judged. No vector asks for so many.
+    pub fn with_left_out(self, left_out: u64) -> Self {
+        if left_out == 0 || self.result == VectorResult::NotApplicable {
+            return self;
+        }
+        let kept = self.frames.iter().filter(|frame| frame.came.is_some());
+        let kept = kept.count() as u64;
+        Self {
+            result: VectorResult::Wrong,
+            alternative: None,
+            reason: Some(format!(
+                "the device sent {} frames, of which the first {kept} are shown",
+                kept + left_out
+            )),
+            ..self
         }
     }
 }

@@ -26,8 +26,12 @@ pub struct VectorOutcome {
     pub send: Vec<String>,
     /// The number of attempts.
     pub attempts: u32,
+    /// True if the recipe names the vector as one that shows a known defect.
+    pub is_known_defect: bool,
     /// The name of the file with the frames of the last attempt, if one was written.
     pub capture: Option<String>,
+    /// The SHA-256 of that file, by which a later run knows it as its own to replace.
+    pub capture_sha256: Option<String>,
     /// The result, with its reasons.
     pub judgement: VectorJudgement,
 }
@@ -43,7 +47,9 @@ impl VectorOutcome {
             sentence: vector.sentence.clone(),
             send: vector.send.iter().map(|frame| frame.text.clone()).collect(),
             attempts,
+            is_known_defect: false,
             capture: None,
+            capture_sha256: None,
             judgement,
         }
     }
@@ -54,6 +60,8 @@ impl VectorOutcome {
 pub struct DeviceResults {
     /// The version of this format.
     pub format: u32,
+    /// The version of sixbench that sent the vectors.
+    pub sixbench: String,
     /// The name of the device's recipe.
     pub device: String,
     /// The name of the device in reports.
@@ -69,11 +77,20 @@ impl DeviceResults {
     pub fn new(device: &str, title: &str, version: &str, vectors: Vec<VectorOutcome>) -> Self {
         Self {
             format: FORMAT,
+            sixbench: env!("CARGO_PKG_VERSION").to_owned(),
             device: device.to_owned(),
             title: title.to_owned(),
             version: version.to_owned(),
             vectors,
         }
+    }
+
+    /// Returns the results, with these vectors marked as showing known defects.
+    pub fn with_known_defects(mut self, names: &[String]) -> Self {
+        for vector in &mut self.vectors {
+            vector.is_known_defect = names.contains(&vector.name);
+        }
+        self
     }
 
     /// Returns the number of vectors with a result.

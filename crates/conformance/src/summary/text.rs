@@ -54,7 +54,8 @@ impl DeviceResults {
         format!("{title} ({version}): {met} of {asked} requirements met; {violated}")
     }
 
-    /// Returns what is not right: each with its clause, its sentence, the frames, and the command that sends it once more.
+    /// Returns what is not right, and known defects that do not show: each with its clause, its sentence, the frames, and the command that sends it
+    /// once more.
     pub fn findings(&self) -> String {
         let mut wrong: Vec<&VectorOutcome> = self
             .vectors
@@ -62,11 +63,12 @@ impl DeviceResults {
             .filter(|vector| {
                 vector.judgement.result.is_violation()
                     || vector.judgement.result == VectorResult::Unknown
+                    || is_defect_gone(vector)
             })
             .collect();
         wrong.sort_by_key(|vector| {
             (
-                vector.judgement.result == VectorResult::Unknown,
+                !vector.judgement.result.is_violation(),
                 vector.level,
                 vector.judgement.result,
             )
@@ -85,10 +87,16 @@ impl DeviceResults {
             name,
             sentence,
             judgement,
+            is_known_defect,
             ..
         } = vector;
+        let known = match (is_known_defect, judgement.result.is_violation()) {
+            (false, _) => "",
+            (true, true) => "; a known defect",
+            (true, false) => "; the recipe names it as a known defect",
+        };
         let heading = format!(
-            "{}: {name} ({}, {})",
+            "{}: {name} ({}, {}{known})",
             judgement.result.title(),
             citation(*rfc, clause),
             level.word()
@@ -127,6 +135,15 @@ impl DeviceResults {
             .map(|vector| self.finding(vector))
             .collect()
     }
+}
+
+/// Returns true if the recipe names a defect that the device does not have: the recipe should no longer excuse it.
+fn is_defect_gone(vector: &VectorOutcome) -> bool {
+    let is_met = matches!(
+        vector.judgement.result,
+        VectorResult::Right | VectorResult::Allowed
+    );
+    vector.is_known_defect && is_met
 }
 
 /// Returns the RFC with its section. A clause of another RFC than the file's is written out.

@@ -4,6 +4,7 @@ use super::{PATTERN, setting, vector};
 use crate::judge::{CameFrame, ControlFrames, VectorJudgement, VectorResult, judge};
 use crate::notation::{FrameSpec, Vector};
 use crate::octets::{Resolver, build};
+use crate::{DeviceResults, VectorOutcome};
 
 /// Returns the judgement of a vector for which these frames came.
 fn judged(vector: &Vector, came: &[&str], control: ControlFrames) -> VectorJudgement {
@@ -136,4 +137,27 @@ fn a_device_without_the_addresses_is_not_asked() {
         judgement.reason.as_deref(),
         Some("the recipe gives host4 no IPv6 address")
     );
+}
+
+#[test]
+fn a_known_defect_is_named_where_it_shows_and_where_it_no_longer_does() {
+    let vector = vector("udp-traffic-class");
+    let findings = |came: &str, known: &[&str]| {
+        let judgement = judged(&vector, &[came], ControlFrames::Came);
+        let outcome = VectorOutcome::new(7915, &vector, judgement, 1);
+        let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
+        DeviceResults::new("d", "D", "1", vec![outcome])
+            .with_known_defects(&known)
+            .findings()
+    };
+    let shown = findings(WITHOUT_CLASS, &["udp-traffic-class"]);
+    let heading = "wrong: udp-traffic-class (RFC 7915 section 4.1, MUST; a known defect)";
+    assert!(shown.contains(heading), "{shown}");
+    let gone = findings(TRANSLATED, &["udp-traffic-class"]);
+    assert!(
+        gone.contains("the recipe names it as a known defect"),
+        "{gone}"
+    );
+    assert_eq!(findings(TRANSLATED, &["another"]), "");
+    assert!(!findings(WITHOUT_CLASS, &[]).contains("known"));
 }

@@ -10,6 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The number in the payload of control frames, which no vector has.
 pub(super) const CONTROL_NUMBER: u16 = u16::MAX;
 
+/// The number of frames kept for one attempt at a vector: more than any vector expects, so that what is left out cannot be what is missing.
+pub const KEPT_FRAMES: usize = 16;
+
 /// A control frame on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ControlFrame {
@@ -23,13 +26,15 @@ pub(super) struct ControlFrame {
 pub(super) struct VectorExchange {
     /// The number of the vector.
     pub(super) number: u16,
-    /// The frames that came for it.
+    /// The first [`KEPT_FRAMES`] frames that came for it.
     pub(super) came: Vec<CameFrame>,
+    /// The number of frames that came after those.
+    pub(super) left_out: u64,
     /// The fate of its control frames.
     pub(super) control: ControlFrames,
     /// The control frame that is waited for, until it comes.
     pub(super) awaited: Option<ControlFrame>,
-    /// All frames of the attempt but the control frames, for a capture.
+    /// The frames that were sent and those kept of what came, without the control frames, for a capture.
     pub(super) capture: Vec<TimedFrame>,
 }
 
@@ -49,6 +54,7 @@ impl VectorExchange {
         Self {
             number,
             came: Vec::new(),
+            left_out: 0,
             control: ControlFrames::Came,
             awaited: None,
             capture: Vec::new(),
@@ -67,10 +73,11 @@ impl VectorExchange {
     /// Notes a datagram that came on a side, in this frame.
     pub(super) fn note(&mut self, side: Side, datagram: Vec<u8>, frame: Vec<u8>) {
         match owner_of(&datagram, self.number) {
-            DatagramOwner::Vector => {
+            DatagramOwner::Vector if self.came.len() < KEPT_FRAMES => {
                 self.keep(frame);
                 self.came.push(CameFrame { side, datagram });
             }
+            DatagramOwner::Vector => self.left_out += 1,
             DatagramOwner::Control(port) => {
                 self.awaited = self
                     .awaited
@@ -118,7 +125,7 @@ fn is_of_the_link(datagram: &[u8]) -> bool {
 mod tests {
     use super::*;
     use sixbench_conformance::frame::PayloadPattern;
-    use sixbench_conformance::notation::FrameSpec;
+    use sixbench_conformance::notation::{FrameSpec, RequiredAnswer};
     use sixbench_conformance::octets::{Resolver, build};
     use sixbench_conformance::{DeviceSetting, Role, RoleAddresses};
 
@@ -149,6 +156,22 @@ mod tests {
             },
         )
         .expect("octets")
+    }
+
+    #[test]
+    fn fewer_frames_are_expected_than_are_kept() {
+        let files = sixbench_conformance::notation::built_in().expect("the vectors");
+        let vectors = files.iter().flat_map(|file| &file.vectors);
+        let answers = vectors.flat_map(|vector| {
+            let allowed = vector.allowed.iter().map(|choice| &choice.expect);
+            allowed.chain([&vector.expect])
+        });
+        let most = answers.map(|answer| match answer {
+            RequiredAnswer::Nothing => 0,
+            RequiredAnswer::Frames(frames) => frames.len(),
+        });
+        let most = most.max().expect("vectors");
+        assert!((1..KEPT_FRAMES).contains(&most), "{most}");
     }
 
     #[test]

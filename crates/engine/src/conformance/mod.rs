@@ -2,11 +2,13 @@
 //!
 //! Each vector is bracketed by control frames, UDP datagrams that the device is known to forward, in the direction of the vector: without them its
 //! silence says nothing. What got no answer is sent once more, so that a single loss is not taken for the device's doing. Answers are recognised by the
-//! pattern of their payload; a frame without one counts, too, because an error of ICMP may have been cut before it.
+//! pattern of their payload; a frame without one counts, too, because an error of ICMP may have been cut before it. A device may send without end: of
+//! what comes for a vector, a few frames are kept and the rest is counted.
 
 mod exchange;
 mod link;
 mod tester;
 
+pub use exchange::KEPT_FRAMES;
 pub use link::VectorPort;
 pub use tester::{VectorRecord, VectorTester};

@@ -39,7 +39,7 @@ const FIRST_CONTROL_PORT: u16 = 20_000;
 pub struct VectorRecord {
     /// Its result, with the reasons.
     pub judgement: VectorJudgement,
-    /// The frames of its last attempt, without the control frames.
+    /// The frames of its last attempt, without the control frames: those sent, and the first [`super::KEPT_FRAMES`] that came.
     pub capture: Vec<TimedFrame>,
     /// The number of attempts.
     pub attempts: u32,
@@ -144,7 +144,8 @@ impl VectorTester {
             exchange.control,
             pattern,
             &self.setting,
-        );
+        )
+        .with_left_out(exchange.left_out);
         Ok(VectorRecord {
             judgement,
             capture: exchange.capture,

@@ -3,6 +3,7 @@
 
 mod captures;
 mod common;
+mod conformance;
 mod dead_link;
 mod delays;
 mod dns;

@@ -57,10 +57,12 @@ impl Capture {
     }
 
     fn write(&self) -> io::Result<()> {
+        let mut file = BufWriter::new(files::create(&self.path)?);
         write_frames(
-            &self.path,
+            &mut file,
             self.frames.iter().map(|(time, frame)| (*time, &frame[..])),
-        )
+        )?;
+        file.flush()
     }
 }
 
@@ -73,31 +75,30 @@ pub struct TimedFrame {
     pub octets: Vec<u8>,
 }
 
-/// Writes frames as the pcap file `path`.
+/// Returns frames as the octets of a pcap file.
 ///
 /// # Errors
-/// The file cannot be created or written.
-pub fn write(path: &Path, frames: &[TimedFrame]) -> io::Result<()> {
+/// None does: memory takes them all.
+pub fn octets(frames: &[TimedFrame]) -> io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    let frames = frames.iter();
     write_frames(
-        path,
-        frames
-            .iter()
-            .map(|frame| (frame.unix_ns, &frame.octets[..])),
-    )
+        &mut octets,
+        frames.map(|frame| (frame.unix_ns, &frame.octets[..])),
+    )?;
+    Ok(octets)
 }
 
 fn write_frames<'a>(
-    path: &Path,
+    file: &mut impl Write,
     mut frames: impl Iterator<Item = (u128, &'a [u8])>,
 ) -> io::Result<()> {
-    let mut file = BufWriter::new(files::create(path)?);
     file.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
     file.write_all(&[2, 0, 4, 0])?; // version 2.4
     file.write_all(&[0; 8])?; // time zone, accuracy: always zero
     file.write_all(&SNAPLEN.to_le_bytes())?;
     file.write_all(&LINKTYPE_ETHERNET.to_le_bytes())?;
-    frames.try_for_each(|(time, frame)| write_frame(&mut file, time, frame))?;
-    file.flush()
+    frames.try_for_each(|(time, frame)| write_frame(file, time, frame))
 }
 
 fn write_frame(file: &mut impl Write, time_ns: u128, frame: &[u8]) -> io::Result<()> {

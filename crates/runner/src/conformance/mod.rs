@@ -1,5 +1,6 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
+mod directory;
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
@@ -7,6 +8,7 @@ use crate::error::{RunError, TrialError};
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
+pub use directory::ConformanceDirectory;
 use setting::TranslatorSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
@@ -73,6 +75,9 @@ pub fn perform(
     admit(site, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
+    if let Some(dut) = &testbed.dut {
+        dut.accept_source_routes()?;
+    }
     let ports = vector_ports(site, &testbed, &sides, &setting)?;
     let mut tester = VectorTester::new(ports, setting, site.stop.clone());
     let records = without_privileges(&mut tester, vectors)?;
@@ -173,4 +178,38 @@ fn neighbours_on(
         })
     });
     neighbours(link).into_iter().chain(router).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_conformance::notation::built_in;
+    use sixbench_testbed::Library;
+
+    #[test]
+    fn known_defects_are_shown_by_vectors_that_there_are() {
+        let files = built_in().expect("the vectors");
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let mut named = 0;
+        for recipe in library.iter() {
+            let applicable = applicable(recipe, &files).unwrap_or_default();
+            let vectors = || applicable.iter().flat_map(|file| &file.vectors);
+            for name in &recipe.defect_vectors {
+                assert!(
+                    vectors().any(|vector| vector.name == *name),
+                    "{}: {name}",
+                    recipe.name
+                );
+                named += 1;
+            }
+            let is_shown = !recipe.defect_vectors.is_empty();
+            let has_vectors = vectors().next().is_some();
+            assert!(
+                is_shown || !has_vectors || recipe.known_defects.is_empty(),
+                "{} has a known defect that no vector shows",
+                recipe.name
+            );
+        }
+        assert!(named > 5, "{named}");
+    }
 }

@@ -23,6 +23,8 @@ pub enum OwnFile {
     Queries,
     /// A manual page.
     Manual,
+    /// The results of a device against the RFCs, as JSON.
+    DeviceResults,
     /// The frames of a port. They look like those of any other program, so none are replaced.
     Capture,
 }
@@ -36,6 +38,7 @@ impl OwnFile {
             Self::HistoryData => &["\"format\":", "\"runs\":", "\"sixbench\":"],
             Self::Queries => &[RECORDS_HEADING],
             Self::Manual => &[".TH sixbench"],
+            Self::DeviceResults => &["\"sixbench\":", "\"device\":", "\"vectors\":"],
             Self::Capture => &[],
         }
     }
@@ -90,7 +93,7 @@ mod tests {
     use std::fs;
 
     /// What an editor or another program may have written under the name of each kind.
-    const FOREIGN: [(OwnFile, &str); 6] = [
+    const FOREIGN: [(OwnFile, &str); 7] = [
         (
             OwnFile::Page,
             "<!DOCTYPE html>\n<title>My page about sixbench</title>\n",
@@ -99,6 +102,10 @@ mod tests {
         (OwnFile::HistoryData, "{\"format\": 1}\n"),
         (OwnFile::Queries, "query,name\n1,a\n"),
         (OwnFile::Manual, ".TH tayga 8\n"),
+        (
+            OwnFile::DeviceResults,
+            "{\"device\": \"tayga\", \"vectors\": []}\n",
+        ),
         (OwnFile::Capture, "\u{4d}<\u{b2}\u{a1}"),
     ];
 

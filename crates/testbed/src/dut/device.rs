@@ -202,6 +202,21 @@ impl Dut {
         })
     }
 
+    /// Makes the kernel in front of a device in user space forward datagrams with a source route, until the device is gone. RFC 1812 section 5.3.13.4:
+    /// a router must support them, and must not discard them by default. Linux does (`accept_source_route` of `all` is 0), silently, so that the
+    /// device would never see them. A device inside the kernel is in front of that check, and one that takes its frames itself, without it.
+    pub(crate) fn accept_source_routes(&self) -> Result<(), TestbedError> {
+        const COMMAND: &str =
+            "for file in /proc/sys/net/ipv4/conf/*/accept_source_route; do echo 1 > $file; done";
+        let recipe = self.running.recipe();
+        let has_own_kernel = matches!(recipe.host, DeviceHost::Netns | DeviceHost::Lab);
+        if recipe.daemon.is_none() || recipe.owns_links || !has_own_kernel {
+            return Ok(());
+        }
+        let shell = &self.running.context().shell;
+        shell.run(&["sh", "-c", COMMAND]).map(drop)
+    }
+
     pub(crate) fn access(&self) -> ShellAccess {
         self.running.context().shell.access()
     }

@@ -146,6 +146,14 @@ impl Devices {
         &self.facts
     }
 
+    /// Makes the kernels in front of devices in user space forward datagrams with a source route, which Linux discards by default.
+    ///
+    /// # Errors
+    /// A sysctl of a device's namespace or machine cannot be written.
+    pub fn accept_source_routes(&self) -> Result<(), TestbedError> {
+        self.duts.iter().try_for_each(Dut::accept_source_routes)
+    }
+
     /// Returns the name of each device, with the means to run commands where it is.
     pub fn accesses(&self) -> impl Iterator<Item = (&str, ShellAccess)> {
         self.names

@@ -62,6 +62,13 @@ pub struct Recipe {
     /// Known defects of the implementation. Frames that show them count as received and are reported separately.
     #[serde(default)]
     pub known_defects: Vec<KnownDefect>,
+    /// The vectors of requirements that show these defects, by name. Empty where no vector applies to the technology.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "plain::names"
+    )]
+    pub defect_vectors: Vec<String>,
     /// The left link.
     pub left: RecipeLink,
     /// The right link.

@@ -1,0 +1,237 @@
+//! Vectors over a translator in memory that loses frames, or sends far too many.
+
+use sixbench_conformance::frame::{LayerKind, PayloadPattern, Side, dissect, vector_number_in};
+use sixbench_conformance::notation::{self, FrameSpec};
+use sixbench_conformance::octets::{Resolver, build};
+use sixbench_conformance::{DeviceSetting, Role, RoleAddresses, Vector, VectorResult};
+use sixbench_engine::conformance::{KEPT_FRAMES, VectorPort, VectorRecord, VectorTester};
+use sixbench_engine::frames::profile::Neighbours;
+use sixbench_io::loopback::pair_with;
+use sixbench_wire::MacAddress;
+use sixbench_wire::arp::{Arp, Operation};
+use sixbench_wire::ethernet::{EtherType, EthernetHeader, HEADER_LEN};
+use sixbench_wire::ndp::NdpMessage;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The number in the payload of control frames.
+const CONTROL: u16 = u16::MAX;
+const DEVICE: MacAddress = MacAddress([2, 0, 0, 0, 0, 9]);
+
+/// One vector in each direction that is answered, and one that requires silence.
+const FILE: &str = r#"rfc = 7915
+title = "IP/ICMP Translation Algorithm"
+read = "https://datatracker.ietf.org/doc/rfc7915, 2026-11-27"
+technologies = ["siit"]
+
+[[vector]]
+name = "to-ipv4"
+clause = "5.1"
+level = "MUST"
+sentence = "A datagram is translated."
+send = "6: ipv6(src=host6, dst=host4) / udp / payload(32)"
+expect = "4: ipv4(src=host6, dst=host4) / udp / payload(32)"
+
+[[vector]]
+name = "to-ipv6"
+clause = "4.1"
+level = "MUST"
+sentence = "A datagram is translated."
+send = "4: ipv4(src=host4, dst=host6) / udp / payload(32)"
+expect = "6: ipv6(src=host4, dst=host6) / udp / payload(32)"
+
+[[vector]]
+name = "silence"
+clause = "5.1"
+level = "MUST"
+sentence = "A datagram is dropped."
+send = "6: ipv6(src=host6, dst=host4) / udp / payload(32)"
+expect = "nothing"
+"#;
+
+const TO_IPV4: u16 = 0;
+const TO_IPV6: u16 = 1;
+const SILENCE: u16 = 2;
+
+fn setting() -> DeviceSetting {
+    let address = |role, ipv4: &str, ipv6: &str| RoleAddresses {
+        role,
+        ipv4: ipv4.parse().ok(),
+        ipv6: ipv6.parse().ok(),
+    };
+    DeviceSetting {
+        roles: vec![
+            address(Role::Host4, "198.19.0.2", "2001:2:0:1::2"),
+            address(Role::Host6, "198.18.0.2", "2001:2::2"),
+        ],
+        hops_from_ipv4: 1,
+        hops_from_ipv6: 1,
+        mtu4: 1500,
+        mtu6: 1500,
+    }
+}
+
+/// Sends the vectors of [`FILE`] to a translator, IPv6 on its left. `copies` says how many frames come for a datagram of a vector.
+fn outcomes(mut copies: impl FnMut(u16) -> usize + Send + 'static) -> Vec<VectorRecord> {
+    let (left, right) = pair_with(Box::new(move |frame, from_left, out| {
+        if let Some(answer) = neighbour_answer(frame) {
+            out.push((!from_left, answer));
+        } else if let Some(number) = vector_number_in(&frame[HEADER_LEN..]) {
+            let answer = translated(&frame[HEADER_LEN..], number, from_left);
+            out.extend((0..copies(number)).map(|_| (from_left, answer.clone())));
+        }
+    }));
+    let port = |side, port, tester: &str, dut: &str| VectorPort {
+        side,
+        port,
+        neighbours: vec![Neighbours {
+            tester: tester.parse().expect("an address"),
+            dut: dut.parse().expect("an address"),
+        }],
+    };
+    let ports = [
+        port(Side::Ipv6, left, "2001:2::2", "2001:2::1"),
+        port(Side::Ipv4, right, "198.19.0.2", "198.19.0.1"),
+    ];
+    let file = notation::read("rigged.toml", FILE).unwrap_or_else(|error| panic!("{error}"));
+    let vectors: Vec<&Vector> = file.vectors.iter().collect();
+    VectorTester::new(ports, setting(), Arc::new(AtomicBool::new(false)))
+        .run(&vectors)
+        .expect("outcomes")
+}
+
+fn neighbour_answer(frame: &[u8]) -> Option<Vec<u8>> {
+    match (Arp::parse(frame), NdpMessage::parse(frame)) {
+        (Ok(arp), _) if arp.operation == Operation::Request => {
+            Some(arp.reply(DEVICE).to_frame().to_vec())
+        }
+        (_, Ok(NdpMessage::Solicitation(asked))) => Some(asked.advertise(DEVICE).to_frame()),
+        _ => None,
+    }
+}
+
+/// Returns the frame of the translated UDP datagram.
+fn translated(datagram: &[u8], number: u16, to_ipv4: bool) -> Vec<u8> {
+    let layers = dissect(datagram);
+    let udp = layers.iter().find(|layer| layer.kind == LayerKind::Udp);
+    let [sport, dport] = ["sport", "dport"].map(|port| udp.and_then(|udp| udp.value(port)));
+    let (head, ether_type, last) = if to_ipv4 {
+        ("4: ipv4(src=host6, dst=host4, ttl=63)", EtherType::IPV4, 2)
+    } else {
+        ("6: ipv6(src=host4, dst=host6, hlim=63)", EtherType::IPV6, 1)
+    };
+    let ports = format!(
+        "udp(sport={}, dport={})",
+        sport.unwrap_or(0),
+        dport.unwrap_or(0)
+    );
+    let spec = FrameSpec::parse(&format!("{head} / {ports} / payload(32)")).expect("a frame");
+    let setting = setting();
+    let resolver = Resolver {
+        setting: &setting,
+        sent: &spec,
+    };
+    let mut frame = vec![0; HEADER_LEN];
+    EthernetHeader {
+        dst: MacAddress([2, 0, 0, 0, 0, last]),
+        src: DEVICE,
+        ether_type,
+    }
+    .emit(&mut frame);
+    let pattern = PayloadPattern { vector: number };
+    frame.extend(build(&spec, pattern, &resolver).expect("octets"));
+    frame
+}
+
+/// Returns what a device does that translates everything but what must be dropped.
+fn copies_of_a_right_device(number: u16) -> usize {
+    usize::from(number != SILENCE)
+}
+
+fn results(records: &[VectorRecord]) -> Vec<VectorResult> {
+    records
+        .iter()
+        .map(|record| record.judgement.result)
+        .collect()
+}
+
+#[test]
+fn a_device_that_sends_thousands_of_frames_fills_no_memory_and_is_wrong() {
+    const FLOOD: usize = 3000;
+    let records = outcomes(|number| if number == CONTROL { 1 } else { FLOOD });
+    assert_eq!(results(&records), [VectorResult::Wrong; 3]);
+    for record in &records {
+        assert_eq!(record.judgement.frames.len(), KEPT_FRAMES);
+        assert_eq!(record.capture.len(), 1 + KEPT_FRAMES, "with the sent one");
+        assert_eq!(
+            record.judgement.reason.as_deref(),
+            Some("the device sent 3000 frames, of which the first 16 are shown")
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_lost_once_comes_at_the_second_attempt() {
+    let mut seen = 0;
+    let records = outcomes(move |number| {
+        seen += u32::from(number == TO_IPV6);
+        if number == TO_IPV6 && seen == 1 {
+            0
+        } else {
+            copies_of_a_right_device(number)
+        }
+    });
+    assert_eq!(results(&records), [VectorResult::Right; 3]);
+    let attempts: Vec<u32> = records.iter().map(|record| record.attempts).collect();
+    assert_eq!(attempts, [1, 2, 2], "silence is asked for twice, too");
+}
+
+#[test]
+fn an_answer_that_is_lost_twice_is_none() {
+    let records = outcomes(|number| usize::from(number == CONTROL || number == TO_IPV4));
+    assert_eq!(
+        results(&records),
+        [
+            VectorResult::Right,
+            VectorResult::NoAnswer,
+            VectorResult::Right
+        ]
+    );
+}
+
+/// Returns what a device does that loses the control frame after each of the first `times` attempts at the vector that requires silence.
+fn losing_control_frames(times: u32) -> impl FnMut(u16) -> usize + Send {
+    let (mut seen, mut loses_next) = (0, false);
+    move |number| {
+        if number == SILENCE {
+            seen += 1;
+            loses_next = seen <= times;
+        }
+        let is_lost = number == CONTROL && std::mem::take(&mut loses_next);
+        if is_lost {
+            0
+        } else {
+            copies_of_a_right_device(number)
+        }
+    }
+}
+
+#[test]
+fn silence_without_its_control_frame_is_unknown() {
+    let records = outcomes(losing_control_frames(2));
+    assert_eq!(
+        results(&records),
+        [
+            VectorResult::Right,
+            VectorResult::Right,
+            VectorResult::Unknown
+        ]
+    );
+}
+
+#[test]
+fn silence_whose_control_frame_comes_at_the_second_attempt_is_right() {
+    let records = outcomes(losing_control_frames(1));
+    assert_eq!(results(&records), [VectorResult::Right; 3]);
+    assert_eq!(records[usize::from(SILENCE)].attempts, 2);
+}
