@@ -113,11 +113,12 @@ pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
 
 /// Returns an error if the interface has no carrier.
 pub(crate) fn check_carrier(fd: &OwnedFd, name: &str) -> Result<(), PortError> {
-    match has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
-        true => Ok(()),
-        false => Err(PortError::LinkDown {
+    if has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
+        Ok(())
+    } else {
+        Err(PortError::LinkDown {
             interface: name.to_owned(),
-        }),
+        })
     }
 }
 

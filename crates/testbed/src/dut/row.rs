@@ -46,9 +46,10 @@ impl Devices {
         cores: &Cores,
         settings: LinkSettings,
     ) -> Result<Topology, TestbedError> {
-        match recipe.is_bare_wire() {
-            true => Topology::build_wire(shell, run, cores.clone(), settings),
-            false => Topology::build_chain(shell, run, cores.clone(), settings, recipe.parts.len()),
+        if recipe.is_bare_wire() {
+            Topology::build_wire(shell, run, cores.clone(), settings)
+        } else {
+            Topology::build_chain(shell, run, cores.clone(), settings, recipe.parts.len())
         }
     }
 

@@ -272,10 +272,10 @@ impl Topology {
             ),
         ];
         if self.duts.len() > 1 {
-            layout.push(match self.cores.are_enough_for(self.duts.len()) {
-                true => "each device in the row has the same number of these cores for itself"
-                    .to_owned(),
-                false => "the devices in the row share these cores".to_owned(),
+            layout.push(if self.cores.are_enough_for(self.duts.len()) {
+                "each device in the row has the same number of these cores for itself".to_owned()
+            } else {
+                "the devices in the row share these cores".to_owned()
             });
         }
         layout.extend(self.cores.sharing_words());
