@@ -24,6 +24,9 @@ pub struct Interface {
 
 impl Interface {
     /// Looks up an interface, which must be up.
+    ///
+    /// # Errors
+    /// [`PortError::Interface`] if it is missing or down, with which of the two.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let unusable = |what: &str| PortError::Interface {
             interface: name.to_owned(),

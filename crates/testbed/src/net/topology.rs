@@ -142,6 +142,9 @@ pub struct Topology {
 impl Topology {
     /// Builds a testbed for this number of devices in a row. The right link of each is the left link of the next (RFC 8219 section 4.2: dual DUT).
     /// `run` distinguishes several testbeds of one process.
+    ///
+    /// # Errors
+    /// If a command of iproute2 fails; what was built is removed.
     pub fn build_chain(
         shell: &Shell,
         run: &str,
