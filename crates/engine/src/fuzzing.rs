@@ -189,9 +189,10 @@ impl FrameJudge {
 
     fn right(&self, frame: &[u8], tag: tag::Tag) -> RightFrame {
         let kind = self.stream.kind(tag.sequence).0;
-        let (part, port) = match kind.has_translated_source() {
-            true => kind.template.source_of(frame),
-            false => (0, 0),
+        let (part, port) = if kind.has_translated_source() {
+            kind.template.source_of(frame)
+        } else {
+            (0, 0)
         };
         let seen = Mapped { part, port };
         let variable = self.stream.variable_of_arrival(

@@ -159,9 +159,10 @@ impl Folder {
         self.read(name)?
             .take(LARGEST + 1)
             .read_to_end(&mut octets)?;
-        match octets.len() as u64 > LARGEST {
-            true => Err(refused(&format!("it is longer than {} MiB", LARGEST >> 20))),
-            false => Ok(octets),
+        if octets.len() as u64 > LARGEST {
+            Err(refused(&format!("it is longer than {} MiB", LARGEST >> 20)))
+        } else {
+            Ok(octets)
         }
     }
 

@@ -4,6 +4,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
 /// Raises the limit on open files and sockets of this process to its hard limit, and returns it. The hard limit itself is not changed.
+///
+/// # Errors
+/// If the kernel refuses it.
 pub fn raise_open_files() -> io::Result<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
@@ -31,6 +34,9 @@ pub fn address_space_left() -> Option<u64> {
 }
 
 /// Returns the number of files and sockets that this process has open.
+///
+/// # Errors
+/// If /proc cannot be read.
 pub fn open_files() -> io::Result<u64> {
     Ok(std::fs::read_dir("/proc/self/fd")?.count() as u64)
 }

@@ -13,6 +13,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Returns the cores this process may run on, ascending.
+///
+/// # Errors
+/// If the kernel does not tell it.
 pub fn allowed_cores() -> io::Result<Vec<u32>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU as u32)
@@ -21,11 +24,17 @@ pub fn allowed_cores() -> io::Result<Vec<u32>> {
 }
 
 /// Pins the calling thread to one core.
+///
+/// # Errors
+/// If this process may not run on that core.
 pub fn pin_to(core: u32) -> io::Result<()> {
     keep_to(&[core])
 }
 
 /// Restricts the calling thread, and any process or thread it starts from now on, to these cores.
+///
+/// # Errors
+/// If this process may run on none of them.
 pub fn keep_to(cores: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
     cores.iter().for_each(|core| set.set(*core as usize));
@@ -34,6 +43,9 @@ pub fn keep_to(cores: &[u32]) -> io::Result<()> {
 
 /// Raises the calling thread above all ordinary ones (nice -20). A real-time class is never used: its default throttling costs a pause of 50 ms
 /// in every second.
+///
+/// # Errors
+/// Without CAP_SYS_NICE.
 pub fn raise_priority() -> io::Result<()> {
     // On Linux `None` means the calling thread, not its process.
     Ok(setpriority_process(None, -20)?)
@@ -86,6 +98,9 @@ pub fn become_user(user: u32, group: u32) -> io::Result<()> {
 
 /// Makes the calling thread, and any thread or process it starts from now on, disturb others as little as possible: it stays on these cores, if
 /// there are any, and runs only while they are otherwise idle.
+///
+/// # Errors
+/// If this process may run on none of the cores, or the kernel refuses the scheduling class.
 pub fn give_way(cores: &[u32]) -> io::Result<()> {
     if !cores.is_empty() {
         keep_to(cores)?;
@@ -105,6 +120,9 @@ pub fn waited_ns() -> u64 {
 
 /// Runs `work` inside the named network namespace, on a separate thread so that the caller stays in its own. Sockets opened there keep working
 /// afterwards.
+///
+/// # Errors
+/// If there is no such namespace, or this process may not enter it.
 pub fn in_namespace<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     let namespace = File::open(Path::new("/run/netns").join(name))?;
     let result = std::thread::scope(|scope| {

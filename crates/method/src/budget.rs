@@ -43,9 +43,12 @@ pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
     let searched = |test: &Test| {
         [false, is_warm].map(|warm| cost(&test.search_settings(plan), &plan.trial, warm))
     };
-    let of_test = |test: &Test| match test.measure.is_throughput() && test.stateful.is_none() {
-        true => searched(test),
-        false => rehearsed_procedure(plan, test).into(),
+    let of_test = |test: &Test| {
+        if test.measure.is_throughput() && test.stateful.is_none() {
+            searched(test)
+        } else {
+            rehearsed_procedure(plan, test).into()
+        }
     };
     let shared = |test: &Test| test.points().all(|point| is_shared(plan, test, &point));
     plan.tests

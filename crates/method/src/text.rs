@@ -31,9 +31,10 @@ fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_control(c) && !is_kept(c) {
-            true => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
-            false => shown.push(c),
+        if is_control(c) && !is_kept(c) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(c)))
+        } else {
+            shown.push(c)
         }
     }
     Cow::Owned(shown)

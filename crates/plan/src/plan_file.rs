@@ -106,9 +106,10 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
     );
     // Reading a plan file consumes the section, which then reports keys that nothing has read.
     let again = file.again();
-    let loaded = match resolved::is_resolved(table.get_ref()) {
-        true => read_resolved(&file, source, duts),
-        false => read_file(file, duts),
+    let loaded = if resolved::is_resolved(table.get_ref()) {
+        read_resolved(&file, source, duts)
+    } else {
+        read_file(file, duts)
     };
     // If a key could not be read, its default may stand in for the intended value, so the check would be misleading.
     loaded

@@ -112,9 +112,10 @@ pub fn plan_of(source: &str) -> Result<Plan, Diagnostic> {
     if let Some((text, wrong)) = wrong.chain(titles).next() {
         return Err(Diagnostic::new(span_of(text, source), wrong));
     }
-    match plan.search.goals.is_empty() {
-        true => Err(Diagnostic::new(0..0, "at least one loss goal is needed")),
-        false => Ok(plan),
+    if plan.search.goals.is_empty() {
+        Err(Diagnostic::new(0..0, "at least one loss goal is needed"))
+    } else {
+        Ok(plan)
     }
 }
 

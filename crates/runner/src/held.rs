@@ -359,15 +359,14 @@ impl OpenTestbed {
             access,
         };
         let [left, right] = [0, 1].map(|end| access(&ends[end].0));
-        let tester = match left == right {
-            true => vec![part("tester", links.join(", "), left)],
-            false => {
-                let [left_links, right_links] = links;
-                vec![
-                    part("left", left_links, left),
-                    part("right", right_links, right),
-                ]
-            }
+        let tester = if left == right {
+            vec![part("tester", links.join(", "), left)]
+        } else {
+            let [left_links, right_links] = links;
+            vec![
+                part("left", left_links, left),
+                part("right", right_links, right),
+            ]
         };
         let devices = self
             .built()

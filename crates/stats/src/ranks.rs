@@ -135,12 +135,13 @@ fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, (high, low): (f64, f64)
         )
     };
     let ((lowest_a, highest_a), (lowest_b, highest_b)) = (ends(a), ends(b));
-    match has_ratios {
-        true => (
+    if has_ratios {
+        (
             lowest_b / highest_a > high * walk,
             highest_b / lowest_a < low / walk,
-        ),
-        false => (lowest_b - highest_a > walk, highest_b - lowest_a < -walk),
+        )
+    } else {
+        (lowest_b - highest_a > walk, highest_b - lowest_a < -walk)
     }
 }
 

@@ -177,12 +177,11 @@ pub(crate) fn has_module(name: &str) -> bool {
 
 /// Returns what to do if the kernel lacks a module.
 pub(crate) fn module_cure(name: &str) -> String {
-    match name.starts_with("jool") {
-        true => {
-            "apt-get install jool-dkms linux-headers-$(uname -r), then modprobe jool; or use the kernel lab: sixbench lab build"
+    if name.starts_with("jool") {
+        "apt-get install jool-dkms linux-headers-$(uname -r), then modprobe jool; or use the kernel lab: sixbench lab build"
                 .to_owned()
-        }
-        false => format!("modprobe {name}; or use the kernel lab: sixbench lab build"),
+    } else {
+        format!("modprobe {name}; or use the kernel lab: sixbench lab build")
     }
 }
 

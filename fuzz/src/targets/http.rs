@@ -13,9 +13,10 @@ pub(crate) fn run(octets: &[u8]) {
     let (request, response) = http_exchange(key, how & 2 != 0, OBJECT);
     let mut message = if how & 1 == 0 { request } else { response };
     let cuts: [u8; 4] = input.array();
-    match how & 4 == 0 {
-        true => message = input.0.to_vec(),
-        false => input.change(&mut message),
+    if how & 4 == 0 {
+        message = input.0.to_vec()
+    } else {
+        input.change(&mut message)
     }
     if how & 1 == 0 {
         check_request(&message, cuts)

@@ -50,15 +50,16 @@ fn begin(memory: &MemifMemory, input: &mut Input<'_>) -> Option<Halves> {
     if how & 1 == 0 {
         return Some(memory.client().expect("a port of our own memory"));
     }
-    let places = match how & 2 == 0 {
-        true => [(0, 0, 3), (0, 256, 3)],
-        false => [(); 2].map(|()| {
+    let places = if how & 2 == 0 {
+        [(0, 0, 3), (0, 256, 3)]
+    } else {
+        [(); 2].map(|()| {
             (
                 u16::from(input.octet()),
                 u32::from_be_bytes(input.array()),
                 input.octet(),
             )
-        }),
+        })
     };
     for (_, offset, _) in places {
         memory.write(offset as usize, &0x03E3_1F20u32.to_ne_bytes());

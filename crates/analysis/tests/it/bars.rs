@@ -470,9 +470,10 @@ fn line(search: &str, width: f64, noise: f64, counts: &Counts) -> String {
     let n = counts.adaptive_repetitions as f64 / counts.runs as f64;
     let [in_turns, a_first] = counts.apart.map(percent);
     let (best, by_line) = (100.0 * counts.best, percent(counts.apart_by_line));
-    let apart = match noise == NOISY {
-        true => format!("{in_turns:>13.1} {best:>5.1} {a_first:>8.1} {by_line:>5.1}"),
-        false => String::new(),
+    let apart = if noise == NOISY {
+        format!("{in_turns:>13.1} {best:>5.1} {a_first:>8.1} {by_line:>5.1}")
+    } else {
+        String::new()
     };
     let (width, noise) = (width * 100.0, noise * 100.0);
     let line = format!(

@@ -68,12 +68,11 @@ fn links(arguments: &args::Selftest) -> Links {
 
 /// Returns an error without root; `instead` names an alternative that does not need it.
 fn check_root(instead: &str) -> Result<(), Failed> {
-    match doctor::is_root() {
-        true => Ok(()),
-        false => {
-            let text = format!("the test over veth needs root; run it with sudo{instead}");
-            Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)))
-        }
+    if doctor::is_root() {
+        Ok(())
+    } else {
+        let text = format!("the test over veth needs root; run it with sudo{instead}");
+        Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)))
     }
 }
 

@@ -102,12 +102,13 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     session.check_state(&plan.tests[0], plan)?;
     let (result, watch) = session.measure(&spec)?;
     captures.iter().try_for_each(|file| owner::give_at(file))?;
-    match arguments.json {
-        true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?
+    } else {
+        output::print(
             trial_words::trial(&result, &watch)
                 + &describe_disturbance(&result, watch, arguments.size),
-        )?,
+        )?
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid {

@@ -489,12 +489,15 @@ fn files(directory: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(directory)
         .expect("a directory")
         .map(|entry| entry.expect("an entry").path());
-    let of = |path: std::path::PathBuf| match path.is_dir() {
-        true => files(&path),
-        false => BTreeMap::from([(
-            path.display().to_string(),
-            without_numbers(&text(&fs::read(&path).expect("a file"))),
-        )]),
+    let of = |path: std::path::PathBuf| {
+        if path.is_dir() {
+            files(&path)
+        } else {
+            BTreeMap::from([(
+                path.display().to_string(),
+                without_numbers(&text(&fs::read(&path).expect("a file"))),
+            )])
+        }
     };
     entries.flat_map(of).collect()
 }

@@ -146,12 +146,11 @@ impl DirectionEnds<'_> {
         rate: FrameRate,
         stall_ns: u64,
     ) -> Result<(DirectionResult, Vec<Fault>), PortError> {
-        let (mut result, numbers) = match self.replies.is_empty() {
-            true => {
-                let (counted, by_queue) = sent(direction, self.senders);
-                (counted, SentNumbers::InTurn(by_queue))
-            }
-            false => replied(direction, self.replies),
+        let (mut result, numbers) = if self.replies.is_empty() {
+            let (counted, by_queue) = sent(direction, self.senders);
+            (counted, SentNumbers::InTurn(by_queue))
+        } else {
+            replied(direction, self.replies)
         };
         let mut faults = fault::of_sending(&result, stall_ns);
         faults.extend(receive(

@@ -50,6 +50,9 @@ pub fn enumerate(profile: &TrafficProfile, count: u64, clock: &Clock) -> FrameRa
 
 /// Returns the rate at which the Initiator generates the frames of phase 1.
 ///
+/// # Errors
+/// If the frames of the profile cannot be built.
+///
 /// # Panics
 /// If the profile has no gateway, or too few combinations.
 pub fn open(
@@ -78,6 +81,9 @@ pub struct Responding {
 }
 
 /// Fills the state table, then makes the Responder read it and generate frames from it.
+///
+/// # Errors
+/// If the frames of the profile cannot be built.
 ///
 /// # Panics
 /// If the profile has no gateway, or too few combinations.

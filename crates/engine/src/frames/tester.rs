@@ -196,6 +196,9 @@ impl FrameTester {
     }
 
     /// Resolves the DUT's hardware address on both sides, which also tells it ours (learning frames of RFC 2544 section 23).
+    ///
+    /// # Errors
+    /// If nobody answers for an address within the time for resolution, or a port fails.
     pub fn resolve(&mut self) -> Result<(MacAddress, MacAddress), MeasureError> {
         // A port on another machine is resolved there.
         let left = if self.left.is_here() {

@@ -168,9 +168,10 @@ impl Pacer {
         let (mut due, mut not_due) = (1, most);
         while not_due - due > 1 {
             let middle = due.midpoint(not_due);
-            match is_due(middle - 1) {
-                true => due = middle,
-                false => not_due = middle,
+            if is_due(middle - 1) {
+                due = middle
+            } else {
+                not_due = middle
             }
         }
         due as usize

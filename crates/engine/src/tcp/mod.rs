@@ -124,6 +124,9 @@ impl TcpTester {
     }
 
     /// Runs a trial of RFC 3511 section 5.3: attempts `rate` connections per second for `duration`, each with a GET followed by the close.
+    ///
+    /// # Errors
+    /// If no trial was possible: too few addresses or descriptors are faults of a result, a socket that cannot be used is an error.
     pub fn measure_rate(&mut self, rate: u64, duration: Duration) -> Result<TcpResult, TcpError> {
         let connections = (u128::from(rate) * duration.as_nanos() / 1_000_000_000) as u64;
         self.perform(
@@ -134,6 +137,9 @@ impl TcpTester {
 
     /// Runs a trial of RFC 3511 section 5.2: opens `connections` at `rate` per second, with a GET on each, and keeps them open. When all are
     /// open, each makes a second GET (again at `rate`); when all have done so, each is closed (again at `rate`).
+    ///
+    /// # Errors
+    /// As [`Self::measure_rate`].
     pub fn measure_capacity(&mut self, connections: u64, rate: u64) -> Result<TcpResult, TcpError> {
         self.perform(
             self.spec(TcpTrial::Capacity, connections, rate),

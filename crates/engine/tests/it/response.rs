@@ -455,16 +455,15 @@ fn check_mirrored(
             reply[ends + octets..ends + 2 * octets],
             request[ends..ends + octets]
         );
-        match is_echo {
-            true => assert_eq!(
+        if is_echo {
+            assert_eq!(
                 reply[header + 4..header + 8],
                 request[header + 4..header + 8],
                 "identifier and number"
-            ),
-            false => {
-                assert_eq!(reply[header..header + 2], request[header + 2..header + 4]);
-                assert_eq!(reply[header + 2..header + 4], request[header..header + 2]);
-            }
+            )
+        } else {
+            assert_eq!(reply[header..header + 2], request[header + 2..header + 4]);
+            assert_eq!(reply[header + 2..header + 4], request[header..header + 2]);
         }
     }
 }

@@ -542,9 +542,12 @@ fn error_about(frame: &[u8], kind: u8, code: u8, value: u16) -> Vec<u8> {
 
 /// A device that answers each frame of the forward direction with an error, at the port from which it came.
 fn refusing(kind: u8, code: u8, value: u16) -> LoopbackDevice {
-    Box::new(move |frame, from_left, out| match from_left {
-        true => out.push((false, error_about(frame, kind, code, value))),
-        false => out.push((false, frame.to_vec())),
+    Box::new(move |frame, from_left, out| {
+        if from_left {
+            out.push((false, error_about(frame, kind, code, value)))
+        } else {
+            out.push((false, frame.to_vec()))
+        }
     })
 }
 

@@ -41,6 +41,9 @@ pub(crate) const INFO: BackendInfo = BackendInfo {
 };
 
 /// Opens both halves on an interface of the calling thread's network namespace. Needs CAP_NET_RAW.
+///
+/// # Errors
+/// If the kernel refuses a socket or its ring, most often for lack of CAP_NET_RAW.
 pub fn open(interface: &Interface) -> Result<Port, PortError> {
     let transmit = Box::new(PacketTransmit::open(interface)?);
     let receive = Box::new(PacketReceive::open(interface)?);

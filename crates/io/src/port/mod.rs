@@ -154,9 +154,15 @@ pub trait Transmit: Send {
     /// Sends up to `wanted` frames, each written by `fill`, and returns at once with the outcome. A frame that was filled has left the tester or
     /// waits in one of our queues (`taken`), or it was refused (`refused`, which is also counted in `taken`, now or when it was filled) by a full
     /// DUT or a link that is down.
+    ///
+    /// # Errors
+    /// If the port can send no more. A full queue or a link that is down is no error.
     fn transmit(&mut self, wanted: usize, fill: &mut Fill<'_>) -> Result<Sent, PortError>;
 
     /// Sends on frames that were taken and still wait in one of our queues, without blocking; returns whether none are left.
+    ///
+    /// # Errors
+    /// If the port can send no more.
     fn flush(&mut self) -> Result<bool, PortError> {
         Ok(true)
     }
@@ -186,12 +192,21 @@ pub trait Receive: Send {
     /// Which frames these are is settled before the first of them is handed out: all had arrived by then. So the time at which `each` is called
     /// first bounds the arrival of every frame of the call from above. If there are fewer than [`BATCH`], none was left behind, and a frame of a
     /// later call arrived after this call began.
+    ///
+    /// # Errors
+    /// If the port can receive no more.
     fn receive(&mut self, each: &mut dyn FnMut(&[u8])) -> Result<usize, PortError>;
 
     /// Sends one frame outside the schedule: an answer to an ARP request or neighbour solicitation.
+    ///
+    /// # Errors
+    /// If the frame was not sent.
     fn answer(&mut self, frame: &[u8]) -> Result<(), PortError>;
 
     /// Returns the number of frames for which the receive ring had no room since the last call.
+    ///
+    /// # Errors
+    /// If the kernel does not tell it.
     fn overruns(&mut self) -> Result<u64, PortError>;
 }
 

@@ -14,6 +14,9 @@ const SNAPLEN: u32 = 65_535;
 
 /// Returns the port with a capture of its first `limit` frames, in both directions and on all queues, for the file `path`. The file is created at
 /// once, so that a bad path is reported early.
+///
+/// # Errors
+/// If the file cannot be created.
 pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
     files::create(path)?;
     let capture = Capture {

@@ -24,6 +24,9 @@ pub struct Interface {
 
 impl Interface {
     /// Looks up an interface, which must be up.
+    ///
+    /// # Errors
+    /// [`PortError::Interface`] if it is missing or down, with which of the two.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let unusable = |what: &str| PortError::Interface {
             interface: name.to_owned(),
@@ -113,11 +116,12 @@ pub(crate) fn has_carrier(fd: &OwnedFd, name: &str) -> io::Result<bool> {
 
 /// Returns an error if the interface has no carrier.
 pub(crate) fn check_carrier(fd: &OwnedFd, name: &str) -> Result<(), PortError> {
-    match has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
-        true => Ok(()),
-        false => Err(PortError::LinkDown {
+    if has_carrier(fd, name).map_err(PortError::kernel(name, "read the state of its link"))? {
+        Ok(())
+    } else {
+        Err(PortError::LinkDown {
             interface: name.to_owned(),
-        }),
+        })
     }
 }
 

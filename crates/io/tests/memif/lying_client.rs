@@ -537,9 +537,10 @@ fn buffers_that_lie_outside_of_the_memory_are_not_written() {
             let (mut ours, client) = connected(&format!("{name}-{is_answer}"));
             client.write(TO_CLIENT, 0, entry);
             client.set_head(TO_CLIENT, 1);
-            let outcome: Result<(), PortError> = match is_answer {
-                true => ours.receive.answer(&[1; 60]),
-                false => ours.transmit.transmit(1, &mut |_, _| 60).map(drop),
+            let outcome: Result<(), PortError> = if is_answer {
+                ours.receive.answer(&[1; 60])
+            } else {
+                ours.transmit.transmit(1, &mut |_, _| 60).map(drop)
             };
             let told = failed(outcome);
             assert!(told.contains(what), "{name}: {told}");

@@ -96,9 +96,12 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
     let measure = &test.measure;
     // Deviations of all measures concern frames, their sizes and their routes.
     let is_of_frames = measure.dns().is_none();
-    let concerns = |entry: &&Deviation| match entry.measures.is_empty() {
-        true => is_of_frames,
-        false => entry.measures.iter().any(|name| name == measure.name()),
+    let concerns = |entry: &&Deviation| {
+        if entry.measures.is_empty() {
+            is_of_frames
+        } else {
+            entry.measures.iter().any(|name| name == measure.name())
+        }
     };
     let is_met = |entry: &&Deviation| entry.unless.is_some_and(|setup| setup.is_of(measure));
     let has_device = |entry: &&Deviation| entry.devices.is_none_or(|group| group.has(test));

@@ -72,18 +72,17 @@ fn incremental(plan: &Plan, test: &Test, flows: Flows) -> Vec<Clause> {
         "flow i+1 is started a time t after flow i, and the trial is longer by (n-1) t";
     let starts = u64::from(flows.count.saturating_sub(1));
     let is_ramped = test.measure.info().is_steady;
-    let actual = match is_ramped {
-        true => format!(
+    let actual = if is_ramped {
+        format!(
             "t = {}, longer by {}",
             seconds(flows.step_ns),
             seconds(starts * flows.step_ns)
-        ),
-        false => {
-            format!(
-                "{} at once: this measurement cannot start them one after the other",
-                count(u64::from(flows.count), "flow")
-            )
-        }
+        )
+    } else {
+        format!(
+            "{} at once: this measurement cannot start them one after the other",
+            count(u64::from(flows.count), "flow")
+        )
     };
     let first_ns = duration_ns(plan, test);
     vec![

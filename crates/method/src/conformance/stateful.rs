@@ -64,14 +64,11 @@ fn phase_2(stateful: &Stateful) -> Vec<Clause> {
         stateful.rate
     );
     let keeps_all = stateful.state_table >= stateful.connections;
-    let held = match keeps_all {
-        true => {
-            "every frame is compared with the mapping of its connection, and the DUT's own count, if there is one, with the \
+    let held = if keeps_all {
+        "every frame is compared with the mapping of its connection, and the DUT's own count, if there is one, with the \
              tester's"
-        }
-        false => {
-            "M is below N: for connections that the state table has lost, any source of the pool counts as correct"
-        }
+    } else {
+        "M is below N: for connections that the state table has lost, any source of the pool counts as correct"
     };
     let is_random = stateful.responder == ValueOrder::Pseudorandom;
     let order = if is_random {

@@ -46,9 +46,10 @@ impl SimulatedResolver {
             asked
         };
         let dns = self.result(&asked);
-        let faults = match is_above {
-            true => vec![Fault::AboveCertified { rate, certified }],
-            false => slow.into_iter().chain(dns.hits_differ()).collect(),
+        let faults = if is_above {
+            vec![Fault::AboveCertified { rate, certified }]
+        } else {
+            slow.into_iter().chain(dns.hits_differ()).collect()
         };
         let dns = Some(Box::new(dns));
         TrialResult {

@@ -244,11 +244,12 @@ impl NoResult {
                 .filter_map(|outcome| outcome.brackets.first())
                 .filter(|b| b.lower.is_none())
         };
-        let stage = match brackets().count() == outcomes.len()
+        let stage = if brackets().count() == outcomes.len()
             || brackets().any(|b| is_not_the_duts(b.limit))
         {
-            true => InvalidStage::Search,
-            false => InvalidStage::Measurement,
+            InvalidStage::Search
+        } else {
+            InvalidStage::Measurement
         };
         let has_invalid = outcomes.iter().any(|outcome| outcome.invalid > 0);
         match stage {

@@ -55,6 +55,9 @@ pub trait Measurer {
     type Error;
 
     /// Performs one trial, from the first frame to the end of the wait for residual frames.
+    ///
+    /// # Errors
+    /// If no trial could be performed at all.
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, Self::Error>;
 }
 

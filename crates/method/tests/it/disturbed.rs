@@ -157,9 +157,10 @@ fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
         let (result, trial) = (machine.measure(&spec), records.len() as u32 + 1);
         let mut record = record(&point, trial, result);
         let verdict = procedure.verdict(&record.result);
-        match patience.excuse(&mut record, verdict, TrialPurpose::Counts) {
-            true => patience.spend(machine.wait(patience.left_ns())),
-            false => procedure.learn(&record.result),
+        if patience.excuse(&mut record, verdict, TrialPurpose::Counts) {
+            patience.spend(machine.wait(patience.left_ns()))
+        } else {
+            procedure.learn(&record.result)
         }
         records.push(record);
     }

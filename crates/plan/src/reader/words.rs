@@ -107,9 +107,10 @@ pub(crate) fn ssh_host(text: &str) -> Result<String, WordError> {
 
 /// Reads the name or the path of a program on another machine.
 pub(crate) fn program(text: &str) -> Result<String, WordError> {
-    match text.is_empty() || text.starts_with('-') {
-        true => Err(WordError::Program(text.to_owned())),
-        false => path(text),
+    if text.is_empty() || text.starts_with('-') {
+        Err(WordError::Program(text.to_owned()))
+    } else {
+        path(text)
     }
 }
 
@@ -270,13 +271,11 @@ pub(crate) fn hash_fields(text: &str) -> Result<String, ValueError> {
 
 /// Reads the path of a program on another machine, which must be absolute, since no directory there is the current one.
 pub(crate) fn program_path(text: &str) -> Result<PathBuf, WordError> {
-    match text.starts_with('/') && !text.contains(char::is_whitespace) {
-        true => path(text).map(PathBuf::from),
-        false => {
-            let form =
-                "the whole path of a program, without spaces, such as `/usr/local/bin/sixbench`";
-            Err(expected(form, text).into())
-        }
+    if text.starts_with('/') && !text.contains(char::is_whitespace) {
+        path(text).map(PathBuf::from)
+    } else {
+        let form = "the whole path of a program, without spaces, such as `/usr/local/bin/sixbench`";
+        Err(expected(form, text).into())
     }
 }
 

@@ -42,9 +42,12 @@ impl CoreSteps {
 
 /// Reads a number, a list of numbers, or a table of numbers for individual devices, whose names are in `machines` or in `duts`.
 pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> CoreSteps {
-    let known = |name: &str| match machines.contains(&name) || duts.contains(&name) {
-        true => Ok(()),
-        false => Err(unknown(name, machines, duts)),
+    let known = |name: &str| {
+        if machines.contains(&name) || duts.contains(&name) {
+            Ok(())
+        } else {
+            Err(unknown(name, machines, duts))
+        }
     };
     let of_device = |text: &str| match text {
         "all" => Ok(None),

@@ -76,12 +76,12 @@ pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -
 
 impl ExpectContext<'_> {
     fn read(&self, table: Section<'_>) -> Option<Expectation> {
-        let what = match table.is_given("quantity") {
-            true => table.text("quantity", |text| self.quantity(text)),
-            false => self
-                .only_rate()
+        let what = if table.is_given("quantity") {
+            table.text("quantity", |text| self.quantity(text))
+        } else {
+            self.only_rate()
                 .map_err(|title| table.mistake("quantity", title.to_string()))
-                .ok(),
+                .ok()
         };
         let frame_size = table.value("size", |text| self.size(text));
         let rate = table.value("rate", |text| self.load(what, text));
@@ -200,9 +200,10 @@ impl ExpectContext<'_> {
             return Err(ExpectError::NoLoad);
         }
         let rate = units::rate(text)?;
-        match self.measure.own_rates().contains(&rate) {
-            true => Ok(rate),
-            false => Err(ExpectError::UntriedRate(text.to_owned())),
+        if self.measure.own_rates().contains(&rate) {
+            Ok(rate)
+        } else {
+            Err(ExpectError::UntriedRate(text.to_owned()))
         }
     }
 

@@ -282,11 +282,12 @@ fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
             &[("adaptive", Repetition::ADAPTIVE)],
         )
     };
-    let repetitions = match section.is_text("repetitions") {
-        true => section.text("repetitions", adaptive),
-        false => section
+    let repetitions = if section.is_text("repetitions") {
+        section.text("repetitions", adaptive)
+    } else {
+        section
             .number("repetitions", |text| count(text, Repetition::NUMBER))
-            .map(Repetition::Fixed),
+            .map(Repetition::Fixed)
     };
     repetitions.unwrap_or_else(|| Repetition::Fixed(standard_repetitions(profile)))
 }

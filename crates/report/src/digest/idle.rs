@@ -106,9 +106,10 @@ impl<'a> PointDigest<'a> {
                 watched.flat_map(|device| &device.cores).collect(),
             )
         };
-        let found = match first.devices.is_empty() {
-            true => vec![device(dut.to_owned(), of_host())],
-            false => first.devices.iter().map(of_device).collect(),
+        let found = if first.devices.is_empty() {
+            vec![device(dut.to_owned(), of_host())]
+        } else {
+            first.devices.iter().map(of_device).collect()
         };
         found
             .into_iter()

@@ -156,9 +156,10 @@ impl<'a> PointDigest<'a> {
     /// Returns the sample of a quantity in its worse direction.
     pub(crate) fn worst(&self, quantity: Quantity) -> Option<&PointSample> {
         let samples = self.samples.iter().filter(|s| s.quantity == quantity);
-        match quantity.is_higher_better() {
-            true => samples.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median)),
-            false => samples.max_by(|a, b| a.summary.median.total_cmp(&b.summary.median)),
+        if quantity.is_higher_better() {
+            samples.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median))
+        } else {
+            samples.max_by(|a, b| a.summary.median.total_cmp(&b.summary.median))
         }
     }
 

@@ -145,18 +145,17 @@ impl<'a> Digest<'a> {
                 .map(|core| (core.core, core.mean_percent()))
                 .collect();
             let percent = |(_, percent): &(u32, f64)| three_digits(*percent);
-            let words = match cores.len() <= MOST_CORES {
-                true => cores
+            let words = if cores.len() <= MOST_CORES {
+                cores
                     .iter()
                     .map(|core| format!("core\u{a0}{} {}\u{a0}%", core.0, percent(core)))
                     .collect::<Vec<_>>()
-                    .join(", "),
-                false => {
-                    let by_idle = |a: &&(u32, f64), b: &&(u32, f64)| a.1.total_cmp(&b.1);
-                    let ends = [cores.iter().min_by(by_idle), cores.iter().max_by(by_idle)]
-                        .map(|core| core.map_or(String::new(), percent));
-                    format!("{}\u{a0}cores {}\u{a0}%", cores.len(), ends.join(" to "))
-                }
+                    .join(", ")
+            } else {
+                let by_idle = |a: &&(u32, f64), b: &&(u32, f64)| a.1.total_cmp(&b.1);
+                let ends = [cores.iter().min_by(by_idle), cores.iter().max_by(by_idle)]
+                    .map(|core| core.map_or(String::new(), percent));
+                format!("{}\u{a0}cores {}\u{a0}%", cores.len(), ends.join(" to "))
             };
             format!("{}: {words}", idle.device)
         };

@@ -179,9 +179,10 @@ fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
         .take(MOST_FAULTS)
         .map(|(fault, n)| format!("{} {n}×", kind(fault)))
         .collect();
-    match named.is_empty() {
-        true => String::new(),
-        false => format!(" ({}: {})", count(trials.into(), "trial"), named.join(", ")),
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}: {})", count(trials.into(), "trial"), named.join(", "))
     }
 }
 

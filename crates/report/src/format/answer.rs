@@ -116,13 +116,14 @@ fn repeated(digest: &Digest) -> Option<AnswerGroup> {
 fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<AnswerGroup> {
     let measure = &points.first()?.test.measure;
     let smallest = points.iter().filter_map(|point| point.size()).min();
-    let shown: Vec<&PointDigest> = match points.len() > MOST_ROWS {
-        true => points
+    let shown: Vec<&PointDigest> = if points.len() > MOST_ROWS {
+        points
             .iter()
             .copied()
             .filter(|point| point.size() == smallest)
-            .collect(),
-        false => points.to_vec(),
+            .collect()
+    } else {
+        points.to_vec()
     };
     let end = shown
         .iter()

@@ -14,9 +14,10 @@ pub(crate) fn linked(text: &str) -> String {
             4 + number.len() + SECTION.len() + section.len()
         };
         html += &escaped(before);
-        html += &match number.is_empty() {
-            true => clause[..4].to_owned(),
-            false => anchor(&clause[..length], number, section),
+        html += &if number.is_empty() {
+            clause[..4].to_owned()
+        } else {
+            anchor(&clause[..length], number, section)
         };
         rest = &clause[length..];
     }

@@ -200,9 +200,10 @@ pub(crate) fn left_out(digest: &Digest<'_>) -> Option<String> {
             .map_or_else(|| point.nothing(), |result| result.shown)
             .replace('\u{a0}', " ");
         let name = point.name().replace('\u{a0}', " ");
-        let (status, why) = match point.is_result_at_most() {
-            true => ("at-most", TOO_LONG.to_owned()),
-            false => (planned.status.name(), why(planned)),
+        let (status, why) = if point.is_result_at_most() {
+            ("at-most", TOO_LONG.to_owned())
+        } else {
+            (planned.status.name(), why(planned))
         };
         is_out.then(|| json!({ "name": name, "status": status, "why": why, "known": known }))
     };

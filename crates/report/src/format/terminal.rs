@@ -100,9 +100,10 @@ fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
         .filter_map(PointDigest::rated)
         .map(|r| r.summary)
         .collect();
-    let notes = match summaries.is_empty() {
-        true => String::new(),
-        false => wrapped(&percentile_note(summaries.iter()), width),
+    let notes = if summaries.is_empty() {
+        String::new()
+    } else {
+        wrapped(&percentile_note(summaries.iter()), width)
     };
     let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
     let points: String = status::list(digest)
@@ -208,9 +209,10 @@ impl Paint {
     }
 
     fn with(&self, code: &str, text: &str) -> String {
-        match self.mark.is_empty() || text.is_empty() {
-            true => text.to_owned(),
-            false => format!("{0}{code}m{text}{0}0m", self.mark),
+        if self.mark.is_empty() || text.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{0}{code}m{text}{0}0m", self.mark)
         }
     }
 }

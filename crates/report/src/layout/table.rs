@@ -218,9 +218,10 @@ impl ColumnHead {
 
     /// Returns group and name on one line.
     pub(crate) fn full_name(&self) -> String {
-        match self.group.is_empty() {
-            true => self.name.clone(),
-            false => format!("{}: {}", self.group, self.name),
+        if self.group.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}: {}", self.group, self.name)
         }
     }
 }

@@ -112,10 +112,10 @@ fn over_flows(layout: Layout, flows: impl Iterator<Item = f64>) -> Layout {
     let (fewest, most) = flows.fold((f64::MAX, 1.0f64), |(low, high), x| {
         (low.min(x), high.max(x))
     });
-    match most / fewest > LINEAR_UP_TO {
-        true => style::log_x(layout, style::decades(fewest, most))
-            .with_x_tick_format(style::thousands()),
-        false => style::x_from_zero(layout, Axis::counting(most, 8.0)),
+    if most / fewest > LINEAR_UP_TO {
+        style::log_x(layout, style::decades(fewest, most)).with_x_tick_format(style::thousands())
+    } else {
+        style::x_from_zero(layout, Axis::counting(most, 8.0))
     }
 }
 

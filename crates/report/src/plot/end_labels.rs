@@ -37,12 +37,13 @@ impl EndLabel {
 
 /// Returns the legend of lines with these looks and names; empty if the names are at the ends of the lines.
 pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
-    match is_room_for(lines.len()) {
-        true => Vec::new(),
-        false => lines
+    if is_room_for(lines.len()) {
+        Vec::new()
+    } else {
+        lines
             .into_iter()
             .map(|(look, name)| style::key(look, name))
-            .collect(),
+            .collect()
     }
 }
 

@@ -14,14 +14,15 @@ const FLOOR_MS: f64 = 0.001;
 
 pub(crate) fn figure(digest: &Digest) -> Figure {
     // A trial that ended with its phase 1 has no data here.
-    let panels = match digest
+    let panels = if digest
         .input
         .records
         .iter()
         .any(|r| !r.result.directions.is_empty())
     {
-        true => vec![lateness(digest), gaps(digest), offered(digest)],
-        false => Vec::new(),
+        vec![lateness(digest), gaps(digest), offered(digest)]
+    } else {
+        Vec::new()
     };
     Figure {
         id: "headroom".into(),
@@ -29,10 +30,10 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
         caption: format!(
             "{}. A trial above the stall bound is invalid if the {} that it delayed can explain \
              what is missing; one in which sending took too long is always invalid.",
-            match digest.input.records.len() <= MOST_MARKS {
-                true => "Every trial of the run, in order",
-                false =>
-                    "The trials of the run, in order: of each verdict the highest and the lowest of each two-hundredth of the run",
+            if digest.input.records.len() <= MOST_MARKS {
+                "Every trial of the run, in order"
+            } else {
+                "The trials of the run, in order: of each verdict the highest and the lowest of each two-hundredth of the run"
             },
             if digest.has_queries_and_others() == (true, false) {
                 "queries"

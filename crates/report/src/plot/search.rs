@@ -22,11 +22,12 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
             "The intended load of every trial of {}; a thin line joins the trials of one repetition, the \
              dashed line is the median of the results. A result can be trusted if one load separates passed and lost \
              trials cleanly.",
-            match tried.iter().any(|point| point.records.len() > room) {
-                true => format!(
+            if tried.iter().any(|point| point.records.len() > room) {
+                format!(
                     "every repetition, or of a point with more than {room} trials of repetitions evenly spread over the run"
-                ),
-                false => "every repetition".to_owned(),
+                )
+            } else {
+                "every repetition".to_owned()
             }
         ),
         keys: style::verdict_keys(digest),

@@ -375,17 +375,16 @@ impl Axis {
 
     /// Does the same as [`Self::up_to`] for counts: with whole steps.
     pub(crate) fn counting(highest: f64, ticks: f64) -> Self {
-        match highest <= ticks {
-            true => Self {
+        if highest <= ticks {
+            Self {
                 end: highest + 1.0,
                 step: 1.0,
-            },
-            false => {
-                let step = Self::up_to(highest, ticks).step.ceil();
-                Self {
-                    end: (highest * 1.05 / step).ceil() * step,
-                    step,
-                }
+            }
+        } else {
+            let step = Self::up_to(highest, ticks).step.ceil();
+            Self {
+                end: (highest * 1.05 / step).ceil() * step,
+                step,
             }
         }
     }

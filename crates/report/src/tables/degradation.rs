@@ -135,12 +135,13 @@ fn formula(by: SeriesBy, first: f64, subject: &CurveSubject) -> String {
         ("1".into(), grouped(first))
     };
     let noun = unit_of(by);
-    let (formula, load) = match subject.is_higher_better {
-        true => (format!("(X{n} - Xn) / X{n} * 100"), ""),
-        false => (
+    let (formula, load) = if subject.is_higher_better {
+        (format!("(X{n} - Xn) / X{n} * 100"), "")
+    } else {
+        (
             format!("(Xn - X{n}) / X{n} * 100"),
             " In brackets: the applied frame rate, frames/s per direction.",
-        ),
+        )
     };
     let load = if subject.direction.is_some() && subject.rate.is_none() {
         load

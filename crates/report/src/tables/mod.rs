@@ -36,15 +36,14 @@ pub(crate) fn mbit(rate: f64, size: FrameSize) -> f64 {
 pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) -> String {
     let sizes: BTreeSet<usize> = summaries.map(|s| s.n).filter(|&n| n < 100).collect();
     let sizes: Vec<usize> = sizes.into_iter().collect();
-    match sizes.is_empty() {
-        true => {
-            "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample."
-                .to_owned()
-        }
-        false => format!(
+    if sizes.is_empty() {
+        "P1 and P99: 1st and 99th percentile by RFC 2330 section 11.3; n: size of the sample."
+            .to_owned()
+    } else {
+        format!(
             "With n = {}, the 1st/99th percentiles are the minimum and maximum.",
             numbers::alternatives(&sizes)
-        ),
+        )
     }
 }
 

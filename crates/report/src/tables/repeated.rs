@@ -272,10 +272,7 @@ pub(crate) fn summaries(digest: &Digest) -> Table {
         statistics: Statistics::of_sample(sample),
     });
     Table::of("Every quantity with every statistic", summary_columns(), rows)
-        .with_note(match digest.points.iter().any(|p| p.test.measure.family().noun() == Noun::Connections) {
-            true => "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections.",
-            false => "Dispersion: (max - min) / median. Load: frames/s per direction.",
-        })
+        .with_note(if digest.points.iter().any(|p| p.test.measure.family().noun() == Noun::Connections) { "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections." } else { "Dispersion: (max - min) / median. Load: frames/s per direction." })
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }
 

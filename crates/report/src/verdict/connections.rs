@@ -146,15 +146,14 @@ impl Told {
         let of = number
             .map(|n| format!(", {} of them", grouped(n as f64)))
             .unwrap_or_default();
-        match leader.median == 0.0 {
-            true => format!("{} {nothing}.", leader.name),
-            false => {
-                let (amount, why) = (leader.amount(), leader.why_open(self.kind));
-                format!(
-                    "{} {verb} {amount}{}{of}{tail}{}{why}.",
-                    leader.name, self.unit, leader.beside
-                )
-            }
+        if leader.median == 0.0 {
+            format!("{} {nothing}.", leader.name)
+        } else {
+            let (amount, why) = (leader.amount(), leader.why_open(self.kind));
+            format!(
+                "{} {verb} {amount}{}{of}{tail}{}{why}.",
+                leader.name, self.unit, leader.beside
+            )
         }
     }
 }

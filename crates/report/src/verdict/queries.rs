@@ -134,15 +134,16 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
         seconds(conditions.timeout_ns),
         words(conditions.role, share),
     );
-    let first = match leader.median == 0.0 {
-        true => format!("{} {} ({under}).", leader.name, kind.nothing),
-        false => format!(
+    let first = if leader.median == 0.0 {
+        format!("{} {} ({under}).", leader.name, kind.nothing)
+    } else {
+        format!(
             "{} answered {} {noun}, {all} correctly and within {within} ({under}){}{}.",
             leader.name,
             leader.amount(),
             leader.beside,
             leader.why_open(kind)
-        ),
+        )
     };
     with_others(first, ranking, kind)
 }

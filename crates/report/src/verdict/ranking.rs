@@ -96,9 +96,10 @@ impl Ranked {
 
     /// Returns the reason why the true result may be higher, and the consequence; empty if it may not.
     pub(super) fn why_open(&self, kind: RankingWords) -> String {
-        match self.limits.is_median_open {
-            true => format!("{}: the device may be better", self.why_open_briefly(kind)),
-            false => String::new(),
+        if self.limits.is_median_open {
+            format!("{}: the device may be better", self.why_open_briefly(kind))
+        } else {
+            String::new()
         }
     }
 
@@ -164,9 +165,10 @@ impl Ranked {
     /// higher.
     pub(super) fn tie(&self, above: &Self) -> String {
         let apart = self.span.1 < above.span.0;
-        match apart || self.limits.is_median_open {
-            true => String::new(),
-            false => format!(" (no difference from {} shown)", above.name),
+        if apart || self.limits.is_median_open {
+            String::new()
+        } else {
+            format!(" (no difference from {} shown)", above.name)
         }
     }
 }

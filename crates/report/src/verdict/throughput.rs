@@ -32,15 +32,14 @@ pub(super) fn headline(digest: &Digest) -> Option<String> {
         .into_iter()
         .find_map(|in_memory| of_sizes(digest, in_memory).into_iter().next())?;
     let (leader, others) = ranking.split_first()?;
-    let first = match leader.median == 0.0 {
-        true => format!("{} {}", leader.name, KIND.nothing),
-        false => {
-            let (amount, goal) = (leader.amount(), goal_words(digest));
-            format!(
-                "{} passed {amount} frames/s per direction {goal}{}",
-                leader.name, leader.beside
-            )
-        }
+    let first = if leader.median == 0.0 {
+        format!("{} {}", leader.name, KIND.nothing)
+    } else {
+        let (amount, goal) = (leader.amount(), goal_words(digest));
+        format!(
+            "{} passed {amount} frames/s per direction {goal}{}",
+            leader.name, leader.beside
+        )
     };
     let named = others
         .iter()

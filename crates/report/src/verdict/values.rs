@@ -100,12 +100,13 @@ fn recovered(point: &PointDigest, recovery: &Recovery) -> Option<String> {
     } else {
         "its throughput"
     };
-    Some(match sample.summary.max == 0.0 {
-        true => format!("lost no more frames after {overload}\u{a0}% of {of}"),
-        false => format!(
+    Some(if sample.summary.max == 0.0 {
+        format!("lost no more frames after {overload}\u{a0}% of {of}")
+    } else {
+        format!(
             "took {} to recover from {overload}\u{a0}% of {of}",
             mean(sample)
-        ),
+        )
     })
 }
 

@@ -63,9 +63,10 @@ pub(crate) fn three_digits(value: f64) -> String {
         v => (2.0 - v.log10().floor()).min(9.0) as usize,
     };
     let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -117,9 +118,10 @@ pub(crate) fn share_in_column(ratio: f64) -> String {
 
 /// Returns a ratio in per cent for a sentence: a whole number from 10 % on.
 pub(crate) fn share(ratio: f64) -> String {
-    match ratio >= 0.1 {
-        true => format!("{:.0}\u{a0}%", ratio * 100.0),
-        false => format!("{}\u{a0}%", three_digits((ratio * 1000.0).round() / 10.0)),
+    if ratio >= 0.1 {
+        format!("{:.0}\u{a0}%", ratio * 100.0)
+    } else {
+        format!("{}\u{a0}%", three_digits((ratio * 1000.0).round() / 10.0))
     }
 }
 
@@ -316,17 +318,19 @@ pub(crate) fn subject(test: &Test) -> String {
 
 /// Returns the description of the accepted loss. Only the goal of zero loss is the throughput of RFC 2544 section 26.1.
 pub(crate) fn loss_goal(goal: LossRatio) -> String {
-    match goal == LossRatio::ZERO {
-        true => "without loss".to_owned(),
-        false => format!("with at most {} loss", percent(goal.0)),
+    if goal == LossRatio::ZERO {
+        "without loss".to_owned()
+    } else {
+        format!("with at most {} loss", percent(goal.0))
     }
 }
 
 /// Returns the name of the quantity found for a loss goal.
 pub(crate) fn quantity(goal: LossRatio) -> String {
-    match goal == LossRatio::ZERO {
-        true => "Throughput".to_owned(),
-        false => format!("Rate at {} loss or less", percent(goal.0)),
+    if goal == LossRatio::ZERO {
+        "Throughput".to_owned()
+    } else {
+        format!("Rate at {} loss or less", percent(goal.0))
     }
 }
 
@@ -361,9 +365,10 @@ pub(crate) fn frames(size: Option<FrameSize>) -> String {
 pub(crate) fn in_a_sentence(quantity: &str) -> String {
     let is_word =
         quantity.chars().nth(1).is_some_and(char::is_lowercase) && !quantity.starts_with("Dm");
-    match is_word {
-        true => quantity[..1].to_lowercase() + &quantity[1..],
-        false => quantity.to_owned(),
+    if is_word {
+        quantity[..1].to_lowercase() + &quantity[1..]
+    } else {
+        quantity.to_owned()
     }
 }
 
@@ -377,13 +382,13 @@ pub(crate) fn capitalised(text: &str) -> String {
 
 /// Returns text cut to `width` characters, with an ellipsis if it was cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    match text.chars().count() <= width {
-        true => text.to_owned(),
-        false => text
-            .chars()
+    if text.chars().count() <= width {
+        text.to_owned()
+    } else {
+        text.chars()
             .take(width.saturating_sub(1))
             .chain(['…'])
-            .collect(),
+            .collect()
     }
 }
 

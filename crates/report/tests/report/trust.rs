@@ -102,13 +102,13 @@ fn plain(text: &str) -> String {
         part.split_once('>')
             .map_or(part.to_owned(), |(_, rest)| rest.to_owned())
     };
-    let text = match text.starts_with("<!DOCTYPE") {
-        true => text
-            .split('<')
+    let text = if text.starts_with("<!DOCTYPE") {
+        text.split('<')
             .map(outside_of_tags)
             .collect::<Vec<_>>()
-            .join(" "),
-        false => text.to_owned(),
+            .join(" ")
+    } else {
+        text.to_owned()
     };
     let text = text
         .replace("&#x27;", "'")

@@ -51,9 +51,10 @@ pub(crate) fn fewer(
         return Ok(cores);
     };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
-    let wanted = match recipe.is_some_and(Recipe::is_in_lab) {
-        true => (wanted * devices).min(cores.dut.len()).max(wanted),
-        false => wanted * devices,
+    let wanted = if recipe.is_some_and(Recipe::is_in_lab) {
+        (wanted * devices).min(cores.dut.len()).max(wanted)
+    } else {
+        wanted * devices
     };
     if wanted > cores.dut.len() {
         return Err(RunError::FewCores {

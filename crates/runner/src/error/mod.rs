@@ -410,10 +410,11 @@ fn unknown(name: &str) -> String {
 }
 
 fn more_cores(is_row: bool) -> &'static str {
-    match is_row {
-        false => "use a namespace, or a machine over ssh",
+    if is_row {
         // A machine over ssh is a single device.
-        true => "use namespaces (NAME@netns) if the devices in the row do not need kernel modules",
+        "use namespaces (NAME@netns) if the devices in the row do not need kernel modules"
+    } else {
+        "use a namespace, or a machine over ssh"
     }
 }
 

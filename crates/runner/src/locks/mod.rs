@@ -246,9 +246,10 @@ impl LockDirectory {
     /// None of them can be used.
     fn open_all(places: Vec<PathBuf>) -> Result<Vec<Self>, LockError> {
         let opened: Vec<_> = places.into_iter().map(Self::open).collect();
-        match opened.iter().any(Result::is_ok) {
-            true => Ok(opened.into_iter().flatten().collect()),
-            false => opened.into_iter().collect(),
+        if opened.iter().any(Result::is_ok) {
+            Ok(opened.into_iter().flatten().collect())
+        } else {
+            opened.into_iter().collect()
         }
     }
 

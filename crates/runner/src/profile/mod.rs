@@ -107,13 +107,14 @@ fn check_forwards(recipe: &Recipe, test: &Test) -> Result<(), String> {
 
 /// Refuses to time the tear-down of a device in the lab: running a command in a virtual machine takes a tenth of a second, which would be included.
 fn check_tear_down(recipe: &Recipe, test: &Test) -> Result<(), String> {
-    match test.measure.info().demand == Some(Demand::TearDown) && recipe.is_in_lab() {
-        true => Err(format!(
+    if test.measure.info().demand == Some(Demand::TearDown) && recipe.is_in_lab() {
+        Err(format!(
             "test {}: the tear-down of {} cannot be timed, because starting a command in the lab takes longer than the \
              tear-down",
             test.name, recipe.name
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

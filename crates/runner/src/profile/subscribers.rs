@@ -377,12 +377,13 @@ fn check_state(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
             "recipe {name}: subscribers are on the left and open the connections: [state] initiator = \"left\""
         ));
     }
-    match rules.rules.iter().any(|rule| rule.ports.is_restricted()) {
-        true => Err(format!(
+    if rules.rules.iter().any(|rule| rule.ports.is_restricted()) {
+        Err(format!(
             "recipe {name}: the ports of connections come from the plan, not from a port set; a rule of [subscribers] that \
                              restricts ports is only for devices without [state]"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

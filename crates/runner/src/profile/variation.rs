@@ -52,9 +52,10 @@ impl VariedSide<'_> {
     /// Returns all addresses other than the path's own, as (near, far).
     fn all(&self) -> Vec<(IpAddr, IpAddr)> {
         let near = self.variation.addresses(self.near);
-        match self.is_pooled {
-            true => near.map(|near| (near, self.far)).collect(),
-            false => near.zip(self.variation.addresses(self.far)).collect(),
+        if self.is_pooled {
+            near.map(|near| (near, self.far)).collect()
+        } else {
+            near.zip(self.variation.addresses(self.far)).collect()
         }
     }
 }

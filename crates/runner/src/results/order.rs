@@ -11,17 +11,16 @@ pub(crate) fn of(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
     let mut all: Vec<(Timestamp, usize)> = runs(0).chain(runs(1)).collect();
     all.sort();
     let is_turn = |pair: &[(Timestamp, usize)]| matches!(pair, [a, b] if a.1 != b.1);
-    match all.len() > 2 && all.chunks(2).all(is_turn) {
-        true => (
+    if all.len() > 2 && all.chunks(2).all(is_turn) {
+        (
             RunOrder::InTurns,
             format!(
                 "note: the runs of A and B took turns, {} of each",
                 all.len() / 2
             ),
-        ),
-        false => one_after_the_other(
-            sides.map(|runs| span(runs.iter().flat_map(|run| &run.stored.records))),
-        ),
+        )
+    } else {
+        one_after_the_other(sides.map(|runs| span(runs.iter().flat_map(|run| &run.stored.records))))
     }
 }
 
@@ -57,9 +56,10 @@ fn between(first: &str, (_, ended): TrialSpan, second: &str, (started, _): Trial
         .since((Unit::Minute, ended))
         .map(|span| span.get_minutes())
         .unwrap_or_default();
-    match started > ended {
-        true => format!(" ({second} {} {first})", after(minutes)),
-        false => format!(" ({second} was started while {first} was being measured)"),
+    if started > ended {
+        format!(" ({second} {} {first})", after(minutes))
+    } else {
+        format!(" ({second} was started while {first} was being measured)")
     }
 }
 

@@ -57,9 +57,10 @@ impl OwnFile {
     /// # Errors
     /// Something else is there, or cannot be read.
     pub fn check(self, path: &Path) -> Result<()> {
-        match self.is_free(path) {
-            true => Ok(()),
-            false => Err(StoreError::Foreign(path.to_owned())),
+        if self.is_free(path) {
+            Ok(())
+        } else {
+            Err(StoreError::Foreign(path.to_owned()))
         }
     }
 

@@ -143,15 +143,16 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
     } else {
         0o022
     };
-    match is_own || found.st_mode & others == 0 {
-        true => Ok(()),
-        false => Err(io::Error::new(
+    if is_own || found.st_mode & others == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!(
                 "others than user {}, its owner, can write to this directory: chmod go-w, or choose another",
                 found.st_uid
             ),
-        )),
+        ))
     }
 }
 

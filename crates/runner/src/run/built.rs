@@ -220,9 +220,10 @@ fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
             agent.interface,
             agent.remote.destination()
         )];
-        match links.machines.is_empty() {
-            true => sentences.push("the DUT was not set up by sixbench".to_owned()),
-            false => sentences.extend(layout_of_machines(&links.machines, recipe)),
+        if links.machines.is_empty() {
+            sentences.push("the DUT was not set up by sixbench".to_owned())
+        } else {
+            sentences.extend(layout_of_machines(&links.machines, recipe))
         }
         return sentences;
     }

@@ -59,9 +59,10 @@ impl fmt::Display for Ceiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millions = |rate: FrameRate| rate.0 as f64 / 1e6;
         let (generation, reception) = (millions(self.generation), millions(self.reception));
-        let (limit, rate) = match self.generation < self.reception {
-            true => ("generation", self.generation),
-            false => ("reception", self.reception),
+        let (limit, rate) = if self.generation < self.reception {
+            ("generation", self.generation)
+        } else {
+            ("reception", self.reception)
         };
         let links = rate.0 as f64 / TEN_GIGABIT;
         write!(

@@ -109,12 +109,15 @@ fn siblings(machine: &Machine, used: &[u32]) -> Option<Finding> {
         .filter(|core| !used.contains(core))
         .collect();
     let known = used.iter().any(|core| machine.siblings(*core).is_some());
-    known.then(|| match others.is_empty() {
-        true => Finding::good("no core in use shares its arithmetic with another (SMT)"),
-        false => Finding::good(format!(
-            "the SMT siblings of the cores in use are {}: keep other work off them",
-            ranges(&others)
-        )),
+    known.then(|| {
+        if others.is_empty() {
+            Finding::good("no core in use shares its arithmetic with another (SMT)")
+        } else {
+            Finding::good(format!(
+                "the SMT siblings of the cores in use are {}: keep other work off them",
+                ranges(&others)
+            ))
+        }
     })
 }
 
@@ -172,12 +175,16 @@ fn isolated(machine: &Machine, allowed: &[u32]) -> Option<Finding> {
             ),
         ));
     }
-    Some(match inside.is_empty() {
-        false => Finding::good(format!("cores {} are kept from other work (isolcpus)", ranges(&inside))),
-        true => Finding {
+    Some(if inside.is_empty() {
+        Finding {
             cure: Some("isolcpus=CORES nohz_full=CORES on the kernel command line, if other work disturbs trials".to_owned()),
             ..Finding::good("no core is kept from other work (isolcpus)")
-        },
+        }
+    } else {
+        Finding::good(format!(
+            "cores {} are kept from other work (isolcpus)",
+            ranges(&inside)
+        ))
     })
 }
 

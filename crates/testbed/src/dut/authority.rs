@@ -77,6 +77,9 @@ impl RealAuthority {
     }
 
     /// Returns an error if the authority's process has ended, with the last lines it wrote.
+    ///
+    /// # Errors
+    /// If it has ended.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.running.check_alive()
     }

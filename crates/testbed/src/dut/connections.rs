@@ -75,6 +75,9 @@ impl ConnectionTable {
     }
 
     /// Returns the current number of connections of the device, or `None` if the recipe has no command that counts them.
+    ///
+    /// # Errors
+    /// If the recipe's command fails, or prints no number.
     pub fn count(&self) -> Result<Option<u64>, TestbedError> {
         // Rounded up, so that an entry that is not part of a complete connection is also counted.
         Ok(self
@@ -87,6 +90,9 @@ impl ConnectionTable {
     }
 
     /// Returns the number of connections that the table can hold, or `None` if the recipe has no command for it.
+    ///
+    /// # Errors
+    /// If the recipe's command fails, or prints no number.
     pub fn limit(&self) -> Result<Option<u64>, TestbedError> {
         let entries = self.number(self.state.limit.as_ref())?;
         // Rounded down, as a connection that lacks one of its entries has no room.
@@ -94,6 +100,9 @@ impl ConnectionTable {
     }
 
     /// Returns the minimum time for which an idle connection is kept, or `None` if the recipe has no command for it.
+    ///
+    /// # Errors
+    /// If the recipe's command fails, or prints no number.
     pub fn timeout(&self) -> Result<Option<Duration>, TestbedError> {
         Ok(self
             .number(self.state.timeout.as_ref())?
@@ -140,6 +149,9 @@ impl ConnectionTable {
     /// Deletes all connections with the implementation's own commands and returns how long it took until none were left. Neither are the commands
     /// repeated nor do the pauses grow, so that this is the time of a single tear-down. It starts after the residual time of a trial without loss,
     /// when no frames are queued any more.
+    ///
+    /// # Errors
+    /// If a command fails, or connections are left when the time for it is over.
     pub fn tear_down(&self) -> Result<Duration, TestbedError> {
         let steps = if self.state.tear_down.is_empty() {
             &self.state.flush

@@ -65,9 +65,10 @@ impl Dut {
         let shell = machine
             .as_ref()
             .map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
-        match recipe.owns_links {
-            true => hand_over(&shell)?,
-            false => add_addresses(recipe, &shell)?,
+        if recipe.owns_links {
+            hand_over(&shell)?
+        } else {
+            add_addresses(recipe, &shell)?
         }
         let context = ExecContext {
             shell,
@@ -362,9 +363,10 @@ fn with_options(
     let table_size = options
         .table_size
         .or(recipe.state.as_ref().and_then(|state| state.table_size));
-    let vpp = match recipe.built.contains(&LabProgram::Vpp) {
-        true => BuiltVpp::find(&cache())?.directory.display().to_string(),
-        false => String::new(),
+    let vpp = if recipe.built.contains(&LabProgram::Vpp) {
+        BuiltVpp::find(&cache())?.directory.display().to_string()
+    } else {
+        String::new()
     };
     Ok(TemplateVars {
         table_size,

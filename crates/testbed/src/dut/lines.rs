@@ -15,11 +15,12 @@ pub(super) fn repeated<T>(
     }
     let mut filled = String::with_capacity(text.len() * (items.len() + 1));
     for line in text.split_inclusive('\n') {
-        match line.contains(mark) {
-            true => items
+        if line.contains(mark) {
+            items
                 .iter()
-                .for_each(|item| filled.push_str(&fill(item, line))),
-            false => filled.push_str(line),
+                .for_each(|item| filled.push_str(&fill(item, line)))
+        } else {
+            filled.push_str(line)
         }
     }
     filled

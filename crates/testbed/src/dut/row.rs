@@ -46,13 +46,17 @@ impl Devices {
         cores: &Cores,
         settings: LinkSettings,
     ) -> Result<Topology, TestbedError> {
-        match recipe.is_bare_wire() {
-            true => Topology::build_wire(shell, run, cores.clone(), settings),
-            false => Topology::build_chain(shell, run, cores.clone(), settings, recipe.parts.len()),
+        if recipe.is_bare_wire() {
+            Topology::build_wire(shell, run, cores.clone(), settings)
+        } else {
+            Topology::build_chain(shell, run, cores.clone(), settings, recipe.parts.len())
         }
     }
 
     /// Brings up the device or devices of `recipe`, the rightmost first: a device may depend on the one behind it to become ready.
+    ///
+    /// # Errors
+    /// If a device cannot be set up or does not become ready; what was set up is taken down.
     pub fn bring_up(
         recipe: &Recipe,
         topology: &Topology,
@@ -81,6 +85,9 @@ impl Devices {
     }
 
     /// Brings up one device with two shared-memory links; see [`Dut::bring_up_in_memory`].
+    ///
+    /// # Errors
+    /// If the device cannot be set up or does not become ready.
     pub fn bring_up_in_memory(
         recipe: &Recipe,
         run: &str,
@@ -168,6 +175,9 @@ impl Devices {
     }
 
     /// Returns an error if the process of a device has ended, with the last lines it wrote.
+    ///
+    /// # Errors
+    /// If that is so.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::check_alive)
     }
@@ -221,16 +231,25 @@ impl Devices {
     }
 
     /// Resets all devices while frames keep coming.
+    ///
+    /// # Errors
+    /// If a command of a recipe fails.
     pub fn reset(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::reset)
     }
 
     /// Restarts the devices whose recipes require it before every trial.
+    ///
+    /// # Errors
+    /// If a device does not become ready again.
     pub fn restart_for_trial(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart_for_trial)
     }
 
     /// Restarts the daemon of each device and waits until it is ready.
+    ///
+    /// # Errors
+    /// If a device does not become ready again.
     pub fn restart(&mut self) -> Result<(), TestbedError> {
         self.duts.iter_mut().try_for_each(Dut::restart)
     }

@@ -263,9 +263,12 @@ impl RunningRecipe {
             return Ok(());
         };
         let own = &self.context.cores;
-        let is_kept = |cores: &Vec<u32>| match self.recipe.polling {
-            true => cores.iter().all(|core| own.contains(core)),
-            false => cores == own,
+        let is_kept = |cores: &Vec<u32>| {
+            if self.recipe.polling {
+                cores.iter().all(|core| own.contains(core))
+            } else {
+                cores == own
+            }
         };
         let is_astray = |process: &u32| !allowed_cores(*process).iter().all(is_kept);
         for process in family(daemon).into_iter().filter(is_astray) {

@@ -161,6 +161,9 @@ impl Shell {
     }
 
     /// Like [`Shell::run`], for a command that changes nothing: neither transcript nor rehearsal includes it.
+    ///
+    /// # Errors
+    /// If the command cannot be run or fails, with what it wrote.
     pub fn look<S: AsRef<str>>(&self, words: &[S]) -> Result<String, TestbedError> {
         if self.is_rehearsal {
             return Ok(String::new());
@@ -181,11 +184,17 @@ impl Shell {
     }
 
     /// Runs the words of a line, separated by whitespace.
+    ///
+    /// # Errors
+    /// If the command cannot be run or fails, with what it wrote.
     pub fn line(&self, line: &str) -> Result<String, TestbedError> {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Writes a small file such as a sysctl under /proc/sys or /sys, in this shell's namespace.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn set(&self, path: &str, value: &str) -> Result<(), TestbedError> {
         let [value, path] = [value, path].map(|word| quoted(&[word.to_owned()]));
         self.run(&["sh", "-c", &format!("echo {value} > {path}")])
@@ -193,6 +202,9 @@ impl Shell {
     }
 
     /// Writes a configuration file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path, content: &str) -> Result<(), TestbedError> {
         self.write_shown(path, content, content)
     }
@@ -260,6 +272,9 @@ impl Shell {
 
     /// Starts a daemon whose output goes to `log`. It dies with the thread that started it, even after kill -9; on another machine, with this
     /// process. Only in its first milliseconds, before setpriv has requested that, could it outlive us. The next sweep finds such a process.
+    ///
+    /// # Errors
+    /// If the daemon cannot be started.
     pub fn start(
         &self,
         cores: &str,

@@ -153,9 +153,10 @@ impl Undo {
         // This ignores stop requests, which undoing usually follows.
         let output = wait(process, TIMEOUT, &WaitContext::default(), &String::new)?;
         let said = String::from_utf8_lossy(&output.stderr);
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(refusal::lost(self.remote.destination(), &said)),
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(refusal::lost(self.remote.destination(), &said))
         }
     }
 }

@@ -89,13 +89,14 @@ impl WaitContext {
     }
 
     pub(crate) fn check(&self) -> Result<(), TestbedError> {
-        match self
+        if self
             .stop
             .as_ref()
             .is_some_and(|stop| stop.load(Ordering::Relaxed))
         {
-            true => Err(TestbedError::Interrupted),
-            false => Ok(()),
+            Err(TestbedError::Interrupted)
+        } else {
+            Ok(())
         }
     }
 

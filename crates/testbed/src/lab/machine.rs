@@ -87,6 +87,9 @@ impl VirtualMachine {
     }
 
     /// Returns an error if the machine has ended, with the last lines of its console.
+    ///
+    /// # Errors
+    /// If that is so.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         let Some(status) = self.child.as_mut().and_then(Daemon::ended) else {
             return Ok(());

@@ -198,12 +198,13 @@ impl LossCounters {
     /// another one counts what leaves, with what the device sends itself.
     fn sent_on(&self, before: &Self, [forwarded, transmitted, own]: [&str; 3]) -> u64 {
         let forwarded = self.grown(before, forwarded);
-        match self.ip.contains_key(transmitted) {
-            true => forwarded.min(
+        if self.ip.contains_key(transmitted) {
+            forwarded.min(
                 self.grown(before, transmitted)
                     .saturating_sub(self.grown(before, own)),
-            ),
-            false => forwarded,
+            )
+        } else {
+            forwarded
         }
     }
 

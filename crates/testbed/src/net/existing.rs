@@ -206,6 +206,9 @@ fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedErro
 }
 
 /// Checks that datagrams of `octets`, including the outer header of encapsulated ones, fit the MTU of an interface.
+///
+/// # Errors
+/// If the MTU is smaller, with both numbers. An MTU that cannot be read is taken for large enough.
 pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     let read = std::fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"));
     let Some(mtu) = read

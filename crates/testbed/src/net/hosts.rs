@@ -58,6 +58,9 @@ impl TesterEnd {
 
 impl Hosts {
     /// Moves the right end of a topology into a namespace of its own, and gives each end the addresses of `recipe` and those in `others`.
+    ///
+    /// # Errors
+    /// If a command of iproute2 fails.
     pub fn settle(
         topology: &Topology,
         recipe: &Recipe,
@@ -94,6 +97,9 @@ impl Hosts {
     }
 
     /// Gives interfaces of this machine the addresses of `recipe` and those in `others`. `cores` are the tester's.
+    ///
+    /// # Errors
+    /// If an address cannot be given.
     pub fn settle_on(
         interfaces: &Interfaces,
         cores: &[u32],
@@ -123,6 +129,9 @@ impl Hosts {
 
     /// Gives the left interface the addresses of `recipe` and those in `others`. The right interface is the tester's end of the link to the
     /// authority's machine, which is only used for the self-test.
+    ///
+    /// # Errors
+    /// If an address cannot be given.
     pub fn settle_apart(
         interfaces: &Interfaces,
         cores: &[u32],
@@ -155,6 +164,9 @@ impl Hosts {
     }
 
     /// Gives two interfaces of this machine that a cable joins the addresses of the self-test, over both IP versions.
+    ///
+    /// # Errors
+    /// If there are not two interfaces of this machine, or an address cannot be given.
     pub fn settle_joined(interfaces: &Interfaces, cores: &[u32]) -> Result<Self, TestbedError> {
         let ends: Vec<_> = interfaces
             .ends()
@@ -205,6 +217,9 @@ impl Hosts {
 
     /// Joins both ends directly, bypassing the device, for the self-test of RFC 8219 section 9.2.1, which loops the tester's client and its
     /// authority. Returns the addresses of the left and the right end.
+    ///
+    /// # Errors
+    /// If a command of iproute2 fails.
     pub fn loop_back(&self) -> Result<(IpAddr, IpAddr), TestbedError> {
         let [near, far] = &self.ends;
         let shell = near.shell.outside();
@@ -230,6 +245,9 @@ impl Hosts {
     }
 
     /// Routes the left end's queries to an address of the right end, and the responses, over the direct link.
+    ///
+    /// # Errors
+    /// If a route cannot be added.
     pub fn reach_over_loop(&self, address: IpAddr) -> Result<(), TestbedError> {
         let near = &self.ends[0].shell;
         match address {

@@ -23,6 +23,9 @@ pub fn name(run: &str, role: &str) -> String {
 
 impl Namespace {
     /// Creates a namespace and brings its loopback interface up.
+    ///
+    /// # Errors
+    /// Without root, or if there is a namespace of that name.
     pub fn new(shell: &Shell, name: &str) -> Result<Self, TestbedError> {
         let namespace =
             Self::made_by(&["ip", "netns", "add", name], shell, name).map_err(with_needed_root)?;

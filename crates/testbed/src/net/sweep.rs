@@ -9,6 +9,9 @@ use std::path::PathBuf;
 
 /// Removes the namespaces of [`super::namespace::stale`] with their devices' directories, and the directories of [`stale_directories`]. Returns all
 /// names.
+///
+/// # Errors
+/// If a namespace cannot be removed, or the user wants to stop.
 pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     // Any interface left in a namespace is destroyed with it, except for a physical NIC.
     interfaces::give_back_stale(shell);

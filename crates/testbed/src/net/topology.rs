@@ -142,6 +142,9 @@ pub struct Topology {
 impl Topology {
     /// Builds a testbed for this number of devices in a row. The right link of each is the left link of the next (RFC 8219 section 4.2: dual DUT).
     /// `run` distinguishes several testbeds of one process.
+    ///
+    /// # Errors
+    /// If a command of iproute2 fails; what was built is removed.
     pub fn build_chain(
         shell: &Shell,
         run: &str,
@@ -272,10 +275,10 @@ impl Topology {
             ),
         ];
         if self.duts.len() > 1 {
-            layout.push(match self.cores.are_enough_for(self.duts.len()) {
-                true => "each device in the row has the same number of these cores for itself"
-                    .to_owned(),
-                false => "the devices in the row share these cores".to_owned(),
+            layout.push(if self.cores.are_enough_for(self.duts.len()) {
+                "each device in the row has the same number of these cores for itself".to_owned()
+            } else {
+                "the devices in the row share these cores".to_owned()
             });
         }
         layout.extend(self.cores.sharing_words());

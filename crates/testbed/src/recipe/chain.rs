@@ -117,9 +117,10 @@ impl Recipe {
         for part in &self.parts {
             files.extend(part.to_files()?);
         }
-        let text = match self.parts.is_empty() {
-            true => toml::to_string(self)?,
-            false => toml::to_string(&ChainFile {
+        let text = if self.parts.is_empty() {
+            toml::to_string(self)?
+        } else {
+            toml::to_string(&ChainFile {
                 name: self.name.clone(),
                 title: self.title.clone(),
                 technology: self.technology,
@@ -129,7 +130,7 @@ impl Recipe {
                     .as_ref()
                     .map(|state| state.pool.clone())
                     .unwrap_or_default(),
-            })?,
+            })?
         };
         files.push((format!("{}.toml", self.name), text));
         Ok(files)

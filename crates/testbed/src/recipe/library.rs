@@ -52,6 +52,9 @@ pub struct Library {
 
 impl Library {
     /// Returns the built-in recipes and those in a plan's `directories`, which may replace built-in ones.
+    ///
+    /// # Errors
+    /// The first mistake in a recipe, with file and line.
     pub fn load<P: AsRef<Path>>(directories: &[P]) -> Result<Self, TestbedError> {
         let built_in = BUILT_IN
             .iter()
@@ -64,6 +67,9 @@ impl Library {
     }
 
     /// Adds the recipes in `directory`, which may replace existing ones.
+    ///
+    /// # Errors
+    /// The first mistake in a recipe, with file and line, or a directory that cannot be read.
     pub fn with_directory(
         self,
         directory: &Path,
@@ -73,6 +79,9 @@ impl Library {
     }
 
     /// Adds the recipes in `files`, pairs of file name and text, which may replace existing ones.
+    ///
+    /// # Errors
+    /// The first mistake in a recipe, with file and line.
     pub fn with_texts(
         mut self,
         files: Vec<(String, String)>,

@@ -49,11 +49,12 @@ pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
 
 fn named<E: Error>(name: String) -> Result<String, E> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || SIGNS_OF_NAMES.contains(c);
-    match name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
-        true => Ok(name),
-        false => Err(E::custom(format!(
+    if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
+        Ok(name)
+    } else {
+        Err(E::custom(format!(
             "expected a name of letters, digits and {SIGNS_OF_NAMES}, not {name:?}"
-        ))),
+        )))
     }
 }
 
@@ -61,14 +62,15 @@ fn named<E: Error>(name: String) -> Result<String, E> {
 pub(super) fn path_below<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let path = String::deserialize(deserializer)?;
     check_value(&path).map_err(D::Error::custom)?;
-    match path
+    if path
         .split('/')
         .all(|part| !part.is_empty() && !part.starts_with(['.', '-']))
     {
-        true => Ok(path),
-        false => Err(D::Error::custom(format!(
+        Ok(path)
+    } else {
+        Err(D::Error::custom(format!(
             "expected a path relative to {{dir}}, of which no part begins with `.` or `-`, not {path:?}"
-        ))),
+        )))
     }
 }
 
@@ -79,11 +81,12 @@ pub(super) fn sysctl_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         .iter()
         .any(|folder| path.starts_with(folder))
         && !path.contains("..");
-    match is_sysctl && check_value(&path).is_ok() {
-        true => Ok(path),
-        false => Err(D::Error::custom(format!(
+    if is_sysctl && check_value(&path).is_ok() {
+        Ok(path)
+    } else {
+        Err(D::Error::custom(format!(
             "{path:?} is not a sysctl under /proc/sys or /sys"
-        ))),
+        )))
     }
 }
 

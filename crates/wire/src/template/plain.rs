@@ -85,9 +85,10 @@ impl PlainPatch {
             sum: template.udp_sum,
             own_parts: template.own_parts,
             parts_at: template.parts_at,
-            addresses_at: match is_ipv4 {
-                true => (IPV4_SOURCE_AT, IPV4_DESTINATION_AT),
-                false => (IPV6_SOURCE_AT, IPV6_DESTINATION_AT),
+            addresses_at: if is_ipv4 {
+                (IPV4_SOURCE_AT, IPV4_DESTINATION_AT)
+            } else {
+                (IPV6_SOURCE_AT, IPV6_DESTINATION_AT)
             },
             header_sum: is_ipv4.then_some(template.header_sum),
         })
@@ -359,14 +360,14 @@ impl PlainArrival {
     /// Compares the checksum of an IPv4 header with the expected one; `sum` is the partial sum of the template's fields and the addresses.
     #[inline(always)]
     fn has_header_checksum(&self, frame: &[u8], sum: u64) -> bool {
-        let chosen = match self.is_identification_chosen {
+        let chosen = if self.is_identification_chosen {
             // In ones' complement, a value is subtracted by adding its complement.
-            true => {
-                u64::from(be16(frame, IDENTIFICATION_AT))
-                    + u64::from(be16(frame, FLAGS_AT))
-                    + u64::from(!self.flags)
-            }
-            false => 0,
+
+            u64::from(be16(frame, IDENTIFICATION_AT))
+                + u64::from(be16(frame, FLAGS_AT))
+                + u64::from(!self.flags)
+        } else {
+            0
         };
         be16(frame, IPV4_CHECKSUM_AT) == checksum::finish(sum + chosen)
     }

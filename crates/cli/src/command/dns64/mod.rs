@@ -64,11 +64,10 @@ pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
 /// Returns a sentence that says what this command does and does not do: unlike a plan it uses no namespaces, so it cannot know which path its queries
 /// take.
 fn statement(server: IpAddr) -> String {
-    let way = match is_local(server) {
-        true => {
-            "an address of this machine, so the queries cross no link and server and tester share its cores"
-        }
-        false => "over this machine's own routes",
+    let way = if is_local(server) {
+        "an address of this machine, so the queries cross no link and server and tester share its cores"
+    } else {
+        "over this machine's own routes"
     };
     format!(
         "querying {server} from this machine's own sockets, {way}; sixbench run with a plan keeps the two ends in separate \
@@ -188,9 +187,10 @@ fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Fail
     };
     let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give_at)?;
-    match arguments.json {
-        true => output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?,
-        false => output::print(trial_words::queries(&result))?,
+    if arguments.json {
+        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?
+    } else {
+        output::print(trial_words::queries(&result))?
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid {

@@ -286,9 +286,10 @@ impl ClientState<'_> {
         let Some(asked) = self.asking.asked else {
             return;
         };
-        match is_cached {
-            true => self.tally.cached_misses += u64::from(asked.take(address)),
-            false => self.tally.fresh_hits += u64::from(!asked.saw(address)),
+        if is_cached {
+            self.tally.cached_misses += u64::from(asked.take(address))
+        } else {
+            self.tally.fresh_hits += u64::from(!asked.saw(address))
         }
     }
 

@@ -210,12 +210,11 @@ impl Conversation {
     ) -> FourTupleFields {
         let tuple = self.tuple(connection);
         let (own_port, other_port) = self.ports(tuple);
-        let own = match view.at_initiator {
-            true => (tuple.source, own_port),
-            false => {
-                let Mapped { part, port } = self.source(connection, seen);
-                (u32::from(part), port)
-            }
+        let own = if view.at_initiator {
+            (tuple.source, own_port)
+        } else {
+            let Mapped { part, port } = self.source(connection, seen);
+            (u32::from(part), port)
         };
         let other = (tuple.destination, other_port);
         let (from, to) = if view.of_initiator {

@@ -205,9 +205,12 @@ impl FrameTester {
     fn counted(&mut self) -> Result<Option<u64>, MeasureError> {
         let counted = self.counter.as_mut().map_or(Ok(None), |counter| counter());
         // A request to stop also ends the counter's command.
-        counted.map_err(|error| match self.stop.load(Ordering::Relaxed) {
-            true => MeasureError::Interrupted,
-            false => MeasureError::Counter(error),
+        counted.map_err(|error| {
+            if self.stop.load(Ordering::Relaxed) {
+                MeasureError::Interrupted
+            } else {
+                MeasureError::Counter(error)
+            }
         })
     }
 

@@ -70,12 +70,13 @@ impl StateTable {
     /// Returns the connection's round of the ring, from 1, and its place there. There is usually room for all, which saves a division.
     #[inline]
     fn place_of(&self, connection: u64) -> (u64, usize) {
-        match connection < self.len() {
-            true => (1, connection as usize),
-            false => (
+        if connection < self.len() {
+            (1, connection as usize)
+        } else {
+            (
                 connection / self.len() + 1,
                 (connection % self.len()) as usize,
-            ),
+            )
         }
     }
 

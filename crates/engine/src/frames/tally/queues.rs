@@ -125,9 +125,10 @@ impl FrameTally {
         others: &mut FaultyFrames,
         others_fields: &mut WrongFields,
     ) {
-        let (worse, fields) = match others.worst(number) >= own.worst(number) {
-            true => (others, others_fields),
-            false => (own, &mut self.wrong_fields),
+        let (worse, fields) = if others.worst(number) >= own.worst(number) {
+            (others, others_fields)
+        } else {
+            (own, &mut self.wrong_fields)
         };
         if worse.worst(number) >= Some(FrameFault::Mistranslated) {
             fields.take_back(number);

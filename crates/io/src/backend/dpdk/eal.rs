@@ -106,9 +106,10 @@ fn arguments(cores: &[u32], has_hugepages: bool, pid: u32) -> Vec<CString> {
         .map(u32::to_string)
         .collect::<Vec<_>>()
         .join(",");
-    let memory = match has_hugepages {
-        true => "--in-memory".to_owned(),
-        false => format!("--no-huge --no-shconf -m {ORDINARY_MIB}"),
+    let memory = if has_hugepages {
+        "--in-memory".to_owned()
+    } else {
+        format!("--no-huge --no-shconf -m {ORDINARY_MIB}")
     };
     // Only explicitly named devices may be opened, so the only allowed address is one that no device has.
     let text = format!(

@@ -210,9 +210,10 @@ fn quoted(field: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(field)
     };
-    match field.contains([',', '"', '\n', '\r']) {
-        true => Cow::Owned(format!("\"{}\"", field.replace('"', "\"\""))),
-        false => field,
+    if field.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", field.replace('"', "\"\"")))
+    } else {
+        field
     }
 }
 

@@ -107,9 +107,10 @@ fn groups(table: &Table) -> String {
 }
 
 fn spanning(name: &str, columns: usize) -> String {
-    match name.is_empty() {
-        true => String::new(),
-        false => format!("\\multicolumn{{{columns}}}{{c}}{{{}}}", escaped(name)),
+    if name.is_empty() {
+        String::new()
+    } else {
+        format!("\\multicolumn{{{columns}}}{{c}}{{{}}}", escaped(name))
     }
 }
 

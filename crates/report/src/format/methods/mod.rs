@@ -194,12 +194,13 @@ fn devices(digest: &Digest<'_>, has_versions: bool) -> Paragraph {
         .text(", their parameters in ")
         .refer("parameters")
         .text(".");
-    let paragraph = match has_versions {
-        true => paragraph
+    let paragraph = if has_versions {
+        paragraph
             .text(" The versions of the devices are in ")
             .refer("devices")
-            .text("; their configuration files are part of the data"),
-        false => paragraph.text(" The plan is part of the data"),
+            .text("; their configuration files are part of the data")
+    } else {
+        paragraph.text(" The plan is part of the data")
     };
     paragraph
         .cite(run_key(digest))
@@ -306,11 +307,10 @@ fn repetitions(plan: &Plan) -> String {
             ),
         })
         .collect();
-    let order = match plan.interleave {
-        true => "Repetitions went round all devices, every second round backwards.",
-        false => {
-            "The devices were measured one after the other; the repetitions of each went round its points, every second round backwards."
-        }
+    let order = if plan.interleave {
+        "Repetitions went round all devices, every second round backwards."
+    } else {
+        "The devices were measured one after the other; the repetitions of each went round its points, every second round backwards."
     };
     let how = if rules.len() > 1 {
         " (which test how often is in the table of parameters)"

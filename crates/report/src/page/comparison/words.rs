@@ -338,15 +338,16 @@ fn cut_off(row: &ComparisonRow, values: &str) -> String {
 /// Returns the sentence about dependent repetitions. Even independent repetitions have some autocorrelation by chance, so the sentence says "may"
 /// unless the autocorrelation is significant.
 fn dependent(row: &ComparisonRow, values: &str) -> String {
-    let (follow, show) = match row.is_autocorrelation_shown {
-        true => (
+    let (follow, show) = if row.is_autocorrelation_shown {
+        (
             format!("{values} depend on the ones before them"),
             "they show",
-        ),
-        false => (
+        )
+    } else {
+        (
             format!("{values} may depend on the ones before them"),
             "they may show",
-        ),
+        )
     };
     let autocorrelation = row
         .autocorrelation

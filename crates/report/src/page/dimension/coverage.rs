@@ -77,9 +77,10 @@ fn sentences(traffic: &SubscriberTraffic, device: &TestedDevice<'_>) -> Vec<Stri
         .into_iter()
         .map(|(limit, tests)| format!("{} ({})", noun(limit), names(tests).join(", ")))
         .collect();
-    let tells = match told.is_empty() {
-        true => format!("For {dut}, this plan measures nothing that limits the subscribers."),
-        false => format!("For {dut}, this plan measures: {}.", enumerated(&told)),
+    let tells = if told.is_empty() {
+        format!("For {dut}, this plan measures nothing that limits the subscribers.")
+    } else {
+        format!("For {dut}, this plan measures: {}.", enumerated(&told))
     };
     let lacks = missing.into_iter().map(|(limit, _)| {
         format!(

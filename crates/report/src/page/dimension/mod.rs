@@ -140,16 +140,15 @@ fn name(device: &Dimensioning<'_>) -> String {
 /// Returns the assumptions in brief: `Profile "residential", 30 % reserve, 3 years of growth at 9.4 %.`
 fn planned(traffic: &SubscriberTraffic) -> String {
     let (growth, years) = (traffic.growth.value, traffic.years.value);
-    let grown = match growth == 0.0 || years == 0.0 {
-        true => String::new(),
-        false => {
-            let years = if years == 1.0 {
-                "1 year".to_owned()
-            } else {
-                format!("{} years", three_digits(years))
-            };
-            format!(", {years} of growth at {}", percent(growth))
-        }
+    let grown = if growth == 0.0 || years == 0.0 {
+        String::new()
+    } else {
+        let years = if years == 1.0 {
+            "1 year".to_owned()
+        } else {
+            format!("{} years", three_digits(years))
+        };
+        format!(", {years} of growth at {}", percent(growth))
     };
     format!(
         "Profile \"{}\", {} reserve{grown}.",

@@ -29,9 +29,10 @@ pub(super) struct ChangeRow {
 
 /// Returns the name of a series: device, quantity and frame size.
 pub(super) fn name(series: &HistorySeries<'_>) -> String {
-    let size = match has_size(series.test) {
-        true => format!(", {} bytes", series.frame_size),
-        false => String::new(),
+    let size = if has_size(series.test) {
+        format!(", {} bytes", series.frame_size)
+    } else {
+        String::new()
     };
     format!("{}: {}{size}", title(series.test), series.subject)
 }

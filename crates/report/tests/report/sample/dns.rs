@@ -256,15 +256,14 @@ impl Server {
         let sent = spec.frames();
         let right = sent.min(self.capacity * spec.duration_ns / SECOND);
         let dns = self.counted(sent, right);
-        let faults = match self.forgets {
-            true => {
-                vec![Fault::HitsDiffer {
-                    intended: dns.cache.intended,
-                    observed: dns.cache.observed.unwrap_or(0),
-                    of: right,
-                }]
-            }
-            false => vec![],
+        let faults = if self.forgets {
+            vec![Fault::HitsDiffer {
+                intended: dns.cache.intended,
+                observed: dns.cache.observed.unwrap_or(0),
+                of: right,
+            }]
+        } else {
+            vec![]
         };
         let direction = self.direction(&dns.answers, &spec);
         TrialResult {

@@ -167,6 +167,9 @@ impl RemoteAuthority {
     }
 
     /// Returns an error if the connection is lost or hangs, or a server has ended, with the last lines it wrote.
+    ///
+    /// # Errors
+    /// If that is so.
     pub fn check_alive(&mut self) -> Result<(), TestbedError> {
         self.context.undo.as_ref().map_or(Ok(()), Undo::check)?;
         self.context.shell.check_answers()?;

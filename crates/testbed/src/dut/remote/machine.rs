@@ -31,6 +31,9 @@ impl RemoteMachine {
     }
 
     /// Opens the connection. See [`Remote::reach`] for its errors.
+    ///
+    /// # Errors
+    /// Those of [`Remote::reach`].
     pub fn reach(&self, shell: &Shell) -> Result<Self, TestbedError> {
         Ok(Self {
             remote: self.remote.reach(shell.context())?,
@@ -40,6 +43,9 @@ impl RemoteMachine {
 
     /// Refuses, before anything is touched there, configurations that cannot work: another operating system, interfaces in use, or missing programs
     /// or cores.
+    ///
+    /// # Errors
+    /// The first thing that does not fit, with the name of the machine.
     pub fn check(
         &self,
         recipe: &Recipe,

@@ -76,9 +76,10 @@ impl OwnSource {
     ) -> Result<(), TestbedError> {
         let path = self.path.display().to_string();
         work.run(&["sh", "-c", &format!("rm -rf {folder} && mkdir {folder}")])?;
-        match self.is_archive {
-            true => work.run(&["tar", "xf", &path, "-C", folder, "--strip-components=1"]),
-            false => work.run(&["cp", "-r", &format!("{path}/."), folder]),
+        if self.is_archive {
+            work.run(&["tar", "xf", &path, "-C", folder, "--strip-components=1"])
+        } else {
+            work.run(&["cp", "-r", &format!("{path}/."), folder])
         }
     }
 }
