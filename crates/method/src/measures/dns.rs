@@ -337,7 +337,11 @@ fn set_up(dns: &DnsTest) -> Vec<Clause> {
 fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let duration_ns = test.trial.duration_ns;
     let is_zero = is_first_goal_zero(test);
-    let counted = if is_zero { "a search; a trial passes only if every query had its correct answer in time" } else { "the first loss goal of the plan is not zero" };
+    let counted = if is_zero {
+        "a search; a trial passes only if every query had its correct answer in time"
+    } else {
+        "the first loss goal of the plan is not zero"
+    };
     let actual = format!(
         "{}; {}",
         repetitions(test.repetitions),

@@ -10,7 +10,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure, Profile, Test};
 use sixbench_method::record::Watch;
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::dns::DnsResult;
+use sixbench_method::trial::dns::{CertificateTrial, DnsResult};
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use sixbench_plan::{Links, standard_trial};
 use sixbench_testbed::{Recipe, Shell};
@@ -400,9 +400,11 @@ fn the_self_test_certifies_a_low_rate_once_and_a_trial_above_it_is_none() {
         "2 (r + d) with d = 0.1 r"
     );
     assert!(certificate.path.contains("veth"), "{}", certificate.path);
+    // A trial that a busy machine disturbed is made again at the same rate.
+    let passed = |trial: &CertificateTrial| trial.rate == 1_100 && trial.passed();
     assert_eq!(
         certificate.rate == 500,
-        certificate.trials[0].passed(),
+        certificate.trials.iter().any(passed),
         "{certificate:?}"
     );
     assert!(
