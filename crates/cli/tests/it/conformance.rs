@@ -4,8 +4,9 @@ use crate::common::{ONE_AT_A_TIME, Scratch, namespaces_of, output, start, text};
 use serde_json::Value;
 use std::fs;
 
-/// Vectors that TAYGA 0.9.2 of Debian 12 answers rightly: datagrams and echoes of both directions, and silence.
-const RIGHT: &str = "46-udp,64-udp,46-echo-request,64-echo-request";
+/// Vectors that TAYGA 0.9.2 of Debian 12 answers rightly: datagrams and echoes of both directions, and a source route, which reaches it only because the
+/// kernel in front of it is told not to discard it.
+const RIGHT: &str = "46-udp,64-udp,46-echo-request,64-echo-request,46-source-route-expired";
 /// A vector that it answers wrongly: it sends a checksum of zero instead of all ones.
 const WRONG: &str = "46-udp-sum-ffff";
 
@@ -44,7 +45,9 @@ fn tayga_is_right_where_it_is_and_wrong_with_both_frames_and_a_capture() {
             "{name}: {results}"
         );
     }
-    let wrong = &outcome(&results, WRONG)["judgement"];
+    let known = outcome(&results, WRONG);
+    assert_eq!(known["is_known_defect"], true, "{results}");
+    let wrong = &known["judgement"];
     assert_eq!(wrong["result"], "wrong", "{results}");
     let difference = &wrong["frames"][0]["differences"][0];
     assert_eq!(
@@ -69,6 +72,36 @@ fn tayga_is_right_where_it_is_and_wrong_with_both_frames_and_a_capture() {
         namespaces_of(process).is_empty(),
         "something was left behind"
     );
+}
+
+#[test]
+fn a_run_replaces_the_files_of_an_earlier_one_and_refuses_those_of_others_before_it_sends() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("conformance-twice");
+    let kept = scratch.path("kept");
+    let run = |vectors: &str| {
+        output(&[
+            "conformance",
+            "tayga-siit",
+            "--vector",
+            vectors,
+            "-o",
+            &kept,
+        ])
+        .status
+        .code()
+    };
+    let capture = format!("{kept}/{WRONG}.pcap");
+    assert_eq!(run(WRONG), Some(5));
+    assert!(fs::exists(&capture).expect("a look"));
+    assert_eq!(run("46-udp"), Some(0));
+    assert!(
+        !fs::exists(&capture).expect("a look"),
+        "it shows nothing of this run"
+    );
+    fs::write(&capture, "mine").expect("a file");
+    assert_eq!(run(WRONG), Some(2));
+    assert_eq!(fs::read_to_string(&capture).expect("the file"), "mine");
 }
 
 #[test]
