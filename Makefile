@@ -22,6 +22,7 @@ quick:
 	cargo test --no-fail-fast $(addprefix -p sixbench-,wire stats method analysis plan live siitperf-import fuzz)
 	cargo test --no-fail-fast -p sixbench-report -p sixbench-testbed --lib --test report
 	cargo test --no-fail-fast -p sixbench-engine --lib
+	cargo test --no-fail-fast -p sixbench-conformance -- --skip scapy
 
 build: deps
 	cargo build --release

@@ -1,4 +1,5 @@
-//! Built octets, read by programs that share no code with this crate: etherparse, and scapy where it is installed.
+//! Built octets, read by programs that share no code with this crate: etherparse and scapy. Without
+//! Debian's python3-scapy the test of scapy fails.
 
 use super::{PATTERN, sending, setting};
 use crate::octets::{Resolver, build};
