@@ -342,7 +342,7 @@ mod tests {
             .stdout(Stdio::null())
             .spawn();
         let mut program = program.expect("a shell");
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(300);
         let allowed = crate::exec::allowed_cores(program.id()).concat();
         let named = format!("sh, process {}: ", program.id());
         let of_doctor = loop {
@@ -351,7 +351,7 @@ mod tests {
                 break who;
             }
         };
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(300);
         let seen = loop {
             let cores = Cores {
                 tester: allowed.clone(),
