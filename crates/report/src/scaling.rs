@@ -100,7 +100,7 @@ fn scaling<'d, 'a>(
     })
 }
 
-impl<'d, 'a> Scaling<'d, 'a> {
+impl Scaling<'_, '_> {
     /// Returns the fit of each law through the steps whose searches the DUT ended.
     pub(crate) fn fits(&self) -> [Result<Fit, NoFit>; 2] {
         [Law::Amdahl, Law::Universal].map(|law| fit(law, &self.closed))

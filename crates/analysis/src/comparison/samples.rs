@@ -126,9 +126,9 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             .count();
         samples.retain(|_, sample| sample.repetitions.len() == made);
     }
-    samples
-        .values_mut()
-        .for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
+    for sample in samples.values_mut() {
+        sample.runs = vec![sample.values.values().to_vec()];
+    }
     samples
 }
 

@@ -115,15 +115,13 @@ impl StepRow<'_> {
             Family::PhaseOne => return None,
             Family::Frames | Family::Requests | Family::Tcp | Family::Queries => {}
         }
-        Some(
-            self.subject
-                .direction
-                .map(|d| d.to_string())
-                .unwrap_or_else(|| match self.test.directions {
-                    Directions::Both => "both".to_owned(),
-                    single => single.each().iter().map(ToString::to_string).collect(),
-                }),
-        )
+        Some(self.subject.direction.map_or_else(
+            || match self.test.directions {
+                Directions::Both => "both".to_owned(),
+                single => single.each().iter().map(ToString::to_string).collect(),
+            },
+            |d| d.to_string(),
+        ))
     }
 }
 

@@ -51,7 +51,7 @@ fn columns<'d>() -> Vec<Column<'d, MachineRow<'d>>> {
             Cell::Significant(row.idleness.least_percent)
         }),
         Column::number("Its core", |row: &MachineRow| {
-            Cell::Number(row.idleness.least_idle_core as u64)
+            Cell::Number(u64::from(row.idleness.least_idle_core))
         }),
     ]
 }

@@ -176,7 +176,7 @@ impl Format {
             .any(|(quantity, _)| quantity.is_of_one_way_delays())
     }
 
-    fn columns<'d>(&'d self) -> Vec<Column<'d, DirectionSamples<'d>>> {
+    fn columns(&self) -> Vec<Column<'_, DirectionSamples<'_>>> {
         let mut columns = vec![
             Column::text("Test", |row: &DirectionSamples| title(row.point.test)),
             Column::number("Size", |row: &DirectionSamples| row.point.point.frame_size),

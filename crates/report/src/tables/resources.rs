@@ -100,7 +100,7 @@ fn drop_columns<'d>() -> Vec<Column<'d, DropRow<'d>>> {
         Column::number("Size", |row: &DropRow| row.trial.point.size()),
         Column::text("Load", |row: &DropRow| load(&row.trial.record.result.spec)),
         Column::text("Where", |row: &DropRow| place(row.drops)),
-        Column::text("Way", |row: &DropRow| row.drops.way.to_string()),
+        Column::text("Way", |row: &DropRow| row.drops.way.clone()),
         Column::number("Frames", |row: &DropRow| {
             Cell::Count(row.drops.samples.iter().sum())
         }),

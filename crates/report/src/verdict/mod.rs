@@ -21,10 +21,8 @@ use sixbench_method::units::part_of;
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
-    let of_hosts = digest.of_each_host(throughput::headline).into_iter();
-    let throughput = of_hosts
-        .filter_map(|(host, sentence)| Some(on_host(&host, sentence?)))
-        .next();
+    let mut of_hosts = digest.of_each_host(throughput::headline).into_iter();
+    let throughput = of_hosts.find_map(|(host, sentence)| Some(on_host(&host, sentence?)));
     let first = || {
         rates(digest)
             .into_iter()

@@ -17,7 +17,7 @@ pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
     (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
 }
 
-fn columns<'d>(plan: &'d str) -> [FileColumn<'d, RefusalRow<'d>>; 9] {
+fn columns(plan: &str) -> [FileColumn<'_, RefusalRow<'_>>; 9] {
     [
         FileColumn::new("plan", move |_: &RefusalRow| plan),
         FileColumn::new("test", |row: &RefusalRow| row.point.test.name.clone()),

@@ -32,7 +32,7 @@ struct SeriesRow<'s> {
     value: ScalingRow,
 }
 
-fn columns<'s>(plan: &'s str) -> [FileColumn<'s, SeriesRow<'s>>; 11] {
+fn columns(plan: &str) -> [FileColumn<'_, SeriesRow<'_>>; 11] {
     [
         FileColumn::new("plan", move |_: &SeriesRow| plan),
         FileColumn::new("series", |row: &SeriesRow| row.scaling.name),

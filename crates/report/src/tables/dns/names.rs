@@ -81,7 +81,7 @@ pub(super) fn authority(digest: &Digest) -> Table {
             .dns
             .authority
             .as_ref()
-            .map(|counts| AuthorityRow { counts, trial })
+            .map(|counts| AuthorityRow { trial, counts })
     });
     Table::of("What reached the authority", columns, rows).with_note(
         "In the same trials. With AAAA: client queries for names that have an AAAA record. A server that has cached nothing \
