@@ -13,8 +13,8 @@ mod plot;
 mod scaling;
 mod series;
 mod span;
+mod subject;
 mod tables;
-mod verdict;
 mod wording;
 
 pub use format::document::{Document, ReportFile};

@@ -9,7 +9,7 @@ use crate::wording::numbers::{commonly_searched, grouped, in_a_sentence, support
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
 
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let of = |by: SeriesBy, say: fn(&Digest, &TestSeries) -> Option<String>| {
         let all = series(digest, by);
         all.iter()

@@ -1,18 +1,11 @@
 //! The result of a run in sentences. They claim no more than the numbers show: "at least" if the plan ended the search, "limited by the tester" if it
 //! fell short, "no difference shown" if ranges overlap.
 
-mod clients;
-mod connections;
-mod queries;
-mod ranking;
-mod series;
-mod throughput;
-mod values;
-
-pub(crate) use values::sentence as of_point;
+pub(crate) use crate::subject::delay::sentences::sentence as of_point;
 
 use crate::digest::Digest;
 use crate::findings::status;
+use crate::subject::{clients, connections, degradation, delay, dns, throughput};
 use crate::tables::refusals;
 use sixbench_analysis::trust::{Trust, TrustLevel};
 use sixbench_method::status::Stop;
@@ -21,14 +14,16 @@ use sixbench_method::units::part_of;
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
-    let of_hosts = digest.of_each_host(throughput::headline).into_iter();
+    let of_hosts = digest
+        .of_each_host(throughput::sentences::headline)
+        .into_iter();
     let throughput = of_hosts
         .filter_map(|(host, sentence)| Some(on_host(&host, sentence?)))
         .next();
     let first = || {
         rates(digest)
             .into_iter()
-            .chain(values::sentences(digest))
+            .chain(delay::sentences::sentences(digest))
             .next()
     };
     throughput
@@ -49,7 +44,7 @@ fn on_host(host: &str, sentence: String) -> String {
 /// Returns the verdict as sentences, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
-    sentences.extend(values::sentences(digest));
+    sentences.extend(delay::sentences::sentences(digest));
     if sentences.is_empty() {
         return std::iter::once(nothing(digest))
             .chain(refusals::sentences(digest))
@@ -84,7 +79,7 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
 }
 
 fn rates_of_host(digest: &Digest) -> Vec<String> {
-    let throughputs = throughput::sentences(digest);
+    let throughputs = throughput::sentences::sentences(digest);
     let others = digest
         .of_each_group(rates_of_group)
         .into_iter()
@@ -96,10 +91,10 @@ fn rates_of_host(digest: &Digest) -> Vec<String> {
 fn rates_of_group(digest: &Digest) -> Vec<String> {
     let rates = connections::sentences(digest)
         .into_iter()
-        .chain(queries::sentences(digest));
+        .chain(dns::sentences::sentences(digest));
     rates
-        .chain(clients::sentences(digest))
-        .chain(series::sentences(digest))
+        .chain(clients::sentences::sentences(digest))
+        .chain(degradation::sentences::sentences(digest))
         .collect()
 }
 

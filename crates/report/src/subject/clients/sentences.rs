@@ -5,7 +5,7 @@ use crate::wording::numbers::{self, percentage, short, short_ms};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut all = client_series(digest);
     all.sort_by_key(|series| series.size);
     let by_test = by_key(all.iter().map(|series| (series.name, series)));

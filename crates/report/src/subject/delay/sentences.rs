@@ -6,7 +6,7 @@ use crate::wording::numbers::{grouped, percentage, short, short_ms, stretch, thr
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery, Soak};
 
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let tests = digest
         .input
         .plan

@@ -86,7 +86,7 @@ const ALL: [Told; 5] = [
 type Condition = (Option<u64>, Option<u64>);
 
 /// Returns a ranking for each measure and number of connections.
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     ALL.iter().flat_map(|told| told.sentences(digest)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Sentences on throughputs, ranked.
 
-use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, common_goal, sizes};
+use crate::subject::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::wording::numbers::{loss_goal, subject};
 use sixbench_method::terms::FrameSize;
 
@@ -19,7 +19,7 @@ const APART: &str = "Shared memory bypasses the kernel, in which devices on veth
 
 /// Returns sentences in full for the smallest frame size with results, and in brief for the others; devices in shared memory are separate from all
 /// others.
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let others = of_group(digest, false);
     let in_memory = of_group(digest, true);
     let apart = (!others.is_empty() && !in_memory.is_empty()).then(|| APART.to_owned());
@@ -27,7 +27,7 @@ pub(super) fn sentences(digest: &Digest) -> Vec<String> {
 }
 
 /// Returns the first sentence of the report: the fastest device, and others compared with it, at the smallest frame size. `None` without a throughput.
-pub(super) fn headline(digest: &Digest) -> Option<String> {
+pub(crate) fn headline(digest: &Digest) -> Option<String> {
     let (size, ranking) = [false, true]
         .into_iter()
         .find_map(|in_memory| of_sizes(digest, in_memory).into_iter().next())?;

@@ -1,7 +1,7 @@
 //! Sentences on the results of DNS servers, comparing servers under the same conditions (RFC 8219 section 9).
 
-use super::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
+use crate::subject::ranking::{Ranked, RankingWords, listed, ranking, with_others};
 use crate::wording::numbers::{percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
@@ -24,7 +24,7 @@ const KIND_WITH_LOSS: RankingWords = RankingWords {
 type QueryShares = (u8, u8);
 
 /// Returns sentences in full for the first condition with results, and in brief for the others, then on the effects of caching and AAAA records.
-pub(super) fn sentences(digest: &Digest) -> Vec<String> {
+pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     // Of a series that varies something other than names, only the first step is included.
     let is_compared =
         |group: &ServerGroup| group.tests.iter().any(|(test, _)| digest.is_compared(test));

@@ -1,0 +1,3 @@
+//! Response times over the number of clients.
+
+pub(crate) mod sentences;

@@ -1,0 +1,3 @@
+//! Throughputs, the results that come first.
+
+pub(crate) mod sentences;
