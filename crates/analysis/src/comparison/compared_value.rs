@@ -10,7 +10,7 @@ use std::fmt;
 /// The rate or value that a row compares.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Subject {
+pub enum ComparedValue {
     /// The highest rate at which no more than this is lost; with 0 the throughput of RFC 2544 section 26.1.
     Rate(LossRatio),
     /// The same of connections: the highest rate at which no more than this share of them is not established (RFC 9693, RFC 3511).
@@ -21,7 +21,7 @@ pub enum Subject {
     Value(Quantity, Direction, Option<FrameRate>),
 }
 
-impl Subject {
+impl ComparedValue {
     /// The searched rate of a measure for a loss goal: frames, connections or queries per second.
     pub fn rate(measure: &Measure, goal: LossRatio) -> Self {
         match measure.family().noun() {
@@ -64,7 +64,7 @@ impl Subject {
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for ComparedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rate(LossRatio::ZERO) => f.write_str("Throughput"),
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_rate_is_named_after_what_is_counted() {
         let rate = |measure: &Measure| {
-            let subject = Subject::rate(measure, LossRatio::ZERO);
+            let subject = ComparedValue::rate(measure, LossRatio::ZERO);
             (subject.to_string(), subject.noun().unwrap(), subject.unit())
         };
         let tcp = Tcp {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn values_have_the_unit_they_are_stored_in() {
         let of = |quantity| {
-            let subject = Subject::Value(quantity, Direction::Forward, None);
+            let subject = ComparedValue::Value(quantity, Direction::Forward, None);
             (subject.unit(), subject.noun())
         };
         assert_eq!(of(Quantity::TypicalLatency), ("ns", None));
