@@ -97,6 +97,17 @@ impl<'a> TestSeries<'a> {
             .collect()
     }
 
+    /// Returns the smallest size at which at least two steps have a searched rate, with these steps.
+    pub(crate) fn smallest_with_rates<'d>(
+        &self,
+        digest: &'d Digest<'a>,
+    ) -> Option<(FrameSize, Vec<(f64, &'d PointDigest<'a>)>)> {
+        self.sizes()
+            .into_iter()
+            .map(|size| (size, self.with_rate(digest, size)))
+            .find(|(_, points)| points.len() > 1)
+    }
+
     pub(crate) fn sizes(&self) -> Vec<FrameSize> {
         let sizes: std::collections::BTreeSet<_> = self
             .steps

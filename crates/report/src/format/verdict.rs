@@ -1,12 +1,9 @@
 //! The result of a run in sentences. They claim no more than the numbers show: "at least" if the plan ended the search, "limited by the tester" if it
 //! fell short, "no difference shown" if ranges overlap.
 
-pub(crate) use crate::subject::delay::sentences::sentence as of_point;
-
-use crate::digest::Digest;
+use crate::digest::{Digest, PointDigest};
 use crate::findings::status;
-use crate::subject::{clients, connections, degradation, delay, dns, throughput};
-use crate::tables::refusals;
+use crate::subject::SUBJECTS;
 use sixbench_analysis::trust::{Trust, TrustLevel};
 use sixbench_method::status::Stop;
 use sixbench_method::units::part_of;
@@ -14,22 +11,23 @@ use sixbench_method::units::part_of;
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
-    let of_hosts = digest
-        .of_each_host(throughput::sentences::headline)
-        .into_iter();
-    let throughput = of_hosts
-        .filter_map(|(host, sentence)| Some(on_host(&host, sentence?)))
-        .next();
-    let first = || {
-        rates(digest)
-            .into_iter()
-            .chain(delay::sentences::sentences(digest))
-            .next()
-    };
-    throughput
-        .or_else(first)
+    of_first_host(digest)
+        .or_else(|| rates(digest).into_iter().next())
+        .or_else(|| values(digest).into_iter().next())
         .unwrap_or_else(|| nothing(digest))
         .replace(" %", "\u{a0}%")
+}
+
+/// Returns the headline of the first host that has one.
+fn of_first_host(digest: &Digest) -> Option<String> {
+    let of_hosts = digest.of_each_host(|host| {
+        SUBJECTS
+            .into_iter()
+            .find_map(|subject| subject.headline(host))
+    });
+    of_hosts
+        .into_iter()
+        .find_map(|(host, sentence)| Some(on_host(&host, sentence?)))
 }
 
 /// Returns a sentence with the host that it is about, if there are several.
@@ -44,10 +42,10 @@ fn on_host(host: &str, sentence: String) -> String {
 /// Returns the verdict as sentences, the most important first.
 pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     let mut sentences = rates(digest);
-    sentences.extend(delay::sentences::sentences(digest));
+    sentences.extend(values(digest));
     if sentences.is_empty() {
         return std::iter::once(nothing(digest))
-            .chain(refusals::sentences(digest))
+            .chain(reservations_of_subjects(digest))
             .chain(status::missing(digest))
             .collect();
     }
@@ -58,8 +56,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
 
 /// Returns the reservations about the results: which of them say little, and whether the run is incomplete.
 pub(crate) fn reservations(digest: &Digest) -> Vec<String> {
-    refusals::sentences(digest)
-        .into_iter()
+    reservations_of_subjects(digest)
         .chain(disturbed(digest))
         .chain(caution(digest))
         .chain(progress(digest))
@@ -79,23 +76,49 @@ pub(crate) fn rates(digest: &Digest) -> Vec<String> {
 }
 
 fn rates_of_host(digest: &Digest) -> Vec<String> {
-    let throughputs = throughput::sentences::sentences(digest);
-    let others = digest
+    let overviews = SUBJECTS
+        .into_iter()
+        .flat_map(|subject| subject.overview(digest));
+    let comparisons = digest
         .of_each_group(rates_of_group)
         .into_iter()
         .flat_map(|(_, sentences)| sentences);
-    throughputs.into_iter().chain(others).collect()
+    overviews.chain(comparisons).collect()
 }
 
-/// Returns the sentences on other rates than throughputs, which compare devices of one group only.
 fn rates_of_group(digest: &Digest) -> Vec<String> {
-    let rates = connections::sentences(digest)
+    SUBJECTS
         .into_iter()
-        .chain(dns::sentences::sentences(digest));
-    rates
-        .chain(clients::sentences::sentences(digest))
-        .chain(degradation::sentences::sentences(digest))
+        .flat_map(|subject| subject.comparisons(digest))
         .collect()
+}
+
+/// Returns the sentences on the results that are not ranked: one for each test, at its smallest frame size with a result, in the worse direction.
+fn values(digest: &Digest) -> Vec<String> {
+    let tests = digest.input.plan.tests.iter();
+    tests
+        .filter(|test| digest.is_compared(test))
+        .filter_map(|test| {
+            digest
+                .points
+                .iter()
+                .filter(|point| point.test.name == test.name)
+                .find_map(of_point)
+        })
+        .collect()
+}
+
+/// Returns the sentence on the result of one point; `None` if it has none or is ranked.
+pub(crate) fn of_point(point: &PointDigest) -> Option<String> {
+    SUBJECTS
+        .into_iter()
+        .find_map(|subject| subject.point_sentence(point))
+}
+
+fn reservations_of_subjects(digest: &Digest) -> impl Iterator<Item = String> {
+    SUBJECTS
+        .into_iter()
+        .flat_map(|subject| subject.reservations(digest))
 }
 
 /// Returns a sentence on why a run without any result ended.

@@ -1,4 +1,4 @@
-//! Sentences on the results of connection measures, comparing DUTs (RFC 9693, and RFC 3511 for TCP).
+//! Rankings of DUTs by a measure of connections (RFC 9693, and RFC 3511 for TCP).
 
 use super::ranking::{Ranked, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
@@ -8,89 +8,29 @@ use sixbench_method::measures::{Family, ResultKind};
 use sixbench_method::plan::Measure;
 
 /// A measure of connections: its tests, and the words for its results.
-struct Told {
-    family: Family,
-    result: ResultKind,
-    kind: RankingWords,
-    unit: &'static str,
+pub(super) struct ConnectionRanking {
+    pub(super) family: Family,
+    pub(super) result: ResultKind,
+    pub(super) kind: RankingWords,
+    pub(super) unit: &'static str,
     /// True if the number of connections is a condition of the result rather than the result.
-    has_number: bool,
+    pub(super) has_number: bool,
     /// A further statement about the numbers, which is appended to the sentence.
-    tail: &'static str,
+    pub(super) tail: &'static str,
 }
-
-const ALL: [Told; 5] = [
-    Told {
-        family: Family::PhaseOne,
-        result: ResultKind::Rate,
-        kind: RankingWords {
-            verb: "opened",
-            ceiling: "the highest rate of the plan",
-            nothing: "did not open as many even at the lowest rate of the plan",
-        },
-        unit: " connections/s",
-        has_number: true,
-        tail: ", each validated",
-    },
-    Told {
-        family: Family::PhaseOne,
-        result: ResultKind::Quantity,
-        kind: RankingWords {
-            verb: "deleted",
-            ceiling: "",
-            nothing: "deleted none",
-        },
-        unit: " connections/s",
-        has_number: true,
-        tail: "",
-    },
-    Told {
-        family: Family::PhaseOne,
-        result: ResultKind::Number,
-        kind: RankingWords {
-            verb: "held",
-            ceiling: "the most that the plan tries",
-            nothing: "held none",
-        },
-        unit: " connections",
-        has_number: false,
-        tail: "",
-    },
-    Told {
-        family: Family::Tcp,
-        result: ResultKind::Rate,
-        kind: RankingWords {
-            verb: "took",
-            ceiling: "the highest rate of the plan",
-            nothing: "did not accept as many TCP connections even at the lowest rate of the plan",
-        },
-        unit: " TCP connections/s",
-        has_number: false,
-        tail: ", a GET on each",
-    },
-    Told {
-        family: Family::Tcp,
-        result: ResultKind::Number,
-        kind: RankingWords {
-            verb: "kept",
-            ceiling: "the most that the plan tries",
-            nothing: "kept no TCP connection",
-        },
-        unit: " TCP connections open at once",
-        has_number: false,
-        tail: "",
-    },
-];
 
 /// N, if it is a condition, and the size of the DUT's table, if the plan sets it.
 type Condition = (Option<u64>, Option<u64>);
 
 /// Returns a ranking for each measure and number of connections.
-pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
-    ALL.iter().flat_map(|told| told.sentences(digest)).collect()
+pub(super) fn sentences(digest: &Digest, rankings: &[ConnectionRanking]) -> Vec<String> {
+    rankings
+        .iter()
+        .flat_map(|ranking| ranking.sentences(digest))
+        .collect()
 }
 
-impl Told {
+impl ConnectionRanking {
     fn sentences(&self, digest: &Digest) -> Vec<String> {
         let points = self.points(digest);
         let of = |number: Condition| {

@@ -1,3 +1,26 @@
-//! Response times over the number of clients.
+//! Response times of a relay over the number of clients (6to4 paper).
 
-pub(crate) mod sentences;
+mod sentences;
+
+use crate::digest::Digest;
+use crate::plot;
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::tables::response;
+
+pub(super) struct ResponseTimes;
+
+impl Subject for ResponseTimes {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::new(
+            "clients",
+            "Response time over the number of clients (6to4 paper)",
+            response::tables(digest),
+            vec![plot::clients::figure(digest)],
+        )]
+    }
+
+    fn comparisons(&self, group: &Digest) -> Vec<String> {
+        sentences::sentences(group)
+    }
+}

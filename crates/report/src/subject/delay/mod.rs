@@ -1,3 +1,23 @@
-//! Delays, and the other quantities that are measured in one trial per repetition.
+//! Latency, delay variation, recovery and reset: the quantities that are measured in one trial per repetition, each with a chapter.
 
-pub(crate) mod sentences;
+mod sentences;
+
+use crate::digest::{Digest, PointDigest};
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::tables::repeated;
+
+pub(super) struct TimesOfOneTrial;
+
+impl Subject for TimesOfOneTrial {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        repeated::tables(digest)
+            .into_iter()
+            .map(|(id, table)| Chapter::of_table(id, table, vec![]))
+            .collect()
+    }
+
+    fn point_sentence(&self, point: &PointDigest) -> Option<String> {
+        sentences::sentence(point)
+    }
+}

@@ -1,3 +1,45 @@
 //! DNS servers (RFC 8219 section 9).
 
-pub(crate) mod sentences;
+pub(super) mod json;
+mod sentences;
+
+use crate::digest::{Digest, PointDigest};
+use crate::plot::queries;
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::subject::fields::PointFields;
+use crate::tables::dns;
+
+pub(super) struct DnsServers;
+
+impl Subject for DnsServers {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![
+            Chapter::new(
+                "dns",
+                "DNS resolution performance (RFC 8219 section 9)",
+                dns::results(digest),
+                vec![queries::figure(digest), queries::servers(digest)],
+            ),
+            Chapter::new(
+                "dns-trials",
+                "DNS queries in the trials that decided",
+                dns::trials(digest),
+                vec![],
+            ),
+        ]
+    }
+
+    fn comparisons(&self, group: &Digest) -> Vec<String> {
+        sentences::sentences(group)
+    }
+
+    fn fill_point<'p>(
+        &self,
+        fields: &mut PointFields<'p>,
+        digest: &Digest,
+        point: &PointDigest<'p>,
+    ) {
+        fields.dns = json::of(digest, point);
+    }
+}

@@ -1,3 +1,39 @@
-//! Throughputs, the results that come first.
+//! Throughputs and other searched rates: the results that come first.
 
-pub(crate) mod sentences;
+mod sentences;
+
+use crate::digest::Digest;
+use crate::plot;
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::tables::throughput;
+
+pub(super) struct SearchedRates;
+
+impl Subject for SearchedRates {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::new(
+            "headline",
+            "Results",
+            vec![throughput::headline(digest), throughput::goals(digest)],
+            vec![plot::throughput::figure(digest)],
+        )]
+    }
+
+    fn evidence(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::new(
+            "by-size",
+            "By frame size, in the reporting format of RFC 2544",
+            throughput::by_size(digest),
+            vec![],
+        )]
+    }
+
+    fn headline(&self, host: &Digest) -> Option<String> {
+        sentences::headline(host)
+    }
+
+    fn overview(&self, host: &Digest) -> Vec<String> {
+        sentences::sentences(host)
+    }
+}

@@ -8,7 +8,7 @@ use sixbench_method::trial::DelayBounds;
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct JsonDns<'a> {
+pub(crate) struct JsonDns<'a> {
     role: DnsRole,
     /// Per cent, both.
     cached: u8,
@@ -57,7 +57,7 @@ struct JsonAsked<'a> {
     asked_of_authority: Option<&'a AuthorityCounts>,
 }
 
-pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
+pub(crate) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns: &DnsTest = point.test.measure.dns()?;
     let goal = point.first_goal();
     Some(JsonDns {

@@ -8,7 +8,7 @@ use sixbench_method::plan::{Stateful, ValueOrder};
 use sixbench_method::trial::Mapping;
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct JsonStateful {
+pub(crate) struct JsonStateful {
     /// N; of a search for the capacity the first one.
     connections: u64,
     /// M: the number of four-tuples that the Responder keeps.
@@ -50,7 +50,7 @@ struct JsonMapping {
     address_and_port_dependent: u64,
 }
 
-pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
+pub(crate) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let test = point.test;
     let stateful: Stateful = test.stateful?;
     let safety = digest.safety(test, &stateful);

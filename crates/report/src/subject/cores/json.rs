@@ -10,7 +10,7 @@ use sixbench_analysis::scaling::{Fit, NoFit};
 use sixbench_method::bottleneck::{Idleness, Weakest};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct JsonScaling<'a> {
+pub(crate) struct JsonScaling<'a> {
     series: &'a str,
     /// The device of a row, or its machine, whose cores these are, where those of the others do not differ.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ struct JsonRefusal {
     words: String,
 }
 
-pub(super) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
+pub(crate) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
     scalings(digest)
         .iter()
         .map(|scaling| one(digest, scaling))
@@ -119,7 +119,7 @@ fn step(digest: &Digest, scaling: &Scaling, place: usize) -> JsonScalingStep {
 }
 
 /// The word for a bound in formats for machines.
-pub(crate) fn bound_name(bound: Bound) -> &'static str {
+fn bound_name(bound: Bound) -> &'static str {
     match bound {
         Bound::Exact => "exact",
         Bound::AtLeast => "at-least",

@@ -1,0 +1,23 @@
+//! Frame loss rates (RFC 2544 section 26.3).
+
+mod sentences;
+
+use crate::digest::{Digest, PointDigest};
+use crate::plot;
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::tables::loss;
+
+pub(super) struct LossRates;
+
+impl Subject for LossRates {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        let figures = vec![plot::loss_rate::figure(digest)];
+        let chapter = Chapter::of_table("loss-rate", loss::table(digest), figures);
+        vec![chapter.with_graph_first()]
+    }
+
+    fn point_sentence(&self, point: &PointDigest) -> Option<String> {
+        sentences::sentence(point)
+    }
+}

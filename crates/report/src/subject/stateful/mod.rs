@@ -1,0 +1,40 @@
+//! Stateful gateways (RFC 9693).
+
+pub(super) mod json;
+mod sentences;
+
+use crate::digest::{Digest, PointDigest};
+use crate::plot;
+use crate::subject::chapter::Chapter;
+use crate::subject::contribution::Subject;
+use crate::subject::fields::PointFields;
+use crate::tables::stateful;
+
+pub(super) struct StatefulGateways;
+
+impl Subject for StatefulGateways {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::new(
+            "stateful",
+            "Stateful gateways (RFC 9693)",
+            stateful::tables(digest),
+            vec![
+                plot::connections::figure(digest),
+                plot::capacity::figure(digest),
+            ],
+        )]
+    }
+
+    fn comparisons(&self, group: &Digest) -> Vec<String> {
+        sentences::sentences(group)
+    }
+
+    fn fill_point<'p>(
+        &self,
+        fields: &mut PointFields<'p>,
+        digest: &Digest,
+        point: &PointDigest<'p>,
+    ) {
+        fields.stateful = json::of(digest, point);
+    }
+}
