@@ -1,9 +1,9 @@
 //! Response times of a relay over the number of clients (6to4 paper).
 
+mod figure;
 mod sentences;
 
 use crate::digest::Digest;
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::response;
@@ -16,7 +16,7 @@ impl Subject for ResponseTimes {
             "clients",
             "Response time over the number of clients (6to4 paper)",
             response::tables(digest),
-            vec![plot::clients::figure(digest)],
+            vec![figure::figure(digest)],
         )]
     }
 

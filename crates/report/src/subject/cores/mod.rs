@@ -1,10 +1,10 @@
 //! Core scaling: series over the cores of the device.
 
+mod figures;
 pub(super) mod json;
 mod sentences;
 
 use crate::digest::Digest;
-use crate::plot::cores;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::subject::fields::RunFields;
@@ -18,7 +18,7 @@ impl Subject for CoreScaling {
             "cores",
             "Core scaling",
             scaling::tables(digest),
-            vec![cores::rates(digest), cores::idle(digest)],
+            vec![figures::rates(digest), figures::idle(digest)],
         )]
     }
 

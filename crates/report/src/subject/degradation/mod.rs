@@ -1,9 +1,10 @@
 //! Series of tests that ask more and more of a device (RFC 8219 section 10): more connections, larger tables, more subscribers, more flows.
 
+mod overload_figure;
+mod scalability_figure;
 mod sentences;
 
 use crate::digest::Digest;
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::degradation;
@@ -26,7 +27,7 @@ impl Subject for Scalability {
             "scalability",
             "Scalability: connections, table size, subscribers",
             tables.collect(),
-            vec![plot::scalability::figure(digest)],
+            vec![scalability_figure::figure(digest)],
         );
         vec![chapter.with_graph_first()]
     }
@@ -42,7 +43,7 @@ impl Subject for Overload {
             "overload",
             "Overload: more flows",
             degradation::tables(digest, SeriesBy::Flows),
-            vec![plot::degradation::figure(digest)],
+            vec![overload_figure::figure(digest)],
         )]
     }
 

@@ -1,10 +1,10 @@
 //! DNS servers (RFC 8219 section 9).
 
+mod figures;
 pub(super) mod json;
 mod sentences;
 
 use crate::digest::{Digest, PointDigest};
-use crate::plot::queries;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::subject::fields::PointFields;
@@ -19,7 +19,7 @@ impl Subject for DnsServers {
                 "dns",
                 "DNS resolution performance (RFC 8219 section 9)",
                 dns::results(digest),
-                vec![queries::figure(digest), queries::servers(digest)],
+                vec![figures::figure(digest), figures::servers(digest)],
             ),
             Chapter::new(
                 "dns-trials",

@@ -1,7 +1,8 @@
 //! The evidence behind the results: every quantity with every statistic, repetitions and trials as figures, memory, drops and delays.
 
+mod figures;
+
 use crate::digest::Digest;
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::{repeated, resources, trial};
@@ -21,7 +22,7 @@ impl Subject for TrialEvidence {
                 "evidence",
                 "Behind the numbers",
                 vec![],
-                plot::evidence(digest),
+                figures::figures(digest),
             ),
             Chapter::new(
                 "resources",

@@ -1,9 +1,9 @@
 //! Frame loss rates (RFC 2544 section 26.3).
 
+mod figure;
 mod sentences;
 
 use crate::digest::{Digest, PointDigest};
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::loss;
@@ -12,7 +12,7 @@ pub(super) struct LossRates;
 
 impl Subject for LossRates {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        let figures = vec![plot::loss_rate::figure(digest)];
+        let figures = vec![figure::figure(digest)];
         let chapter = Chapter::of_table("loss-rate", loss::table(digest), figures);
         vec![chapter.with_graph_first()]
     }

@@ -1,9 +1,9 @@
 //! Mixed traffic: a series over the share of frames that the device does not translate.
 
+mod figure;
 mod sentences;
 
 use crate::digest::Digest;
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::mix;
@@ -16,7 +16,7 @@ impl Subject for MixedTraffic {
             "mixed",
             "Mixed traffic",
             mix::mixed(digest),
-            vec![plot::mix::mixed(digest)],
+            vec![figure::figure(digest)],
         )]
     }
 

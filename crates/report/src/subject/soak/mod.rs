@@ -1,9 +1,9 @@
 //! Soak tests: loss, memory and connections over hours.
 
+mod figure;
 mod sentences;
 
 use crate::digest::{Digest, PointDigest};
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::soak;
@@ -16,7 +16,7 @@ impl Subject for SoakTests {
             "soak",
             "Soak",
             soak::tables(digest),
-            vec![plot::soak::figure(digest)],
+            vec![figure::figure(digest)],
         )]
     }
 

@@ -1,10 +1,10 @@
 //! Stateful gateways (RFC 9693).
 
+mod figures;
 pub(super) mod json;
 mod sentences;
 
 use crate::digest::{Digest, PointDigest};
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::subject::fields::PointFields;
@@ -18,10 +18,7 @@ impl Subject for StatefulGateways {
             "stateful",
             "Stateful gateways (RFC 9693)",
             stateful::tables(digest),
-            vec![
-                plot::connections::figure(digest),
-                plot::capacity::figure(digest),
-            ],
+            figures::figures(digest),
         )]
     }
 

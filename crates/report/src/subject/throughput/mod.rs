@@ -1,9 +1,9 @@
 //! Throughputs and other searched rates: the results that come first.
 
+mod figure;
 mod sentences;
 
 use crate::digest::Digest;
-use crate::plot;
 use crate::subject::chapter::Chapter;
 use crate::subject::contribution::Subject;
 use crate::tables::throughput;
@@ -16,7 +16,7 @@ impl Subject for SearchedRates {
             "headline",
             "Results",
             vec![throughput::headline(digest), throughput::goals(digest)],
-            vec![plot::throughput::figure(digest)],
+            vec![figure::figure(digest)],
         )]
     }
 

@@ -1,9 +1,9 @@
 //! The tester's reserves, which answer doubts about the instrument for every trial.
 
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style::{self, Axis};
 use crate::digest::Digest;
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis};
 use crate::wording::numbers::{load, three_digits};
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::record::TrialRecord;
@@ -12,7 +12,7 @@ use sixbench_method::trial::{DirectionResult, TrialKind, TrialResult, Verdict};
 /// The height at which smaller latenesses are drawn, since zero has no logarithm.
 const FLOOR_MS: f64 = 0.001;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     // A trial that ended with its phase 1 has no data here.
     let panels = if digest
         .input

@@ -1,7 +1,7 @@
 //! The directions in the figures that overlay tests: their strokes, their names, and what is sent in them.
 
-use super::style::{self, LegendEntry};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::style::{self, LegendEntry};
 use crate::wording::numbers::title;
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;

@@ -1,9 +1,9 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and the idle time of each device at the found rate.
 
-use super::figure::{DataFile, Figure};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{DeviceIdle, Digest, PointDigest};
+use crate::plot::figure::{DataFile, Figure};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred, LegendEntry};
 use crate::scaling::{ScaledStep, Scaling, scalings};
 use crate::tables::scaling::bottleneck;
 use crate::wording::numbers::{frames, grouped, load, rate_unit};
@@ -15,7 +15,7 @@ use sixbench_method::units::counted;
 /// The indices of the colours: measured, Amdahl's law, the universal scalability law.
 const COLORS: [usize; 3] = [0, 1, 2];
 
-pub(crate) fn rates(digest: &Digest) -> Figure {
+pub(super) fn rates(digest: &Digest) -> Figure {
     let [dots, amdahl, universal] = COLORS;
     let panels: Vec<Panel> = scalings(digest)
         .iter()
@@ -104,7 +104,7 @@ fn measured(scaling: &Scaling) -> Vec<Barred> {
     scaling.steps.iter().map(dot).collect()
 }
 
-pub(crate) fn idle(digest: &Digest) -> Figure {
+pub(super) fn idle(digest: &Digest) -> Figure {
     let all = scalings(digest);
     let steps = || all.iter().flat_map(|scaling| &scaling.steps);
     Figure {

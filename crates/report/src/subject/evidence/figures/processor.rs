@@ -1,10 +1,10 @@
 //! The work of the DUT's cores while it forwarded as much as it could.
 
-use super::figure::{DataFile, Figure};
-use super::panel::Panel;
-use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
 use crate::findings::bottleneck::bottlenecks;
+use crate::plot::figure::{DataFile, Figure};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, LegendEntry};
 use crate::wording::numbers::load;
 use kuva::plot::StackedAreaPlot;
 use kuva::prelude::{LegendPosition, Plot};
@@ -22,7 +22,7 @@ const KINDS: [WorkKind; 4] = [
     ("stolen by the host", 1, |s| s.steal),
 ];
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "processor".into(),
         title: "The device's processor".into(),

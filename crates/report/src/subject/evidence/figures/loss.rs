@@ -1,10 +1,10 @@
 //! The times within a trial at which frames were lost: a steady loss is overload, a single spike is an accident.
 
 use super::directions::{self, noun};
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest, kinds};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis};
 use crate::wording::numbers::{frames, grouped, load, percent, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
@@ -14,7 +14,7 @@ use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 /// Intervals without loss are drawn this many times below the smallest loss, because a logarithmic axis has no zero.
 const BELOW: f64 = 10.0;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let trials = digest
         .points
         .iter()

@@ -1,13 +1,13 @@
 //! The entries of the DUT's connection tracking table over a trial, which show whether phase 1 was complete and whether phase 2 left it unchanged.
 
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, LegendEntry};
 use crate::wording::numbers::{load, short, three_digits, whole};
 use sixbench_method::record::{TrialRecord, Watch};
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let shown = |p: &PointDigest| {
         let record: &TrialRecord = p.trial_over_time(p.first_goal())?;
         Some(panel(p, record, record.watch.as_deref()?))

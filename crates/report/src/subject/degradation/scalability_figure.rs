@@ -1,10 +1,10 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
-use super::end_labels::{self, EndLabel};
-use super::figure::{Figure, SEARCHES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, Rated};
+use crate::plot::end_labels::{self, EndLabel};
+use crate::plot::figure::{Figure, SEARCHES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred};
 use crate::series::{TestSeries, series, unit_of};
 use crate::wording::numbers::{grouped, rate_unit};
 use kuva::prelude::Plot;
@@ -27,7 +27,7 @@ const KINDS: [(SeriesBy, &str, &str); 3] = [
     (SeriesBy::Subscribers, "Over the subscribers", "subscribers"),
 ];
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let names = names(digest);
     let panels: Vec<Panel> = KINDS
         .iter()

@@ -1,9 +1,9 @@
 //! Throughput over the share of translated traffic with the two models.
 
-use super::figure::{Figure, SEARCHES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::figure::{Figure, SEARCHES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred, LegendEntry};
 use crate::series::{TestSeries, series};
 use crate::tables::mix::ends;
 use crate::wording::numbers::{frames, grouped, three_digits};
@@ -14,7 +14,7 @@ use sixbench_method::terms::FrameSize;
 /// The indices of the colours: measured, first model, second model.
 const COLORS: [usize; 3] = [0, 1, 2];
 
-pub(crate) fn mixed(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let [dots, separate, one] = COLORS;
     let panels = panels(digest);
     let bounds = style::bound_keys(&panels);

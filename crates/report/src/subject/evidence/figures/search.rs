@@ -1,15 +1,15 @@
 //! The search trace: how each result was found, trial by trial.
 
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis};
 use crate::wording::numbers::{rate_unit, short_bound};
 use kuva::prelude::Plot;
 use sixbench_method::record::{TrialRecord, by_repetition};
 use std::collections::BTreeMap;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let tried: Vec<&PointDigest> = digest
         .searched_points()
         .filter(|p| !p.records.is_empty())

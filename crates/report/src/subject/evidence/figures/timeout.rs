@@ -1,9 +1,9 @@
 //! Loss over the frame timeout: one trial shows the loss that any timeout would have resulted in.
 
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style;
 use crate::wording::numbers::{frames, load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;

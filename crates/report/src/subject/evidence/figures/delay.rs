@@ -1,10 +1,10 @@
 //! The distribution of delays with a logarithmic tail, which shows what a 99.9th percentile hides.
 
 use super::directions::{self, noun};
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style;
 use crate::digest::{Digest, PointDigest, kinds};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style;
 use crate::wording::numbers::{frames, load, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;

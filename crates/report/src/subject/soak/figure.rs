@@ -1,9 +1,9 @@
 //! The state of the device during a soak test: the entries of its connection tracking table, and its memory.
 
-use super::figure::Figure;
-use super::panel::Panel;
-use super::style::{self, Axis};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::figure::Figure;
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis};
 use crate::wording::numbers::{load, short};
 use sixbench_method::record::{TrialRecord, Watch};
 use sixbench_method::terms::LossRatio;
@@ -14,7 +14,7 @@ const POINTS: usize = 200;
 
 const MEGABYTE: f64 = 1e6;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     Figure {
         id: "soak".into(),
         title: "Table and memory over the soak".into(),

@@ -1,9 +1,9 @@
 //! Degradation over the number of flows (RFC 8219 section 10).
 
-use super::figure::{Figure, SEARCHES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::Digest;
+use crate::plot::figure::{Figure, SEARCHES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred, LegendEntry};
 use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
 use crate::wording::bound::Bound;
 use kuva::prelude::{Layout, Plot};
@@ -14,7 +14,7 @@ use sixbench_method::units::counted;
 /// The greatest ratio of the most to the fewest flows for which the axis is linear; above it, it is logarithmic.
 const LINEAR_UP_TO: f64 = 16.0;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let all = series(digest, SeriesBy::Flows);
     let sizes: std::collections::BTreeSet<FrameSize> =
         all.iter().flat_map(TestSeries::sizes).collect();

@@ -1,9 +1,9 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
-use super::figure::{Figure, VALUES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred};
 use crate::digest::{Digest, PointDigest, sizes};
+use crate::plot::figure::{Figure, VALUES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred};
 use crate::tables::loss::base;
 use crate::wording::numbers::{grouped, percentage, title};
 use kuva::prelude::Plot;
@@ -15,7 +15,7 @@ const WHOLE: Axis = Axis {
     step: 20.0,
 };
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let tests = digest
         .input
         .plan

@@ -1,9 +1,9 @@
 //! Every repetition as a dot: shows the spread behind a median, and any drift.
 
-use super::figure::{DataFile, Figure};
-use super::panel::Panel;
-use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest, kinds};
+use crate::plot::figure::{DataFile, Figure};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, LegendEntry};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{cut, frames, three_digits, title};
 use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
@@ -11,7 +11,7 @@ use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let room = room(digest);
     let is_drawn_in_part = digest
         .points

@@ -1,14 +1,14 @@
 //! The search for the capacity of the connection tracking table: every trial by its number of connections and its rate.
 
-use super::figure::{Figure, VALUES};
-use super::panel::Panel;
-use super::style::{self, Axis, LegendEntry};
 use crate::digest::{Digest, PointDigest};
+use crate::plot::figure::{Figure, VALUES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, LegendEntry};
 use crate::wording::numbers::{short_bound, whole};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let searched = digest
         .capacity_points()
         .map(|(point, _)| point)

@@ -1,9 +1,9 @@
 //! Queries per second over the share of cached names, and over the share of names with AAAA records: the graph of RFC 8219 section 9.2.
 
-use super::figure::{Figure, SEARCHES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
+use crate::plot::figure::{Figure, SEARCHES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred, LegendEntry};
 use crate::wording::numbers::{cut, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
@@ -23,7 +23,7 @@ struct MedianLine {
     points: Vec<Barred>,
 }
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let groups = digest.server_groups();
     let drawn: Vec<(&ServerGroup, Axes)> = groups
         .iter()
@@ -75,7 +75,7 @@ pub(crate) fn figure(digest: &Digest) -> Figure {
 }
 
 /// Compares servers, with a panel for each percentage at which at least two of them have a line.
-pub(crate) fn servers(digest: &Digest) -> Figure {
+pub(super) fn servers(digest: &Digest) -> Figure {
     let groups: Vec<ServerGroup> = digest.server_groups();
     let alike = alike(&groups);
     let panels = alike.iter().flat_map(|((conditions, axes), groups)| {

@@ -1,10 +1,10 @@
 //! Frame rate and bit rate by frame size: the graph of RFC 2544 section 26.1.
 
-use super::end_labels::{self, EndLabel};
-use super::figure::{Figure, SEARCHES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred, LegendEntry};
 use crate::digest::{Digest, PointDigest, PrintedSummary, common_goal, sizes};
+use crate::plot::end_labels::{self, EndLabel};
+use crate::plot::figure::{Figure, SEARCHES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred, LegendEntry};
 use crate::tables::mbit;
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{common_quantity, title};
@@ -24,7 +24,7 @@ const BITS: (&str, &str, Scale) = (
     |rate, size| mbit(rate, size) * 1e6,
 );
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let with_medium = || {
         digest
             .input

@@ -1,10 +1,10 @@
 //! Forwarded frames, CPU load and response time over the number of clients: figures 12 to 14 of the 6to4 paper.
 
-use super::end_labels::{self, EndLabel};
-use super::figure::{Figure, VALUES};
-use super::panel::Panel;
-use super::style::{self, Axis, Barred};
 use crate::digest::{ClientSeries, Digest, PointSample, client_series};
+use crate::plot::end_labels::{self, EndLabel};
+use crate::plot::figure::{Figure, VALUES};
+use crate::plot::panel::Panel;
+use crate::plot::style::{self, Axis, Barred};
 use crate::wording::numbers::{self, grouped};
 use kuva::prelude::Plot;
 use sixbench_method::lists::each_once;
@@ -22,7 +22,7 @@ const KINDS: [ClientPanel; 4] = [
     (Quantity::RequestLoss, "frame loss (%)", 1.0),
 ];
 
-pub(crate) fn figure(digest: &Digest) -> Figure {
+pub(super) fn figure(digest: &Digest) -> Figure {
     let all: Vec<ClientSeries> = client_series(digest)
         .into_iter()
         .filter(|series| series.measured().count() > 1)
