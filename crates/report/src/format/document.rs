@@ -2,6 +2,7 @@
 
 use crate::conformance;
 use crate::digest::{Digest, check_formats};
+use crate::findings::faults;
 use crate::findings::origin;
 use crate::format::bibliography::bibliography;
 use crate::format::chapter;
@@ -19,7 +20,6 @@ use crate::format::verdict;
 use crate::layout::table::Table;
 use crate::plot::{Figure, sheet};
 use crate::subject::Chapter;
-use crate::tables::trial;
 use crate::{Input, ReportError};
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
@@ -216,7 +216,7 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn faults(&self) -> &Table {
-        self.faults.get_or_init(|| trial::faults(&self.digest))
+        self.faults.get_or_init(|| faults::table(&self.digest))
     }
 
     pub(crate) fn conformance(&self) -> &Table {

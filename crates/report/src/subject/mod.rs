@@ -3,16 +3,16 @@
 //!
 //! A new subject is a folder with a [`Subject`], and a line in [`SUBJECTS`].
 
-mod anomalies;
+pub(crate) mod anomalies;
 mod burst;
 mod chapter;
 mod clients;
 mod connections;
 mod contribution;
-mod cores;
+pub(crate) mod cores;
 mod degradation;
 mod delay;
-mod dns;
+pub(crate) mod dns;
 mod evidence;
 mod fields;
 mod loss;
@@ -22,10 +22,12 @@ mod path;
 mod point_sentence;
 mod points;
 mod ranking;
-mod refusals;
-mod relative;
+pub(crate) mod refusals;
+pub(crate) mod relative;
+mod series;
 mod soak;
 mod stateful;
+pub(crate) mod statistics;
 mod tcp;
 mod throughput;
 

@@ -1,11 +1,10 @@
 //! Back-to-back frames: the longest bursts without loss.
 
 mod sentences;
+mod table;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::burst;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct Bursts;
 
@@ -13,7 +12,7 @@ impl Subject for Bursts {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         vec![Chapter::of_table(
             "back-to-back",
-            burst::table(digest),
+            table::table(digest),
             vec![],
         )]
     }

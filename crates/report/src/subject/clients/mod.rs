@@ -2,11 +2,10 @@
 
 mod figure;
 mod sentences;
+mod tables;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::response;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct ResponseTimes;
 
@@ -15,7 +14,7 @@ impl Subject for ResponseTimes {
         vec![Chapter::new(
             "clients",
             "Response time over the number of clients (6to4 paper)",
-            response::tables(digest),
+            tables::tables(digest),
             vec![figure::figure(digest)],
         )]
     }

@@ -1,11 +1,11 @@
 //! Rates over the DUT's cores with the ideal line and the fitted laws, and the idle time of each device at the found rate.
 
+use super::tables::bottleneck;
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::plot::figure::{DataFile, Figure};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred, LegendEntry};
-use crate::scaling::{ScaledStep, Scaling, scalings};
-use crate::tables::scaling::bottleneck;
+use crate::subject::cores::scaling::{ScaledStep, Scaling, scalings};
 use crate::wording::numbers::{frames, grouped, load, rate_unit};
 use kuva::prelude::Plot;
 use sixbench_analysis::scaling::{Fit, Law};

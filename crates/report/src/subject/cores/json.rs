@@ -1,7 +1,7 @@
 //! What `results.json` holds of series over the DUT's cores: the steps, the fitted laws, and how idle the devices were.
 
 use crate::digest::Digest;
-use crate::scaling::{ScaledStep, Scaling, scalings};
+use crate::subject::cores::scaling::{ScaledStep, Scaling, scalings};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::full_rate_unit;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ struct JsonRefusal {
     words: String,
 }
 
-pub(crate) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
+pub(super) fn all<'a>(digest: &Digest<'a>) -> Vec<JsonScaling<'a>> {
     scalings(digest)
         .iter()
         .map(|scaling| one(digest, scaling))

@@ -2,13 +2,14 @@
 
 mod figures;
 pub(super) mod json;
+mod scaling;
 mod sentences;
+mod tables;
+
+pub(crate) use scaling::{Scaling, scalings};
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::subject::fields::RunFields;
-use crate::tables::scaling;
+use crate::subject::{Chapter, RunFields, Subject};
 
 pub(super) struct CoreScaling;
 
@@ -17,7 +18,7 @@ impl Subject for CoreScaling {
         vec![Chapter::new(
             "cores",
             "Core scaling",
-            scaling::tables(digest),
+            tables::tables(digest),
             vec![figures::rates(digest), figures::idle(digest)],
         )]
     }

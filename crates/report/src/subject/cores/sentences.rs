@@ -1,9 +1,9 @@
 //! Sentences on core scaling: one for each series, at its smallest frame size with results, then the bottlenecks of chains.
 
+use super::tables::bottleneck;
 use crate::digest::{Digest, common_goal};
-use crate::scaling::scalings;
-use crate::series::{TestSeries, series};
-use crate::tables::scaling::bottleneck;
+use crate::subject::cores::scaling::scalings;
+use crate::subject::series::{TestSeries, series};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{commonly_searched, in_a_sentence, three_digits};
 use sixbench_method::plan::SeriesBy;

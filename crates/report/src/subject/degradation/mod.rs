@@ -3,11 +3,10 @@
 mod overload_figure;
 mod scalability_figure;
 mod sentences;
+mod tables;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::degradation;
+use crate::subject::{Chapter, Subject};
 use sixbench_method::plan::SeriesBy;
 
 /// How a stateful gateway copes with many connections, large tables and many subscribers. [`Overload`] has its sentences, too.
@@ -20,9 +19,7 @@ impl Subject for Scalability {
             SeriesBy::TableSize,
             SeriesBy::Subscribers,
         ];
-        let tables = by
-            .into_iter()
-            .flat_map(|by| degradation::tables(digest, by));
+        let tables = by.into_iter().flat_map(|by| tables::tables(digest, by));
         let chapter = Chapter::new(
             "scalability",
             "Scalability: connections, table size, subscribers",
@@ -42,7 +39,7 @@ impl Subject for Overload {
         vec![Chapter::new(
             "overload",
             "Overload: more flows",
-            degradation::tables(digest, SeriesBy::Flows),
+            tables::tables(digest, SeriesBy::Flows),
             vec![overload_figure::figure(digest)],
         )]
     }

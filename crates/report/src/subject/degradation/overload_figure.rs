@@ -4,7 +4,7 @@ use crate::digest::Digest;
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred, LegendEntry};
-use crate::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
+use crate::subject::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
 use crate::wording::bound::Bound;
 use kuva::prelude::{Layout, Plot};
 use sixbench_method::plan::SeriesBy;

@@ -5,7 +5,7 @@ use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred};
-use crate::series::{TestSeries, series, unit_of};
+use crate::subject::series::{TestSeries, series, unit_of};
 use crate::wording::numbers::{grouped, rate_unit};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;

@@ -1,7 +1,7 @@
 //! Sentences on how results change over a series: one for each, at its smallest frame size with results.
 
 use crate::digest::Digest;
-use crate::series::{TestSeries, curves, series};
+use crate::subject::series::{TestSeries, curves, series};
 use crate::wording::numbers::{grouped, in_a_sentence, three_digits};
 use sixbench_method::plan::SeriesBy;
 

@@ -1,17 +1,16 @@
 //! Latency, delay variation, recovery and reset: the quantities that are measured in one trial per repetition, each with a chapter.
 
 mod sentences;
+mod tables;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::repeated;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct TimesOfOneTrial;
 
 impl Subject for TimesOfOneTrial {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        repeated::tables(digest)
+        tables::tables(digest)
             .into_iter()
             .map(|(id, table)| Chapter::of_table(id, table, vec![]))
             .collect()

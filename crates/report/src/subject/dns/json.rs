@@ -57,7 +57,7 @@ struct JsonAsked<'a> {
     asked_of_authority: Option<&'a AuthorityCounts>,
 }
 
-pub(crate) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
+pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns: &DnsTest = point.test.measure.dns()?;
     let goal = point.first_goal();
     Some(JsonDns {

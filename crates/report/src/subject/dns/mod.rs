@@ -3,12 +3,12 @@
 mod figures;
 pub(super) mod json;
 mod sentences;
+mod tables;
+
+pub(crate) use tables::repeated_at_rates;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::subject::fields::PointFields;
-use crate::tables::dns;
+use crate::subject::{Chapter, PointFields, Subject};
 
 pub(super) struct DnsServers;
 
@@ -18,13 +18,13 @@ impl Subject for DnsServers {
             Chapter::new(
                 "dns",
                 "DNS resolution performance (RFC 8219 section 9)",
-                dns::results(digest),
+                tables::results(digest),
                 vec![figures::figure(digest), figures::servers(digest)],
             ),
             Chapter::new(
                 "dns-trials",
                 "DNS queries in the trials that decided",
-                dns::trials(digest),
+                tables::trials(digest),
                 vec![],
             ),
         ]

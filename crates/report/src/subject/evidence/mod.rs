@@ -1,11 +1,12 @@
 //! The evidence behind the results: every quantity with every statistic, repetitions and trials as figures, memory, drops and delays.
 
+mod delays;
 mod figures;
+mod resources;
+mod summaries;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::{repeated, resources, trial};
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct TrialEvidence;
 
@@ -15,7 +16,7 @@ impl Subject for TrialEvidence {
             Chapter::new(
                 "summaries",
                 "Summaries by RFC 2330",
-                vec![repeated::summaries(digest)],
+                vec![summaries::table(digest)],
                 vec![],
             ),
             Chapter::new(
@@ -30,7 +31,7 @@ impl Subject for TrialEvidence {
                 vec![resources::memory(digest), resources::drops(digest)],
                 vec![],
             ),
-            Chapter::of_table("delays", trial::delays(digest), vec![]),
+            Chapter::of_table("delays", delays::table(digest), vec![]),
         ]
     }
 }

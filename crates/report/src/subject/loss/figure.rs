@@ -1,10 +1,10 @@
 //! Frame loss rate over the input rate: the graph of RFC 2544 section 26.3, whose axes must run from 0 to 100 %.
 
+use super::table::base;
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::plot::figure::{Figure, VALUES};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred};
-use crate::tables::loss::base;
 use crate::wording::numbers::{grouped, percentage, title};
 use kuva::prelude::Plot;
 use sixbench_method::terms::{FrameRate, FrameSize};

@@ -2,18 +2,17 @@
 
 mod figure;
 mod sentences;
+mod table;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::loss;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct LossRates;
 
 impl Subject for LossRates {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         let figures = vec![figure::figure(digest)];
-        let chapter = Chapter::of_table("loss-rate", loss::table(digest), figures);
+        let chapter = Chapter::of_table("loss-rate", table::table(digest), figures);
         vec![chapter.with_graph_first()]
     }
 

@@ -1,11 +1,11 @@
 //! Throughput over the share of translated traffic with the two models.
 
+use super::tables::ends;
 use crate::digest::{Digest, PointDigest};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred, LegendEntry};
-use crate::series::{TestSeries, series};
-use crate::tables::mix::ends;
+use crate::subject::series::{TestSeries, series};
 use crate::wording::numbers::{frames, grouped, three_digits};
 use sixbench_analysis::mix;
 use sixbench_method::plan::SeriesBy;

@@ -2,11 +2,10 @@
 
 mod figure;
 mod sentences;
+mod tables;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::mix;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct MixedTraffic;
 
@@ -15,7 +14,7 @@ impl Subject for MixedTraffic {
         vec![Chapter::new(
             "mixed",
             "Mixed traffic",
-            mix::mixed(digest),
+            tables::mixed(digest),
             vec![figure::figure(digest)],
         )]
     }

@@ -1,7 +1,7 @@
 //! Sentences on mixed traffic: one for each series, at its smallest frame size with results.
 
 use crate::digest::{Digest, PointDigest};
-use crate::series::{TestSeries, series};
+use crate::subject::series::{TestSeries, series};
 use crate::wording::numbers::{supported, three_digits};
 use sixbench_method::plan::SeriesBy;
 

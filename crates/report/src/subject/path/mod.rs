@@ -1,9 +1,9 @@
 //! The path of datagrams: mappings, tunnels, and devices in a row.
 
+mod tables;
+
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::path;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct DatagramPaths;
 
@@ -12,7 +12,7 @@ impl Subject for DatagramPaths {
         vec![Chapter::new(
             "path",
             "Mappings, tunnels, and devices in a row",
-            path::tables(digest),
+            tables::tables(digest),
             vec![],
         )]
     }

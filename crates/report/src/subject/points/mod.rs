@@ -1,15 +1,15 @@
 //! Every point of the plan, and what its results are.
 
+mod tables;
+
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::points;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct EveryPoint;
 
 impl Subject for EveryPoint {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        let tables = vec![points::table(digest), points::meanings(digest)];
+        let tables = vec![tables::table(digest), tables::meanings(digest)];
         vec![Chapter::new(
             "points",
             tables[0].title.clone(),

@@ -1,24 +1,21 @@
 //! What devices said of the frames that they did not deliver.
 
+mod table;
+
+pub(crate) use table::{RefusalRow, rows};
+
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::subject::fields::PointFields;
-use crate::tables::refusals;
+use crate::subject::{Chapter, PointFields, Subject};
 
 pub(super) struct DeliveryRefusals;
 
 impl Subject for DeliveryRefusals {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table(
-            "refusals",
-            refusals::table(digest),
-            vec![],
-        )]
+        vec![Chapter::of_table("refusals", table::table(digest), vec![])]
     }
 
     fn reservations(&self, digest: &Digest) -> Vec<String> {
-        refusals::sentences(digest)
+        table::sentences(digest)
     }
 
     fn fill_point<'p>(
@@ -27,6 +24,6 @@ impl Subject for DeliveryRefusals {
         _digest: &Digest,
         point: &PointDigest<'p>,
     ) {
-        fields.refusals = refusals::of_point(point);
+        fields.refusals = table::of_point(point);
     }
 }

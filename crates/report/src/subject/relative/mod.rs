@@ -1,9 +1,11 @@
 //! The performance of tests in relation to others of the same device.
 
+mod tables;
+
+pub(crate) use tables::narrow_tables;
+
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::relative;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct RelativePerformance;
 
@@ -12,7 +14,7 @@ impl Subject for RelativePerformance {
         vec![Chapter::new(
             "relative",
             "Relative performance",
-            relative::tables(digest),
+            tables::tables(digest),
             vec![],
         )]
     }

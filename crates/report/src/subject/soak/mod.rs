@@ -2,11 +2,10 @@
 
 mod figure;
 mod sentences;
+mod tables;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::soak;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct SoakTests;
 
@@ -15,7 +14,7 @@ impl Subject for SoakTests {
         vec![Chapter::new(
             "soak",
             "Soak",
-            soak::tables(digest),
+            tables::tables(digest),
             vec![figure::figure(digest)],
         )]
     }

@@ -1,8 +1,8 @@
 //! The sentence on a soak test.
 
+use super::tables;
 use crate::digest::PointDigest;
 use crate::subject::point_sentence::at_its_load;
-use crate::tables::soak;
 use crate::wording::numbers::{grouped, percentage, short, stretch, title};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Soak;
@@ -55,7 +55,7 @@ fn cycled(point: &PointDigest, soak: &Soak) -> Option<String> {
 
 /// Returns the words on memory: `; memory of the device grew by 100 kB/h (95 %: 90 to 110); no growth of the memory of the kernel is shown`.
 fn grown(point: &PointDigest) -> String {
-    soak::KINDS
+    tables::KINDS
         .iter()
         .filter_map(|kind| Some(format!("; {}", kind.sentence(point)?)))
         .collect()

@@ -3,12 +3,10 @@
 mod figures;
 pub(super) mod json;
 mod sentences;
+mod tables;
 
 use crate::digest::{Digest, PointDigest};
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::subject::fields::PointFields;
-use crate::tables::stateful;
+use crate::subject::{Chapter, PointFields, Subject};
 
 pub(super) struct StatefulGateways;
 
@@ -17,7 +15,7 @@ impl Subject for StatefulGateways {
         vec![Chapter::new(
             "stateful",
             "Stateful gateways (RFC 9693)",
-            stateful::tables(digest),
+            tables::tables(digest),
             figures::figures(digest),
         )]
     }

@@ -1,11 +1,10 @@
 //! TCP connections (RFC 3511).
 
 mod sentences;
+mod tables;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::tcp;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct TcpConnections;
 
@@ -14,7 +13,7 @@ impl Subject for TcpConnections {
         vec![Chapter::new(
             "tcp",
             "TCP connections (RFC 3511)",
-            tcp::tables(digest),
+            tables::tables(digest),
             vec![],
         )]
     }

@@ -5,7 +5,7 @@ use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, Barred, LegendEntry};
-use crate::tables::mbit;
+use crate::subject::statistics::mbit;
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{common_quantity, title};
 use kuva::prelude::{Layout, Plot};

@@ -2,11 +2,10 @@
 
 mod figure;
 mod sentences;
+mod tables;
 
 use crate::digest::Digest;
-use crate::subject::chapter::Chapter;
-use crate::subject::contribution::Subject;
-use crate::tables::throughput;
+use crate::subject::{Chapter, Subject};
 
 pub(super) struct SearchedRates;
 
@@ -15,7 +14,7 @@ impl Subject for SearchedRates {
         vec![Chapter::new(
             "headline",
             "Results",
-            vec![throughput::headline(digest), throughput::goals(digest)],
+            vec![tables::headline(digest), tables::goals(digest)],
             vec![figure::figure(digest)],
         )]
     }
@@ -24,7 +23,7 @@ impl Subject for SearchedRates {
         vec![Chapter::new(
             "by-size",
             "By frame size, in the reporting format of RFC 2544",
-            throughput::by_size(digest),
+            tables::by_size(digest),
             vec![],
         )]
     }

@@ -1,26 +1,6 @@
-//! The tables of a report.
+//! What tables of several subjects share: the statistics of a sample as cells, and the notes below them.
 
-pub(crate) mod burst;
-pub(crate) mod degradation;
-pub(crate) mod dns;
-pub(crate) mod loss;
-pub(crate) mod machines;
-pub(crate) mod mix;
-pub(crate) mod path;
-pub(crate) mod points;
-pub(crate) mod refusals;
-pub(crate) mod relative;
-pub(crate) mod repeated;
-pub(crate) mod resources;
-pub(crate) mod response;
-pub(crate) mod scaling;
-pub(crate) mod soak;
-pub(crate) mod stateful;
-pub(crate) mod tcp;
-pub(crate) mod throughput;
-pub(crate) mod trial;
-
-use crate::digest::{PointDigest, PointSample, PrintedSummary};
+use crate::digest::{GoalDigest, InvalidReason, PointDigest, PointSample, PrintedSummary};
 use crate::layout::cell::Cell;
 use crate::wording::numbers;
 use sixbench_method::terms::FrameSize;
@@ -48,26 +28,40 @@ pub(crate) fn percentile_note<'s>(summaries: impl Iterator<Item = &'s Summary>) 
 }
 
 /// Returns the spread of the repetitions: `(max - min) / median`, per cent.
-fn dispersion(summary: &Summary) -> Cell {
+pub(super) fn dispersion(summary: &Summary) -> Cell {
     summary
         .dispersion_percent()
         .map(|d| format!("{}\u{a0}%", numbers::three_digits(d.abs())))
         .into()
 }
 
+/// Returns a description of what limited a result, including repetitions that need a separate mention.
+pub(super) fn limit_words(goal: &GoalDigest) -> String {
+    let mut words = vec![goal.limits.words()];
+    if goal.unmeasured > 0 {
+        let cause = goal.limits.reason.map_or("tester", InvalidReason::words);
+        words.push(format!("{cause}, no result {}×", goal.unmeasured));
+    }
+    if goal.below_minimum > 0 {
+        words.push(format!("below the lowest load {}×", goal.below_minimum));
+    }
+    words.retain(|w| w != "–" || goal.unmeasured == 0);
+    words.join("; ")
+}
+
 /// The statistics of a sample as cells.
 #[derive(Clone)]
-struct Statistics {
-    min: Cell,
-    p1: Cell,
-    median: Cell,
-    p99: Cell,
-    max: Cell,
-    n: Cell,
+pub(super) struct Statistics {
+    pub(super) min: Cell,
+    pub(super) p1: Cell,
+    pub(super) median: Cell,
+    pub(super) p99: Cell,
+    pub(super) max: Cell,
+    pub(super) n: Cell,
 }
 
 impl Statistics {
-    fn new(printed: PrintedSummary, n: usize) -> Self {
+    pub(super) fn new(printed: PrintedSummary, n: usize) -> Self {
         let PrintedSummary {
             min,
             p1,
@@ -86,12 +80,12 @@ impl Statistics {
         }
     }
 
-    fn of_sample(sample: &PointSample) -> Self {
+    pub(super) fn of_sample(sample: &PointSample) -> Self {
         Self::new(sample.printed(), sample.summary.n)
     }
 
     /// Returns the statistics of a searched rate, or why there are none.
-    fn of_rate(point: &PointDigest) -> Self {
+    pub(super) fn of_rate(point: &PointDigest) -> Self {
         match point.rated() {
             Some(rated) => Self::new(rated.limits.printed(&rated.summary), rated.summary.n),
             None => Self {
@@ -103,7 +97,7 @@ impl Statistics {
     }
 
     /// Returns the statistics of nothing.
-    fn missing() -> Self {
+    pub(super) fn missing() -> Self {
         Self {
             min: Cell::Missing,
             p1: Cell::Missing,
@@ -116,10 +110,10 @@ impl Statistics {
 }
 
 /// The note below every table of rates with this sign.
-const OPEN: &str = "≥: the device may be better, because the tester fell short above this or the plan goes no higher.";
+pub(super) const OPEN: &str = "≥: the device may be better, because the tester fell short above this or the plan goes no higher.";
 
 /// The note below every other table with this sign.
-const AT_MOST: &str = "≤: the true value may be lower, because the tester saw the frames too long after they arrived for a number, or because others \
+pub(super) const AT_MOST: &str = "≤: the true value may be lower, because the tester saw the frames too long after they arrived for a number, or because others \
                        had the device's processors meanwhile.";
-const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the device had recovered or the burst was \
+pub(super) const AT_LEAST: &str = "≥: the true value may be higher, because the trial ended before the device had recovered or the burst was \
                         as long as the plan allows.";

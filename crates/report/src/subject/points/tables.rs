@@ -16,7 +16,7 @@ struct PlannedRow<'d> {
     result: Option<String>,
 }
 
-pub(crate) fn table(digest: &Digest) -> Table {
+pub(super) fn table(digest: &Digest) -> Table {
     let rows = digest.all_points().map(|point| PlannedRow {
         point,
         device: digest.dut_title(point.test),
@@ -58,7 +58,7 @@ struct MeaningRow {
 }
 
 /// Returns a table of what the column of results shows for each measure of the run.
-pub(crate) fn meanings(digest: &Digest) -> Table {
+pub(super) fn meanings(digest: &Digest) -> Table {
     let of_tests = digest
         .all_points()
         .map(|point| (point.test.measure.name(), result_is(&point.test.measure)));

@@ -1,17 +1,17 @@
 //! Tables of series over the DUT's cores: the table from Lencse and Nagy's paper with the fitted laws below, and the idle time of the devices.
 
-use super::Statistics;
 use crate::digest::{Digest, common_goal};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::scaling::{ScaledStep, Scaling, scalings};
+use crate::subject::cores::scaling::{ScaledStep, Scaling, scalings};
+use crate::subject::statistics::Statistics;
 use crate::wording::numbers::{
     commonly_searched, count, frames, full_rate_unit, grouped, rate_unit, short,
 };
 use sixbench_method::bottleneck::Idleness;
 
 /// Returns for each series the table of its rates and that of its idle times.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     let all = scalings(digest);
     let series = all.chunk_by(|a, b| a.name == b.name);
     series
@@ -111,7 +111,7 @@ fn rates(sizes: &[Scaling]) -> Table {
 }
 
 /// Returns sentences on the laws, and on the steps that they leave out.
-pub(crate) fn fitted(scaling: &Scaling) -> Vec<String> {
+pub(super) fn fitted(scaling: &Scaling) -> Vec<String> {
     let of = scaling
         .size
         .map_or(String::new(), |size| format!("{}: ", frames(Some(size))));
@@ -203,7 +203,7 @@ fn idle_rows<'s>(digest: &Digest, step: &'s ScaledStep<'s, 's>) -> Vec<IdleRow<'
 }
 
 /// Returns a sentence on the bottleneck of a chain: `84 bytes, 16 cores: the bottleneck is plat ...`.
-pub(crate) fn bottleneck(step: &ScaledStep) -> Option<String> {
+pub(super) fn bottleneck(step: &ScaledStep) -> Option<String> {
     let chain = step.chain()?;
     let of = step
         .device

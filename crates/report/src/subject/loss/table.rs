@@ -1,9 +1,9 @@
 //! Frame loss rate (RFC 2544 section 26.3) as a table, in addition to the graph that the clause requires.
 
-use super::{Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::{Statistics, percentile_note};
 use crate::wording::numbers::title;
 use sixbench_method::measures::Quantity;
 
@@ -17,7 +17,7 @@ struct LossRow<'d> {
 }
 
 /// Returns a row for each rate, from the highest down.
-pub(crate) fn table(digest: &Digest) -> Table {
+pub(super) fn table(digest: &Digest) -> Table {
     let samples = || {
         digest
             .points
@@ -79,7 +79,7 @@ fn row<'d>(digest: &Digest, point: &'d PointDigest<'d>, sample: &'d PointSample)
 }
 
 /// Returns a description of the rate to which the percentages of input rates relate.
-pub(crate) fn base(digest: &Digest) -> &'static str {
+pub(super) fn base(digest: &Digest) -> &'static str {
     match digest.input.plan.link_rate {
         Some(_) => "the theoretical rate of the medium at that frame size",
         None => "the highest rate of the plan, since the rate of the medium is not known",

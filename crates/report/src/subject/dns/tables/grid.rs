@@ -3,7 +3,7 @@
 use super::cells::percent;
 use crate::digest::{Digest, PointDigest, ServerGroup};
 use crate::layout::table::{Column, Table};
-use crate::tables::percentile_note;
+use crate::subject::statistics::percentile_note;
 
 /// Returns a table for each server that was tested at more than one point.
 pub(super) fn tables(digest: &Digest) -> Vec<Table> {

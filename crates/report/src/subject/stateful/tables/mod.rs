@@ -6,9 +6,9 @@ mod mapping;
 mod parameters;
 mod rates;
 
-use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::table::Table;
+use crate::subject::statistics::{OPEN, Statistics, percentile_note};
 use sixbench_method::plan::Stateful;
 
 pub(crate) fn tables(digest: &Digest) -> Vec<Table> {

@@ -86,7 +86,7 @@ fn kilo(octets: f64) -> String {
 }
 
 /// Returns the table of tests with frames, and that of tests with new connections.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     vec![of_frames(digest), of_connections(digest)]
 }
 

@@ -1,9 +1,9 @@
 //! Back-to-back frames: table 1 of RFC 9004 section 7.
 
-use super::AT_LEAST;
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::AT_LEAST;
 use crate::wording::numbers::title;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
@@ -22,7 +22,7 @@ struct BurstRow<'d> {
 }
 
 /// Returns a row for each test and frame size. Both directions burst at once, and a loss in either ends the burst of both, so they share a row.
-pub(crate) fn table(digest: &Digest) -> Table {
+pub(super) fn table(digest: &Digest) -> Table {
     let rows = digest.points.iter().filter_map(|p| row(digest, p));
     let maximum = match digest.input.plan.link_rate {
         Some(_) => "Maximum rate: the theoretical one of the medium.",

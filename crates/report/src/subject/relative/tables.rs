@@ -1,10 +1,10 @@
 //! The rates of one device with different traffic side by side, as in the tables of siitperf's paper: tests in columns, statistics in rows, and in the
 //! last row the performance relative to the first test.
 
-use super::{OPEN, dispersion};
 use crate::digest::{Digest, PointDigest, PrintedSummary, Rated, common_goal};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::{OPEN, dispersion};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{commonly_searched, frames, full_rate_unit, title};
 use sixbench_method::lists::by_key;
@@ -16,7 +16,7 @@ struct RatedTest<'d> {
 }
 
 /// Returns a table for each device, measure and frame size at which several tests have a result.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     groups(digest)
         .iter()
         .map(|tests| table(digest, tests))

@@ -8,7 +8,7 @@ use sixbench_method::bottleneck::{DeliveryRefusal, of_trial, refusals};
 use sixbench_method::trial::{TrialSpec, Verdict};
 
 /// Returns what the device of a point said, in the losing trial at the lowest load in which it said anything.
-pub(crate) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
+pub(super) fn of_point(point: &PointDigest) -> Vec<DeliveryRefusal> {
     refusals(&point.records, point.first_goal())
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RefusalRo
     })
 }
 
-pub(crate) fn table(digest: &Digest) -> Table {
+pub(super) fn table(digest: &Digest) -> Table {
     Table::of("Why frames were not delivered, as the device says", columns(), rows(digest)).with_note(
         "ICMP errors that quote test frames, and counters of the device's kernel that grew: of the losing trial at the lowest load in which there were \
          any. Devices limit how many ICMP errors they send, so those that came may stand for more.",
@@ -49,7 +49,7 @@ fn columns<'d>() -> Vec<Column<'d, RefusalRow<'d>>> {
 }
 
 /// Returns a sentence about the most frequent reason at each point where no trial passed, or where it explains at least half of what is missing.
-pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
+pub(super) fn sentences(digest: &Digest) -> Vec<String> {
     digest.points.iter().filter_map(sentence).collect()
 }
 

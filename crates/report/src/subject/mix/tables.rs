@@ -1,10 +1,10 @@
 //! Tables of series over the share of translated traffic.
 
-use super::Statistics;
 use crate::digest::{Digest, PointDigest};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::series::{TestSeries, series};
+use crate::subject::series::{TestSeries, series};
+use crate::subject::statistics::Statistics;
 use sixbench_analysis::mix;
 use sixbench_method::plan::SeriesBy;
 use sixbench_method::terms::FrameSize;
@@ -18,7 +18,7 @@ fn sign_of_model(steps: &[(f64, &PointDigest)]) -> &'static str {
 }
 
 /// Returns the throughput with all frames and with no frames translated, if both were measured.
-pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
+pub(super) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
     let median = |point: &PointDigest| {
         point
             .headline()
@@ -30,7 +30,7 @@ pub(crate) fn ends(steps: &[(f64, &PointDigest)]) -> Option<(f64, f64)> {
 }
 
 /// Returns the throughput over the share of translated frames, compared with the models.
-pub(crate) fn mixed(digest: &Digest) -> Vec<Table> {
+pub(super) fn mixed(digest: &Digest) -> Vec<Table> {
     let all = series(digest, SeriesBy::Background);
     all.iter()
         .filter(|steps| steps.is_of_throughput())

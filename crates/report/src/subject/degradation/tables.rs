@@ -3,7 +3,9 @@
 use crate::digest::Digest;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::series::{Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of};
+use crate::subject::series::{
+    Curve, CurveSubject, TestSeries, curves, quantities, series, unit_of,
+};
 use crate::wording::numbers::{
     grouped, in_a_sentence, seconds, short, three_digits, three_digits_bound,
 };
@@ -12,7 +14,7 @@ use sixbench_method::measures::Family;
 use sixbench_method::plan::{SeriesBy, Test};
 use sixbench_method::terms::Directions;
 
-pub(crate) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
     series(digest, by)
         .iter()
         .flat_map(|steps| of_series(digest, steps))

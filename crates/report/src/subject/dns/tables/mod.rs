@@ -8,11 +8,11 @@ mod repeated;
 mod selftest;
 mod times;
 
-use super::throughput::limit_words;
-use super::{Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, common_goal};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::limit_words;
+use crate::subject::statistics::{Statistics, percentile_note};
 pub(crate) use repeated::narrow_table as repeated_at_rates;
 
 use cells::{ServerTest, test_columns};

@@ -1,15 +1,15 @@
 //! The path of datagrams: mapped for many subscribers, encapsulated, or through several devices in a row.
 
-use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::{OPEN, Statistics, percentile_note};
 use crate::wording::numbers::title;
 use sixbench_method::measures::Family;
 use sixbench_method::record::{DutFacts, LinkFacts, PathFacts};
 
 /// Returns the tables of the frames on both links with their results, and of the rules.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     vec![frames(digest), rules(digest)]
 }
 

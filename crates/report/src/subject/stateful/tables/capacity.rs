@@ -4,7 +4,7 @@ use super::with_validation;
 use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::tables::{OPEN, Statistics, percentile_note};
+use crate::subject::statistics::{OPEN, Statistics, percentile_note};
 use crate::wording::numbers::title;
 use sixbench_method::plan::Capacity;
 

@@ -1,74 +1,15 @@
-//! Tables of events within trials: delays, anomalous frames, faults of the tester.
+//! Anomalous frames by test and kind, by their first wrong field, and examples of them.
 
-use crate::digest::{Digest, PointDigest};
+use crate::digest::Digest;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::wording::faults::kind;
-use crate::wording::numbers::{short, title};
+use crate::wording::numbers::title;
 use sixbench_method::measures::Family;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::Direction;
-use sixbench_method::trial::{AnomalyKind, Delay, DirectionResult};
+use sixbench_method::trial::{AnomalyKind, DirectionResult};
 use std::collections::BTreeMap;
-
-/// The delays in one direction of a trial.
-struct OneWayDelay<'d> {
-    point: &'d PointDigest<'d>,
-    record: &'d TrialRecord,
-    direction: Direction,
-    delay: &'d Delay,
-}
-
-/// Returns a table of the delays in the passing trial at the highest load of each point.
-pub(crate) fn delays(digest: &Digest) -> Table {
-    let rows = digest.throughput_points().flat_map(delay_rows);
-    Table::of("Delay in the throughput trials", delay_columns(), rows).with_note(
-        "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
-         trials, not latency by RFC 8219 section 7.2, which requires 120 s and at least 500 tagged frames after the first 60 \
-         s.",
-    )
-}
-
-fn delay_columns<'d>() -> Vec<Column<'d, OneWayDelay<'d>>> {
-    vec![
-        Column::text("Test", |row: &OneWayDelay| title(row.point.test)),
-        Column::number("Size", |row: &OneWayDelay| row.point.point.frame_size),
-        Column::number("Load", |row: &OneWayDelay| {
-            short(row.record.result.spec.rate.0 as f64)
-        }),
-        Column::text("Direction", |row: &OneWayDelay| row.direction),
-        Column::number("Frames", |row: &OneWayDelay| Cell::Count(row.delay.count)),
-        Column::number_in("Delay (ms)", "Min", |row: &OneWayDelay| {
-            Cell::Milliseconds(row.delay.min_ns as f64)
-        }),
-        Column::number_in("Delay (ms)", "Median", |row: &OneWayDelay| {
-            Cell::Milliseconds(row.delay.median_ns as f64)
-        }),
-        Column::number_in("Delay (ms)", "P99.9", |row: &OneWayDelay| {
-            Cell::Milliseconds(row.delay.p999_ns as f64)
-        }),
-        Column::number_in("Delay (ms)", "Max", |row: &OneWayDelay| {
-            Cell::Milliseconds(row.delay.max_ns as f64)
-        }),
-    ]
-}
-
-fn delay_rows<'d>(point: &'d PointDigest<'d>) -> Vec<OneWayDelay<'d>> {
-    let Some(record) = point.highest_passing(point.first_goal()) else {
-        return Vec::new();
-    };
-    let directions = record.result.directions.iter();
-    let row = |of: &'d DirectionResult| {
-        Some(OneWayDelay {
-            point,
-            record,
-            direction: of.direction,
-            delay: of.delay.as_ref()?,
-        })
-    };
-    directions.filter_map(row).collect()
-}
 
 /// Returns the heading of the column of a kind of anomaly.
 fn heading(kind: AnomalyKind) -> &'static str {
@@ -88,7 +29,7 @@ fn heading(kind: AnomalyKind) -> &'static str {
 }
 
 /// Returns a table of the frames that were neither correct nor simply lost.
-pub(crate) fn anomalies(digest: &Digest) -> Table {
+pub(super) fn anomalies(digest: &Digest) -> Table {
     let of_frames = digest
         .input
         .plan
@@ -126,7 +67,7 @@ struct FieldRow<'d> {
 }
 
 /// Returns a table of the wrong frames of each test by the first wrong field.
-pub(crate) fn wrong_fields(digest: &Digest) -> Table {
+pub(super) fn wrong_fields(digest: &Digest) -> Table {
     let columns = [
         Column::text("Test", |row: &FieldRow| title(row.test)),
         Column::text("Direction", |row: &FieldRow| row.direction),
@@ -202,53 +143,4 @@ fn examples_of(digest: &Digest, test: &Test) -> Vec<String> {
         .take(EXAMPLES)
         .map(|(direction, e)| format!("{}, {direction}: {e}", title(test)))
         .collect()
-}
-
-/// The faults of one kind at a point.
-struct FaultRow<'d> {
-    point: &'d PointDigest<'d>,
-    kind: &'static str,
-    times: u64,
-    first: String,
-}
-
-/// Returns a table of the tester's faults, by point and kind, each with its first example.
-pub(crate) fn faults(digest: &Digest) -> Table {
-    let columns = [
-        Column::text("Test", |row: &FaultRow| title(row.point.test)),
-        Column::number("Size", |row: &FaultRow| row.point.size()),
-        Column::text("Fault", |row: &FaultRow| row.kind),
-        Column::number("Times", |row: &FaultRow| Cell::Number(row.times)),
-        Column::text("First example", |row: &FaultRow| row.first.clone()),
-    ];
-    Table::of("Where the tester fell short", columns, digest.points.iter().flat_map(fault_rows))
-        .with_note(
-            "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
-        )
-        .with_note_if(
-            digest.has_faults_of_connections(),
-            "Phase 1 incomplete, connections differ: not caused by the tester, but the trial did not take place as planned.",
-        )
-        .with_note_if(
-            digest.has_faults_of_names(),
-            "Names not resolved before, cache hits differ, too few names: not caused by the tester, but the trial did not take \
-             place as planned.",
-        )
-}
-
-fn fault_rows<'d>(point: &'d PointDigest<'d>) -> Vec<FaultRow<'d>> {
-    let mut kinds: BTreeMap<&str, FaultRow> = BTreeMap::new();
-    for fault in point.records.iter().flat_map(|r| &r.result.faults) {
-        let kind = kind(fault);
-        kinds
-            .entry(kind)
-            .or_insert_with(|| FaultRow {
-                point,
-                kind,
-                times: 0,
-                first: fault.to_string(),
-            })
-            .times += 1;
-    }
-    kinds.into_values().collect()
 }

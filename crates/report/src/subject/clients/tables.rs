@@ -1,10 +1,10 @@
 //! The tables of the 6to4 paper, with a column for each number of clients and a row for each quantity.
 
-use super::percentile_note;
 use crate::digest::{ClientSeries, ClientStep, Digest, client_series};
 use crate::findings::status;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::percentile_note;
 use crate::wording::numbers::{self, grouped};
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
@@ -24,7 +24,7 @@ const ROWS: [(Quantity, &str); 7] = [
 ];
 
 /// Returns one table for each device, kind of request and frame size, and a second one on the spread if there are several repetitions.
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     client_series(digest)
         .iter()
         .flat_map(|series| [Some(table(digest, series)), spread(digest, series)])

@@ -4,7 +4,8 @@ use super::{StatefulRow, with_notes, with_validation};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::tables::throughput::limit_words;
+use crate::subject::statistics::limit_words;
+
 use crate::wording::numbers::title;
 use sixbench_method::measures::Quantity;
 

@@ -1,11 +1,11 @@
 //! Tables of quantities that are measured in one trial per repetition: latency, delay variation, recovery, reset.
 
-use super::{AT_LEAST, AT_MOST, Statistics, dispersion, percentile_note};
 use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::wording::numbers::{self, title};
-use sixbench_method::measures::{Info, Noun, Quantity};
+use crate::subject::statistics::{AT_LEAST, AT_MOST, percentile_note};
+use crate::wording::numbers::title;
+use sixbench_method::measures::{Info, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::Direction;
 
@@ -126,7 +126,7 @@ fn bound_note(bound_ns: u64) -> String {
 }
 
 /// Returns the tables of all measures that have such a format, each with its anchor in the page, the name of the measure.
-pub(crate) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
+pub(super) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
     let table = |info: &'static Info| {
         let format = FORMATS.iter().find(|format| format.is_of(info))?;
         Some((info.term.name, format.table(digest, info)))
@@ -248,61 +248,4 @@ fn mean(sample: &PointSample) -> Cell {
 /// Returns the frames lost on average. By the loss method the time is lost frames divided by the load, so the frames follow from it.
 fn average_loss(_: &PointDigest, by_loss: &PointSample) -> Cell {
     Cell::Rate(by_loss.mean * by_loss.load.0 as f64 / 1e9)
-}
-
-/// A quantity of a point in one direction.
-struct SummaryRow<'d> {
-    point: &'d PointDigest<'d>,
-    sample: &'d PointSample,
-    statistics: Statistics,
-}
-
-/// Returns a table of every quantity with every statistic, except the loss rates, which have a separate table of this kind.
-pub(crate) fn summaries(digest: &Digest) -> Table {
-    let samples = || {
-        digest
-            .points
-            .iter()
-            .flat_map(|p| p.samples.iter().map(move |s| (p, s)))
-    };
-    let samples = || samples().filter(|(_, s)| s.quantity != Quantity::FrameLossRate);
-    let rows = samples().map(|(point, sample)| SummaryRow {
-        point,
-        sample,
-        statistics: Statistics::of_sample(sample),
-    });
-    Table::of("Every quantity with every statistic", summary_columns(), rows)
-        .with_note(if digest.points.iter().any(|p| p.test.measure.family().noun() == Noun::Connections) { "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections." } else { "Dispersion: (max - min) / median. Load: frames/s per direction." })
-        .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
-}
-
-fn summary_columns<'d>() -> Vec<Column<'d, SummaryRow<'d>>> {
-    vec![
-        Column::text("Test", |row: &SummaryRow| title(row.point.test)),
-        Column::number("Size", |row: &SummaryRow| row.point.point.frame_size),
-        Column::text("Direction", |row: &SummaryRow| row.sample.direction),
-        Column::text("Quantity", |row: &SummaryRow| row.sample.quantity.title()),
-        Column::text("Unit", |row: &SummaryRow| {
-            numbers::unit(row.sample.quantity)
-        }),
-        Column::number("Load", |row: &SummaryRow| load(row.sample)),
-        Column::number("Median", |row: &SummaryRow| row.statistics.median.clone()),
-        Column::number("P1", |row: &SummaryRow| row.statistics.p1.clone()),
-        Column::number("P99", |row: &SummaryRow| row.statistics.p99.clone()),
-        Column::number("Min", |row: &SummaryRow| row.statistics.min.clone()),
-        Column::number("Max", |row: &SummaryRow| row.statistics.max.clone()),
-        Column::number("Mean", |row: &SummaryRow| mean(row.sample)),
-        Column::number("Dispersion", |row: &SummaryRow| {
-            dispersion(&row.sample.summary)
-        }),
-        Column::number("n", |row: &SummaryRow| row.statistics.n.clone()),
-    ]
-}
-
-/// Returns the load of a sample. A table capacity was not measured at a single load.
-fn load(sample: &PointSample) -> Cell {
-    match sample.quantity {
-        Quantity::TableCapacity => Cell::Missing,
-        _ => Cell::Count(sample.load.0),
-    }
 }

@@ -15,7 +15,7 @@ struct MachineRow<'d> {
 }
 
 /// Returns a row for each machine of each point, except those of series over cores, which have separate tables.
-pub(crate) fn table(digest: &Digest) -> Table {
+pub(super) fn table(digest: &Digest) -> Table {
     let is_scaling = |point: &&PointDigest| {
         point
             .test

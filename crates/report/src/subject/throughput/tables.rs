@@ -1,11 +1,9 @@
 //! The tables of throughput: headline, all loss goals, and the reporting format of RFC 2544.
 
-use super::{Statistics, dispersion, mbit, percentile_note};
-use crate::digest::{
-    Digest, GoalDigest, InvalidReason, PointDigest, PrintedSummary, all_goals, common_goal, sizes,
-};
+use crate::digest::{Digest, PointDigest, PrintedSummary, all_goals, common_goal, sizes};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::{Statistics, dispersion, limit_words, mbit, percentile_note};
 use crate::wording::numbers::{common_quantity, full_rate_unit, loss_goal, quantity, title};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::{FrameSize, LossRatio};
@@ -42,7 +40,7 @@ impl<'d> HeadlineRow<'d> {
 }
 
 /// Returns the table of the headline numbers: the first goal at every point.
-pub(crate) fn headline(digest: &Digest) -> Table {
+pub(super) fn headline(digest: &Digest) -> Table {
     let rows = digest
         .throughput_points()
         .map(|point| HeadlineRow::new(digest, point));
@@ -94,26 +92,12 @@ fn beside(point: &PointDigest) -> Option<String> {
 }
 
 /// Returns the note on percentiles, which are never printed without the size of the sample.
-pub(crate) fn sample_note(digest: &Digest) -> String {
+pub(super) fn sample_note(digest: &Digest) -> String {
     percentile_note(digest.throughput_points().filter_map(PointDigest::headline))
 }
 
-/// Returns a description of what limited a result, including repetitions that need a separate mention.
-pub(crate) fn limit_words(goal: &GoalDigest) -> String {
-    let mut words = vec![goal.limits.words()];
-    if goal.unmeasured > 0 {
-        let cause = goal.limits.reason.map_or("tester", InvalidReason::words);
-        words.push(format!("{cause}, no result {}×", goal.unmeasured));
-    }
-    if goal.below_minimum > 0 {
-        words.push(format!("below the lowest load {}×", goal.below_minimum));
-    }
-    words.retain(|w| w != "–" || goal.unmeasured == 0);
-    words.join("; ")
-}
-
 /// Returns the reporting format of RFC 2544 section 26.1, with one table for each goal: frame sizes in columns, frame rates below.
-pub(crate) fn by_size(digest: &Digest) -> Vec<Table> {
+pub(super) fn by_size(digest: &Digest) -> Vec<Table> {
     all_goals(digest.throughput_points())
         .into_iter()
         .map(|goal| size_table(digest, goal))
@@ -190,7 +174,7 @@ fn goal_cell(point: &PointDigest, goal: LossRatio) -> Option<String> {
 }
 
 /// Returns a table of every loss goal of every searched rate, if a test has several or their goals differ.
-pub(crate) fn goals(digest: &Digest) -> Table {
+pub(super) fn goals(digest: &Digest) -> Table {
     let goals = all_goals(digest.searched_points());
     let of_goals = goals.iter().map(|&goal| {
         Column::number(quantity(goal), move |point: &&PointDigest| {

@@ -4,7 +4,7 @@ use super::cells::{ServerTest, test_columns};
 use crate::digest::{Digest, QueryTrial};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::tables::AT_MOST;
+use crate::subject::statistics::AT_MOST;
 use crate::wording::bound::Bound;
 use sixbench_method::trial::{Delay, DelayBounds, is_upper_bound};
 

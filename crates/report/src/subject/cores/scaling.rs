@@ -1,7 +1,7 @@
 //! Series over the DUT's cores, for the tables, the figure and the machine-readable files.
 
 use crate::digest::{Digest, PointDigest};
-use crate::series::{TestSeries, series};
+use crate::subject::series::{TestSeries, series};
 use crate::wording::bound::Bound;
 use sixbench_analysis::scaling::{CoreRepetitions, Fit, Law, NoFit, ScalingStep, fit, steps};
 use sixbench_method::bottleneck::{Chain, Idleness, idleness, weakest};

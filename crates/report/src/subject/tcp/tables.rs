@@ -1,16 +1,16 @@
 //! TCP connections, in the reporting format of RFC 3511 sections 5.2.5 and 5.3.5.
 
-use super::{OPEN, Statistics, percentile_note};
 use crate::digest::{Digest, PointDigest, Rated};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::statistics::{OPEN, Statistics, percentile_note};
 use crate::wording::numbers::{title, whole};
 use sixbench_method::measures::ResultKind;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::trial::Verdict;
 use sixbench_method::trial::tcp::{Close, TcpResult, Times};
 
-pub(crate) fn tables(digest: &Digest) -> Vec<Table> {
+pub(super) fn tables(digest: &Digest) -> Vec<Table> {
     vec![found(digest), transport(digest)]
 }
 
