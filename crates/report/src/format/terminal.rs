@@ -4,10 +4,11 @@ use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, comm
 use crate::findings::origin;
 use crate::findings::status;
 use crate::findings::trust;
+use crate::format::verdict;
 use crate::layout::table::Table;
 use crate::layout::wrapped;
-use crate::tables::{dns, percentile_note, relative};
-use crate::verdict;
+use crate::subject::statistics::percentile_note;
+use crate::subject::{dns, relative};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{
     commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit,

@@ -3,7 +3,7 @@
 use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
-use crate::tables::refusals::{RefusalRow, rows};
+use crate::subject::refusals::{RefusalRow, rows};
 
 /// Returns one row for each reason at each point; `None` if no device said anything.
 pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {

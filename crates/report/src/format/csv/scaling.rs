@@ -3,7 +3,7 @@
 use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
-use crate::scaling::{Scaling, scalings};
+use crate::subject::cores::{Scaling, scalings};
 use crate::wording::numbers::full_rate_unit;
 use sixbench_analysis::scaling::{Fit, Law};
 
