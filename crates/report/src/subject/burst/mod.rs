@@ -12,6 +12,7 @@ impl Subject for Bursts {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         vec![Chapter::of_table(
             "back-to-back",
+            "Back-to-back frames",
             table::table(digest),
             vec![],
         )]
