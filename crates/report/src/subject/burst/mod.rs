@@ -10,7 +10,12 @@ pub(super) struct Bursts;
 
 impl Subject for Bursts {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table(table::ID, table::table(digest), vec![])]
+        vec![Chapter::of_table(
+            table::ID,
+            "Back-to-back frames",
+            table::table(digest),
+            vec![],
+        )]
     }
 
     fn point_sentence(&self, point: &PointDigest) -> Option<String> {
