@@ -3,6 +3,7 @@
 //!
 //! A vector is kept as text, because its names and addresses depend on the server under test; [`ResolvedExchange`] is the vector for one server.
 
+mod authority;
 mod exchange;
 mod expectation;
 mod lines;
@@ -15,6 +16,7 @@ mod zone;
 
 pub use domain::base::iana::Rtype;
 
+pub use authority::{AuthorityReply, VectorAuthority};
 pub use exchange::{
     DnsAlternative, DnsExchange, ResolvedAlternative, ResolvedExchange, TextLine, UpstreamRule,
 };
