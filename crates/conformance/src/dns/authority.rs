@@ -18,8 +18,8 @@ const UDP_SIZE: u16 = 1232;
 const SIZE_WITHOUT_EDNS: u16 = 512;
 /// The longest chain of aliases that is followed.
 const LONGEST_CHAIN: usize = 16;
-/// The TTL of the root's SOA record, and of negative answers outside the zones of vectors, in seconds.
-const ROOT_TTL: u32 = 600;
+/// The TTL of the SOA records of zones above those of vectors, in seconds.
+const TTL_ABOVE: u32 = 600;
 
 /// The authority's reaction to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,16 @@ impl VectorAuthority {
             failures: BTreeMap::new(),
             inner: BTreeSet::new(),
         };
-        authority.add(root_soa());
+        authority.add(soa_above(Name::root_vec()));
         for vector in vectors {
+            // Names outside the zones of vectors belong to zones of their own: a server may take NXDOMAIN from the root for a whole top-level domain.
+            let names = vector.zone.iter().filter_map(ZoneLine::owner);
+            let tops = names.chain([&vector.query.name]).filter_map(top);
+            for top in tops.collect::<BTreeSet<_>>() {
+                if !authority.records.contains_key(&top) {
+                    authority.add(soa_above(top));
+                }
+            }
             for line in vector.zone.iter().cloned() {
                 match line {
                     ZoneLine::Record(record) => authority.add(record),
@@ -362,8 +370,17 @@ fn with_owner(record: &DnsRecord, owner: &DnsName) -> DnsRecord {
     )
 }
 
-fn root_soa() -> DnsRecord {
-    let ttl = Ttl::from_secs(ROOT_TTL);
+/// Returns the top-level domain of a name; `None` for the root.
+fn top(name: &DnsName) -> Option<DnsName> {
+    let suffixes = name.iter_suffixes();
+    suffixes
+        .map(|suffix| suffix.to_name())
+        .nth(name.label_count().checked_sub(2)?)
+}
+
+/// Returns the SOA record of a zone above those of vectors.
+fn soa_above(zone: DnsName) -> DnsRecord {
+    let ttl = Ttl::from_secs(TTL_ABOVE);
     let soa = Soa::new(
         Name::root_vec(),
         Name::root_vec(),
@@ -373,7 +390,7 @@ fn root_soa() -> DnsRecord {
         ttl,
         ttl,
     );
-    Record::new(Name::root_vec(), Class::IN, ttl, soa.into())
+    Record::new(zone, Class::IN, ttl, soa.into())
 }
 
 fn message_of(

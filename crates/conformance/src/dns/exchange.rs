@@ -7,6 +7,7 @@ use super::query::DnsQuery;
 use super::symbols::DnsSetting;
 use super::wording::DnsWording;
 use super::zone::ZoneLine;
+use domain::base::iana::Rtype;
 
 /// The TTL of records that have none, and none is given before, in seconds.
 const USUAL_TTL: u32 = 3600;
@@ -89,6 +90,8 @@ pub struct ResolvedExchange {
     pub expect: DnsExpectation,
     /// The answers that the text allows instead.
     pub allowed: Vec<ResolvedAlternative>,
+    /// The questions that the server may ask the authority.
+    pub upstream: UpstreamRule,
     setting: DnsSetting,
 }
 
@@ -151,6 +154,7 @@ impl DnsExchange {
             query: query?,
             expect: expect?,
             allowed,
+            upstream: self.upstream,
             setting: setting.clone(),
             origin,
         })
@@ -158,9 +162,17 @@ impl DnsExchange {
 }
 
 impl ResolvedExchange {
-    /// Returns true for the name of the query, and names below it.
-    pub fn is_at_or_below_query(&self, name: &DnsName) -> bool {
-        name.ends_with(&self.query.name)
+    /// Returns those of the questions to the authority that the server must not ask, in words: about the name of the query, or names below it, except
+    /// for DS records (RFC 8880 section 7.1).
+    pub fn forbidden_questions(&self, asked: &[(DnsName, Rtype)]) -> Vec<String> {
+        if self.upstream == UpstreamRule::Anything {
+            return Vec::new();
+        }
+        asked
+            .iter()
+            .filter(|(name, rtype)| *rtype != Rtype::DS && name.ends_with(&self.query.name))
+            .map(|(name, rtype)| format!("{} {rtype}", self.wording().name(name)))
+            .collect()
     }
 
     /// Returns what describes messages of this vector.
@@ -183,7 +195,7 @@ impl LineReader<'_> {
     fn zone(&mut self, lines: &[TextLine]) -> Vec<ZoneLine> {
         let mut ttl = USUAL_TTL;
         let mut zone = Vec::new();
-        for line in lines {
+        for line in self.generated(lines) {
             let read = self
                 .setting
                 .expand(&line.text, self.origin)
@@ -199,6 +211,15 @@ impl LineReader<'_> {
         zone
     }
 
+    /// Returns the lines, with each `$GENERATE` replaced by the lines for which it stands.
+    fn generated(&mut self, lines: &[TextLine]) -> Vec<TextLine> {
+        let mut all = Vec::new();
+        for line in lines {
+            all.extend(noted(generate(line), line.number, self.mistakes).unwrap_or_default());
+        }
+        all
+    }
+
     fn query(&mut self, line: &TextLine) -> Option<DnsQuery> {
         let query = self
             .setting
@@ -212,7 +233,7 @@ impl LineReader<'_> {
         let header = DnsExpectation::parse_header(&first.text);
         let mut expectation = noted(header, first.number, self.mistakes)?;
         let mut section = None;
-        for line in rest {
+        for line in self.generated(rest) {
             let read = if line.text.starts_with(";;") {
                 expectation
                     .begin_section(&line.text)
@@ -229,6 +250,24 @@ impl LineReader<'_> {
         }
         Some(expectation)
     }
+}
+
+/// Returns the lines for which one stands: itself, or with `$GENERATE FIRST-LAST LINE`, as in zone files of BIND, the line once for each number, with
+/// the number in place of each `$`.
+fn generate(line: &TextLine) -> Result<Vec<TextLine>, DnsMistake> {
+    let Some(rest) = line.text.strip_prefix("$GENERATE ") else {
+        return Ok(vec![line.clone()]);
+    };
+    let parsed = rest.trim_start().split_once(' ').and_then(|(range, rest)| {
+        let (first, last) = range.split_once('-')?;
+        Some((first.parse::<u8>().ok()?, last.parse::<u8>().ok()?, rest))
+    });
+    let (first, last, template) = parsed.ok_or_else(|| DnsMistake::Generate(line.text.clone()))?;
+    let lines = (first..=last).map(|number| TextLine {
+        number: line.number,
+        text: template.trim().replace('$', &number.to_string()),
+    });
+    Ok(lines.collect())
 }
 
 /// Notes a mistake with its line.

@@ -25,6 +25,9 @@ pub enum DnsMistake {
         "`{0}` is unknown; an authority can answer !SERVFAIL, !REFUSED, !NOTIMP, !FORMERR, !NXDOMAIN, !NOSOA or !TIMEOUT"
     )]
     Failure(String),
+    /// `$GENERATE` has no range or no line.
+    #[error("`{0}`: expected $GENERATE FIRST-LAST LINE, with numbers of up to 255")]
+    Generate(String),
     /// A query has no name or no type.
     #[error(
         "`{0}` is no query; expected NAME [CLASS] TYPE and options of dig, where NAME may be arpa(ADDRESS)"

@@ -43,6 +43,15 @@ pub enum ZoneLine {
 }
 
 impl ZoneLine {
+    /// Returns the name that the line is about; `None` if there is none.
+    pub(super) fn owner(&self) -> Option<&DnsName> {
+        match self {
+            Self::Record(record) => Some(record.owner()),
+            Self::Failure(name, _, _) => Some(name),
+            Self::Ttl(_) => None,
+        }
+    }
+
     /// Reads a line. `ttl` is that of a record without one, in seconds.
     pub(super) fn parse(line: &str, origin: &DnsName, ttl: u32) -> Result<Self, DnsMistake> {
         if let Some(ttl) = line.strip_prefix("$TTL ") {

@@ -280,6 +280,13 @@ impl AnswerComparison<'_> {
             );
             differences.push(FieldDifference::new("owner", expected, came));
         }
+        if self.query.class != came.class() {
+            differences.push(FieldDifference::new(
+                "class",
+                self.query.class,
+                came.class(),
+            ));
+        }
         let ttl = came.ttl().as_secs();
         if !expected.ttl.allows(ttl, self.age) {
             let rule = expected.text.split_whitespace().nth(1);

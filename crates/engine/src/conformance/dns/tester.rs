@@ -51,11 +51,8 @@ pub struct DnsVectorTester {
 }
 
 /// A vector for this server, or the reason why there is none.
-enum PreparedVector<'v> {
-    Asked {
-        exchange: Box<ResolvedExchange>,
-        written: &'v DnsExchange,
-    },
+enum PreparedVector {
+    Asked(Box<ResolvedExchange>),
     NotApplicable(VectorJudgement),
 }
 
@@ -86,7 +83,7 @@ impl DnsVectorTester {
     /// A namespace cannot be entered, the authority cannot listen, the server answers no control query, or a stop was requested.
     pub fn run(&self, vectors: &[&Vector]) -> Result<Vec<VectorRecord>, DnsError> {
         let control = self.control()?;
-        let prepared: Vec<PreparedVector<'_>> =
+        let prepared: Vec<PreparedVector> =
             vectors.iter().map(|vector| self.prepare(vector)).collect();
         let exchanges = prepared.iter().filter_map(PreparedVector::exchange);
         let authority = VectorAuthority::new(exchanges.chain([&control]));
@@ -151,7 +148,7 @@ impl DnsVectorTester {
         })
     }
 
-    fn prepare<'v>(&self, vector: &'v Vector) -> PreparedVector<'v> {
+    fn prepare(&self, vector: &Vector) -> PreparedVector {
         let Some(written) = vector.dns.as_deref() else {
             let reason = "the vector sends frames, and the device is a DNS server";
             return PreparedVector::NotApplicable(VectorJudgement::not_applicable(&reason));
@@ -161,10 +158,7 @@ impl DnsVectorTester {
             return PreparedVector::NotApplicable(VectorJudgement::not_applicable(&reason));
         }
         match written.resolve(&vector.name, &self.setting) {
-            Ok(exchange) => PreparedVector::Asked {
-                exchange: Box::new(exchange),
-                written,
-            },
+            Ok(exchange) => PreparedVector::Asked(Box::new(exchange)),
             Err(mistake) => {
                 PreparedVector::NotApplicable(VectorJudgement::not_applicable(&mistake))
             }
@@ -187,10 +181,10 @@ fn namespace_error(namespace: Option<&str>, source: std::io::Error) -> DnsError 
     }
 }
 
-impl PreparedVector<'_> {
+impl PreparedVector {
     fn exchange(&self) -> Option<&ResolvedExchange> {
         match self {
-            Self::Asked { exchange, .. } => Some(exchange),
+            Self::Asked(exchange) => Some(exchange),
             Self::NotApplicable(_) => None,
         }
     }
@@ -205,7 +199,7 @@ struct AskingSession<'a> {
 }
 
 impl AskingSession<'_> {
-    fn run(&self, prepared: &[PreparedVector<'_>]) -> Result<Vec<VectorRecord>, DnsError> {
+    fn run(&self, prepared: &[PreparedVector]) -> Result<Vec<VectorRecord>, DnsError> {
         self.find_answering_server()?;
         let mut outcomes: Vec<Option<AskedVector>> = Vec::with_capacity(prepared.len());
         for vector in prepared {
@@ -297,7 +291,7 @@ impl AskingSession<'_> {
     /// Asks the queries whose authority does not answer, all at once.
     fn ask_slow_ones(
         &self,
-        prepared: &[PreparedVector<'_>],
+        prepared: &[PreparedVector],
         outcomes: &mut [Option<AskedVector>],
     ) -> Result<(), DnsError> {
         let slow = prepared
@@ -323,20 +317,16 @@ impl AskingSession<'_> {
 
     fn record(
         &self,
-        vector: &PreparedVector<'_>,
+        vector: &PreparedVector,
         outcome: Option<AskedVector>,
         questions: &[(DnsName, Rtype)],
     ) -> VectorRecord {
         match (vector, outcome) {
-            (PreparedVector::Asked { exchange, written }, Some(outcome)) => {
-                let forbidden_questions = match written.upstream {
-                    UpstreamRule::Anything => Vec::new(),
-                    UpstreamRule::Nothing => forbidden(exchange, questions),
-                };
-                self.judged(exchange, &outcome, forbidden_questions)
+            (PreparedVector::Asked(exchange), Some(outcome)) => {
+                self.judged(exchange, &outcome, questions)
             }
             (PreparedVector::NotApplicable(judgement), _) => without_frames(judgement),
-            (PreparedVector::Asked { .. }, None) => {
+            (PreparedVector::Asked(_), None) => {
                 let reason = "it was not asked";
                 without_frames(&VectorJudgement::not_applicable(&reason))
             }
@@ -347,14 +337,14 @@ impl AskingSession<'_> {
         &self,
         exchange: &ResolvedExchange,
         outcome: &AskedVector,
-        forbidden_questions: Vec<String>,
+        questions: &[(DnsName, Rtype)],
     ) -> VectorRecord {
         let age = outcome.ended.duration_since(outcome.begun).as_secs();
         let judged = DnsOutcome {
             answer: outcome.asked.answer.clone(),
             age: u32::try_from(age).unwrap_or(u32::MAX).saturating_add(1),
             control: outcome.control,
-            forbidden_questions,
+            forbidden_questions: exchange.forbidden_questions(questions),
         };
         VectorRecord {
             judgement: judge_dns(exchange, &judged),
@@ -383,14 +373,4 @@ fn is_slow(exchange: &ResolvedExchange) -> bool {
     let is_timeout =
         |line: &ZoneLine| matches!(line, ZoneLine::Failure(_, _, FailureMode::Timeout));
     exchange.zone.iter().any(is_timeout)
-}
-
-/// Returns the questions about the name of a vector's query, or names below it, except for DS records.
-fn forbidden(exchange: &ResolvedExchange, questions: &[(DnsName, Rtype)]) -> Vec<String> {
-    let of_name = questions
-        .iter()
-        .filter(|(name, rtype)| *rtype != Rtype::DS && exchange.is_at_or_below_query(name));
-    of_name
-        .map(|(name, rtype)| format!("{} {rtype}", exchange.wording().name(name)))
-        .collect()
 }
