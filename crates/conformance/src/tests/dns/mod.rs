@@ -1,6 +1,9 @@
 //! The vectors for DNS servers against a server written from the RFCs, and against rigs of it that break one rule each.
 
 mod fault;
+mod judging;
+mod mistakes;
+mod octets;
 mod reference;
 mod table;
 
