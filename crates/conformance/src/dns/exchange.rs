@@ -162,6 +162,14 @@ impl DnsExchange {
 }
 
 impl ResolvedExchange {
+    /// Returns true for a name that the vector is about: of its zone, of a line that is not of its zone, or of its query.
+    pub fn has_name(&self, name: &DnsName) -> bool {
+        let mut owners = self.zone.iter().filter_map(ZoneLine::owner);
+        name.ends_with(&self.origin)
+            || *name == self.query.name
+            || owners.any(|owner| owner == name)
+    }
+
     /// Returns those of the questions to the authority that the server must not ask, in words: about the name of the query, or names below it, except
     /// for DS records (RFC 8880 section 7.1).
     pub fn forbidden_questions(&self, asked: &[(DnsName, Rtype)]) -> Vec<String> {

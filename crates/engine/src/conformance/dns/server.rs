@@ -1,7 +1,9 @@
 //! The authority at work: one thread that answers over UDP and TCP, and keeps what it was asked.
 
 use crate::dns::authority::{AuthorityError, framed, listen_over_tcp};
-use sixbench_conformance::dns::{AuthorityReply, DnsName, DnsTransport, Rtype, VectorAuthority};
+use sixbench_conformance::dns::{
+    AuthorityReply, DnsName, DnsTransport, ResolvedExchange, Rtype, VectorAuthority,
+};
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -47,10 +49,24 @@ impl AuthorityLog {
         questions.iter().cloned().collect()
     }
 
-    /// Returns the exchanges since the last call.
-    pub(super) fn take_exchanges(&self) -> Vec<AuthorityExchange> {
+    /// Takes the exchanges about a vector; those about vectors that are asked at the same time stay.
+    pub(super) fn take_exchanges(&self, vector: &ResolvedExchange) -> Vec<AuthorityExchange> {
         let exchanges = self.exchanges.lock();
-        std::mem::take(&mut exchanges.unwrap_or_else(PoisonError::into_inner))
+        let mut exchanges = exchanges.unwrap_or_else(PoisonError::into_inner);
+        let (taken, left) = std::mem::take(&mut *exchanges)
+            .into_iter()
+            .partition(|exchange| {
+                let question = VectorAuthority::question(&exchange.query);
+                question.is_none_or(|(name, _)| vector.has_name(&name))
+            });
+        *exchanges = left;
+        taken
+    }
+
+    /// Forgets all exchanges so far.
+    pub(super) fn forget_exchanges(&self) {
+        let exchanges = self.exchanges.lock();
+        exchanges.unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     fn note(&self, exchange: AuthorityExchange) {

@@ -26,7 +26,7 @@ const SLOW_ANSWER: Duration = Duration::from_secs(15);
 /// The time limit for the answer to a control query.
 const CONTROL: Duration = Duration::from_secs(2);
 /// Attempts to get the answer to a control query at the start.
-const CONTROL_TRIES: u32 = 5;
+const CONTROL_TRIES: u32 = 3;
 /// The zone of control queries, which is that of a vector of this name.
 const CONTROL_NAME: &str = "control";
 
@@ -95,25 +95,38 @@ impl DnsVectorTester {
                 server.run(&authority, &log, &has_ended);
                 Ok(())
             });
-            let client_namespace = self.ends.client_namespace.as_deref();
-            let records = within(client_namespace, || {
-                give_up_privileges().map_err(|source| namespace_error(None, source))?;
-                let session = AskingSession {
-                    client: DnsClient {
-                        server: *self.ends.server,
-                        stop: &self.stop,
-                    },
-                    authority: *self.ends.authority,
-                    control: &control,
-                    log: &log,
-                };
-                session.run(&prepared)
-            });
+            // A thread of its own, because it gives its privileges up.
+            let asking = scope.spawn(|| self.ask_all(&prepared, &control, &log));
+            let records = joined(asking.join());
             has_ended.store(true, Ordering::Relaxed);
             let served: std::io::Result<()> = joined(serving.join());
             served.map_err(|source| namespace_error(None, source))?;
-            records.map_err(|source| namespace_error(client_namespace, source))?
+            records
         })
+    }
+
+    /// Asks from the client's namespace, without privileges.
+    fn ask_all(
+        &self,
+        prepared: &[PreparedVector],
+        control: &ResolvedExchange,
+        log: &AuthorityLog,
+    ) -> Result<Vec<VectorRecord>, DnsError> {
+        let namespace = self.ends.client_namespace.as_deref();
+        let session = AskingSession {
+            client: DnsClient {
+                server: *self.ends.server,
+                stop: &self.stop,
+            },
+            authority: *self.ends.authority,
+            control,
+            log,
+        };
+        let records = within(namespace, || {
+            give_up_privileges().map(|()| session.run(prepared))
+        });
+        let records = records.and_then(|without_privileges| without_privileges);
+        records.map_err(|source| namespace_error(namespace, source))?
     }
 
     fn bind(&self) -> Result<AuthorityServer, DnsError> {
@@ -203,6 +216,7 @@ impl AskingSession<'_> {
         self.find_answering_server()?;
         let mut outcomes: Vec<Option<AskedVector>> = Vec::with_capacity(prepared.len());
         for vector in prepared {
+            self.log.forget_exchanges();
             let exchange = vector.exchange().filter(|exchange| !is_slow(exchange));
             outcomes.push(
                 exchange
@@ -264,7 +278,6 @@ impl AskingSession<'_> {
     /// Asks the query of a vector between two control queries, and once more if there is no answer.
     fn ask(&self, exchange: &ResolvedExchange, timeout: Duration) -> Result<AskedVector, DnsError> {
         let before = self.control()?;
-        drop(self.log.take_exchanges());
         let begun = Instant::now();
         let mut attempts = 1;
         let mut asked = self.send(exchange, timeout)?;
@@ -273,7 +286,7 @@ impl AskingSession<'_> {
             asked = self.send(exchange, timeout)?;
         }
         let ended = Instant::now();
-        let upstream = self.log.take_exchanges();
+        let upstream = self.log.take_exchanges(exchange);
         let control = match (before, self.control()?) {
             (ControlFrames::Came, ControlFrames::Came) => ControlFrames::Came,
             _ => ControlFrames::Lost,
