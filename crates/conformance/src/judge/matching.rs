@@ -39,7 +39,11 @@ impl fmt::Display for FieldDifference {
 }
 
 impl FieldDifference {
-    fn new(field: impl Into<String>, expected: impl fmt::Display, came: impl fmt::Display) -> Self {
+    pub(super) fn new(
+        field: impl Into<String>,
+        expected: impl fmt::Display,
+        came: impl fmt::Display,
+    ) -> Self {
         Self {
             field: field.into(),
             expected: expected.to_string(),

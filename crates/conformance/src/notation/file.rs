@@ -1,8 +1,10 @@
 //! A file of vectors: the requirements of one RFC.
 
+use super::dns;
 use super::frame_text::{FrameSpec, LayerFill, Operand, SpecValue};
 use super::mistake::{MistakeKind, NotationError};
 use super::table::{LineText, SourceText, TableReader};
+use crate::dns::{DnsExchange, TextLine};
 use std::collections::BTreeSet;
 use toml::de::DeTable;
 
@@ -77,6 +79,8 @@ pub struct Vector {
     pub allowed: Vec<Alternative>,
     /// True if the expected frames must come in their order.
     pub is_ordered: bool,
+    /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
+    pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
     pub line: usize,
 }
@@ -96,7 +100,7 @@ pub struct RequirementFile {
     pub vectors: Vec<Vector>,
 }
 
-const FILE_KEYS: [&str; 5] = ["rfc", "title", "read", "technologies", "vector"];
+const FILE_KEYS: [&str; 6] = ["rfc", "title", "read", "technologies", "zone", "vector"];
 const VECTOR_KEYS: [&str; 8] = [
     "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered",
 ];
@@ -139,9 +143,10 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
     if technologies.is_empty() {
         source.note(table.line, MistakeKind::Missing("technologies"));
     }
+    let common = table.lines("zone", source).unwrap_or_default();
     let mut names = BTreeSet::new();
     let vectors = table.tables("vector", source).into_iter().map(|vector| {
-        let read = vector_of(vector, source);
+        let read = vector_of(vector, &common, source);
         if !names.insert(read.name.clone()) {
             source.note(read.line, MistakeKind::RepeatedName(read.name.clone()));
         }
@@ -160,8 +165,14 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
     }
 }
 
-fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
-    table.check_keys(&VECTOR_KEYS, source);
+fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceText) -> Vector {
+    let is_dns = table.get(dns::QUERY).is_some();
+    let keys = if is_dns {
+        &dns::DNS_VECTOR_KEYS[..]
+    } else {
+        &VECTOR_KEYS
+    };
+    table.check_keys(keys, source);
     let name = table.text("name", source);
     if !name
         .text
@@ -169,6 +180,9 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
         .all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-')
     {
         source.note(name.line, MistakeKind::Name(name.text.clone()));
+    }
+    if is_dns {
+        return dns_vector_of(name.text, &table, common, source);
     }
     let send = sent_frames(&table, source);
     Vector {
@@ -184,6 +198,28 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
             .map(|table| alternative_of(table, source))
             .collect(),
         is_ordered: table.is_set("ordered", source),
+        dns: None,
+        line: table.line,
+    }
+}
+
+fn dns_vector_of(
+    name: String,
+    table: &TableReader<'_>,
+    common: &[TextLine],
+    source: &mut SourceText,
+) -> Vector {
+    let exchange = dns::exchange_of(&name, table, common, source);
+    Vector {
+        name,
+        clause: table.text("clause", source).text,
+        level: level_of(table, source),
+        sentence: table.text("sentence", source).text,
+        send: Vec::new(),
+        expect: RequiredAnswer::Nothing,
+        allowed: Vec::new(),
+        is_ordered: false,
+        dns: Some(Box::new(exchange)),
         line: table.line,
     }
 }

@@ -1,6 +1,7 @@
 //! The notation of vectors: files in TOML, whose frames are written layer by layer. Mistakes are reported at their lines, all at once.
 
 mod built_in;
+mod dns;
 mod file;
 mod frame_text;
 mod mistake;

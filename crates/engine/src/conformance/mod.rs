@@ -5,6 +5,7 @@
 //! pattern of their payload; a frame without one counts, too, because an error of ICMP may have been cut before it. A device may send without end: of
 //! what comes for a vector, a few frames are kept and the rest is counted.
 
+pub mod dns;
 mod exchange;
 mod link;
 mod tester;

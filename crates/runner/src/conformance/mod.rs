@@ -1,10 +1,12 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
 mod directory;
+mod dns;
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
+use crate::profile::dns::server_test;
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
@@ -18,8 +20,10 @@ use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
+use sixbench_method::plan::Test;
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::Recipe;
+use sixbench_testbed::recipe::Technology;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -58,7 +62,22 @@ pub fn applicable<'f>(
             recipe: recipe.name.clone(),
         });
     }
-    TranslatorSides::of_recipe(recipe).map(|_| found)
+    if recipe.technology == Technology::Dns64 {
+        dns::setting(recipe)?;
+    } else {
+        TranslatorSides::of_recipe(recipe)?;
+    }
+    Ok(found)
+}
+
+/// Returns a test of the device, so that what its testbed needs is checked as for any other.
+pub fn test_of(recipe: &Recipe) -> Test {
+    const NAME: &str = "conformance";
+    if recipe.technology == Technology::Dns64 {
+        server_test(NAME, &recipe.name)
+    } else {
+        Test::of(NAME, &recipe.name)
+    }
 }
 
 /// Brings a device up, sends it the vectors, and undoes everything.
@@ -70,6 +89,9 @@ pub fn perform(
     recipe: &Recipe,
     vectors: &[&Vector],
 ) -> Result<DeviceConformance, RunError> {
+    if recipe.technology == Technology::Dns64 {
+        return dns::perform(site, recipe, vectors);
+    }
     let sides = TranslatorSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site, &setting)?;
