@@ -2,9 +2,11 @@
 //! their frames, and judges what came. Nothing here opens a socket or reads a clock.
 //!
 //! From the bottom: `frame` knows the layers and fields of datagrams, `setting` what vectors need to know of a device, `notation` reads the files,
-//! `octets` turns a frame of a vector into octets for one device, and `judge` compares what came with what is expected.
+//! `octets` turns a frame of a vector into octets for one device, `judge` compares what came with what is expected, and `exchange` runs a vector of
+//! several steps.
 #![forbid(unsafe_code)]
 
+pub mod exchange;
 pub mod frame;
 pub mod judge;
 pub mod notation;

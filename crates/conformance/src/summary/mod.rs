@@ -45,7 +45,7 @@ impl VectorOutcome {
             level: vector.level,
             name: vector.name.clone(),
             sentence: vector.sentence.clone(),
-            send: vector.send.iter().map(|frame| frame.text.clone()).collect(),
+            send: sent_by(vector),
             attempts,
             is_known_defect: false,
             capture: None,
@@ -53,6 +53,13 @@ impl VectorOutcome {
             judgement,
         }
     }
+}
+
+/// Returns the frames that a vector sends, in the notation; of an exchange, those of all steps.
+fn sent_by(vector: &Vector) -> Vec<String> {
+    let in_steps = vector.steps.iter().flat_map(|step| &step.send);
+    let frames = vector.send.iter().chain(in_steps);
+    frames.map(|frame| frame.text.clone()).collect()
 }
 
 /// The results of a device.
