@@ -1,6 +1,7 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
 mod directory;
+mod nat;
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
@@ -9,6 +10,7 @@ use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
+use nat::NatSides;
 use setting::TranslatorSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
@@ -20,6 +22,7 @@ use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::Recipe;
+use sixbench_testbed::recipe::RecipeLink;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -58,7 +61,45 @@ pub fn applicable<'f>(
             recipe: recipe.name.clone(),
         });
     }
-    TranslatorSides::of_recipe(recipe).map(|_| found)
+    DeviceSides::of_recipe(recipe).map(|_| found)
+}
+
+/// A device with the sides that its vectors have.
+enum DeviceSides<'r> {
+    /// By the version of IP.
+    Translator(TranslatorSides<'r>),
+    /// By who may open connections.
+    Nat(NatSides<'r>),
+}
+
+impl<'r> DeviceSides<'r> {
+    fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
+        if let Some(sides) = NatSides::of_recipe(recipe) {
+            return Ok(Self::Nat(sides));
+        }
+        TranslatorSides::of_recipe(recipe).map(Self::Translator)
+    }
+
+    fn sides(&self) -> [Side; 2] {
+        match self {
+            Self::Translator(sides) => sides.sides(),
+            Self::Nat(sides) => sides.sides(),
+        }
+    }
+
+    fn link(&self, side: Side) -> &'r RecipeLink {
+        match self {
+            Self::Translator(sides) => sides.link(side),
+            Self::Nat(sides) => sides.link(side),
+        }
+    }
+
+    fn setting(&self, mtu: u16) -> Result<DeviceSetting, RunError> {
+        match self {
+            Self::Translator(sides) => sides.setting(mtu),
+            Self::Nat(sides) => sides.setting(mtu),
+        }
+    }
 }
 
 /// Brings a device up, sends it the vectors, and undoes everything.
@@ -70,7 +111,7 @@ pub fn perform(
     recipe: &Recipe,
     vectors: &[&Vector],
 ) -> Result<DeviceConformance, RunError> {
-    let sides = TranslatorSides::of_recipe(recipe)?;
+    let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
@@ -129,7 +170,7 @@ fn without_privileges(
 fn vector_ports(
     site: &Site<'_>,
     testbed: &BuiltTestbed,
-    sides: &TranslatorSides<'_>,
+    sides: &DeviceSides<'_>,
     setting: &DeviceSetting,
 ) -> Result<[VectorPort; 2], RunError> {
     let both: [_; 2] = testbed
@@ -160,17 +201,14 @@ fn vector_ports(
 }
 
 /// Returns the tester's addresses on a link, among them that of the router without a mapping, which the device may want to reach.
-fn neighbours_on(
-    sides: &TranslatorSides<'_>,
-    side: Side,
-    setting: &DeviceSetting,
-) -> Vec<Neighbours> {
+fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -> Vec<Neighbours> {
     let link = sides.link(side);
     let router = if side == Side::Ipv4 {
         Role::Router4
     } else {
         Role::Router6
     };
+    // A stateful device has no such role, nor has a side of it a family.
     let router = setting.address(router, side).and_then(|tester| {
         Some(Neighbours {
             tester,
