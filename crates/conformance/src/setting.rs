@@ -127,6 +127,17 @@ impl DeviceSetting {
         self.roles.iter().find_map(of_role)
     }
 
+    /// Returns true for an address to which a stateful device may translate inside hosts: of its pool, or its own outside.
+    pub fn is_external(&self, address: IpAddr) -> bool {
+        let external = self
+            .roles
+            .iter()
+            .filter(|known| matches!(known.role, Role::Pool | Role::NatOutside));
+        external
+            .into_iter()
+            .any(|known| known.ipv4.map(IpAddr::V4) == Some(address))
+    }
+
     /// Returns the name of the role that has an address.
     pub fn role_at(&self, address: IpAddr) -> Option<Role> {
         let known = self.roles.iter().find(|known| {

@@ -60,11 +60,11 @@ enum BoundValue {
 
 /// The names of an exchange that have values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct BoundNames {
     values: BTreeMap<String, BoundValue>,
 }
 
-impl Names {
+impl BoundNames {
     /// Returns the names that the tester gives values: those that first appear in a frame that is sent.
     pub(super) fn chosen(vector: &Vector, fresh: &mut FreshNumbers) -> Self {
         let mut chosen = Self::default();
@@ -175,7 +175,12 @@ impl NamedField<'_> {
         };
         let known = *values.entry(self.named.name.clone()).or_insert(came);
         let is_other = known != came && self.counterpart(known, setting) != Some(came);
-        let is_outside = !self.named.class.contains(number);
+        let is_outside = match came {
+            BoundValue::Number(number) => !self.named.class.contains(number),
+            BoundValue::Address(address) => {
+                self.named.class == NumberClass::External && !setting.is_external(address)
+            }
+        };
         (is_other || is_outside).then(|| {
             let expected = if is_other {
                 text_of(known, setting)

@@ -1,6 +1,6 @@
 //! One run of an exchange: it says what to send next, and judges what came. The first step that is not right ends it.
 
-use super::names::{FreshNumbers, Names};
+use super::names::{BoundNames, FreshNumbers};
 use crate::frame::{PayloadPattern, Side};
 use crate::judge::{
     CameFrame, ControlFrames, FieldDifference, FrameVerdict, StepVerdict, VectorJudgement,
@@ -74,7 +74,7 @@ struct ExchangeSetting<'a> {
 pub struct ExchangeRun<'a> {
     vector: &'a Vector,
     setting: ExchangeSetting<'a>,
-    names: Names,
+    names: BoundNames,
     /// The first frame that was sent last, to which values such as `same` refer.
     sent: FrameSpec,
     judgement: VectorJudgement,
@@ -85,7 +85,7 @@ pub struct ExchangeRun<'a> {
 /// The frames of a step beside what one answer expects, and the names that they give values.
 struct ComparedStep {
     frames: Vec<FrameVerdict>,
-    names: Names,
+    names: BoundNames,
 }
 
 impl<'a> ExchangeRun<'a> {
@@ -104,7 +104,7 @@ impl<'a> ExchangeRun<'a> {
                 timers,
                 pattern,
             },
-            names: Names::chosen(vector, fresh),
+            names: BoundNames::chosen(vector, fresh),
             sent: FrameSpec {
                 side: Side::Inside,
                 layers: Vec::new(),
@@ -304,7 +304,7 @@ impl<'a> ExchangeRun<'a> {
         &self,
         expected: &FrameSpec,
         left: &[&CameFrame],
-        names: &Names,
+        names: &BoundNames,
     ) -> Result<Option<Nearest>, UnresolvedValue> {
         let ExchangeSetting {
             device, pattern, ..
@@ -356,7 +356,7 @@ impl<'a> ExchangeRun<'a> {
 struct Nearest {
     at: usize,
     differences: Vec<FieldDifference>,
-    names: Names,
+    names: BoundNames,
 }
 
 impl ComparedStep {

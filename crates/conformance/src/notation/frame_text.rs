@@ -255,7 +255,7 @@ fn value_of(
         _ => {}
     }
     if let Some(named) = text.strip_prefix('$') {
-        let value = NamedValue::parse(named);
+        let value = NamedValue::parse(named, field.form == FieldForm::Address);
         return value
             .map(SpecValue::Named)
             .ok_or_else(|| bad_value(kind, field.name, text, NamedValue::FORM));
