@@ -1,0 +1,6 @@
+//! A reference NAT, written from RFC 4787, 5382, 5508, 7857 and 6146 without any code of the tester, that can be rigged.
+
+pub(crate) mod fault;
+pub(crate) mod nat;
+pub(crate) mod packet;
+mod table;
