@@ -2,6 +2,7 @@
 
 mod comparison;
 mod mistakes;
+mod nat;
 mod octets;
 mod results;
 mod rigs;
