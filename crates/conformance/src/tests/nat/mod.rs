@@ -1,6 +1,7 @@
 //! The vectors of stateful devices against a NAT written from the RFCs: it is right in all of them. With one fault at a time, it fails the vectors of
 //! the clause that the fault breaks, and no other.
 
+mod nat64;
 mod reference;
 mod table;
 
@@ -78,6 +79,7 @@ fn judged(vector: &Vector, filtering: Filtering, fault: Option<Fault>) -> Vector
         pool: POOL.to_vec(),
         own_inside: OWN_INSIDE,
         own_outside: OWN_OUTSIDE,
+        host: Ipv4Addr::new(10, 0, 0, 2),
         filtering,
         fault,
     });

@@ -1,5 +1,25 @@
 //! The faults with which the reference NAT can be rigged: each breaks one clause.
 
+use crate::frame::Side;
+use crate::tests::rigs::reference::fault::Fault as TranslatorFault;
+
+/// A fault of a NAT64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault64 {
+    /// One of its NAT.
+    Nat(Fault),
+    /// One of its translator, for packets from a side.
+    Translator {
+        from: Side,
+        fault: TranslatorFault,
+    },
+    PrefixSourceAccepted,
+    OtherProtocolsSilent,
+    ProtocolUnreachableAsPort,
+    /// In both of its parts.
+    ErrorInErrorForwarded,
+}
+
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -52,6 +72,7 @@ pub(crate) enum Fault {
     TcpDataDropped,
     SynAckDropped,
     SynAgainMappedAnew,
+    SynNotNeeded,
     InboundSynBlocked,
     OutboundSynAckBlocked,
     FinDropped,
@@ -71,6 +92,7 @@ pub(crate) enum Fault {
     InsideErrorEndsMapping,
     MtuChanged,
     CodeChanged,
+    InnerErrorForwarded,
     BadSumForwarded,
     BadInnerHeaderForwarded,
     OptionsNotTraversed,

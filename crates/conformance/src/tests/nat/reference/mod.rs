@@ -2,5 +2,6 @@
 
 pub(crate) mod fault;
 pub(crate) mod nat;
+pub(crate) mod nat64;
 pub(crate) mod packet;
 mod table;

@@ -27,6 +27,8 @@ pub(crate) struct NatSetting {
     pub(crate) pool: Vec<Ipv4Addr>,
     pub(crate) own_inside: Ipv4Addr,
     pub(crate) own_outside: Ipv4Addr,
+    /// An inside host, to which a faulty NAT sends what is for no one.
+    pub(crate) host: Ipv4Addr,
     pub(crate) filtering: Filtering,
     pub(crate) fault: Option<Fault>,
 }
@@ -230,7 +232,8 @@ impl Nat {
         if found.is_some() {
             return found;
         }
-        let opens = flow.protocol != TCP || packet.tcp_flags() & SYN != 0;
+        let opens =
+            flow.protocol != TCP || packet.tcp_flags() & SYN != 0 || self.has(Fault::SynNotNeeded);
         let pool = self.setting.pool.clone();
         let at = opens.then(|| self.table.create(flow, &pool, fault))?;
         if self.has(Fault::ConflictDropped) && self.table.mappings[at].had_conflict {
@@ -400,7 +403,7 @@ impl Nat {
             return vec![inward(packet)];
         }
         if self.has(Fault::UnsolicitedForwarded) {
-            packet.set_address(End::Destination, Ipv4Addr::new(10, 0, 0, 2));
+            packet.set_address(End::Destination, self.setting.host);
             return vec![inward(packet)];
         }
         if self.has(Fault::UnsolicitedRefused) || self.has(Fault::NoInboundRefreshAndRefused) {
@@ -494,7 +497,7 @@ impl Nat {
             return Vec::new();
         };
         let Some(external) = self.embedded_end(&embedded, End::Source) else {
-            return Vec::new();
+            return self.error_in_error(packet, &embedded);
         };
         if self.has(Fault::ErrorsFilteredBySource)
             && packet.address(End::Source) != embedded.address(End::Destination)
@@ -517,6 +520,15 @@ impl Nat {
         if !self.has(Fault::OuterDestinationKept) {
             packet.set_address(End::Destination, inside.address);
         }
+        vec![inward(packet)]
+    }
+
+    /// An error about an error is dropped (RFC 6146 section 3.4).
+    fn error_in_error(&self, mut packet: Packet, embedded: &Packet) -> Vec<Sent> {
+        if !embedded.is_icmp_error() || !self.has(Fault::InnerErrorForwarded) {
+            return Vec::new();
+        }
+        packet.set_address(End::Destination, self.setting.host);
         vec![inward(packet)]
     }
 
@@ -637,7 +649,7 @@ impl Nat {
             return Vec::new();
         }
         if to == Side::Inside {
-            packet.set_address(End::Destination, Ipv4Addr::new(10, 0, 0, 2));
+            packet.set_address(End::Destination, self.setting.host);
         }
         vec![Sent {
             side: to,
