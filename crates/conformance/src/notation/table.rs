@@ -40,6 +40,13 @@ impl SourceText {
             .any(|mistake| mistake.line == line && mistake.kind == *kind)
     }
 
+    /// Returns the line of a key's value, or that of its table if the key is missing.
+    pub(super) fn line_of_key(&self, table: &TableReader<'_>, key: &str) -> usize {
+        table
+            .get(key)
+            .map_or(table.line, |value| self.line_of(value.span().start))
+    }
+
     pub(super) fn note(&mut self, line: usize, kind: MistakeKind) {
         self.mistakes.push(Mistake { line, kind });
     }

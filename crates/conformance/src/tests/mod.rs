@@ -3,6 +3,7 @@
 mod comparison;
 mod dns;
 mod mistakes;
+mod nat;
 mod octets;
 mod results;
 mod rigs;
