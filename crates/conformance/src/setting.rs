@@ -26,10 +26,23 @@ pub enum Role {
     Outside4,
     /// An IPv6 address to which the device has no route.
     Outside6,
+    /// A subscriber of an address-sharing or tunnel device: its end of the tunnel, or its address in the domain, in the outer family; its own address in the
+    /// inner one, unless a NAT of the device gives it another.
+    Subscriber,
+    /// Another subscriber. Where subscribers share addresses, it has the subscriber's IPv4 address and the next port set.
+    Neighbour,
+    /// The source of the subscriber's datagrams inside its tunnel.
+    Customer,
+    /// The source of the subscriber's datagrams behind the device.
+    Public,
+    /// The device's end of the tunnels: a border relay, an AFTR, a 6to4 relay.
+    Relay,
+    /// A host behind the device, outside of the domain.
+    Server,
 }
 
 impl Role {
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 16] = [
         (Self::Host4, "host4"),
         (Self::Host6, "host6"),
         (Self::Dut4, "dut4"),
@@ -40,6 +53,12 @@ impl Role {
         (Self::Unmapped6, "unmapped6"),
         (Self::Outside4, "outside4"),
         (Self::Outside6, "outside6"),
+        (Self::Subscriber, "subscriber"),
+        (Self::Neighbour, "neighbour"),
+        (Self::Customer, "customer"),
+        (Self::Public, "public"),
+        (Self::Relay, "relay"),
+        (Self::Server, "server"),
     ];
 
     /// Returns its name in the notation.
@@ -70,6 +89,27 @@ pub struct RoleAddresses {
     pub ipv6: Option<Ipv6Addr>,
 }
 
+/// The properties of a device that serves subscribers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubscriberSetting {
+    /// The side on which the subscribers are.
+    pub side: Side,
+    /// The hop limit or TTL that the device writes into outer headers, or `None` if it does not encapsulate.
+    pub outer_hop_limit: Option<u8>,
+    /// The first and the last port of the first range of the subscriber's port set, or `None` if it has every port.
+    pub ports: Option<(u16, u16)>,
+}
+
+/// The port of a subscriber that has every port.
+const ANY_PORT: u16 = 4096;
+
+impl SubscriberSetting {
+    /// Returns the first port of the subscriber's first range.
+    pub fn first_port(&self) -> u16 {
+        self.ports.map_or(ANY_PORT, |(first, _)| first)
+    }
+}
+
 /// The properties of a device that vectors refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSetting {
@@ -83,6 +123,8 @@ pub struct DeviceSetting {
     pub mtu4: u16,
     /// The MTU of the link on the IPv6 side, in octets.
     pub mtu6: u16,
+    /// The properties that a device has if it serves subscribers, by tunnels or by rules of ports.
+    pub subscribers: Option<SubscriberSetting>,
 }
 
 impl DeviceSetting {
@@ -110,6 +152,34 @@ impl DeviceSetting {
             Side::Ipv4 => self.hops_from_ipv4,
             Side::Ipv6 => self.hops_from_ipv6,
         }
+    }
+
+    /// Returns the text of a control frame that is sent on a side: a UDP datagram that the device is known to forward. One of its ports is `number`.
+    pub fn control_frame(&self, from: Side, number: u16) -> String {
+        let Some(subscribers) = self.subscribers else {
+            let (source, destination) = match from {
+                Side::Ipv4 => ("host4", "host6"),
+                Side::Ipv6 => ("host6", "host4"),
+            };
+            let layer = from.layer();
+            return format!(
+                "{from}: {layer}(src={source}, dst={destination}) / udp(sport={number}, dport=9) / payload(32)"
+            );
+        };
+        let port = subscribers.first_port();
+        if from != subscribers.side {
+            let layer = from.layer();
+            return format!(
+                "{from}: {layer}(src=server, dst=subscriber) / udp(sport={number}, dport={port}) / payload(32)"
+            );
+        }
+        let (outer, inner) = (from.layer(), from.other().layer());
+        let headers = if subscribers.outer_hop_limit.is_some() {
+            format!("{outer}(src=subscriber, dst=relay) / {inner}(src=customer, dst=server)")
+        } else {
+            format!("{outer}(src=subscriber, dst=server)")
+        };
+        format!("{from}: {headers} / udp(sport={port}, dport={number}) / payload(32)")
     }
 
     /// Returns the MTU of the link on this side, in octets.

@@ -79,5 +79,6 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 3,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }

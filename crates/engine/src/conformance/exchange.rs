@@ -18,7 +18,7 @@ pub const KEPT_FRAMES: usize = 16;
 pub(super) struct ControlFrame {
     /// The side on which it must come.
     pub(super) comes_on: Side,
-    /// Its source port, by which it is told from others.
+    /// The one of its ports by which it is told from others.
     pub(super) port: u16,
 }
 
@@ -43,8 +43,8 @@ pub(super) struct VectorExchange {
 enum DatagramOwner {
     /// The vector's that is on.
     Vector,
-    /// A control frame with this source port.
-    Control(u128),
+    /// A control frame with this source and destination port.
+    Control([Option<u128>; 2]),
     /// That of an earlier vector, or of the device's own.
     Other,
 }
@@ -78,10 +78,10 @@ impl VectorExchange {
                 self.came.push(CameFrame { side, datagram });
             }
             DatagramOwner::Vector => self.left_out += 1,
-            DatagramOwner::Control(port) => {
-                self.awaited = self
-                    .awaited
-                    .filter(|awaited| awaited.comes_on != side || u128::from(awaited.port) != port);
+            DatagramOwner::Control(ports) => {
+                self.awaited = self.awaited.filter(|awaited| {
+                    awaited.comes_on != side || !ports.contains(&Some(awaited.port.into()))
+                });
             }
             DatagramOwner::Other => {}
         }
@@ -94,8 +94,9 @@ fn owner_of(datagram: &[u8], number: u16) -> DatagramOwner {
             let udp = dissect(datagram)
                 .into_iter()
                 .find(|layer| layer.kind == LayerKind::Udp && !layer.is_in_error);
-            udp.and_then(|udp| udp.value("sport"))
-                .map_or(DatagramOwner::Other, DatagramOwner::Control)
+            udp.map_or(DatagramOwner::Other, |udp| {
+                DatagramOwner::Control([udp.value("sport"), udp.value("dport")])
+            })
         }
         Some(found) if found == number => DatagramOwner::Vector,
         Some(_) => DatagramOwner::Other,
@@ -145,6 +146,7 @@ mod tests {
             hops_from_ipv6: 1,
             mtu4: 1500,
             mtu6: 1500,
+            subscribers: None,
         };
         let sent = FrameSpec::parse(text).expect("a frame");
         build(

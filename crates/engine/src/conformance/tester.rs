@@ -236,14 +236,7 @@ impl VectorTester {
 
     /// Returns the next control frame of a side; `None` if the recipe does not have the addresses of both hosts.
     fn control_datagram(&self, from: Side) -> Option<Vec<u8>> {
-        let (source, destination, layer) = match from {
-            Side::Ipv4 => ("host4", "host6", "ipv4"),
-            Side::Ipv6 => ("host6", "host4", "ipv6"),
-        };
-        let text = format!(
-            "{from}: {layer}(src={source}, dst={destination}) / udp(sport={}, dport=9) / payload(32)",
-            self.control_port
-        );
+        let text = self.setting.control_frame(from, self.control_port);
         let frame = FrameSpec::parse(&text).ok()?;
         build(
             &frame,

@@ -68,6 +68,7 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }
 

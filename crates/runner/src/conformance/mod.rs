@@ -2,6 +2,7 @@
 
 mod directory;
 mod setting;
+mod subscribers;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
@@ -9,7 +10,7 @@ use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
-use setting::TranslatorSides;
+use setting::DeviceSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
 use sixbench_conformance::{DeviceSetting, Role, Vector};
@@ -58,7 +59,7 @@ pub fn applicable<'f>(
             recipe: recipe.name.clone(),
         });
     }
-    TranslatorSides::of_recipe(recipe).map(|_| found)
+    DeviceSides::of_recipe(recipe).map(|_| found)
 }
 
 /// Brings a device up, sends it the vectors, and undoes everything.
@@ -70,10 +71,12 @@ pub fn perform(
     recipe: &Recipe,
     vectors: &[&Vector],
 ) -> Result<DeviceConformance, RunError> {
-    let sides = TranslatorSides::of_recipe(recipe)?;
+    let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site, &setting)?;
-    let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
+    // The links are made for the outer headers as well: the longest datagram on any of them has the MTU.
+    let largest = MTU + ETHERNET_OCTETS - recipe.overhead();
+    let request = SessionRequest::alone(recipe, FrameSize(largest));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
     if let Some(dut) = &testbed.dut {
         dut.accept_source_routes()?;
@@ -129,7 +132,7 @@ fn without_privileges(
 fn vector_ports(
     site: &Site<'_>,
     testbed: &BuiltTestbed,
-    sides: &TranslatorSides<'_>,
+    sides: &DeviceSides<'_>,
     setting: &DeviceSetting,
 ) -> Result<[VectorPort; 2], RunError> {
     let both: [_; 2] = testbed
@@ -160,11 +163,7 @@ fn vector_ports(
 }
 
 /// Returns the tester's addresses on a link, among them that of the router without a mapping, which the device may want to reach.
-fn neighbours_on(
-    sides: &TranslatorSides<'_>,
-    side: Side,
-    setting: &DeviceSetting,
-) -> Vec<Neighbours> {
+fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -> Vec<Neighbours> {
     let link = sides.link(side);
     let router = if side == Side::Ipv4 {
         Role::Router4
