@@ -5,6 +5,7 @@ mod mistakes;
 mod octets;
 mod results;
 mod rigs;
+mod tunnels;
 
 use crate::frame::PayloadPattern;
 use crate::notation::{self, Vector};
