@@ -145,6 +145,8 @@ pub(crate) enum Fault {
     OverlappingDropped,
     /// The checksum of TCP is not updated.
     TcpSumKept,
+    /// A UDP checksum that comes out as zero is sent as zero.
+    UdpSumZero,
     /// The errors of the device come from its address on another link.
     ErrorFromLink,
 }

@@ -6,7 +6,8 @@ use super::network::{Customer, Network};
 use super::ports::{Known, ports_of};
 use crate::frame::Side;
 use crate::tests::rigs::reference::datagram::{ICMP, ICMPV6, TCP, UDP, V4, V6, word};
-use crate::tests::rigs::reference::translator::{Links, Pair, Sent, Translator};
+use crate::tests::rigs::reference::fault;
+use crate::tests::rigs::reference::translator::{Links, Pair, Rig, Sent, Translator};
 
 /// The border relay.
 pub(super) struct MapT {
@@ -118,6 +119,10 @@ impl MapT {
         }) {
             super::datagrams::set_hops(&mut octets, 34);
         }
-        Translator::new(pairs, pair(own.0, own.1), links, None).receive(side, &octets)
+        let rig = self.has(Fault::UdpSumZero).then_some(Rig {
+            from: Side::Ipv4,
+            fault: fault::Fault::UdpSumZero,
+        });
+        Translator::new(pairs, pair(own.0, own.1), links, rig).receive(side, &octets)
     }
 }

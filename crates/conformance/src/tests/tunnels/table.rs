@@ -1097,4 +1097,9 @@ pub(super) const RIGS: &[RigRow] = &[
             "map-t-spoofed-tcp-port-told",
         ],
     },
+    RigRow {
+        technologies: &[Technology::MapT],
+        fault: Fault::UdpSumZero,
+        fails: &["map-t-down-udp-sum-ffff"],
+    },
 ];
