@@ -182,7 +182,9 @@ fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_conformance::frame::PayloadPattern;
     use sixbench_conformance::notation::built_in;
+    use sixbench_conformance::octets::{Resolver, build};
     use sixbench_testbed::Library;
 
     #[test]
@@ -210,5 +212,40 @@ mod tests {
             );
         }
         assert!(named > 5, "{named}");
+    }
+
+    #[test]
+    fn the_devices_with_subscribers_have_what_most_of_their_vectors_need() {
+        let files = built_in().expect("the vectors");
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let mut devices = Vec::new();
+        for recipe in library.iter().filter(|recipe| recipe.subscribers.is_some()) {
+            let Ok(applicable) = applicable(recipe, &files) else {
+                continue;
+            };
+            let sides = DeviceSides::of_recipe(recipe).expect("sides");
+            let setting = sides.setting(MTU).expect("a setting");
+            let of_technology = applicable.iter().filter(|file| file.technologies.len() < 3);
+            for vector in of_technology.flat_map(|file| &file.vectors) {
+                for frame in &vector.send {
+                    let resolver = Resolver {
+                        setting: &setting,
+                        sent: &vector.send[0],
+                    };
+                    let built = build(frame, PayloadPattern { vector: 0 }, &resolver);
+                    assert!(built.is_ok(), "{}: {}: {built:?}", recipe.name, vector.name);
+                }
+            }
+            devices.push(recipe.name.as_str());
+        }
+        for known in [
+            "linux-sit-6to4",
+            "linux-sit-6rd",
+            "linux-ip6tnl-lw4o6",
+            "vpp-map-e",
+            "vpp-map-t",
+        ] {
+            assert!(devices.contains(&known), "{known} is not among {devices:?}");
+        }
     }
 }

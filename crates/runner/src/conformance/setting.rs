@@ -30,13 +30,13 @@ impl<'r> DeviceSides<'r> {
     /// Returns the sides of a device that translates between IPv4 and IPv6, or carries the one in tunnels through the other.
     ///
     /// # Errors
-    /// Both links carry the same version of IP, or the device has a tunnel and no subscribers at its left end.
+    /// Both links carry the same version of IP, or it is a device of subscribers whose recipe has none at its left end, such as a customer edge.
     pub(super) fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
         let (left, right) = (recipe.foreground.left, recipe.foreground.right);
         let is_left_ipv6 = left.outermost().0.is_ipv6();
-        let serves_subscribers = left.outer.is_some() && recipe.subscribers.is_some();
-        let has_other_tunnel = right.outer.is_some() || left.outer.is_some() && !serves_subscribers;
-        if has_other_tunnel || is_left_ipv6 == right.outermost().0.is_ipv6() {
+        let has_subscribers = recipe.subscribers.is_some() && right.outer.is_none();
+        let is_edge = subscribers::are_served_by(recipe.technology) && !has_subscribers;
+        if is_edge || is_left_ipv6 == right.outermost().0.is_ipv6() {
             return Err(RunError::NoVectors {
                 recipe: recipe.name.clone(),
             });

@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::profile::subscribers;
 use sixbench_conformance::{Role, RoleAddresses, SubscriberSetting};
 use sixbench_testbed::Subscriber;
+use sixbench_testbed::recipe::Technology;
 
 /// The numbers of the subscriber and its neighbour. Before the first one there is another, so that the port below its set belongs to somebody.
 const NUMBERS: [usize; 2] = [1, 2];
@@ -15,6 +16,19 @@ pub(super) struct ServedSubscribers {
     pub(super) roles: Vec<RoleAddresses>,
     /// The properties of the device.
     pub(super) setting: SubscriberSetting,
+}
+
+/// Returns true for the technologies that serve subscribers: their devices are relays, AFTRs and border relays.
+pub(super) fn are_served_by(technology: Technology) -> bool {
+    matches!(
+        technology,
+        Technology::SixToFour
+            | Technology::SixRd
+            | Technology::DsLite
+            | Technology::Lw4o6
+            | Technology::MapE
+            | Technology::MapT
+    )
 }
 
 /// Returns the subscribers of a device, or `None` if its recipe has none.
@@ -141,6 +155,19 @@ mod tests {
         assert_eq!(both(&aftr, Role::Subscriber)[0], None);
         assert_eq!(both(&aftr, Role::Customer)[0], "10.64.0.1".parse().ok());
         assert_eq!(both(&aftr, Role::Public)[0], "198.19.0.1".parse().ok());
+    }
+
+    #[test]
+    fn a_customer_edge_has_no_vectors_although_its_technology_has() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        for name in [
+            "jool-mapt-ce",
+            "linux-ip6tnl-map-e-ce",
+            "linux-sit-6to4-site",
+        ] {
+            let recipe = library.get(name).expect("the recipe");
+            assert!(DeviceSides::of_recipe(recipe).is_err(), "{name}");
+        }
     }
 
     #[test]
