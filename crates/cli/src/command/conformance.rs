@@ -6,11 +6,16 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
-use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::plan::{Plan, Profile, Stateful, Test};
+use sixbench_method::terms::FrameRate;
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
 use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance};
 use sixbench_runner::{Site, stop};
 use sixbench_testbed::{Library, Recipe, Shell, sweep};
+
+/// Connections of the test in whose place a stateful device is asked.
+const CONNECTIONS: u64 = 100;
+const NS_PER_S: u64 = 1_000_000_000;
 
 /// A vector with the number of its RFC.
 struct SelectedVector<'f> {
@@ -67,7 +72,7 @@ fn perform(
     recipe: &Recipe,
     selected: &[SelectedVector<'_>],
 ) -> Result<DeviceConformance, Failed> {
-    let (loaded, isolation) = (one_test(&arguments.dut), isolation(arguments.force));
+    let (loaded, isolation) = (one_test(recipe), isolation(arguments.force));
     let _locks = locked(
         &loaded.links,
         &format!("conformance {}", arguments.dut),
@@ -141,18 +146,16 @@ fn check_names(wanted: &[String], all: &[SelectedVector<'_>]) -> Result<(), Fail
 }
 
 /// Returns a plan of one test of the device, so that what it needs is checked as for any other.
-fn one_test(dut: &str) -> Loaded {
+fn one_test(recipe: &Recipe) -> Loaded {
     let (trial, search) = (
         standard_trial(Profile::Smoke),
         standard_search(Profile::Smoke),
     );
-    let plan = Plan::new(
-        "conformance",
-        Profile::Custom,
-        trial,
-        search,
-        vec![Test::of("conformance", dut)],
-    );
+    let mut test = Test::of("conformance", &recipe.name);
+    // No frame of this test is sent: a stateful device needs connections only to be accepted.
+    let stateful = || Stateful::new(CONNECTIONS, FrameRate(CONNECTIONS), NS_PER_S);
+    test.stateful = recipe.state.as_ref().map(|_| stateful());
+    let plan = Plan::new("conformance", Profile::Custom, trial, search, vec![test]);
     Loaded {
         plan,
         links: Links::default(),
