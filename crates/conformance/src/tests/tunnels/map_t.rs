@@ -22,12 +22,12 @@ impl MapT {
 
     pub(super) fn received(&self, side: Side, octets: &[u8]) -> Vec<Sent> {
         match side {
-            Side::Ipv4 => self.from_outside(octets),
-            Side::Ipv6 => self.from_domain(octets),
+            Side::Ipv4 => self.enters(octets),
+            Side::Ipv6 => self.leaves(octets),
         }
     }
 
-    fn from_outside(&self, octets: &[u8]) -> Vec<Sent> {
+    fn enters(&self, octets: &[u8]) -> Vec<Sent> {
         let Some(packet) = V4::parse(octets) else {
             return Vec::new();
         };
@@ -56,7 +56,7 @@ impl MapT {
         })
     }
 
-    fn from_domain(&self, octets: &[u8]) -> Vec<Sent> {
+    fn leaves(&self, octets: &[u8]) -> Vec<Sent> {
         let Some(packet) = V6::parse(octets) else {
             return Vec::new();
         };

@@ -24,18 +24,18 @@ pub(super) struct Relay {
     path_mtus: BTreeMap<Ipv4Addr, u32>,
 }
 
-fn to_4(octets: Vec<u8>) -> Option<Sent> {
-    Some(Sent {
+fn to_4(octets: Vec<u8>) -> Sent {
+    Sent {
         side: Side::Ipv4,
         octets,
-    })
+    }
 }
 
-fn to_6(octets: Vec<u8>) -> Option<Sent> {
-    Some(Sent {
+fn to_6(octets: Vec<u8>) -> Sent {
+    Sent {
         side: Side::Ipv6,
         octets,
-    })
+    }
 }
 
 /// Returns whether an address is none of those in RFC 3964 section 5.3.1, which has those of RFC 3056 section 9.
@@ -83,12 +83,12 @@ impl Relay {
 
     pub(super) fn received(&mut self, side: Side, octets: &[u8]) -> Option<Sent> {
         match side {
-            Side::Ipv6 => self.from_native(octets),
-            Side::Ipv4 => self.from_tunnel(octets),
+            Side::Ipv6 => self.enters(octets),
+            Side::Ipv4 => self.leaves(octets),
         }
     }
 
-    fn from_native(&mut self, octets: &[u8]) -> Option<Sent> {
+    fn enters(&mut self, octets: &[u8]) -> Option<Sent> {
         if self.has(Fault::EncapDropped) {
             return None;
         }
@@ -111,7 +111,7 @@ impl Relay {
         let own = IpAddr::from(self.network.own.1);
         if hops(&inner) <= 1 {
             let expired = error(own, 3, 0, 0, &inner);
-            return to_6(expired).filter(|_| !self.has(Fault::NoTimeExceeded));
+            return Some(to_6(expired)).filter(|_| !self.has(Fault::NoTimeExceeded));
         }
         let mtu = self.tunnel_mtu(end);
         if inner.len() as u32 > mtu {
@@ -120,13 +120,13 @@ impl Relay {
             } else {
                 mtu
             };
-            return to_6(error(own, 2, 0, told, &inner));
+            return Some(to_6(error(own, 2, 0, told, &inner)));
         }
         if !self.has(Fault::EncapHopsKept) {
             let hops = hops(&inner) - 1;
             set_hops(&mut inner, hops);
         }
-        to_4(self.with_header(end, inner))
+        Some(to_4(self.with_header(end, inner)))
     }
 
     fn tunnel_mtu(&self, end: Ipv4Addr) -> u32 {
@@ -177,7 +177,7 @@ impl Relay {
         outer
     }
 
-    fn from_tunnel(&mut self, octets: &[u8]) -> Option<Sent> {
+    fn leaves(&mut self, octets: &[u8]) -> Option<Sent> {
         let outer = V4::parse(octets)?;
         if self.has(Fault::DecapDropped) || outer.destination != self.network.relay_4() {
             return None;
@@ -269,14 +269,14 @@ impl Relay {
             let hops = hops(&inner) - 1;
             set_hops(&mut inner, hops);
         }
-        to_6(inner)
+        Some(to_6(inner))
     }
 
     fn encapsulated_error(&self, error: Vec<u8>) -> Option<Sent> {
         let IpAddr::V6(to) = destination(&error) else {
             return None;
         };
-        to_4(self.with_header(self.embedded(to)?, error))
+        Some(to_4(self.with_header(self.embedded(to)?, error)))
     }
 
     /// Learns from an error about a tunnel packet, or relays it (RFC 4213 section 3.4).
@@ -289,13 +289,14 @@ impl Relay {
             return None;
         }
         if self.has(Fault::ErrorForwarded) {
-            return to_6(about.data);
+            return Some(to_6(about.data));
         }
         let code = if self.has(Fault::ErrorCodeWrong) {
             0
         } else {
             3
         };
-        to_6(error(self.network.own.1.into(), 1, code, 0, &about.data))
+        let told = error(self.network.own.1.into(), 1, code, 0, &about.data);
+        Some(to_6(told))
     }
 }

@@ -53,12 +53,12 @@ impl Softwires {
 
     pub(super) fn received(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
         match side {
-            Side::Ipv4 => self.from_outside(octets),
-            Side::Ipv6 => self.from_tunnel(octets),
+            Side::Ipv4 => self.enters(octets),
+            Side::Ipv6 => self.leaves(octets),
         }
     }
 
-    fn from_outside(&mut self, octets: &[u8]) -> Vec<Sent> {
+    fn enters(&mut self, octets: &[u8]) -> Vec<Sent> {
         let Some(packet) = V4::parse(octets) else {
             return Vec::new();
         };
@@ -221,7 +221,7 @@ impl Softwires {
         vec![part(first, 0, true), part(second, 1400, false)]
     }
 
-    fn from_tunnel(&mut self, octets: &[u8]) -> Vec<Sent> {
+    fn leaves(&mut self, octets: &[u8]) -> Vec<Sent> {
         let Some(outer) = V6::parse(octets) else {
             return Vec::new();
         };
@@ -399,11 +399,7 @@ impl Softwires {
         if self.has(Fault::ErrorsIgnored) {
             return Vec::new();
         }
-        let code = if self.has(Fault::ErrorCodeWrong) {
-            0
-        } else {
-            1
-        };
+        let code = u8::from(!self.has(Fault::ErrorCodeWrong));
         one(Side::Ipv4, error(own, 3, code, 0, &about.data))
     }
 }
