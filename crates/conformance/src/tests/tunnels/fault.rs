@@ -29,8 +29,6 @@ pub(crate) enum Fault {
     OuterClassZero,
     /// The class of the packet is cleared as it enters the tunnel.
     InnerClassCleared,
-    /// The class of the packet becomes that of the tunnel header as it leaves, without ECN.
-    InnerClassFromOuter,
     /// The class of the packet stays as it leaves, whatever the tunnel header has.
     InnerClassKept,
     /// The class and the flow label of the packet are cleared as it leaves the tunnel.

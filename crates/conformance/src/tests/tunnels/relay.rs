@@ -248,7 +248,6 @@ impl Relay {
         let ecn = ecn::at_egress(inside & 3, outer.tos & 3, self.fault)?;
         set_class(&mut inner, inside & 0xfc | ecn);
         match self.fault {
-            Some(Fault::InnerClassFromOuter) => set_class(&mut inner, outer.tos & 0xfc | ecn),
             Some(Fault::InnerHeaderCleared) => (inner[1], inner[2], inner[3]) = (0, 0, 0),
             Some(Fault::InnerHopsFromOuter) => set_hops(&mut inner, outer.ttl),
             _ => {}

@@ -106,11 +106,6 @@ pub(super) const RIGS: &[RigRow] = &[
     },
     RigRow {
         technologies: &[Technology::SixToFour, Technology::SixRd],
-        fault: Fault::InnerClassFromOuter,
-        fails: &["6in4-decap"],
-    },
-    RigRow {
-        technologies: &[Technology::SixToFour, Technology::SixRd],
         fault: Fault::InnerHeaderCleared,
         fails: &[
             "6in4-decap",
