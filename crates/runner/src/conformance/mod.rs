@@ -193,7 +193,11 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let mut named = 0;
         for recipe in library.iter() {
-            let applicable = applicable(recipe, &files).unwrap_or_default();
+            // A row has the defects of its devices, which are asked one by one.
+            let asked = [recipe].into_iter().chain(&recipe.parts);
+            let applicable: Vec<&RequirementFile> = asked
+                .flat_map(|recipe| applicable(recipe, &files).unwrap_or_default())
+                .collect();
             let vectors = || applicable.iter().flat_map(|file| &file.vectors);
             for name in &recipe.defect_vectors {
                 assert!(
