@@ -19,5 +19,5 @@ mod tests;
 
 pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
 pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
-pub use setting::{DeviceSetting, Role, RoleAddresses};
+pub use setting::{DeviceSetting, Role, RoleAddresses, SubscriberSetting};
 pub use summary::{DeviceResults, VectorOutcome};

@@ -202,6 +202,13 @@ impl FrameComparison<'_> {
     ) -> Result<(), UnresolvedValue> {
         let (octets, came) = match &expected.fill {
             LayerFill::Absent => return Ok(()),
+            LayerFill::Pattern {
+                length: SpecValue::Any,
+                ..
+            } => {
+                self.part_of_payload(found);
+                return Ok(());
+            }
             LayerFill::Pattern { length, from } => (
                 self.pattern
                     .octets(*from, self.resolver.payload_octets(length)?),
@@ -221,19 +228,35 @@ impl FrameComparison<'_> {
         } else {
             &octets[..]
         };
+        self.octets(expected.kind, wanted, came);
+        Ok(())
+    }
+
+    /// Compares the octets of a layer that are no fields.
+    fn octets(&mut self, kind: LayerKind, wanted: &[u8], came: &[u8]) {
         if wanted.len() != came.len() {
-            let field = name(expected.kind, "octets");
+            let field = name(kind, "octets");
             self.differences
                 .push(FieldDifference::new(field, wanted.len(), came.len()));
         } else if let Some(at) = (0..wanted.len()).find(|at| wanted[*at] != came[*at]) {
-            let field = format!("{} (octet {at})", expected.kind.name());
+            let field = format!("{} (octet {at})", kind.name());
             self.differences.push(FieldDifference::new(
                 field,
                 format!("0x{:02x}", wanted[at]),
                 format!("0x{:02x}", came[at]),
             ));
         }
-        Ok(())
+    }
+
+    /// Checks that the octets of a layer are a part of the payload, of at least one octet.
+    fn part_of_payload(&mut self, found: &DissectedLayer<'_>) {
+        if self.pattern.begin_of(found.octets).is_none() {
+            self.differences.push(FieldDifference::new(
+                name(found.kind, "octets"),
+                "a part of the vector's payload",
+                format!("{} others", found.octets.len()),
+            ));
+        }
     }
 }
 

@@ -26,6 +26,12 @@ pub enum Operand {
     Hops,
     /// The MTU of the link on this side.
     Mtu(Side),
+    /// The first port of the subscriber's port set.
+    FirstPort,
+    /// The last port of the first range of the subscriber's port set.
+    LastPort,
+    /// The hop limit or TTL that the device writes into outer headers.
+    OuterHopLimit,
 }
 
 /// The value of a field.
@@ -71,7 +77,7 @@ pub enum LayerFill {
     Octets(Vec<u8>),
     /// Octets of the vector's payload.
     Pattern {
-        /// Their number.
+        /// Their number; [`SpecValue::Any`] of an expected part of the payload, wherever it begins and ends.
         length: SpecValue,
         /// The first of them, counted from the begin of the payload.
         from: usize,
@@ -194,6 +200,10 @@ impl LayerSpec {
     /// Reads the argument without a name, of `payload(N)` and `bytes(HEX)`.
     fn read_fill(&mut self, argument: &str) -> Result<(), FrameMistake> {
         self.fill = match self.kind {
+            LayerKind::Payload if argument == "any" => LayerFill::Pattern {
+                length: SpecValue::Any,
+                from: 0,
+            },
             LayerKind::Payload => {
                 let length = sum_of(argument).ok_or_else(|| {
                     bad_value(self.kind, "length", argument, "a number of octets")
@@ -385,6 +395,9 @@ fn operand_of(text: &str) -> Option<Operand> {
         "hops" => Some(Operand::Hops),
         "mtu4" => Some(Operand::Mtu(Side::Ipv4)),
         "mtu6" => Some(Operand::Mtu(Side::Ipv6)),
+        "firstport" => Some(Operand::FirstPort),
+        "lastport" => Some(Operand::LastPort),
+        "outerhlim" => Some(Operand::OuterHopLimit),
         _ => match text.strip_prefix("0x") {
             Some(digits) => u128::from_str_radix(digits, 16),
             None => text.parse(),

@@ -16,6 +16,13 @@ const EXPERIMENTAL: u8 = 253;
 const USUAL_IDENTIFICATION: u128 = 0x6b63;
 /// The ports, and the identifier and sequence number of echoes, that are not given.
 const USUAL_PORTS: [u128; 2] = [4096, 4097];
+/// The fields of a header with the Tunnel Encapsulation Limit that are not given: the option with the limit that RFC 2473 section 6.6 recommends, and PadN.
+const USUAL_LIMIT: [(&str, u128); 4] = [
+    ("limit", 4),
+    ("option", 4),
+    ("optlen", 1),
+    ("pad", 0x01_01_00),
+];
 
 /// The addresses of the datagram that contains a layer, for its pseudo-header.
 #[derive(Clone, Copy)]
@@ -143,6 +150,7 @@ fn usual_values(kind: LayerKind, header_octets: u128) -> Vec<(&'static str, u128
         LayerKind::HopOpts | LayerKind::DstOpts | LayerKind::Routing => {
             vec![("len", (header_octets / 8).saturating_sub(1))]
         }
+        LayerKind::EncapLimit => USUAL_LIMIT.to_vec(),
         LayerKind::Udp => vec![("sport", USUAL_PORTS[0]), ("dport", USUAL_PORTS[1])],
         LayerKind::Tcp => vec![
             ("sport", USUAL_PORTS[0]),

@@ -7,6 +7,7 @@ mod nat;
 mod octets;
 mod results;
 mod rigs;
+mod tunnels;
 
 use crate::frame::PayloadPattern;
 use crate::notation::{self, Vector};
@@ -81,5 +82,6 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 3,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }

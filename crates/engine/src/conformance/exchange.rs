@@ -152,6 +152,7 @@ mod tests {
             hops_from_ipv6: 1,
             mtu4: 1500,
             mtu6: 1500,
+            subscribers: None,
         };
         let sent = FrameSpec::parse(text).expect("a frame");
         build(
@@ -213,6 +214,16 @@ mod tests {
         assert!(exchange.awaited.is_some(), "on the wrong side");
         exchange.note(Side::Ipv6, control, Vec::new());
         assert_eq!((exchange.awaited, exchange.came.len()), (None, 0));
+        let to_the_port = datagram(
+            "6: ipv6(src=host4, dst=host6) / udp(sport=9, dport=777) / payload(32)",
+            CONTROL_NUMBER,
+        );
+        exchange.awaited = Some(ControlFrame {
+            comes_on: Side::Ipv6,
+            port: 777,
+        });
+        exchange.note(Side::Ipv6, to_the_port, Vec::new());
+        assert_eq!(exchange.awaited, None, "a subscriber's port is not free");
         let refused = "4: ipv4(src=198.19.0.1, dst=host4) / icmp(type=3) / ipv4(src=host4, dst=host6) / udp(sport=777) / payload(32)";
         assert_eq!(
             owner_of(&datagram(refused, CONTROL_NUMBER), 5),

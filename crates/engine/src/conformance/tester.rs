@@ -9,7 +9,7 @@ use sixbench_conformance::judge::FrameVerdict;
 use sixbench_conformance::notation::{FrameSpec, RequiredAnswer};
 use sixbench_conformance::octets::{Resolver, UnresolvedValue, build};
 use sixbench_conformance::{
-    ControlFrames, DeviceSetting, Role, Vector, VectorJudgement, VectorResult, judge,
+    ControlFrames, DeviceSetting, Vector, VectorJudgement, VectorResult, judge,
 };
 use sixbench_io::clock::Clock;
 use sixbench_io::pcap::TimedFrame;
@@ -308,21 +308,7 @@ impl VectorTester {
 
     /// Returns the next control frame of a side; `None` if the recipe does not have the addresses of both hosts.
     fn control_datagram(&self, from: Side) -> Option<Vec<u8>> {
-        let port = self.control_port;
-        let is_inside6 = self.setting.address(Role::Inside, Side::Ipv6).is_some();
-        // A stateful device may change the source port: there, the destination port is the same.
-        let text = match from {
-            Side::Ipv4 => {
-                format!("4: ipv4(src=host4, dst=host6) / udp(sport={port}, dport=9) / payload(32)")
-            }
-            Side::Ipv6 => {
-                format!("6: ipv6(src=host6, dst=host4) / udp(sport={port}, dport=9) / payload(32)")
-            }
-            Side::Inside | Side::Outside => format!(
-                "in: {}(src=inside, dst=outside) / udp(sport={port}, dport={port}) / payload(32)",
-                if is_inside6 { "ipv6" } else { "ipv4" }
-            ),
-        };
+        let text = self.setting.control_frame(from, self.control_port);
         let frame = FrameSpec::parse(&text).ok()?;
         build(
             &frame,
@@ -405,6 +391,7 @@ fn answer_to(came: &[u8]) -> Option<Vec<u8>> {
         hops_from_ipv6: 0,
         mtu4: 0,
         mtu6: 0,
+        subscribers: None,
     };
     let pattern = PayloadPattern {
         vector: CONTROL_NUMBER,

@@ -68,6 +68,7 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }
 
@@ -100,7 +101,7 @@ fn outcomes(mut copies: impl FnMut(u16) -> usize + Send + 'static) -> Vec<Vector
         .expect("outcomes")
 }
 
-fn neighbour_answer(frame: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn neighbour_answer(frame: &[u8]) -> Option<Vec<u8>> {
     match (Arp::parse(frame), NdpMessage::parse(frame)) {
         (Ok(arp), _) if arp.operation == Operation::Request => {
             Some(arp.reply(DEVICE).to_frame().to_vec())

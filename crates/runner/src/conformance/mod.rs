@@ -4,6 +4,8 @@ mod directory;
 mod dns;
 mod nat;
 mod setting;
+mod sides;
+mod subscribers;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
@@ -12,8 +14,7 @@ use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
-use nat::NatSides;
-use setting::TranslatorSides;
+use sides::DeviceSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
 use sixbench_conformance::{DeviceSetting, Role, Vector};
@@ -25,7 +26,7 @@ use sixbench_io::thread::give_up_privileges;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_testbed::Recipe;
-use sixbench_testbed::recipe::{RecipeLink, Technology};
+use sixbench_testbed::recipe::Technology;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -90,44 +91,6 @@ pub fn test_of(recipe: &Recipe) -> Test {
     test
 }
 
-/// A device with the sides that its vectors have.
-enum DeviceSides<'r> {
-    /// By the version of IP.
-    Translator(TranslatorSides<'r>),
-    /// By who may open connections.
-    Nat(NatSides<'r>),
-}
-
-impl<'r> DeviceSides<'r> {
-    fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
-        if let Some(sides) = NatSides::of_recipe(recipe) {
-            return Ok(Self::Nat(sides));
-        }
-        TranslatorSides::of_recipe(recipe).map(Self::Translator)
-    }
-
-    fn sides(&self) -> [Side; 2] {
-        match self {
-            Self::Translator(sides) => sides.sides(),
-            Self::Nat(sides) => sides.sides(),
-        }
-    }
-
-    fn link(&self, side: Side) -> &'r RecipeLink {
-        match self {
-            Self::Translator(sides) => sides.link(side),
-            Self::Nat(sides) => sides.link(side),
-        }
-    }
-
-    fn setting(&self, mtu: u16) -> Result<DeviceSetting, RunError> {
-        match self {
-            Self::Translator(sides) => sides.setting(mtu),
-            Self::Nat(sides) => sides.setting(mtu),
-        }
-    }
-}
-
 /// Brings a device up, sends it the vectors, and undoes everything.
 ///
 /// # Errors
@@ -143,7 +106,9 @@ pub fn perform(
     let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site, &setting)?;
-    let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
+    // The links are made for the outer headers as well: the longest datagram on any of them has the MTU.
+    let largest = MTU + ETHERNET_OCTETS - recipe.overhead();
+    let request = SessionRequest::alone(recipe, FrameSize(largest));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
     if let Some(dut) = &testbed.dut {
         dut.accept_source_routes()?;
@@ -250,7 +215,9 @@ fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_conformance::frame::PayloadPattern;
     use sixbench_conformance::notation::built_in;
+    use sixbench_conformance::octets::{Resolver, build};
     use sixbench_testbed::Library;
 
     #[test]
@@ -259,7 +226,11 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let mut named = 0;
         for recipe in library.iter() {
-            let applicable = applicable(recipe, &files).unwrap_or_default();
+            // A row has the defects of its devices, which are asked one by one.
+            let asked = [recipe].into_iter().chain(&recipe.parts);
+            let applicable: Vec<&RequirementFile> = asked
+                .flat_map(|recipe| applicable(recipe, &files).unwrap_or_default())
+                .collect();
             let vectors = || applicable.iter().flat_map(|file| &file.vectors);
             for name in &recipe.defect_vectors {
                 assert!(
@@ -278,5 +249,40 @@ mod tests {
             );
         }
         assert!(named > 5, "{named}");
+    }
+
+    #[test]
+    fn the_devices_with_subscribers_have_what_most_of_their_vectors_need() {
+        let files = built_in().expect("the vectors");
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let mut devices = Vec::new();
+        for recipe in library.iter().filter(|recipe| recipe.subscribers.is_some()) {
+            let Ok(applicable) = applicable(recipe, &files) else {
+                continue;
+            };
+            let sides = DeviceSides::of_recipe(recipe).expect("sides");
+            let setting = sides.setting(MTU).expect("a setting");
+            let of_technology = applicable.iter().filter(|file| file.technologies.len() < 3);
+            for vector in of_technology.flat_map(|file| &file.vectors) {
+                for frame in &vector.send {
+                    let resolver = Resolver {
+                        setting: &setting,
+                        sent: &vector.send[0],
+                    };
+                    let built = build(frame, PayloadPattern { vector: 0 }, &resolver);
+                    assert!(built.is_ok(), "{}: {}: {built:?}", recipe.name, vector.name);
+                }
+            }
+            devices.push(recipe.name.as_str());
+        }
+        for known in [
+            "linux-sit-6to4",
+            "linux-sit-6rd",
+            "linux-ip6tnl-lw4o6",
+            "vpp-map-e",
+            "vpp-map-t",
+        ] {
+            assert!(devices.contains(&known), "{known} is not among {devices:?}");
+        }
     }
 }

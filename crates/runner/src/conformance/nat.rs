@@ -101,6 +101,7 @@ impl<'r> NatSides<'r> {
             hops_from_ipv6: outwards,
             mtu4: mtu,
             mtu6: mtu,
+            subscribers: None,
         })
     }
 

@@ -50,6 +50,7 @@ fn device() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }
 

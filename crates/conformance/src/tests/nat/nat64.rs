@@ -71,6 +71,7 @@ fn device() -> DeviceSetting {
         hops_from_ipv6: 2,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }
 

@@ -67,6 +67,7 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: LINKS.mtu4 as u16,
         mtu6: LINKS.mtu6 as u16,
+        subscribers: None,
     }
 }
 
