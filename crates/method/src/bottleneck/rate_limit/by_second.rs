@@ -3,6 +3,8 @@
 use super::evidence::{Bin, FEWEST_TRIALS, PatternLoads, bins, noun};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
+use crate::units::part_of;
+use sixbench_stats::median;
 
 /// The largest share of a bin that passes once the number of a second is used up. Unbound passes one query in ten then (`ip-ratelimit-factor`).
 const LARGEST_SHARE_BEYOND: f64 = 0.25;
@@ -10,8 +12,11 @@ const LARGEST_SHARE_BEYOND: f64 = 0.25;
 /// The smallest number of a second: of fewer, the same number may be an accident.
 const SMALLEST_NUMBER: f64 = 100.0;
 
-/// The share by which the numbers may differ: where one in ten passes beyond them, which of them is drawn by lot.
+/// The share by which a number may differ from their median: where one in ten passes beyond them, which of them is drawn by lot.
 const LARGEST_SPREAD: f64 = 0.1;
+
+/// The share of the numbers that must be near their median. A server that was kept from its processor at the end of a second answers a part in the next.
+const LEAST_NEAR: f64 = 0.75;
 
 /// What passed at the beginnings of seconds within a trial, and the share of the rest.
 struct Seconds {
@@ -33,21 +38,26 @@ pub(super) fn sentence(lost: &[&TrialRecord]) -> Option<String> {
 }
 
 fn of_trials(trials: &[Seconds], noun: &str) -> Option<String> {
-    let loads = PatternLoads::spanning(trials.iter().map(|of| of.load))?;
     let numbers: Vec<f64> = trials.iter().flat_map(|of| of.numbers.clone()).collect();
-    let least = numbers.iter().copied().fold(f64::MAX, f64::min);
-    let most = numbers.iter().copied().fold(0.0, f64::max);
-    let is_flat = least >= SMALLEST_NUMBER && most - least <= LARGEST_SPREAD * most;
-    if !loads.is_wide() || numbers.len() < FEWEST_TRIALS || !is_flat {
+    let usual = median(&numbers)?;
+    let (low, high) = (
+        (1.0 - LARGEST_SPREAD) * usual,
+        (1.0 + LARGEST_SPREAD) * usual,
+    );
+    let is_near = |number: &f64| (low..=high).contains(number);
+    let near = numbers.iter().filter(|number| is_near(number)).count();
+    let with_near = trials.iter().filter(|of| of.numbers.iter().any(is_near));
+    let loads = PatternLoads::spanning(with_near.clone().map(|of| of.load))?;
+    let are_most = near as f64 >= LEAST_NEAR * numbers.len() as f64;
+    if usual < SMALLEST_NUMBER || near < FEWEST_TRIALS || !are_most || !loads.is_wide() {
         return None;
     }
     let beyond = trials.iter().map(|of| of.share_beyond).sum::<f64>() / trials.len() as f64;
     Some(format!(
-        "consistent with a limit of about {:.0} {noun} in each second: in {} losing trials at {loads} {noun}/s, {} times between {least:.0} and \
-         {most:.0} passed in a row, and {:.0} % of the others",
-        least.midpoint(most),
-        trials.len(),
-        numbers.len(),
+        "consistent with a limit of about {usual:.0} {noun} in each second: in {} losing trials at {loads} {noun}/s, {low:.0} to {high:.0} passed in a \
+         row {}, and {:.0} % of those after them",
+        with_near.count(),
+        part_of(near, numbers.len(), "time"),
         100.0 * beyond,
     ))
 }
