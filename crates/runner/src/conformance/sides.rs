@@ -2,6 +2,7 @@
 
 use super::nat::NatSides;
 use super::setting::FamilySides;
+use super::subscribers;
 use crate::error::RunError;
 use sixbench_conformance::DeviceSetting;
 use sixbench_conformance::frame::Side;
@@ -18,10 +19,13 @@ pub(super) enum DeviceSides<'r> {
 
 impl<'r> DeviceSides<'r> {
     pub(super) fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
-        if let Some(sides) = NatSides::of_recipe(recipe) {
-            return Ok(Self::Nat(sides));
+        // The NAT of an AFTR or a customer edge is behind a tunnel: its vectors are those of the tunnel.
+        let nat =
+            NatSides::of_recipe(recipe).filter(|_| !subscribers::are_served_by(recipe.technology));
+        match nat {
+            Some(sides) => Ok(Self::Nat(sides)),
+            None => FamilySides::of_recipe(recipe).map(Self::Family),
         }
-        FamilySides::of_recipe(recipe).map(Self::Family)
     }
 
     pub(super) fn sides(&self) -> [Side; 2] {
