@@ -538,7 +538,8 @@ fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::Cached,
-        ("cached", "cached"),
+        "cached",
+        "cached",
         |dns, share| dns.cached = share,
     )
 }
@@ -547,7 +548,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::WithAaaa,
-        ("aaaa", "with AAAA"),
+        "aaaa",
+        "with AAAA",
         |dns, share| dns.with_aaaa = share,
     )
 }
@@ -555,7 +557,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
 fn of_names(
     shares: &[u8],
     by: SeriesBy,
-    (short, long): (&str, &str),
+    short: &str,
+    long: &str,
     set: fn(&mut DnsTest, u8),
 ) -> Vec<SeriesStep> {
     let step = |&share: &u8| {
