@@ -1,4 +1,4 @@
-//! Devices checked against the RFCs, clause by clause. These tests need root and TAYGA; without them they fail, they do not skip.
+//! Devices checked against the RFCs, clause by clause. These tests need root, TAYGA and BIND; without them they fail, they do not skip.
 
 use crate::common::{ONE_AT_A_TIME, Scratch, namespaces_of, output, start, text};
 use serde_json::Value;
@@ -127,6 +127,77 @@ fn a_device_that_forwards_nothing_has_no_result() {
     );
 }
 
+/// Vectors that BIND 9.18 answers rightly: synthesis over UDP and TCP, what other vectors' answers cannot have put into its cache, and PTR queries.
+const RIGHT_OF_BIND: &str =
+    "a-becomes-aaaa,whole-over-tcp,aaaa-exists,mapped-alone,ttl-of-soa,ptr-under-prefix,discovery";
+/// A vector that it answers wrongly: it does not ask for A records after an error.
+const WRONG_OF_BIND: &str = "servfail-for-aaaa";
+
+#[test]
+fn bind_is_right_where_it_is_and_wrong_with_the_header_and_a_capture() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("conformance-bind");
+    let kept = scratch.path("kept");
+    let names = format!("{RIGHT_OF_BIND},{WRONG_OF_BIND}");
+    let child = start(&[
+        "conformance",
+        "bind9-dns64",
+        "--vector",
+        &names,
+        "--json",
+        "--output",
+        &kept,
+    ]);
+    let process = child.id();
+    let done = child.wait_with_output().expect("the program");
+    // What it does wrong is stated without a MUST.
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let results: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    for name in RIGHT_OF_BIND.split(',') {
+        let result = &outcome(&results, name)["judgement"]["result"];
+        assert_eq!(result, "right", "{name}: {results}");
+    }
+    let wrong = outcome(&results, WRONG_OF_BIND);
+    let sent = [
+        "zone: host  300  A  192.31.196.1",
+        "zone: host  AAAA  !SERVFAIL",
+        "dig host AAAA",
+    ];
+    assert_eq!(wrong["send"], serde_json::json!(sent));
+    let difference = &wrong["judgement"]["frames"][0]["differences"][0];
+    assert_eq!(
+        (
+            &difference["field"],
+            &difference["expected"],
+            &difference["came"]
+        ),
+        (&"status".into(), &"NOERROR".into(), &"SERVFAIL".into()),
+        "{results}"
+    );
+    assert!(fs::exists(format!("{kept}/{WRONG_OF_BIND}.pcap")).expect("a look"));
+    assert!(
+        namespaces_of(process).is_empty(),
+        "something was left behind"
+    );
+}
+
+#[test]
+fn a_dns64_server_that_answers_nothing_has_no_result() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let scratch = Scratch::new("conformance-silent-server");
+    fs::create_dir(scratch.path("recipes")).expect("a directory");
+    let silent = "name = \"silent\"\nbase = \"bind9-dns64\"\ndaemon = { run = \"sleep 600\" }\nready = { run = \"true\" }\n";
+    scratch.write("recipes/silent.toml", silent);
+    let recipes = scratch.path("recipes");
+    let done = output(&["conformance", "silent", "--recipes", &recipes]);
+    let told = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(7), "{told}");
+    assert!(
+        told.contains("does not answer the control queries") && text(&done.stdout).is_empty(),
+        "{told}"
+    );
+}
+
 #[test]
 fn what_cannot_be_sent_is_a_mistake_of_the_command_line() {
     let cases = [
@@ -140,6 +211,10 @@ fn what_cannot_be_sent_is_a_mistake_of_the_command_line() {
             "--only rfc791: there are vectors of rfc6052",
         ),
         (&["tayga-siitt"], "did you mean `tayga-siit`?"),
+        (
+            &["bind9-dns64", "--only", "rfc7915"],
+            "--only rfc7915: there are vectors of rfc6147, rfc7050, rfc8880",
+        ),
     ];
     for (arguments, expected) in cases {
         let done = output(&[&["conformance"], arguments].concat());

@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const UDP_SIZE: u16 = 1232;
 /// The size of messages over UDP without EDNS (RFC 1035 section 4.2.1).
 const SIZE_WITHOUT_EDNS: u16 = 512;
+/// TC in octet 2 of a header.
+const TRUNCATED: u8 = 2;
 /// The longest chain of aliases that is followed.
 const LONGEST_CHAIN: usize = 16;
 /// The TTL of the SOA records of zones above those of vectors, in seconds.
@@ -170,7 +172,7 @@ impl VectorAuthority {
         }
         let wildcard = self
             .closest_encloser(name)
-            .and_then(|encloser| self.records.get(&child(&Label::wildcard(), &encloser)?));
+            .and_then(|encloser| self.records.get(&child(Label::wildcard(), &encloser)?));
         match wildcard {
             Some(records) => {
                 let owned = records.iter().map(|record| with_owner(record, name));
@@ -427,7 +429,6 @@ fn message_of(
 fn truncated(query: &Message<[u8]>) -> Result<Vec<u8>, PushError> {
     let nothing = LookupResult::failed(Rcode::NOERROR, Name::root_vec());
     let mut octets = message_of(query, &nothing, &[], &[])?;
-    const TRUNCATED: u8 = 2;
     octets[2] |= TRUNCATED;
     Ok(octets)
 }

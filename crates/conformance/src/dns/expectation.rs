@@ -218,7 +218,7 @@ fn incomplete(line: &str) -> DnsMistake {
 }
 
 fn parse_rcode(word: &str) -> Result<Rcode, DnsMistake> {
-    Rcode::from_str(word).map_err(|_| DnsMistake::Status(word.to_owned()))
+    Rcode::from_str(word).map_err(|()| DnsMistake::Status(word.to_owned()))
 }
 
 fn parse_flag(word: &str) -> Result<FlagExpectation, DnsMistake> {

@@ -95,3 +95,37 @@ fn cause(testbed: &mut BuiltTestbed, error: DnsError) -> RunError {
             .map_or_else(RunError::from, |()| error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sixbench_testbed::Library;
+    use sixbench_testbed::recipe::Technology;
+
+    #[test]
+    fn every_dns64_server_of_the_house_has_a_prefix_and_an_authority_over_ipv4() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let servers = library
+            .iter()
+            .filter(|recipe| recipe.technology == Technology::Dns64);
+        let settings: Vec<DnsSetting> = servers
+            .map(|recipe| setting(recipe).expect("a setting"))
+            .collect();
+        assert!(settings.len() >= 4, "{}", settings.len());
+        for setting in settings {
+            assert_eq!(setting.prefix.to_string(), "64:ff9b::/96");
+            assert_eq!(setting.authority.to_string(), "198.18.0.2");
+        }
+    }
+
+    #[test]
+    fn an_authority_synthesises_nothing_and_has_no_vectors() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let nsd = library.get("nsd-authority").expect("a recipe");
+        let error = setting(nsd).expect_err("refused").to_string();
+        assert!(
+            error.starts_with("there are no vectors for nsd-authority"),
+            "{error}"
+        );
+    }
+}
