@@ -1,6 +1,7 @@
 //! One run of an exchange: it says what to send next, and judges what came. The first step that is not right ends it.
 
 use super::names::{BoundNames, FreshNumbers};
+use super::zero_sum::choose_ports;
 use crate::frame::{PayloadPattern, Side};
 use crate::judge::{
     CameFrame, ControlFrames, FieldDifference, FrameVerdict, StepVerdict, VectorJudgement,
@@ -130,6 +131,12 @@ impl<'a> ExchangeRun<'a> {
         let Some(step) = self.vector.steps.get(self.at).filter(|_| !self.is_over) else {
             return Ok(None);
         };
+        if self.at == 0 {
+            let ExchangeSetting {
+                device, pattern, ..
+            } = self.setting;
+            choose_ports(self.vector, &mut self.names, device, pattern)?;
+        }
         let wait = step
             .wait
             .map(|wait| self.setting.timers.time_of(wait))

@@ -6,6 +6,7 @@ mod nat;
 mod octets;
 mod results;
 mod rigs;
+mod steps;
 
 use crate::frame::PayloadPattern;
 use crate::notation::{self, Vector};
