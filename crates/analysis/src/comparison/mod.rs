@@ -2,20 +2,20 @@
 //! one verdict of it all.
 
 mod anomalies;
+mod compared_value;
 mod doubts;
 mod gaps;
 mod samples;
 mod sessions;
-mod subject;
 #[cfg(test)]
 mod tests;
 
 pub use anomalies::OneSidedAnomaly;
+pub use compared_value::ComparedValue;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub(crate) use samples::samples_of;
 pub use sessions::{Reference, SESSIONS_DIFFER};
-pub use subject::Subject;
 
 use crate::gate::Gate;
 use doubts::Doubt;
@@ -86,7 +86,7 @@ pub struct PointComparison<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The rate or value that is compared.
-    pub subject: Subject,
+    pub subject: ComparedValue,
     /// Of A and of B the value of every repetition, run by run.
     pub values: [Vec<Vec<f64>>; 2],
     /// The repetitions of A, or the medians of its runs.
@@ -243,7 +243,7 @@ pub fn compare<'a>(
             .iter()
             .filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
         candidates
-            .extend(common.filter_map(|(a, b)| Candidate::new(point, (a, b), tolerance, order)));
+            .extend(common.filter_map(|(a, b)| Candidate::new(point, a, b, tolerance, order)));
     }
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
@@ -339,7 +339,8 @@ struct Candidate<'s> {
 impl<'s> Candidate<'s> {
     fn new(
         point: usize,
-        (a, b): (&'s Sample, &'s Sample),
+        a: &'s Sample,
+        b: &'s Sample,
         tolerance: f64,
         order: RunOrder,
     ) -> Option<Self> {

@@ -6,16 +6,11 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
-use sixbench_method::plan::{Plan, Profile, Stateful, Test};
-use sixbench_method::terms::FrameRate;
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
 use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance, VectorTimers};
 use sixbench_runner::{Site, stop};
 use sixbench_testbed::{Library, Recipe, Shell, sweep};
-
-/// Connections of the test in whose place a stateful device is asked.
-const CONNECTIONS: u64 = 100;
-const NS_PER_S: u64 = 1_000_000_000;
 
 /// A vector with the number of its RFC.
 struct SelectedVector<'f> {
@@ -157,10 +152,7 @@ fn one_test(recipe: &Recipe) -> Loaded {
         standard_trial(Profile::Smoke),
         standard_search(Profile::Smoke),
     );
-    let mut test = Test::of("conformance", &recipe.name);
-    // No frame of this test is sent: a stateful device needs connections only to be accepted.
-    let stateful = || Stateful::new(CONNECTIONS, FrameRate(CONNECTIONS), NS_PER_S);
-    test.stateful = recipe.state.as_ref().map(|_| stateful());
+    let test = conformance::test_of(recipe);
     let plan = Plan::new("conformance", Profile::Custom, trial, search, vec![test]);
     Loaded {
         plan,
@@ -173,11 +165,11 @@ fn one_test(recipe: &Recipe) -> Loaded {
 fn show(arguments: &ConformanceArgs, results: &DeviceResults) -> Result<(), Failed> {
     if arguments.json {
         let json = serde_json::to_string_pretty(results).map_err(anyhow::Error::from)?;
-        output::line(json)?
+        output::line(json)?;
     } else if arguments.vector.is_empty() {
-        output::print(results.table() + &results.findings())?
+        output::print(results.table() + &results.findings())?;
     } else {
-        output::print(results.table() + &results.in_full())?
+        output::print(results.table() + &results.in_full())?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::frame::PayloadPattern;
 use crate::notation::{FrameSpec, RequiredAnswer, Vector};
 use crate::octets::{Resolver, UnresolvedValue};
 use crate::setting::DeviceSetting;
+use std::fmt;
 
 /// The control frames, sent before and after the vector, that the device is known to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +107,7 @@ pub struct StepVerdict {
 
 impl VectorJudgement {
     /// Returns the result of a vector that cannot be asked of the device.
-    pub fn not_applicable(reason: &UnresolvedValue) -> Self {
+    pub fn not_applicable(reason: &impl fmt::Display) -> Self {
         Self {
             result: VectorResult::NotApplicable,
             alternative: None,

@@ -3,10 +3,12 @@
 use super::answer::{
     Alternative, RequiredAnswer, alternative_of, check_sendable, expectation_of, frames_of,
 };
+use super::dns;
 use super::frame_text::FrameSpec;
 use super::mistake::{MistakeKind, NotationError};
 use super::steps::{ExchangeStep, is_for_steps, steps_of};
 use super::table::{LineText, SourceText, TableReader};
+use crate::dns::{DnsExchange, TextLine};
 use std::collections::BTreeSet;
 use toml::de::DeTable;
 
@@ -63,6 +65,8 @@ pub struct Vector {
     pub is_ordered: bool,
     /// The steps of an exchange; none of a vector that only sends and expects.
     pub steps: Vec<ExchangeStep>,
+    /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
+    pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
     pub line: usize,
 }
@@ -82,7 +86,7 @@ pub struct RequirementFile {
     pub vectors: Vec<Vector>,
 }
 
-const FILE_KEYS: [&str; 5] = ["rfc", "title", "read", "technologies", "vector"];
+const FILE_KEYS: [&str; 6] = ["rfc", "title", "read", "technologies", "zone", "vector"];
 const VECTOR_KEYS: [&str; 10] = [
     "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered", "given", "step",
 ];
@@ -125,9 +129,10 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
     if technologies.is_empty() {
         source.note(table.line, MistakeKind::Missing("technologies"));
     }
+    let common = table.lines("zone", source).unwrap_or_default();
     let mut names = BTreeSet::new();
     let vectors = table.tables("vector", source).into_iter().map(|vector| {
-        let read = vector_of(vector, source);
+        let read = vector_of(vector, &common, source);
         if !names.insert(read.name.clone()) {
             source.note(read.line, MistakeKind::RepeatedName(read.name.clone()));
         }
@@ -146,8 +151,14 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
     }
 }
 
-fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
-    table.check_keys(&VECTOR_KEYS, source);
+fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceText) -> Vector {
+    let is_dns = table.get(dns::QUERY).is_some();
+    let keys = if is_dns {
+        &dns::DNS_VECTOR_KEYS[..]
+    } else {
+        &VECTOR_KEYS
+    };
+    table.check_keys(keys, source);
     let name = table.text("name", source);
     if !name
         .text
@@ -155,6 +166,9 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
         .all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-')
     {
         source.note(name.line, MistakeKind::Name(name.text.clone()));
+    }
+    if is_dns {
+        return dns_vector_of(name.text, &table, common, source);
     }
     let steps = steps_of(&table, source);
     let mut vector = Vector {
@@ -167,6 +181,7 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
         allowed: Vec::new(),
         is_ordered: false,
         steps,
+        dns: None,
         line: table.line,
     };
     if table.get("step").is_some() {
@@ -183,6 +198,28 @@ fn vector_of(table: TableReader<'_>, source: &mut SourceText) -> Vector {
     vector.is_ordered = table.is_set("ordered", source);
     check_single(&vector, source);
     vector
+}
+
+fn dns_vector_of(
+    name: String,
+    table: &TableReader<'_>,
+    common: &[TextLine],
+    source: &mut SourceText,
+) -> Vector {
+    let exchange = dns::exchange_of(&name, table, common, source);
+    Vector {
+        name,
+        clause: table.text("clause", source).text,
+        level: level_of(table, source),
+        sentence: table.text("sentence", source).text,
+        send: Vec::new(),
+        expect: RequiredAnswer::Nothing,
+        allowed: Vec::new(),
+        is_ordered: false,
+        steps: Vec::new(),
+        dns: Some(Box::new(exchange)),
+        line: table.line,
+    }
 }
 
 /// Notes keys of a vector without steps in one that has some.

@@ -1,6 +1,7 @@
 //! Mistakes in files of vectors.
 
 use super::wait::DeviceTimer;
+use crate::dns::DnsMistake;
 use std::fmt;
 
 /// A mistake in the text of a frame.
@@ -135,6 +136,9 @@ pub enum MistakeKind {
     /// A frame is wrong.
     #[error("{0}")]
     Frame(FrameMistake),
+    /// A line of a vector for DNS servers is wrong.
+    #[error("{0}")]
+    Dns(DnsMistake),
 }
 
 /// A mistake and its line.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod built_in;
+mod dns;
 mod file;
 mod frame_text;
 mod mistake;

@@ -7,6 +7,7 @@
 //!
 //! Through a stateful device the control frames go from the inside to the outside, and then back to where they came from.
 
+pub mod dns;
 mod exchange;
 mod link;
 mod steps;

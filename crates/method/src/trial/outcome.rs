@@ -187,9 +187,9 @@ mod tests {
                 TrialOutcome::Queries(Some(Box::new(dns))),
             ),
         ];
-        results
-            .iter()
-            .for_each(|result| assert_eq!(&read_again(result), result));
+        for result in &results {
+            assert_eq!(&read_again(result), result);
+        }
     }
 
     #[test]

@@ -449,7 +449,7 @@ impl ListedSettings {
             let percent = foreground.background_percent();
             let words = (format!("native{percent}"), format!("{percent} % native"));
             SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
-                test.foreground = foreground
+                test.foreground = foreground;
             })
         };
         self.background.iter().map(step).collect()
@@ -459,7 +459,7 @@ impl ListedSettings {
         let Some((name, counts)) = self.cores.varied_device() else {
             let counts = self.cores.every.iter().copied();
             return of_counts(SeriesBy::Cores, "core", counts, |test, cores| {
-                test.cores = Some(cores)
+                test.cores = Some(cores);
             });
         };
         let step = |&cores: &u32| {
@@ -538,7 +538,8 @@ fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::Cached,
-        ("cached", "cached"),
+        "cached",
+        "cached",
         |dns, share| dns.cached = share,
     )
 }
@@ -547,7 +548,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::WithAaaa,
-        ("aaaa", "with AAAA"),
+        "aaaa",
+        "with AAAA",
         |dns, share| dns.with_aaaa = share,
     )
 }
@@ -555,7 +557,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
 fn of_names(
     shares: &[u8],
     by: SeriesBy,
-    (short, long): (&str, &str),
+    short: &str,
+    long: &str,
     set: fn(&mut DnsTest, u8),
 ) -> Vec<SeriesStep> {
     let step = |&share: &u8| {

@@ -1,10 +1,11 @@
 //! A run, prepared once for all formats, which differ only in how they print it.
 
-use crate::conformance;
+use crate::conformance::ReportedClauses;
 use crate::digest::{Digest, check_formats};
+use crate::findings::faults;
 use crate::findings::origin;
 use crate::format::bibliography::bibliography;
-use crate::format::chapter::{self, Chapter};
+use crate::format::chapter;
 use crate::format::continuous;
 use crate::format::csv::{self, points_csv, refusals_csv, scaling_csv, warnings_csv};
 use crate::format::html;
@@ -15,10 +16,10 @@ use crate::format::markdown;
 use crate::format::methods;
 use crate::format::paper;
 use crate::format::terminal;
+use crate::format::verdict;
 use crate::layout::table::Table;
 use crate::plot::{Figure, sheet};
-use crate::tables::trial;
-use crate::verdict;
+use crate::subject::Chapter;
 use crate::{Input, ReportError};
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ pub struct Document<'a> {
     // Each part is made when a format first needs it: the terminal and the tables of numbers need few of them.
     verdict: OnceLock<Vec<String>>,
     faults: OnceLock<Table>,
-    conformance: OnceLock<Table>,
+    conformance: OnceLock<ReportedClauses>,
     run: OnceLock<Table>,
     code: OnceLock<Table>,
     results: OnceLock<Vec<Chapter>>,
@@ -215,12 +216,12 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn faults(&self) -> &Table {
-        self.faults.get_or_init(|| trial::faults(&self.digest))
+        self.faults.get_or_init(|| faults::table(&self.digest))
     }
 
-    pub(crate) fn conformance(&self) -> &Table {
+    pub(crate) fn conformance(&self) -> &ReportedClauses {
         self.conformance
-            .get_or_init(|| conformance::table(self.digest.input))
+            .get_or_init(|| ReportedClauses::of_plan(self.digest.input.plan))
     }
 
     pub(crate) fn run(&self) -> &Table {

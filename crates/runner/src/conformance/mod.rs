@@ -1,11 +1,13 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
 mod directory;
+mod dns;
 mod nat;
 mod setting;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
+use crate::profile::dns::server_test;
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
@@ -21,9 +23,10 @@ use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
-use sixbench_method::terms::FrameSize;
+use sixbench_method::plan::{Stateful, Test};
+use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_testbed::Recipe;
-use sixbench_testbed::recipe::RecipeLink;
+use sixbench_testbed::recipe::{RecipeLink, Technology};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -63,7 +66,30 @@ pub fn applicable<'f>(
             recipe: recipe.name.clone(),
         });
     }
-    DeviceSides::of_recipe(recipe).map(|_| found)
+    if recipe.technology == Technology::Dns64 {
+        dns::setting(recipe)?;
+    } else {
+        DeviceSides::of_recipe(recipe)?;
+    }
+    Ok(found)
+}
+
+/// Connections of the test in whose place a stateful device is asked.
+const CONNECTIONS: u64 = 100;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Returns a test of the device, so that what its testbed needs is checked as for any other.
+pub fn test_of(recipe: &Recipe) -> Test {
+    const NAME: &str = "conformance";
+    if recipe.technology == Technology::Dns64 {
+        return server_test(NAME, &recipe.name);
+    }
+    let mut test = Test::of(NAME, &recipe.name);
+    // No frame of this test is sent: a stateful device needs connections only to be accepted.
+    if recipe.state.is_some() {
+        test.stateful = Some(Stateful::new(CONNECTIONS, FrameRate(CONNECTIONS), NS_PER_S));
+    }
+    test
 }
 
 /// A device with the sides that its vectors have.
@@ -135,6 +161,9 @@ pub fn perform_with_timers(
     vectors: &[&Vector],
     timers: VectorTimers,
 ) -> Result<DeviceConformance, RunError> {
+    if recipe.technology == Technology::Dns64 {
+        return dns::perform(site, recipe, vectors);
+    }
     let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site, &setting)?;
