@@ -186,18 +186,23 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     };
     if table.get("step").is_some() {
         refuse_single_keys(&table, source);
-        return vector;
+    } else {
+        read_single(&mut vector, &table, source);
     }
+    vector
+}
+
+/// Reads what a vector without steps sends and expects.
+fn read_single(vector: &mut Vector, table: &TableReader<'_>, source: &mut SourceText) {
     if table.get("given").is_some() {
         source.note(table.line, MistakeKind::Missing("step"));
     }
-    vector.send = sent_frames(&table, source);
-    vector.expect = expectation_of(&table, source);
+    vector.send = sent_frames(table, source);
+    vector.expect = expectation_of(table, source);
     let allowed = table.tables("allowed", source).into_iter();
     vector.allowed = allowed.map(|table| alternative_of(table, source)).collect();
     vector.is_ordered = table.is_set("ordered", source);
-    check_single(&vector, source);
-    vector
+    check_single(vector, source);
 }
 
 fn dns_vector_of(

@@ -7,13 +7,13 @@ use std::fmt;
 pub enum NumberClass {
     /// Any value.
     Any,
-    /// Of an address: one of the device's pool, or its own outside.
+    /// An address of the device's pool, or its own outside.
     External,
     /// An even number.
     Even,
     /// An odd number.
     Odd,
-    /// Of a port of UDP: the one with which the checksum of the frame inside that has it as its source port comes out as zero, and is sent as 0xffff.
+    /// A port of UDP: as the source port of the expected frame inside, it makes the checksum come out as zero, which is sent as 0xffff.
     ZeroSum,
     /// A number in this range, both ends included.
     Range(u16, u16),
