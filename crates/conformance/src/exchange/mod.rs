@@ -3,6 +3,7 @@
 
 mod names;
 mod run;
+mod zero_sum;
 
 pub use names::FreshNumbers;
 pub use run::{DeviceTimers, ExchangeRun, StepFrames};

@@ -93,6 +93,12 @@ impl BoundNames {
         chosen
     }
 
+    /// Gives a name a number.
+    pub(super) fn set(&mut self, name: &str, number: u128) {
+        self.values
+            .insert(name.to_owned(), BoundValue::Number(number));
+    }
+
     /// Returns the frame with the values of its names. Those that have none yet are left: any value will do for them.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! One run of an exchange: it says what to send next, and judges what came. The first step that is not right ends it.
 
 use super::names::{BoundNames, FreshNumbers};
+use super::zero_sum::choose_ports;
 use crate::frame::{PayloadPattern, Side};
 use crate::judge::{
     CameFrame, ControlFrames, FieldDifference, FrameVerdict, StepVerdict, VectorJudgement,
@@ -51,7 +52,7 @@ impl DeviceTimers {
     }
 }
 
-/// What is to be done for a step.
+/// The work of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepFrames {
     /// The wait before it; what comes meanwhile belongs to the step.
@@ -130,6 +131,12 @@ impl<'a> ExchangeRun<'a> {
         let Some(step) = self.vector.steps.get(self.at).filter(|_| !self.is_over) else {
             return Ok(None);
         };
+        if self.at == 0 {
+            let ExchangeSetting {
+                device, pattern, ..
+            } = self.setting;
+            choose_ports(self.vector, &mut self.names, device, pattern)?;
+        }
         let wait = step
             .wait
             .map(|wait| self.setting.timers.time_of(wait))
@@ -269,28 +276,17 @@ impl<'a> ExchangeRun<'a> {
             names: self.names.clone(),
         };
         for frame in expected {
-            let candidates = if step.is_ordered {
-                left.len().min(1)
-            } else {
-                left.len()
+            let candidates = if step.is_ordered { 1 } else { left.len() };
+            let candidates = &left[..candidates.min(left.len())];
+            let verdict = match self.nearest(frame, candidates, &compared.names)? {
+                Some(nearest) => {
+                    let taken = left.remove(nearest.at);
+                    compared.names = nearest.names;
+                    self.verdict(Some(frame), Some(taken), nearest.differences)
+                }
+                None => self.verdict(Some(frame), None, Vec::new()),
             };
-            let nearest = self.nearest(frame, &left[..candidates], &compared.names)?;
-            let Some(Nearest {
-                at,
-                differences,
-                names,
-            }) = nearest
-            else {
-                compared
-                    .frames
-                    .push(self.verdict(Some(frame), None, Vec::new()));
-                continue;
-            };
-            let taken = left.remove(at);
-            compared.names = names;
-            compared
-                .frames
-                .push(self.verdict(Some(frame), Some(taken), differences));
+            compared.frames.push(verdict);
         }
         let unexpected = left
             .into_iter()

@@ -63,10 +63,10 @@ pub struct Vector {
     pub allowed: Vec<Alternative>,
     /// True if the expected frames must come in their order.
     pub is_ordered: bool,
-    /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
-    pub dns: Option<Box<DnsExchange>>,
     /// The steps of an exchange; none of a vector that only sends and expects.
     pub steps: Vec<ExchangeStep>,
+    /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
+    pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
     pub line: usize,
 }
@@ -167,6 +167,10 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     {
         source.note(name.line, MistakeKind::Name(name.text.clone()));
     }
+    if is_dns {
+        return dns_vector_of(name.text, &table, common, source);
+    }
+    let steps = steps_of(&table, source);
     let mut vector = Vector {
         name: name.text,
         clause: table.text("clause", source).text,
@@ -176,30 +180,51 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
         expect: RequiredAnswer::Nothing,
         allowed: Vec::new(),
         is_ordered: false,
+        steps,
         dns: None,
-        steps: Vec::new(),
         line: table.line,
     };
-    if is_dns {
-        let exchange = dns::exchange_of(&vector.name, &table, common, source);
-        vector.dns = Some(Box::new(exchange));
-        return vector;
-    }
-    vector.steps = steps_of(&table, source);
     if table.get("step").is_some() {
         refuse_single_keys(&table, source);
-        return vector;
+    } else {
+        read_single(&mut vector, &table, source);
     }
+    vector
+}
+
+/// Reads what a vector without steps sends and expects.
+fn read_single(vector: &mut Vector, table: &TableReader<'_>, source: &mut SourceText) {
     if table.get("given").is_some() {
         source.note(table.line, MistakeKind::Missing("step"));
     }
-    vector.send = sent_frames(&table, source);
-    vector.expect = expectation_of(&table, source);
+    vector.send = sent_frames(table, source);
+    vector.expect = expectation_of(table, source);
     let allowed = table.tables("allowed", source).into_iter();
     vector.allowed = allowed.map(|table| alternative_of(table, source)).collect();
     vector.is_ordered = table.is_set("ordered", source);
-    check_single(&vector, source);
-    vector
+    check_single(vector, source);
+}
+
+fn dns_vector_of(
+    name: String,
+    table: &TableReader<'_>,
+    common: &[TextLine],
+    source: &mut SourceText,
+) -> Vector {
+    let exchange = dns::exchange_of(&name, table, common, source);
+    Vector {
+        name,
+        clause: table.text("clause", source).text,
+        level: level_of(table, source),
+        sentence: table.text("sentence", source).text,
+        send: Vec::new(),
+        expect: RequiredAnswer::Nothing,
+        allowed: Vec::new(),
+        is_ordered: false,
+        steps: Vec::new(),
+        dns: Some(Box::new(exchange)),
+        line: table.line,
+    }
 }
 
 /// Notes keys of a vector without steps in one that has some.

@@ -53,7 +53,7 @@ pub enum SpecValue {
     Right,
     /// Of the source port of UDP that is sent: one with which the checksum comes out as zero on the other side. In an expectation: any.
     ZeroSum,
-    /// Of the checksum of UDP in a first fragment: that of the whole datagram, whose payload is the vector's.
+    /// The checksum of UDP in a first fragment, over the whole datagram, whose payload is the vector's.
     Whole,
     /// A value that has a name in the steps of a vector.
     Named(NamedValue),

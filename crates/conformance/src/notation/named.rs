@@ -7,12 +7,14 @@ use std::fmt;
 pub enum NumberClass {
     /// Any value.
     Any,
-    /// Of an address: one of the device's pool, or its own outside.
+    /// An address of the device's pool, or its own outside.
     External,
     /// An even number.
     Even,
     /// An odd number.
     Odd,
+    /// A port of UDP: as the source port of the expected frame inside, it makes the checksum come out as zero, which is sent as 0xffff.
+    ZeroSum,
     /// A number in this range, both ends included.
     Range(u16, u16),
 }
@@ -21,7 +23,7 @@ impl NumberClass {
     /// Returns true if a number belongs to the class.
     pub fn contains(self, number: u128) -> bool {
         match self {
-            Self::Any | Self::External => true,
+            Self::Any | Self::External | Self::ZeroSum => true,
             Self::Even => number.is_multiple_of(2),
             Self::Odd => !number.is_multiple_of(2),
             Self::Range(first, last) => (u128::from(first)..=u128::from(last)).contains(&number),
@@ -33,6 +35,7 @@ impl NumberClass {
             "even" => Some(Self::Even),
             "odd" => Some(Self::Odd),
             "external" => Some(Self::External),
+            "zero-sum" => Some(Self::ZeroSum),
             _ => {
                 let (first, last) = text.split_once('-')?;
                 let (first, last) = (first.parse().ok()?, last.parse().ok()?);
@@ -49,6 +52,7 @@ impl fmt::Display for NumberClass {
             Self::External => f.write_str("an external address of the device"),
             Self::Even => f.write_str("an even number"),
             Self::Odd => f.write_str("an odd number"),
+            Self::ZeroSum => f.write_str("the port for a checksum of zero"),
             Self::Range(first, last) => write!(f, "a number of {first} to {last}"),
         }
     }
@@ -65,7 +69,7 @@ pub struct NamedValue {
 
 impl NamedValue {
     /// The form of a named value, for errors.
-    pub(super) const FORM: &str = "a name such as $port, with a class if need be: $port:even, $port:odd, $port:0-1023, $address:external";
+    pub(super) const FORM: &str = "a name such as $port, with a class if need be: $port:even, $port:odd, $port:0-1023, $port:zero-sum, $address:external";
 
     /// Reads the text after `$`; classes of numbers are none of addresses.
     pub(super) fn parse(text: &str, is_address: bool) -> Option<Self> {

@@ -55,13 +55,13 @@ impl VectorOutcome {
     }
 }
 
-/// Returns what is sent, line by line: of a vector for DNS servers the zone and the query, else the frames in the notation, of an exchange those of all
-/// steps.
+/// Returns what is sent, line by line; of an exchange, the frames of all steps.
 fn sent_lines(vector: &Vector) -> Vec<String> {
+    let in_steps = vector.steps.iter().flat_map(|step| &step.send);
+    let frames = vector.send.iter().chain(in_steps);
+    let frames = frames.map(|frame| frame.text.clone());
     let Some(exchange) = &vector.dns else {
-        let in_steps = vector.steps.iter().flat_map(|step| &step.send);
-        let frames = vector.send.iter().chain(in_steps);
-        return frames.map(|frame| frame.text.clone()).collect();
+        return frames.collect();
     };
     let zone = exchange.zone.iter();
     zone.map(|line| format!("zone: {}", line.text))

@@ -7,6 +7,7 @@ mod nat;
 mod octets;
 mod results;
 mod rigs;
+mod steps;
 mod tunnels;
 
 use crate::frame::PayloadPattern;

@@ -15,8 +15,9 @@ use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
 use sides::DeviceSides;
+use sixbench_conformance::exchange::DeviceTimers;
 use sixbench_conformance::frame::Side;
-use sixbench_conformance::notation::RequirementFile;
+use sixbench_conformance::notation::{DeviceTimer, RequirementFile};
 use sixbench_conformance::{DeviceSetting, Role, Vector};
 use sixbench_engine::MeasureError;
 use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
@@ -29,6 +30,7 @@ use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Technology;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// The MTU of the links that are built, in octets.
 const MTU: u16 = 1500;
@@ -91,7 +93,16 @@ pub fn test_of(recipe: &Recipe) -> Test {
     test
 }
 
-/// Brings a device up, sends it the vectors, and undoes everything.
+/// The timers of a stateful device while vectors are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorTimers {
+    /// The short ones of the recipe: vectors wait for seconds.
+    Short,
+    /// Its own: vectors may wait for the minutes and hours of the RFCs.
+    Own,
+}
+
+/// Brings a device up, with short timers if it is stateful, sends it the vectors, and undoes everything.
 ///
 /// # Errors
 /// The testbed cannot be built, the device ends or passes no control frame, or a stop was requested.
@@ -99,6 +110,19 @@ pub fn perform(
     site: &Site<'_>,
     recipe: &Recipe,
     vectors: &[&Vector],
+) -> Result<DeviceConformance, RunError> {
+    perform_with_timers(site, recipe, vectors, VectorTimers::Short)
+}
+
+/// The same, with these timers.
+///
+/// # Errors
+/// As of [`perform`]; a command of the recipe that sets timers fails.
+pub fn perform_with_timers(
+    site: &Site<'_>,
+    recipe: &Recipe,
+    vectors: &[&Vector],
+    timers: VectorTimers,
 ) -> Result<DeviceConformance, RunError> {
     if recipe.technology == Technology::Dns64 {
         return dns::perform(site, recipe, vectors);
@@ -114,7 +138,10 @@ pub fn perform(
         dut.accept_source_routes()?;
     }
     let ports = vector_ports(site, &testbed, &sides, &setting)?;
-    let mut tester = VectorTester::new(ports, setting, site.stop.clone());
+    let times = set_timers(&testbed, timers)?;
+    let mut tester = VectorTester::new(ports, setting, site.stop.clone())
+        .with_timers(times)
+        .with_long_waits(timers == VectorTimers::Own);
     let records = without_privileges(&mut tester, vectors)?;
     let version = testbed
         .dut
@@ -132,6 +159,29 @@ pub fn perform(
             .check_alive()
             .map_or_else(RunError::from, |()| TrialError::from(error).into())),
     }
+}
+
+/// Sets the timers of a stateful device, and returns their times. Of its own ones, no time is known: vectors with a share of a timer do not apply.
+fn set_timers(testbed: &BuiltTestbed, timers: VectorTimers) -> Result<DeviceTimers, RunError> {
+    let table = testbed.dut.as_ref().and_then(|dut| dut.connections());
+    let Some(table) = table else {
+        return Ok(DeviceTimers::default());
+    };
+    if timers == VectorTimers::Own {
+        table.set_own_timers()?;
+        return Ok(DeviceTimers::default());
+    }
+    let set = table.set_short_timers()?.unwrap_or_default();
+    let times = [
+        (DeviceTimer::Udp, set.udp),
+        (DeviceTimer::TcpTransitory, set.tcp_transitory),
+        (DeviceTimer::TcpEstablished, set.tcp_established),
+        (DeviceTimer::Icmp, set.icmp),
+    ];
+    let known = times
+        .into_iter()
+        .filter_map(|(timer, seconds)| Some((timer, Duration::from_secs(seconds?))));
+    Ok(known.collect())
 }
 
 /// Refuses roles whose addresses a host on the Internet could have.

@@ -619,6 +619,7 @@ pub(crate) const RIGS64: &[Rig64Row] = &[
             "nat64-udp-timer",
             "nat64-udp-timer-*",
             "nat64-udp-unique",
+            "nat64-udp-sum-ffff",
         ],
     ),
     nat64(
@@ -1025,7 +1026,13 @@ pub(crate) const RIGS64: &[Rig64Row] = &[
             "nat64-udp-timer",
             "nat64-udp-timer-*",
             "nat64-udp-unique",
+            "nat64-udp-sum-ffff",
         ],
+    ),
+    translator64(
+        Side::Ipv4,
+        TranslatorFault::UdpSumZero,
+        &["nat64-udp-sum-ffff"],
     ),
     own64(Fault64::PrefixSourceAccepted, &["nat64-prefix-source"]),
     nat64(

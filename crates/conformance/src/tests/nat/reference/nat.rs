@@ -46,7 +46,7 @@ struct WaitingSyn {
     until_ms: u64,
 }
 
-/// What the fragments of a datagram have in common.
+/// The fields that all fragments of a datagram have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FragmentKey {
     addresses: [Ipv4Addr; 2],

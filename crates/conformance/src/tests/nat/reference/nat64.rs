@@ -12,7 +12,7 @@ use std::net::Ipv6Addr;
 const ICMPV6: u8 = 58;
 const FRAGMENT: u8 = 44;
 
-/// What a NAT64 needs to know.
+/// The addresses and the behavior of a NAT64.
 pub(crate) struct Nat64Setting {
     /// The inside hosts, each with an IPv4 address that only the two parts know.
     pub(crate) inside: Vec<Pair>,

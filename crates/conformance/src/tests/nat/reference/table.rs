@@ -23,7 +23,7 @@ impl TcpState {
     }
 }
 
-/// What a mapping was used for, with one outside endpoint.
+/// A use of a mapping, with one outside endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) peer: Endpoint,
