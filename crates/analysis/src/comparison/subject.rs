@@ -48,7 +48,11 @@ impl Subject {
             Self::Value(quantity, ..) => match quantity.unit() {
                 Unit::Frames | Unit::FramesPerSecond => Some(Noun::Frames),
                 Unit::Connections | Unit::ConnectionsPerSecond => Some(Noun::Connections),
-                Unit::Nanoseconds | Unit::Percent | Unit::Octets | Unit::OctetsPerHour => None,
+                Unit::Nanoseconds
+                | Unit::Percent
+                | Unit::Octets
+                | Unit::OctetsPerHour
+                | Unit::Requirements => None,
             },
         }
     }

@@ -67,6 +67,7 @@ impl Test {
         match self.measure.family() {
             // Requests are sent at one rate, which follows from the number of clients.
             Family::Requests => return Some(self.measure.highest_rate(&self.context(plan))),
+            Family::Vectors => return None,
             Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {}
         }
         match self.measure.load() {

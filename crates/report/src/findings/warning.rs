@@ -183,7 +183,9 @@ pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> Strin
     let measured = match test.map(|test| test.measure.family()) {
         Some(Family::Queries) => "answer",
         Some(Family::Tcp) => "connection",
-        Some(Family::Frames | Family::Requests | Family::PhaseOne) | None => "frame",
+        Some(Family::Frames | Family::Requests | Family::PhaseOne | Family::Vectors) | None => {
+            "frame"
+        }
     };
     kind.noun(frames).replacen("frame", measured, 1)
 }

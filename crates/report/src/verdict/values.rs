@@ -3,6 +3,7 @@
 use crate::digest::{Digest, PointDigest, PointSample};
 use crate::tables::soak;
 use crate::wording::numbers::{grouped, percentage, short, short_ms, stretch, three_digits, title};
+use crate::wording::requirements::requirements_in_words;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Measure, Recovery, Soak};
 
@@ -36,6 +37,7 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         | Measure::Dns(_)
         // A series of clients has one sentence for all.
         | Measure::ResponseTime(_) => return None,
+        Measure::Requirements(_) => return requirements(point),
         Measure::FrameLossRate(_) => return losses(point),
         Measure::Soak(soak) if soak.tcp.is_some() => return cycled(point, soak),
         Measure::Soak(soak) => soaked(point, soak)?,
@@ -52,6 +54,16 @@ pub(crate) fn sentence(point: &PointDigest) -> Option<String> {
         "{}: {result} at {}\u{a0}bytes and {rate} frames/s.",
         title(point.test),
         point.point.frame_size
+    ))
+}
+
+/// Returns the sentence on the requirements of RFCs: `TAYGA, SIIT: 267 of 322 requirements met, 12 MUSTs violated.`
+fn requirements(point: &PointDigest) -> Option<String> {
+    let results = point.requirements()?;
+    Some(format!(
+        "{}: {}.",
+        title(point.test),
+        requirements_in_words(results)
     ))
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
             Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
             Unit::Octets => format!("{:.0} kB", value / 1e3),
             Unit::OctetsPerHour => format!("{:.0} kB/h", value / 1e3),
-            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => {
+            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::Requirements => {
                 format!("{value:.0} {}", subject.unit())
             }
         },
@@ -68,6 +68,7 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
         | Unit::Connections
         | Unit::ConnectionsPerSecond
         | Unit::Octets
-        | Unit::OctetsPerHour) => unit.symbol(),
+        | Unit::OctetsPerHour
+        | Unit::Requirements) => unit.symbol(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod origin;
 mod queries;
+mod requirements;
 mod scaling;
 mod stateful;
 
@@ -10,6 +11,7 @@ use crate::tables::refusals;
 use crate::wording::amount::unit_name;
 use origin::{JsonRun, JsonStatus};
 use queries::JsonDns;
+use requirements::JsonRequirements;
 use scaling::JsonScaling;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -97,6 +99,9 @@ struct JsonPoint<'a> {
     stateful: Option<JsonStateful>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<JsonDns<'a>>,
+    /// The requirements that the device meets and violates, in the last trial of those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirements: Option<JsonRequirements<'a>>,
     /// Why frames were not delivered, as the device says: ICMP errors and counters of its kernel, in the losing trial at the lowest load that had any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refusals: Vec<DeliveryRefusal>,
@@ -220,6 +225,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),
         stateful: stateful::of(digest, point),
         dns: queries::of(digest, point),
+        requirements: point.requirements().map(JsonRequirements::new),
         refusals: refusals::of_point(point),
         goals: point
             .goals

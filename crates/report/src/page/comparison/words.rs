@@ -176,6 +176,7 @@ fn traffic(measure: &Measure, size: &impl Display) -> String {
     match measure.family() {
         Family::Queries => "DNS queries".to_owned(),
         Family::Tcp => "TCP connections".to_owned(),
+        Family::Vectors => "vectors of requirements".to_owned(),
         Family::Frames | Family::Requests | Family::PhaseOne => format!("{size} bytes"),
     }
 }
