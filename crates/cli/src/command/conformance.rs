@@ -38,8 +38,9 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
             )
         })
         .collect();
-    let mut results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes)
-        .with_known_defects(&recipe.defect_vectors);
+    let mut results =
+        DeviceResults::new(&recipe.name, &recipe.title, &done.facts.version, outcomes)
+            .with_known_defects(&recipe.defect_vectors);
     if let Some(directory) = &directory {
         directory.write(&mut results, &done.records)?;
     }
@@ -147,11 +148,11 @@ fn one_test(dut: &str) -> Loaded {
         standard_search(Profile::Smoke),
     );
     let plan = Plan::new(
-        "conformance",
+        "vectors",
         Profile::Custom,
         trial,
         search,
-        vec![Test::of("conformance", dut)],
+        vec![Test::of("vectors", dut)],
     );
     Loaded {
         plan,

@@ -2,6 +2,7 @@
 
 mod directory;
 mod setting;
+pub(crate) mod trial;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
@@ -18,6 +19,8 @@ use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
+use sixbench_method::isolation::Isolation;
+use sixbench_method::record::DutFacts;
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::Recipe;
 use std::net::IpAddr;
@@ -30,8 +33,8 @@ const ETHERNET_OCTETS: u16 = 18;
 
 /// The outcome of a device.
 pub struct DeviceConformance {
-    /// The version of the device, as its recipe prints it.
-    pub version: String,
+    /// The facts of the device, with its version as its recipe prints it.
+    pub facts: DutFacts,
     /// The outcomes of the vectors, in their order.
     pub records: Vec<VectorRecord>,
 }
@@ -72,7 +75,7 @@ pub fn perform(
 ) -> Result<DeviceConformance, RunError> {
     let sides = TranslatorSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
-    admit(site, &setting)?;
+    admit(site.isolation, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
     let mut testbed = BuiltTestbed::build(site, &request, true)?;
     if let Some(dut) = &testbed.dut {
@@ -81,15 +84,11 @@ pub fn perform(
     let ports = vector_ports(site, &testbed, &sides, &setting)?;
     let mut tester = VectorTester::new(ports, setting, site.stop.clone());
     let records = without_privileges(&mut tester, vectors)?;
-    let version = testbed
-        .dut
-        .as_ref()
-        .map(|dut| dut.facts().version.clone())
-        .unwrap_or_default();
+    let facts = device_facts(&testbed, recipe);
     match records {
         Ok(records) => testbed
             .check_alive()
-            .map(|()| DeviceConformance { version, records })
+            .map(|()| DeviceConformance { facts, records })
             .map_err(RunError::from),
         Err(MeasureError::Interrupted) => Err(RunError::Interrupted),
         // The device may have ended: that error names the cause.
@@ -99,14 +98,29 @@ pub fn perform(
     }
 }
 
+/// Returns the addresses of the roles of a device.
+fn setting_of(recipe: &Recipe) -> Result<DeviceSetting, RunError> {
+    TranslatorSides::of_recipe(recipe)?.setting(MTU)
+}
+
+fn device_facts(testbed: &BuiltTestbed, recipe: &Recipe) -> DutFacts {
+    let facts = testbed.dut.as_ref().map(|dut| dut.facts().clone());
+    DutFacts {
+        layout: testbed.layout.clone(),
+        path: recipe.path_facts(),
+        links: testbed.links.kind(),
+        ..facts.unwrap_or_default()
+    }
+}
+
 /// Refuses roles whose addresses a host on the Internet could have.
-fn admit(site: &Site<'_>, setting: &DeviceSetting) -> Result<(), RunError> {
+fn admit(isolation: Isolation, setting: &DeviceSetting) -> Result<(), RunError> {
     let of_role = setting
         .roles
         .iter()
         .flat_map(|role| [role.ipv4.map(IpAddr::V4), role.ipv6.map(IpAddr::V6)]);
     let addresses: Vec<IpAddr> = of_role.flatten().collect();
-    site.isolation.admit(addresses)?;
+    isolation.admit(addresses)?;
     Ok(())
 }
 
