@@ -14,9 +14,20 @@ fn main() {
             .into_string()
             .expect("a name in UTF-8")
     });
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    let mut names: Vec<String> = names
+        .filter(|name| {
+            std::path::Path::new(name)
+                .extension()
+                .is_some_and(|ext| ext.eq_ignore_ascii_case("toml"))
+        })
+        .collect();
     names.sort();
-    let line = |name: &String| format!("    ({name:?}, include_str!({:?})),\n", folder.join(name));
+    let line = |name: &String| {
+        format!(
+            "    ({name:?}, include_str!({:?})),\n",
+            folder.join(name).display().to_string()
+        )
+    };
     let list: String = names.iter().map(line).collect();
     let out = Path::new(&std::env::var_os("OUT_DIR").expect("set by cargo")).join("vectors.rs");
     std::fs::write(out, format!("&[\n{list}]\n")).expect("a file");

@@ -34,7 +34,7 @@ fn list(folder: &Path) -> String {
     let line = |name: &String| {
         format!(
             "    ({name:?}, include_str!({:?})),\n",
-            folder.join(format!("{name}.toml"))
+            folder.join(format!("{name}.toml")).display().to_string()
         )
     };
     format!("&[\n{}]\n", names.iter().map(line).collect::<String>())

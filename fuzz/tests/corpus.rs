@@ -15,9 +15,9 @@ fn folder(target: &str) -> PathBuf {
 fn replay(target: &str) {
     let run = sixbench_fuzz::function(target);
     for octet in [0, b'\n', 0x7f, 0xff] {
-        [0, 1, 2, 100, 5000]
-            .into_iter()
-            .for_each(|octets| run(&vec![octet; octets]));
+        for octets in [0, 1, 2, 100, 5000] {
+            run(&vec![octet; octets]);
+        }
     }
     let files = fs::read_dir(folder(target))
         .unwrap_or_else(|error| panic!("{}: {error}", folder(target).display()));

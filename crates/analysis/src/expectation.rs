@@ -1,6 +1,6 @@
 //! Judges a run against the expectations of its plan.
 
-use crate::comparison::Subject;
+use crate::comparison::ComparedValue;
 use crate::gate::Gate;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::{Expectation, Measure, Plan, Test};
@@ -16,7 +16,7 @@ pub struct Judged<'a> {
     /// The expectation of the plan.
     pub expectation: &'a Expectation,
     /// The subject of the expectation, in the direction with the worst result.
-    pub subject: Subject,
+    pub subject: ComparedValue,
     /// The median that was found; `None` if there is no result.
     pub found: Option<Median>,
     /// Passed, TesterUnfit, Missing or Worse.
@@ -92,7 +92,7 @@ impl<'a> PointRepetitions<'a, '_> {
             .into_iter()
             .map(|direction| {
                 of(
-                    Subject::Value(quantity, direction, expectation.rate),
+                    ComparedValue::Value(quantity, direction, expectation.rate),
                     self.median(quantity, direction, expectation),
                 )
             });
@@ -108,9 +108,9 @@ impl<'a> PointRepetitions<'a, '_> {
             .expect("at least one direction")
     }
 
-    fn searched(&self) -> Subject {
+    fn searched(&self) -> ComparedValue {
         let goal = self.test.first_goal(self.plan);
-        Subject::rate(&self.test.measure, goal)
+        ComparedValue::rate(&self.test.measure, goal)
     }
 
     fn rate(&self) -> Option<Median> {
@@ -457,7 +457,7 @@ mod tests {
             (judged[0].verdict, judged[0].subject)
         };
         assert_eq!(judged(400_000.0, &outcomes).0, Gate::Passed);
-        let reverse = Subject::Value(Quantity::Pdv, Direction::Reverse, None);
+        let reverse = ComparedValue::Value(Quantity::Pdv, Direction::Reverse, None);
         assert_eq!(judged(300_000.0, &outcomes), (Gate::Worse, reverse));
         let nothing_passed = found(84, &[(None, Limit::Dut)]);
         assert_eq!(judged(300_000.0, &nothing_passed).0, Gate::Missing);

@@ -1,6 +1,6 @@
 //! Results of the same measurements over time: a series for each device, measurement and quantity, and the places at which it changed.
 
-use crate::comparison::{Subject, samples_of};
+use crate::comparison::{ComparedValue, samples_of};
 use serde::Serialize;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
@@ -30,7 +30,7 @@ pub struct HistorySeries<'a> {
     /// The frame size; it has no meaning for tests whose frames the kernel forms.
     pub frame_size: FrameSize,
     /// The rate or value.
-    pub subject: Subject,
+    pub subject: ComparedValue,
     /// The entries that have a result, in order; never empty.
     pub points: Vec<SeriesPoint>,
     /// The places at which the level changed, in order.
@@ -144,7 +144,12 @@ impl SeriesPoint {
 }
 
 impl<'a> HistorySeries<'a> {
-    fn new(test: &'a Test, frame_size: FrameSize, subject: Subject, point: SeriesPoint) -> Self {
+    fn new(
+        test: &'a Test,
+        frame_size: FrameSize,
+        subject: ComparedValue,
+        point: SeriesPoint,
+    ) -> Self {
         Self {
             test,
             frame_size,

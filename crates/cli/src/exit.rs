@@ -237,7 +237,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Store(StoreError::HoldsResults(directory)) => {
             format!("; choose another directory, or continue the run: {}", hints::resume(directory))
         }
-        RunError::Store(StoreError::Moved { to: Some(directory), .. }) => {
+        RunError::Store(StoreError::Moved { to: Some(directory), .. } | StoreError::NoTrial(directory)) => {
             format!("; continue with: {}", hints::resume(directory))
         }
         RunError::Store(StoreError::NotCreated { .. } | StoreError::NotEmpty { .. } | StoreError::Exists(_)) => {
@@ -254,9 +254,6 @@ pub(crate) fn advice(error: &RunError) -> String {
             | StoreError::NoRun { .. }
             | StoreError::NoneBelow { .. },
         ) => "; runs are in results/ unless -o named another place".to_owned(),
-        RunError::Store(StoreError::NoTrial(directory)) => {
-            format!("; continue with: {}", hints::resume(directory))
-        }
         _ => String::new(),
     }
 }
@@ -304,8 +301,9 @@ mod tests {
             (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
         ];
-        told.into_iter()
-            .for_each(|(exit, words)| assert_eq!(exit.in_words(), words));
+        for (exit, words) in told {
+            assert_eq!(exit.in_words(), words);
+        }
         assert!(
             Exit::Inconclusive
                 .in_words()

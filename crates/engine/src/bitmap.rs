@@ -126,7 +126,9 @@ mod tests {
     fn what_is_set_only_here_is_left() {
         let of = |set: &[u64]| {
             let mut bits = Bitmap::new(130);
-            set.iter().for_each(|&bit| assert!(bits.set(bit)));
+            for &bit in set {
+                assert!(bits.set(bit));
+            }
             bits
         };
         let (sent, seen) = (of(&[0, 63, 64, 129]), of(&[0, 64, 100]));
@@ -137,12 +139,12 @@ mod tests {
     fn a_union_tells_what_was_in_both() {
         let mut bits = Bitmap::new(130);
         let mut other = Bitmap::new(130);
-        [0, 64, 129]
-            .into_iter()
-            .for_each(|bit| assert!(bits.set(bit)));
-        [1, 64, 129]
-            .into_iter()
-            .for_each(|bit| assert!(other.set(bit)));
+        for bit in [0, 64, 129] {
+            assert!(bits.set(bit));
+        }
+        for bit in [1, 64, 129] {
+            assert!(other.set(bit));
+        }
         assert_eq!(bits.common(&other).collect::<Vec<_>>(), [64, 129]);
         assert_eq!(bits.unite(&other), 2);
         assert_eq!(

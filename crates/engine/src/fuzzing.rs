@@ -73,9 +73,10 @@ impl FrameJudge {
             step,
             knows_peer,
         };
-        let settings = |direction| match profile.gateway {
-            Some(_) => steps.map(|step| constant(direction, step, true)),
-            None => {
+        let settings = |direction| {
+            if profile.gateway.is_some() {
+                steps.map(|step| constant(direction, step, true))
+            } else {
                 let known = constant(direction, None, true);
                 [
                     known,
@@ -111,7 +112,7 @@ impl FrameJudge {
                         port: first.port.saturating_add(c as u16),
                         ..first
                     },
-                )
+                );
             });
             Some(conversation)
         });

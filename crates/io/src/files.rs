@@ -388,9 +388,9 @@ mod tests {
         let kept = std::fs::read_to_string(&path).expect("the file");
         let emptied = create(&path).map(drop);
         let left = std::fs::read_to_string(&path).expect("the file");
-        [&path, &link]
-            .into_iter()
-            .for_each(|file| std::fs::remove_file(file).expect("removed"));
+        for file in [&path, &link] {
+            std::fs::remove_file(file).expect("removed");
+        }
         assert!(refused.is_err() && emptied.is_ok());
         assert_eq!([kept, left], ["kept", ""]);
     }

@@ -37,7 +37,9 @@ pub fn pin_to(core: u32) -> io::Result<()> {
 /// If this process may run on none of them.
 pub fn keep_to(cores: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
-    cores.iter().for_each(|core| set.set(*core as usize));
+    for core in cores {
+        set.set(*core as usize);
+    }
     Ok(sched_setaffinity(None, &set)?)
 }
 

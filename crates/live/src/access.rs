@@ -97,9 +97,9 @@ mod tests {
     fn status(method: Method, uri: &str, headers: &[(header::HeaderName, &str)]) -> Option<u16> {
         let uri: Uri = uri.parse().expect("a path");
         let mut map = HeaderMap::new();
-        headers.iter().for_each(|(name, value)| {
-            drop(map.insert(name.clone(), value.parse().expect("a value")))
-        });
+        for (name, value) in headers {
+            drop(map.insert(name.clone(), value.parse().expect("a value")));
+        }
         check(&method, &uri, &map, TOKEN)
             .err()
             .map(|(status, _)| status.as_u16())

@@ -102,7 +102,7 @@ impl Publisher {
         match event {
             Event::TrialEnded { record, .. } => self.records.push(*record),
             Event::MeasurementEnded { .. } | Event::DutReady { .. } | Event::RunEnded { .. } => {
-                self.has_new_results = true
+                self.has_new_results = true;
             }
             _ => {}
         }

@@ -346,14 +346,15 @@ const AT_ONCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn who_has_the_token_is_answered_whatever_others_without_it_do() {
-    let (_page, address) = open_with(run(), PATIENT);
+    let (page, address) = open_with(run(), PATIENT);
     let refused: Vec<TcpStream> = (0..60)
         .map(|_| ask(address, "GET /wrong/ HTTP/1.1"))
         .collect();
     let idle: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
     let slow: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
-    slow.iter()
-        .for_each(|mut stream| drop(write!(stream, "GET /{TOKEN}/ HTTP/1.1\r\n")));
+    for mut stream in &slow {
+        drop(write!(stream, "GET /{TOKEN}/ HTTP/1.1\r\n"));
+    }
     let begun = Instant::now();
     for _ in 0..3 {
         assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
@@ -364,7 +365,7 @@ fn who_has_the_token_is_answered_whatever_others_without_it_do() {
     wait_for(&mut watching, "event: state");
     let more: Vec<TcpStream> = (0..60).map(|_| connected(address)).collect();
     assert!(answer(address, &format!("/{TOKEN}/metrics")).contains("# EOF"));
-    drop(_page);
+    drop(page);
     wait_for(&mut watching, r#""is_last":true"#);
     drop((refused, idle, slow, more));
 }
@@ -390,9 +391,9 @@ fn connections_with_the_token_beyond_those_that_there_may_be_are_refused() {
     let (_page, address) = open_with(run(), PATIENT);
     let mut watching: Vec<BufReader<TcpStream>> =
         (0..PATIENT.most).map(|_| events(address)).collect();
-    watching
-        .iter_mut()
-        .for_each(|reader| wait_for(reader, "event: state"));
+    for reader in &mut watching {
+        wait_for(reader, "event: state");
+    }
     let refused = answer(address, &format!("/{TOKEN}/metrics"));
     assert!(
         refused.starts_with("HTTP/1.1 503") && refused.contains("close some pages"),
@@ -404,9 +405,9 @@ fn connections_with_the_token_beyond_those_that_there_may_be_are_refused() {
 fn browsers_beyond_the_seats_are_told_so_and_the_page_stays_there_for_others() {
     let (_page, address) = open();
     let mut watching: Vec<BufReader<TcpStream>> = (0..32).map(|_| events(address)).collect();
-    watching
-        .iter_mut()
-        .for_each(|reader| wait_for(reader, "event: state"));
+    for reader in &mut watching {
+        wait_for(reader, "event: state");
+    }
     let refused = answer(address, &format!("/{TOKEN}/events"));
     assert!(
         refused.starts_with("HTTP/1.1 503") && refused.contains("close some"),

@@ -86,9 +86,9 @@ impl RunState {
             measurements: [0, all],
             ..Self::default()
         };
-        replay::events(plan, records, 0)
-            .iter()
-            .for_each(|event| state.note(event));
+        for event in &replay::events(plan, records, 0) {
+            state.note(event);
+        }
         state
     }
 
@@ -107,7 +107,7 @@ impl RunState {
                 ..
             } => {
                 self.stage = Stage::Running;
-                self.plan = plan.clone();
+                self.plan.clone_from(plan);
                 self.measurements[1] = *measurements;
                 self.expect(0, *estimate_s);
             }

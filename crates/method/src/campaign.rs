@@ -90,6 +90,9 @@ pub fn read(plan: &Plan, text: &str) -> Result<Selection, CampaignError> {
 ///
 /// # Errors
 /// There are more shards than parts that can be measured separately.
+///
+/// # Panics
+/// `shards` is zero, or `index` is not in 1..=`shards`: the command line refuses both.
 pub fn shard(plan: &Plan, index: usize, shards: usize) -> Result<Selection, CampaignError> {
     let mut units = work_units(plan);
     if shards > units.len() {

@@ -1,14 +1,14 @@
 //! For tests: a plan, runs of it on simulated devices, and how often chance is allowed.
 
 use crate::disturbance::{signs_of, weighed};
-use crate::measures::{Findings, Outcome, procedure};
-use crate::plan::*;
+use crate::measures::{Findings, LimitSigns, Outcome, procedure};
+use crate::plan::{Plan, Point, Profile, Test};
 use crate::record::{FORMAT, TrialRecord};
 use crate::repeat::Repetition;
 use crate::replay::{Resumed, resume};
 use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::SimulatedDut;
-use crate::terms::*;
+use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{
     JudgedVector, Measurer, RequirementStrength, TrialSettings, VectorFinding, Verdict,
 };
@@ -59,7 +59,7 @@ pub fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
         test: test.to_owned(),
         frame_size: FrameSize(size),
     };
-    let (brackets, values, signs) = (Vec::new(), Vec::new(), Default::default());
+    let (brackets, values, signs) = (Vec::new(), Vec::new(), LimitSigns::default());
     Outcome {
         point,
         repetition,
@@ -129,11 +129,14 @@ pub fn repetition_of(
         load: None,
         brackets,
         values,
-        signs: Default::default(),
+        signs: LimitSigns::default(),
     }
 }
 
 /// Performs a run like the run command; returns its records and outcomes.
+///
+/// # Panics
+/// The plan names a point of a test that it does not have.
 pub fn live(plan: &Plan, dut: &mut SimulatedDut) -> (Vec<TrialRecord>, Vec<Outcome>) {
     let (mut records, mut found) = (Vec::new(), Vec::new());
     for point in plan.tests.iter().flat_map(|test| test.points()) {

@@ -89,7 +89,9 @@ impl Addressed for SocketAddr {
 
 impl<T: Addressed> Addressed for Vec<T> {
     fn each_address(&self, show: &mut dyn FnMut(IpAddr)) {
-        self.iter().for_each(|item| item.each_address(show));
+        for item in self {
+            item.each_address(show);
+        }
     }
 }
 

@@ -204,9 +204,9 @@ fn by_measurement<'r>(records: impl IntoIterator<Item = &'r TrialRecord>) -> Gro
             .or_default()
             .push(record);
     }
-    groups
-        .values_mut()
-        .for_each(|trials| trials.sort_by_key(|record| record.trial));
+    for trials in groups.values_mut() {
+        trials.sort_by_key(|record| record.trial);
+    }
     groups
 }
 
@@ -414,9 +414,9 @@ fn outcome(
             .for_each(|value| value.is_at_least = true);
     }
     if let Some(record) = last_valid {
-        values
-            .iter_mut()
-            .for_each(|value| value.is_at_most |= makes_upper_bound(value.quantity, record));
+        for value in &mut values {
+            value.is_at_most |= makes_upper_bound(value.quantity, record);
+        }
     }
     values.extend(&fed.watched);
     Outcome {

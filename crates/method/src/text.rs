@@ -32,9 +32,9 @@ fn shown(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if is_control(c) && !is_kept(c) {
-            shown.push_str(&format!("\\u{:04x}", u32::from(c)))
+            shown.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
-            shown.push(c)
+            shown.push(c);
         }
     }
     Cow::Owned(shown)

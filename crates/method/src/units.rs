@@ -249,10 +249,10 @@ pub fn factor(text: &str) -> Result<f64, ValueError> {
     } else {
         number
     };
-    if !NumberBound::SHARE.contains(ratio) {
-        Err(ValueError::MoreThanAll(text.to_owned()))
-    } else {
+    if NumberBound::SHARE.contains(ratio) {
         Ok(ratio)
+    } else {
+        Err(ValueError::MoreThanAll(text.to_owned()))
     }
 }
 
@@ -262,10 +262,10 @@ pub fn factor(text: &str) -> Result<f64, ValueError> {
 /// What was expected instead of the text.
 pub fn loss(text: &str) -> Result<LossRatio, ValueError> {
     let ratio = share(text)?;
-    if !NumberBound::BELOW_ONE.contains(ratio) {
-        Err(ValueError::TotalLoss(text.to_owned()))
-    } else {
+    if NumberBound::BELOW_ONE.contains(ratio) {
         Ok(LossRatio(ratio))
+    } else {
+        Err(ValueError::TotalLoss(text.to_owned()))
     }
 }
 

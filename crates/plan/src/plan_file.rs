@@ -326,8 +326,7 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         maximum,
         width: section
             .value("width", share_or_rate)
-            .map(share)
-            .unwrap_or(standard.width),
+            .map_or(standard.width, share),
         goals,
         max_invalid: section
             .number("max-invalid", |text| {
@@ -487,8 +486,9 @@ fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
         "tx-ring",
         "rss-hash",
     ];
-    keys.into_iter()
-        .for_each(|key| check_interfaces(section, key, has_interfaces));
+    for key in keys {
+        check_interfaces(section, key, has_interfaces);
+    }
     settings
 }
 

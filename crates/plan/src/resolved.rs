@@ -71,8 +71,9 @@ pub fn schema() -> Schema {
     let own = schema
         .get_mut("properties")
         .and_then(|properties| properties.as_object_mut());
-    own.into_iter()
-        .for_each(|own| own.extend(of_the_file.as_object().cloned().unwrap_or_default()));
+    if let Some(own) = own {
+        own.extend(of_the_file.as_object().cloned().unwrap_or_default());
+    }
     schema
 }
 

@@ -463,8 +463,9 @@ mod tests {
         }
 
         fn show(&mut self, rows: &[[&str; 2]]) {
-            rows.iter()
-                .for_each(|[name, meaning]| self.tell(&format!("{name}: {meaning}\n")));
+            for [name, meaning] in rows {
+                self.tell(&format!("{name}: {meaning}\n"));
+            }
         }
 
         fn show_devices(&mut self, library: &Library) {

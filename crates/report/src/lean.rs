@@ -2,7 +2,7 @@
 //! whose figures show them; the tester's own cores; and what was watched, except in trials at the limit of a point. Counts and faults are always kept.
 
 use crate::digest::PointDigest;
-use crate::tables::trial::EXAMPLES;
+use crate::subject::anomalies::EXAMPLES;
 use sixbench_method::bottleneck::TRIALS_AT_LIMIT;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Point, SeriesBy, Test};

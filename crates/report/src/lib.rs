@@ -10,11 +10,8 @@ pub mod layout;
 pub mod lean;
 mod page;
 mod plot;
-mod scaling;
-mod series;
 mod span;
-mod tables;
-mod verdict;
+mod subject;
 mod wording;
 
 pub use format::document::{Document, ReportFile};

@@ -200,7 +200,7 @@ pub fn agreed_before(
     (plan, links, library): (&Plan, &Links, &Library),
     digests: &[String],
 ) -> Result<Trusted, RunError> {
-    let trusted = Trusted::from_iter(digests.iter().cloned());
+    let trusted = digests.iter().cloned().collect::<Trusted>();
     check(&of_plan(plan, links, library)?, &trusted)?;
     Ok(trusted)
 }

@@ -271,7 +271,7 @@ pub fn hold(
     let request = session_request(plan, library, test, String::new())?;
     let mut testbed = OpenTestbed::open(&site, &request, plan, test)?;
     held.parts = testbed.parts(&site, request.recipe);
-    held.layout = testbed.built().layout.clone();
+    held.layout.clone_from(&testbed.built().layout);
     holder.write(&held)?;
     told(&held)?;
     loop {

@@ -378,9 +378,9 @@ fn machine(run: &str, commands: &[&str]) -> [Namespace; 2] {
     for end in [&machine, &device] {
         end.shell().line("ip link set nic0 up").expect("up");
     }
-    commands
-        .iter()
-        .for_each(|command| drop(machine.shell().line(command).expect(command)));
+    for command in commands {
+        drop(machine.shell().line(command).expect(command));
+    }
     [machine, device]
 }
 

@@ -159,19 +159,18 @@ mod tests {
     /// Returns the message that was captured, and whether its checksum is right.
     fn captured(digits: &str) -> (String, bool, Option<Tag>) {
         let octets = hex(digits);
-        let (message, pseudo_header) = match octets[0] >> 4 {
-            4 => (
+        let (message, pseudo_header) = if octets[0] >> 4 == 4 {
+            (
                 IcmpErrorView::new(IpVersion::V4, Ipv4View::new(&octets).unwrap().payload())
                     .unwrap(),
                 0,
-            ),
-            _ => {
-                let ip = Ipv6View::new(&octets).unwrap();
-                (
-                    IcmpErrorView::new(IpVersion::V6, ip.payload()).unwrap(),
-                    ip.pseudo_header(),
-                )
-            }
+            )
+        } else {
+            let ip = Ipv6View::new(&octets).unwrap();
+            (
+                IcmpErrorView::new(IpVersion::V6, ip.payload()).unwrap(),
+                ip.pseudo_header(),
+            )
         };
         (
             message.to_string(),

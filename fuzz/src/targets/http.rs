@@ -14,14 +14,14 @@ pub(crate) fn run(octets: &[u8]) {
     let mut message = if how & 1 == 0 { request } else { response };
     let cuts: [u8; 4] = input.array();
     if how & 4 == 0 {
-        message = input.0.to_vec()
+        message = input.0.to_vec();
     } else {
-        input.change(&mut message)
+        input.change(&mut message);
     }
     if how & 1 == 0 {
-        check_request(&message, cuts)
+        check_request(&message, cuts);
     } else {
-        check_response(key, &message, cuts)
+        check_response(key, &message, cuts);
     }
 }
 

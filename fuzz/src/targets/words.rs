@@ -137,7 +137,7 @@ fn check_values(text: &str) {
         shares
             .iter()
             .chain(&others)
-            .flat_map(|read| read.as_ref().err())
+            .filter_map(|read| read.as_ref().err())
             .all(|error| !error.to_string().is_empty()),
         "{text}"
     );

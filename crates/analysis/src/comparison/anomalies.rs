@@ -16,7 +16,7 @@ pub struct OneSidedAnomaly<'a> {
     pub frames: AnomalyShare,
 }
 
-impl<'a> Comparison<'a> {
+impl Comparison<'_> {
     /// Notes the anomalies that only one side has in the trials of compared points. `records` are the runs of A and of B. Frames that are nothing
     /// but lost are not noted, because the loss tells them.
     #[must_use]

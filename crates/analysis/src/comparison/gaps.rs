@@ -1,7 +1,7 @@
 //! What a comparison lacks: tests, points, repetitions and quantities that one side has not measured.
 
 use super::samples::{Sample, SampleKey, is_below_the_scan, of_runs, samples};
-use super::{Compared, ComparedUnit, Subject};
+use super::{Compared, ComparedUnit, ComparedValue};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::Outcome;
@@ -51,7 +51,7 @@ pub enum Missing {
     Quantity {
         side: Which,
         point: String,
-        subject: Subject,
+        subject: ComparedValue,
     },
     /// Both have results, but none in common.
     #[error("A and B have no quantity of {0} in common")]

@@ -2,22 +2,22 @@
 //! one verdict of it all.
 
 mod anomalies;
+mod compared_value;
 mod doubts;
 mod gaps;
 mod requirements;
 mod samples;
 mod sessions;
-mod subject;
 #[cfg(test)]
 mod tests;
 
 pub use anomalies::OneSidedAnomaly;
+pub use compared_value::ComparedValue;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
 pub use requirements::{RequirementChange, RequirementComparison, RequirementTurn};
 pub(crate) use samples::samples_of;
 pub use sessions::{Reference, SESSIONS_DIFFER};
-pub use subject::Subject;
 
 use crate::gate::Gate;
 use doubts::Doubt;
@@ -91,7 +91,7 @@ pub struct PointComparison<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonRow {
     /// The rate or value that is compared.
-    pub subject: Subject,
+    pub subject: ComparedValue,
     /// Of A and of B the value of every repetition, run by run.
     pub values: [Vec<Vec<f64>>; 2],
     /// The repetitions of A, or the medians of its runs.

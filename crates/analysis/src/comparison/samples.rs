@@ -1,6 +1,6 @@
 //! Turns outcomes into samples: the values of the repetitions of one point, by subject.
 
-use super::Subject;
+use super::ComparedValue;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Test;
 use sixbench_method::terms::Direction;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) type SampleKey = (u64, Option<(Quantity, Direction, u64)>);
 
 pub(crate) struct Sample {
-    pub(crate) subject: Subject,
+    pub(crate) subject: ComparedValue,
     /// The values. Some may be only bounds: lower ones, because the tester, the plan or other work on the machine cut the search short; upper ones,
     /// because the tester or other work made a delay too long.
     pub(crate) values: Censored,
@@ -24,7 +24,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    fn new(subject: Subject) -> Self {
+    fn new(subject: ComparedValue) -> Self {
         Self {
             subject,
             values: Censored::default(),
@@ -88,7 +88,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                 outcome.repetition,
                 // The bits of ratios that are not negative sort like the ratios, and values come behind all of them.
                 (bracket.goal.0.to_bits(), None),
-                Subject::rate(&test.measure, bracket.goal),
+                ComparedValue::rate(&test.measure, bracket.goal),
                 rate,
                 bracket.upper.map_or(rate.value, |upper| upper.0 as f64),
             );
@@ -108,7 +108,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
                     load.map_or(0, |load| load.0),
                 )),
             );
-            let subject = Subject::Value(value.quantity, value.direction, load);
+            let subject = ComparedValue::Value(value.quantity, value.direction, load);
             add(
                 outcome.repetition,
                 key,
@@ -126,9 +126,9 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
             .count();
         samples.retain(|_, sample| sample.repetitions.len() == made);
     }
-    samples
-        .values_mut()
-        .for_each(|sample| sample.runs = vec![sample.values.values().to_vec()]);
+    for sample in samples.values_mut() {
+        sample.runs = vec![sample.values.values().to_vec()];
+    }
     samples
 }
 

@@ -119,8 +119,9 @@ mod tests {
             n: 7,
             is_at_least: false,
         };
-        of.iter()
-            .for_each(|&(size, rate)| rates.add(FrameSize(size), exact(rate)));
+        for &(size, rate) in of {
+            rates.add(FrameSize(size), exact(rate));
+        }
         rates
     }
 

@@ -121,10 +121,10 @@ pub fn dimension<'a>(
 
 /// Divides the devices of a plan into gateways and others. `technology_of` returns the title of a device's technology and whether subscribers share
 /// its addresses, or `None` if the device is not known.
-pub fn divided<'a>(
-    plan: &'a Plan,
+pub fn divided(
+    plan: &Plan,
     technology_of: impl Fn(&str) -> Option<(String, bool)>,
-) -> (Vec<TestedDevice<'a>>, Vec<LeftOutDevice>) {
+) -> (Vec<TestedDevice<'_>>, Vec<LeftOutDevice>) {
     let (mut gateways, mut others) = (Vec::new(), Vec::new());
     for device in TestedDevice::all(plan) {
         let known = technology_of(device.dut);

@@ -386,9 +386,9 @@ impl Distribution {
         // Makes rates that were not found unlikely rather than impossible.
         const UNSEEN: f64 = 0.3;
         let mut counts = vec![UNSEEN; ((Self::TO - Self::FROM) / Self::STEP) as usize + 1];
-        rates
-            .iter()
-            .for_each(|rate| counts[Self::place(*rate)] += 1.0);
+        for rate in rates {
+            counts[Self::place(*rate)] += 1.0;
+        }
         let all: f64 = counts.iter().sum();
         Self {
             logarithms: counts.iter().map(|count| (count / all).ln()).collect(),

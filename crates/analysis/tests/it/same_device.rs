@@ -33,7 +33,7 @@ fn measured(
     seed: u64,
 ) -> Vec<Outcome> {
     let mut plan = plan.clone();
-    plan.tests[0].name = name.to_owned();
+    name.clone_into(&mut plan.tests[0].name);
     let mut dut = SimulatedDut::new(
         Behaviour::Noisy { deviation: noise },
         FrameRate(capacity),
@@ -45,9 +45,9 @@ fn measured(
         outcomes.push(outcome);
     }
     // The comparison is of the devices, not of the tests whose names determined the starts.
-    outcomes
-        .iter_mut()
-        .for_each(|outcome| outcome.point.test = TEST.to_owned());
+    for outcome in &mut outcomes {
+        TEST.clone_into(&mut outcome.point.test);
+    }
     outcomes
 }
 

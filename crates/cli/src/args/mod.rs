@@ -258,8 +258,8 @@ impl Command {
                 return None;
             }
             // It gives root up when it listens.
-            Self::Authority(_) => return None,
-            Self::Doctor
+            Self::Authority(_)
+            | Self::Doctor
             | Self::Lab { .. }
             | Self::Sweep
             | Self::Testbed { .. }

@@ -102,7 +102,9 @@ fn conclude(
         output::line(told)?;
         return Ok(exit);
     }
-    warnings.iter().for_each(|warning| tell!("{warning}"));
+    for warning in warnings {
+        tell!("{warning}");
+    }
     output::print(
         table(&compared, &names, columns()).unwrap_or_else(|| describe(&compared, &names)),
     )?;

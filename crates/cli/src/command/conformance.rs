@@ -165,11 +165,11 @@ fn one_test(dut: &str) -> Loaded {
 fn show(arguments: &ConformanceArgs, results: &DeviceResults) -> Result<(), Failed> {
     if arguments.json {
         let json = serde_json::to_string_pretty(results).map_err(anyhow::Error::from)?;
-        output::line(json)?
+        output::line(json)?;
     } else if arguments.vector.is_empty() {
-        output::print(results.table() + &results.findings())?
+        output::print(results.table() + &results.findings())?;
     } else {
-        output::print(results.table() + &results.in_full())?
+        output::print(results.table() + &results.in_full())?;
     }
     Ok(())
 }

@@ -34,9 +34,9 @@ pub(crate) fn dimension(of: &Path, traffic: &Path, json: bool) -> Result<Exit, F
         )
     };
     if json {
-        output::line(values)?
+        output::line(values)?;
     } else {
-        output::print(text)?
+        output::print(text)?;
     }
     Ok(Exit::Done)
 }

@@ -48,14 +48,11 @@ fn build(order: BuildOrder, vpp: Option<&Path>) -> Result<Exit, Failed> {
         }
     }
     let start = Instant::now();
-    let built = match vpp {
-        Some(source) => {
-            lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory)
-        }
-        None => {
-            tell!("{CAUTION}");
-            lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
-        }
+    let built = if let Some(source) = vpp {
+        lab::build_vpp(&order.cache, source, &mut show_step).map(|vpp| vpp.directory)
+    } else {
+        tell!("{CAUTION}");
+        lab::build(&order, &mut show_step).map(|lab| lab.directory().to_owned())
     };
     let built = built.map_err(refused)?;
     let size = lab::list(&order.cache)

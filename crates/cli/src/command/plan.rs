@@ -118,9 +118,9 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         return Ok(Exit::Done);
     }
     // The plan may be for another machine than the one on which its cost is looked at.
-    mistakes_here(&source, &loaded)
-        .iter()
-        .for_each(|mistake| tell!("note: not on this machine: {}", mistake.title));
+    for mistake in &mistakes_here(&source, &loaded) {
+        tell!("note: not on this machine: {}", mistake.title);
+    }
     let clauses = match (arguments.all, arguments.clauses) {
         (true, _) => ShownClauses::All,
         (false, true) => ShownClauses::NotMet,

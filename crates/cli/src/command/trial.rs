@@ -103,12 +103,12 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     let (result, watch) = session.measure(&spec)?;
     captures.iter().try_for_each(|file| owner::give_at(file))?;
     if arguments.json {
-        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?
+        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?;
     } else {
         output::print(
             trial_words::trial(&result, &watch)
                 + &describe_disturbance(&result, watch, arguments.size),
-        )?
+        )?;
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid {

@@ -55,11 +55,13 @@ impl SharedView {
             let event = Event::Waiting {
                 text: text.to_owned(),
             };
-            page.iter().for_each(|page| page.note(&event));
+            if let Some(page) = &page {
+                page.note(&event);
+            }
             view.upgrade().iter().for_each(|view| {
                 view.lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .show(&event)
+                    .show(&event);
             });
         }
     }

@@ -607,9 +607,9 @@ fn set(scratch: &Scratch, name: &str, plan: &Plan, capacities: &[u64]) -> String
     std::fs::create_dir(&folder).expect("a folder");
     for (number, capacity) in capacities.iter().enumerate() {
         let mut of_run = records(plan, |_| dut(*capacity));
-        of_run
-            .iter_mut()
-            .for_each(|record| record.started = format!("2026-03-01T{number:02}:00:00Z"));
+        for record in &mut of_run {
+            record.started = format!("2026-03-01T{number:02}:00:00Z");
+        }
         write(
             scratch,
             &format!("{name}/{number}"),

@@ -15,9 +15,9 @@ use std::process::Command;
 fn run(scratch: &Scratch, plan: &Plan, day: u32, capacity: u64, kernel: &str) -> String {
     let started = format!("2026-03-{day:02}T09:00:00Z");
     let mut records = records(plan, |_| dut(capacity));
-    records
-        .iter_mut()
-        .for_each(|record| record.started = started.clone());
+    for record in &mut records {
+        record.started.clone_from(&started);
+    }
     let facts = Facts {
         sixbench: "0.1.0".to_owned(),
         host: [("kernel".to_owned(), kernel.to_owned())].into(),

@@ -185,9 +185,9 @@ fn root_goes_by_no_link_of_another_user_to_a_directory_that_is_not_this_users() 
         hostile.scratch.path("of-owner/latest"),
         hostile.scratch.path("latest"),
     );
-    [&own, &of_root]
-        .into_iter()
-        .for_each(|link| symlink(&hostile.results, link).expect("a link"));
+    for link in [&own, &of_root] {
+        symlink(&hostile.results, link).expect("a link");
+    }
     hostile.give();
     for link in [&own, &of_root] {
         let output = ended(&["report", link]);

@@ -15,9 +15,9 @@ use std::process::{Command, Output};
 fn refused(output: &Output, code: i32, words: &[&str]) {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{error}");
-    words
-        .iter()
-        .for_each(|word| assert!(error.contains(word), "{word}: {error}"));
+    for word in words {
+        assert!(error.contains(word), "{word}: {error}");
+    }
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn each_mistake_in_a_plan_has_its_line() {
 fn a_plan_in_another_encoding_or_language_is_told_as_such() {
     let scratch = Scratch::new("encodings");
     let (path, told) = (scratch.path("plan.toml"), |words: &[&str]| {
-        refused(&output(&["check", &scratch.path("plan.toml")]), 2, words)
+        refused(&output(&["check", &scratch.path("plan.toml")]), 2, words);
     });
     let units: Vec<u8> = [0xfeff_u16]
         .into_iter()

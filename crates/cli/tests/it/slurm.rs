@@ -372,7 +372,7 @@ fn a_testbed_and_a_device_that_several_can_reach_are_one_jobs_at_a_time() {
         cluster.jobs(&fourth)
     );
     fs::write(&go, "").expect("a file");
-    [first, second, third, fourth]
-        .iter()
-        .for_each(|job| cluster.wait_for_end(job));
+    for job in &[first, second, third, fourth] {
+        cluster.wait_for_end(job);
+    }
 }

@@ -59,9 +59,9 @@ impl Rig {
             .or_else(|_| fs::copy(program, installed).map(drop))
             .expect("a program");
         Self {
+            room,
             scratch,
             before,
-            room,
         }
     }
 
@@ -135,8 +135,9 @@ impl Rig {
                 .expect("a sysctl");
         }
         let left = directories::of_process(run, |role| role == AUTHORITY);
-        left.into_iter()
-            .for_each(|directory| fs::remove_dir_all(directory).expect("its /tmp is emptied"));
+        for directory in left {
+            fs::remove_dir_all(directory).expect("its /tmp is emptied");
+        }
     }
 }
 
@@ -206,8 +207,9 @@ fn what_cannot_work_on_the_machine_of_the_authority_is_told_before_anything_is_t
         let output = rig.run(plan, &rig.scratch.path("results"));
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{error}");
-        told.iter()
-            .for_each(|part| assert!(error.contains(part), "{part}: {error}"));
+        for part in told {
+            assert!(error.contains(part), "{part}: {error}");
+        }
         assert!(!Path::new(&rig.scratch.path("results")).exists());
         rig.assert_all_is_as_before();
     };

@@ -279,7 +279,7 @@ fn a_testbed_in_the_background_runs_what_was_agreed_to_and_not_what_the_file_has
     let agreed = brought.digest();
     let command = format!("testbed up {} --background", brought.plan);
     let (code, told) = agreed_at_terminal(&command, || {
-        fs::write(&brought.recipe, &swapped).expect("a recipe")
+        fs::write(&brought.recipe, &swapped).expect("a recipe");
     });
     assert_eq!((code, brought.has_run()), (Some(2), false), "{told}");
     assert!(

@@ -69,14 +69,13 @@ impl<'v> TableReader<'v> {
 
     /// Returns a text; notes if it is missing.
     pub(super) fn text(&self, key: &'static str, source: &mut SourceText) -> LineText {
-        match self.get(key) {
-            Some(value) => text_of(key, value, source),
-            None => {
-                source.note(self.line, MistakeKind::Missing(key));
-                LineText {
-                    text: String::new(),
-                    line: self.line,
-                }
+        if let Some(value) = self.get(key) {
+            text_of(key, value, source)
+        } else {
+            source.note(self.line, MistakeKind::Missing(key));
+            LineText {
+                text: String::new(),
+                line: self.line,
             }
         }
     }

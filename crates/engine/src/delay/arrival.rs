@@ -221,7 +221,7 @@ mod tests {
             let now_ns = clock.now_ns();
             polls
                 .receive(&mut port, (now_ns, 4), &clock, |frame, arrival| {
-                    seen.push((truth_of(frame), arrival))
+                    seen.push((truth_of(frame), arrival));
                 })
                 .expect("frames");
             hand.move_on(50);

@@ -545,7 +545,7 @@ mod tests {
                     delay_ns: 20_000 + i % 7 + width(i),
                     width_ns: width(i),
                 },
-            )
+            );
         });
         let (delay, ipdv) = (
             delays.summary().expect("delays"),
@@ -578,7 +578,7 @@ mod tests {
                     delay_ns: 700_000,
                     width_ns: 100,
                 },
-            )
+            );
         });
         delays.take(
             1_000,
@@ -678,7 +678,7 @@ mod tests {
         };
         let mut delays = Delays::new(Some((0, 120)), false);
         (0..1_200_000u64).for_each(|i| {
-            delays.take(i, exact(if share.is_foreground(i) { 1_000 } else { 9_000 }))
+            delays.take(i, exact(if share.is_foreground(i) { 1_000 } else { 9_000 }));
         });
         let tagged = delays.tagged.expect("tags").delays;
         let foreground = tagged.count_between(1, 2_000) as f64 / tagged.len() as f64;
@@ -707,9 +707,9 @@ mod tests {
     #[test]
     fn a_pair_counts_once_whichever_came_first_and_a_lost_frame_breaks_it() {
         let mut delays = Delays::new(None, true);
-        [(0, 100), (2, 500), (1, 200), (4, 100)]
-            .into_iter()
-            .for_each(|(i, delay)| delays.take(i, exact(delay)));
+        for (i, delay) in [(0, 100), (2, 500), (1, 200), (4, 100)] {
+            delays.take(i, exact(delay));
+        }
         // The pairs are 0-1 and 1-2; 3 is missing.
         assert_eq!(
             delays.ipdv(),

@@ -66,7 +66,9 @@ impl CertificateSearch {
 /// Returns the summary of a trial of `queries` queries at `rate`.
 pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
     let mut tally = QueryTally::new(1);
-    counted.iter().for_each(|part| tally.add(&part.tally));
+    for part in counted {
+        tally.add(&part.tally);
+    }
     let is_paced = |part: &Counted| {
         let nominal_ns = part.sending.nominal_ns;
         part.sending.took_ns

@@ -71,7 +71,7 @@ pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<An
     let after = HEADER + question.len();
     let address = due.address?;
     // No error, not truncated, opcode QUERY; recursion desired is copied.
-    let is_plain = reply[2] & 0x7b == 0x01 && reply[3] & 0x0f == 0;
+    let is_plain = reply[2] & 0x7b == 0x01 && reply[3].trailing_zeros() >= 4;
     let has_counts = reply.get(4..HEADER)? == [0, 1, 0, 1, 0, 0, 0, 0];
     let has_form = is_plain
         && has_counts
@@ -173,13 +173,11 @@ fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<Answer
         && has_flag(octets[2], octets[3], due.role)
         && others == 0;
     Ok(match (&addresses[..], due.address) {
-        ([], None) if has_form => AnswerClass::Right,
-        ([], None) => AnswerClass::WrongForm,
         ([], Some(_)) => AnswerClass::Empty,
         ([(address, _)], Some(expected)) if *address != expected => AnswerClass::WrongAddress,
         ([(_, ttl)], Some(_)) if *ttl > due.most_ttl => AnswerClass::WrongTtl,
-        ([_], Some(_)) if has_form => AnswerClass::Right,
-        ([_], Some(_)) => AnswerClass::WrongForm,
+        ([], None) | ([_], Some(_)) if has_form => AnswerClass::Right,
+        ([], None) | ([_], Some(_)) => AnswerClass::WrongForm,
         _ => AnswerClass::WrongAddress,
     })
 }
@@ -369,7 +367,7 @@ mod tests {
         assert_eq!(class(&of_another), AnswerClass::Empty);
         let of_ipv4 = build(&|a| {
             a.push((name(), 60, A::from_octets(10, 0, 0, 1)))
-                .expect("room")
+                .expect("room");
         });
         assert_eq!(class(&of_ipv4), AnswerClass::Empty);
         let by_alias = build(&|a| {
@@ -434,7 +432,7 @@ mod tests {
             cut in 0usize..200,
             tail in prop::collection::vec(any::<u8>(), 0..20),
         ) {
-            let mut reply = answer(&[("64:ff9b::a00:1", 60), ("64:ff9b::a00:1", 60)][..1 + tail.len() % 2], |_| {});
+            let mut reply = answer(&[("64:ff9b::a00:1", 60), ("64:ff9b::a00:1", 60)][..=(tail.len() % 2)], |_| {});
             for (at, octet) in changes {
                 let length = reply.len();
                 reply[at % length] = octet;

@@ -40,7 +40,9 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
         ..
     } = &outcome;
     let mut tally = QueryTally::new(counted.first().map_or(1, |part| part.tally.bins.len()));
-    counted.iter().for_each(|part| tally.add(&part.tally));
+    for part in counted {
+        tally.add(&part.tally);
+    }
     let overruns = counted.iter().map(|part| part.drops).sum::<u64>()
         + outcome.authority.map_or(0, |counts| counts.overruns);
     let gaps = gaps(counted, outcome.stall_ns);
@@ -88,7 +90,9 @@ pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
 
 fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {
     let mut all = Gaps::new(stall_ns, 0);
-    counted.iter().for_each(|part| all.add(&part.gaps));
+    for part in counted {
+        all.add(&part.gaps);
+    }
     all
 }
 

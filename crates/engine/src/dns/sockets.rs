@@ -203,7 +203,7 @@ impl QuerySockets {
                             sequence: socket.sequence_of(octets),
                             octets,
                             arrival,
-                        })
+                        });
                     });
                     before_ns = arrival.by_ns;
                 }

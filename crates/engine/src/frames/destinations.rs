@@ -31,9 +31,9 @@ impl Addressed for TrafficProfile {
             .iter()
             .flat_map(|subscribers| &subscribers.groups);
         for group in groups {
-            [group.left, group.right]
-                .into_iter()
-                .for_each(|appearance| each_subscriber(appearance, group.count, show));
+            for appearance in [group.left, group.right] {
+                each_subscriber(appearance, group.count, show);
+            }
         }
         for neighbours in self.left.iter().chain(&self.right) {
             show(neighbours.tester);

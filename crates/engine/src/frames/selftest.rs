@@ -101,7 +101,7 @@ pub fn respond(
                 part: 1,
                 port: connection as u16,
             },
-        )
+        );
     });
     let view = Viewpoint {
         at_initiator: false,

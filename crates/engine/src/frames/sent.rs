@@ -44,9 +44,9 @@ mod tests {
     #[test]
     fn what_a_queue_did_not_come_to_is_not_missing() {
         let mut seen = Bitmap::new(100);
-        [0, 2, 3]
-            .into_iter()
-            .for_each(|number| assert!(seen.set(number)));
+        for number in [0, 2, 3] {
+            assert!(seen.set(number));
+        }
         let missing = |counts: &[u64]| {
             SentNumbers::InTurn(counts.to_vec())
                 .missing(&seen)

@@ -231,26 +231,24 @@ impl FrameKind {
             sides.0.address_field(version, own.0),
             sides.1.address_field(version, own.1),
         );
-        let pattern = match conversation {
-            Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
-            // Ports and addresses do not depend on the trial's number: every trial has the same pattern.
-            None => {
-                let of = common.pattern();
-                let stream = StreamId::new(of, is_background, trial).0 & 3;
-                Pattern::Flow(FlowPattern {
-                    flow: Flow::new(
-                        profile.ports(of),
-                        counters(profile, of),
-                        profile.seed,
-                        stream,
-                    ),
-                    address_fields,
-                    population: population.clone(),
-                    is_reply: common.is_reply,
-                    is_echo: template.description().transport != Transport::Udp,
-                    requests: None,
-                })
-            }
+        let pattern = if let Some((conversation, view)) = conversation {
+            Pattern::Conversation(Box::new(conversation), view)
+        } else {
+            let of = common.pattern();
+            let stream = StreamId::new(of, is_background, trial).0 & 3;
+            Pattern::Flow(FlowPattern {
+                flow: Flow::new(
+                    profile.ports(of),
+                    counters(profile, of),
+                    profile.seed,
+                    stream,
+                ),
+                address_fields,
+                population: population.clone(),
+                is_reply: common.is_reply,
+                is_echo: template.description().transport != Transport::Udp,
+                requests: None,
+            })
         };
         Ok(Self {
             keeps_identification: false,

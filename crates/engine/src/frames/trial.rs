@@ -150,9 +150,9 @@ impl<'a> FrameRun<'a> {
             began_ns: AtomicU64::new(0),
             other: None,
         };
-        tasks
-            .iter()
-            .for_each(|task| run.expect(task, spec.schedule().frames()));
+        for task in tasks {
+            run.expect(task, spec.schedule().frames());
+        }
         run
     }
 
@@ -303,7 +303,7 @@ impl<'a> FrameRun<'a> {
             .agree(self.clock);
         agreed
             .map_err(|error| {
-                *other.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)
+                *other.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             })
             .ok()
     }
@@ -343,9 +343,9 @@ impl<'a> FrameRun<'a> {
     ) -> Result<Vec<Task<'t>>, MeasureError> {
         if !self.waits_again {
             self.note_start(start_ns);
-            tasks
-                .iter_mut()
-                .for_each(|task| task.begin(start_ns, self.reverse_offset_ns));
+            for task in &mut tasks {
+                task.begin(start_ns, self.reverse_offset_ns);
+            }
         }
         while self.pending.load(Ordering::Acquire) > 0 {
             if self.stop.load(Ordering::Relaxed) {
@@ -524,7 +524,7 @@ fn poll_receiver(
         .filter(|_| direction == Direction::Reverse)
     {
         Some(requests) => receiver.poll_each(run.clock, is_sending, &mut |tag| {
-            requests.note_reply(tag.sequence)
+            requests.note_reply(tag.sequence);
         })?,
         None => receiver.poll(run.clock, is_sending)?,
     }

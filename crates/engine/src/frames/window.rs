@@ -291,8 +291,9 @@ mod tests {
     fn a_client_whose_reply_is_missing_waits_ten_milliseconds_and_the_others_do_not() {
         let mut three = Loop::of(3, 3);
         let answers = |three: &Loop, of: u64| {
-            three
-                .answer((0..three.pacer.sent()).filter(|n| three.slots.log.client(*n) != of as u32))
+            three.answer(
+                (0..three.pacer.sent()).filter(|n| three.slots.log.client(*n) != of as u32),
+            );
         };
         for ms in 0..=12 {
             three.sent(ms);

@@ -169,9 +169,9 @@ impl Pacer {
         while not_due - due > 1 {
             let middle = due.midpoint(not_due);
             if is_due(middle - 1) {
-                due = middle
+                due = middle;
             } else {
-                not_due = middle
+                not_due = middle;
             }
         }
         due as usize

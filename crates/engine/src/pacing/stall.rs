@@ -54,9 +54,9 @@ mod tests {
     #[test]
     fn only_gaps_above_the_bound_are_stalls() {
         let mut gaps = Gaps::new(1000, 0);
-        [500, 1500, 4000, 4100]
-            .into_iter()
-            .for_each(|now| gaps.look(now));
+        for now in [500, 1500, 4000, 4100] {
+            gaps.look(now);
+        }
         assert_eq!(gaps.worst_ns, 2500);
         assert_eq!(gaps.stalled_ns, 2500);
     }

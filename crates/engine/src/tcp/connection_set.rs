@@ -154,9 +154,9 @@ impl ConnectionSet {
         let is_kept =
             self.task.spec.trial == TcpTrial::Capacity && self.phase != ClientPhase::Closing;
         if is_kept {
-            self.keep(slot)
+            self.keep(slot);
         } else {
-            self.close(slot)
+            self.close(slot);
         }
     }
 

@@ -157,7 +157,7 @@ impl TcpServer {
                 match self.listeners[index].socket.accept() {
                     Ok((stream, from)) => self.on_accept(stream, from.ip(), context)?,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        self.listeners[index].is_accept_ready = false
+                        self.listeners[index].is_accept_ready = false;
                     }
                     // The connection ended before it was accepted.
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -267,7 +267,7 @@ impl TcpServer {
         match connection.reader.take(&self.piece[..octets]) {
             ParsedRequest::Part => {}
             ParsedRequest::Whole(request) if connection.answering.is_none() => {
-                self.on_request(slot, request, context)
+                self.on_request(slot, request, context);
             }
             ParsedRequest::Whole(_) | ParsedRequest::Malformed => {
                 self.counts.malformed += 1;

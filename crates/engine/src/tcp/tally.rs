@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn an_attempt_behind_the_stall_bound_is_late_and_the_time_taken_is_from_first_to_last() {
         let mut tally = TcpTally::new(3, 2_000, 500);
-        [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)]
-            .into_iter()
-            .for_each(|(due, now)| tally.attempt(due, now));
+        for (due, now) in [(1_000, 1_100), (2_000, 2_501), (3_000, 3_050)] {
+            tally.attempt(due, now);
+        }
         assert_eq!(
             tally.pace,
             Pace {

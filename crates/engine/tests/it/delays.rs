@@ -132,7 +132,7 @@ fn no_delay_through_memory_is_below_that_of_the_line() {
     let _one = ONE_AT_A_TIME.lock();
     let ((left, line_left), (line_right, right)) = (loopback::pair(), loopback::pair());
     through_the_line((left, right), (line_left, line_right), |trial, result| {
-        judge("memory", trial, result)
+        judge("memory", trial, result);
     });
 }
 

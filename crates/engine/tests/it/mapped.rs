@@ -92,7 +92,7 @@ fn a_br_that_takes_a_port_outside_the_set_for_the_right_ce_is_caught() {
         every_hundredth(move |right| {
             let port = right.destination_port();
             // The next higher port, or a lower one, that belongs to another subscriber.
-            let other = (port..)
+            let other = (port..=u16::MAX)
                 .find(|p| domain.psid(*p) != domain.psid(port) && domain.psid(*p).is_some());
             let other = other.unwrap_or(1024);
             Mistake::new(

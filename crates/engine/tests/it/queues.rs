@@ -198,7 +198,7 @@ fn a_duplicate_on_another_queue_does_not_hide_a_loss() {
         })
     };
     each_way(&ipv4(), losing, |forward, _| {
-        assert_eq!(counts(forward), [FRAMES - CHOSEN, CHOSEN, 0, 0, CHOSEN, 0])
+        assert_eq!(counts(forward), [FRAMES - CHOSEN, CHOSEN, 0, 0, CHOSEN, 0]);
     });
 }
 
@@ -237,7 +237,7 @@ fn foreign_frames_are_counted_on_every_queue() {
         })
     };
     each_way(&ipv4(), with_foreign, |forward, _| {
-        assert_eq!(counts(forward), [FRAMES, 0, 0, 0, 0, CHOSEN])
+        assert_eq!(counts(forward), [FRAMES, 0, 0, 0, 0, CHOSEN]);
     });
 }
 

@@ -412,9 +412,9 @@ fn tapped(profile: TrafficProfile) -> (Frames, Frames) {
     let device: LoopbackDevice = Box::new(move |frame, from_left, out| {
         let mut frames = tap.lock().expect("no panic");
         if from_left {
-            frames.0.push(frame.to_vec())
+            frames.0.push(frame.to_vec());
         } else {
-            frames.1.push(frame.to_vec())
+            frames.1.push(frame.to_vec());
         }
         out.push((from_left, frame.to_vec()));
     });
@@ -460,7 +460,7 @@ fn check_mirrored(
                 reply[header + 4..header + 8],
                 request[header + 4..header + 8],
                 "identifier and number"
-            )
+            );
         } else {
             assert_eq!(reply[header..header + 2], request[header + 2..header + 4]);
             assert_eq!(reply[header + 2..header + 4], request[header..header + 2]);

@@ -544,9 +544,9 @@ fn error_about(frame: &[u8], kind: u8, code: u8, value: u16) -> Vec<u8> {
 fn refusing(kind: u8, code: u8, value: u16) -> LoopbackDevice {
     Box::new(move |frame, from_left, out| {
         if from_left {
-            out.push((false, error_about(frame, kind, code, value)))
+            out.push((false, error_about(frame, kind, code, value)));
         } else {
-            out.push((false, frame.to_vec()))
+            out.push((false, frame.to_vec()));
         }
     })
 }

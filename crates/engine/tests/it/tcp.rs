@@ -277,13 +277,13 @@ fn a_server_that_closes_early_or_answers_wrongly_is_counted_as_wrong() {
             say(
                 stream,
                 "HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\nonly a few octets",
-            )
+            );
         },
         |stream| {
             say(
                 stream,
                 "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n",
-            )
+            );
         },
         |stream| {
             say(
@@ -292,7 +292,7 @@ fn a_server_that_closes_early_or_answers_wrongly_is_counted_as_wrong() {
                     "HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n{:64}",
                     "not the object"
                 ),
-            )
+            );
         },
     ];
     for (site, reply) in (10..).zip(replies) {

@@ -44,12 +44,10 @@ impl Row {
             dut,
             server,
         };
-        [&row.client, &row.dut, &row.server]
-            .into_iter()
-            .for_each(|namespace| {
-                ip(&format!("netns add {namespace}"));
-                ip(&format!("-n {namespace} link set lo up"));
-            });
+        for namespace in [&row.client, &row.dut, &row.server] {
+            ip(&format!("netns add {namespace}"));
+            ip(&format!("-n {namespace} link set lo up"));
+        }
         row.link(&row.client, "left", "198.18.0", "2001:2");
         row.link(&row.server, "right", "198.19.0", "2001:2:0:8000");
         for key in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {

@@ -31,7 +31,7 @@ struct Loopback {
 /// Returns the two ends of a link that passes every frame unchanged.
 pub fn pair() -> (Port, Port) {
     pair_with(Box::new(|frame, from_left, out| {
-        out.push((from_left, frame.to_vec()))
+        out.push((from_left, frame.to_vec()));
     }))
 }
 
@@ -156,7 +156,9 @@ impl Receive for LoopbackReceive {
             let count = queue.len().min(BATCH);
             queue.drain(..count).collect()
         };
-        frames.iter().for_each(|frame| each(frame));
+        for frame in &frames {
+            each(frame);
+        }
         Ok(frames.len())
     }
 
@@ -300,7 +302,7 @@ mod tests {
                     .expect("send")
                     .refused,
                 0
-            )
+            );
         };
         send();
         let mut more = None;

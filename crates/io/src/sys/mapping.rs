@@ -97,7 +97,7 @@ impl MemoryMapping {
                 self.range(offset, to.len()).cast_const(),
                 to.as_mut_ptr(),
                 to.len(),
-            )
+            );
         }
     }
 

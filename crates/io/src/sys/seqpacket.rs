@@ -186,7 +186,7 @@ fn descriptors(header: &libc::msghdr) -> Vec<OwnedFd> {
 fn set_time_limit(fd: &OwnedFd, limit: Duration) -> io::Result<()> {
     let limit = libc::timeval {
         tv_sec: limit.as_secs() as _,
-        tv_usec: limit.subsec_micros() as _,
+        tv_usec: limit.subsec_micros().into(),
     };
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &limit)?;
     set_option(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, &limit)

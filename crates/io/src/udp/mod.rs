@@ -115,6 +115,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// The network reports an error for earlier datagrams (connection refused, host unreachable). The error is cleared, and nothing was sent.
+    ///
+    /// # Panics
+    /// The length is zero or above 65,535.
     pub fn send_segments(&self, octets: &[u8], length: usize) -> io::Result<usize> {
         assert!(
             (1..=usize::from(u16::MAX)).contains(&length),
@@ -170,7 +173,7 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
             own.sin_addr.s_addr = u32::from_ne_bytes(address.ip().octets());
             // SAFETY: sockaddr_storage has room for every socket address.
             unsafe {
-                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own))
+                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own));
             };
             size_of_val(&own)
         }
@@ -183,7 +186,7 @@ fn raw(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
             own.sin6_scope_id = address.scope_id();
             // SAFETY: sockaddr_storage has room for every socket address.
             unsafe {
-                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own))
+                std::ptr::copy_nonoverlapping((&raw const own).cast::<u8>(), to, size_of_val(&own));
             };
             size_of_val(&own)
         }

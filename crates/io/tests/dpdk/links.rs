@@ -288,7 +288,7 @@ fn both_ends_of_a_memif_link_to_our_own_client_and_server() {
                         assert!(
                             error.to_string().contains("Failed to connect socket"),
                             "{error}"
-                        )
+                        );
                     }
                     port => break port.expect("a port"),
                 }
@@ -342,7 +342,7 @@ fn threads_that_come_and_go_use_a_port_one_after_the_other() {
             for _ in 0..300 {
                 std::thread::scope(|scope| {
                     scope.spawn(|| {
-                        carry((&mut *halves.transmit, &mut *halves.receive), 300, LENGTH)
+                        carry((&mut *halves.transmit, &mut *halves.receive), 300, LENGTH);
                     });
                 });
             }

@@ -104,7 +104,7 @@ fn a_socket_of_another_user_is_a_matter_of_rights() {
 #[test]
 fn a_server_of_another_version_is_named() {
     let told = refused_by("version", |client| {
-        client.send(&hello(0x0300, 0x0305, 14), &[])
+        client.send(&hello(0x0300, 0x0305, 14), &[]);
     });
     assert!(
         told.contains("the peer speaks memif 3.0 to 3.5, and sixbench 2.0: use a release"),

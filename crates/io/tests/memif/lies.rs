@@ -381,7 +381,7 @@ fn a_frame_without_end_is_refused() {
 fn indices_that_jump_are_refused_where_frames_come_and_where_they_leave() {
     for tail in [2049, 0x8000, 0xffff] {
         let jumped = told(&format!("tail-{tail}"), |server| {
-            server.set_tail(TO_CLIENT, tail)
+            server.set_tail(TO_CLIENT, tail);
         });
         assert!(
             jumped.contains(&format!(

@@ -423,7 +423,7 @@ fn an_honest_client_gets_its_frames_in_its_own_buffers_however_small() {
     // Three of four buffers of four octets hold one frame of ten. A second one has no room and is refused as a whole, and so is a short one after
     // it, to keep the order.
     (0..4).for_each(|slot| {
-        client.write(TO_CLIENT, slot, (0, 0, 4, (BUFFERS + slot * BUFFER) as u32))
+        client.write(TO_CLIENT, slot, (0, 0, 4, (BUFFERS + slot * BUFFER) as u32));
     });
     client.set_head(TO_CLIENT, 4);
     let fill = &mut |slot: usize, buffer: &mut [u8]| {

@@ -79,9 +79,10 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
         work();
         let _ = done.send(());
     });
-    if ended.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-        panic!("it waits for ever: {what}");
-    }
+    assert!(
+        ended.recv_timeout(PATIENCE) != Err(std::sync::mpsc::RecvTimeoutError::Timeout),
+        "it waits for ever: {what}"
+    );
     worker.join().expect("no panic");
 }
 

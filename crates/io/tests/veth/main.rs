@@ -289,7 +289,7 @@ fn first_frame(port: &mut Halves) -> Vec<u8> {
             .receive(&mut |frame| {
                 seen = seen
                     .take()
-                    .or_else(|| is_ours(frame).then(|| frame.to_vec()))
+                    .or_else(|| is_ours(frame).then(|| frame.to_vec()));
             })
             .expect("receive");
     }

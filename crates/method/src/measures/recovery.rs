@@ -217,9 +217,9 @@ fn read(result: &TrialResult) -> Reading {
     });
     // Still losing when the trial ended.
     let end_ns = (result.spec.duration_ns - at_ns) as f64 * 0.99;
-    values
-        .iter_mut()
-        .for_each(|value| value.is_at_least = value.value > end_ns);
+    for value in &mut values {
+        value.is_at_least = value.value > end_ns;
+    }
     let is_the_testers = result.directions.iter().any(|direction| {
         let missing = missing_from(direction, at_ns);
         missing > 0 && missing <= result.excusable(direction.direction)

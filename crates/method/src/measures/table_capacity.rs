@@ -237,9 +237,9 @@ impl CapacitySearch {
         };
         let (method, width) = (SearchMethod::Binary, self.search.width.max(WIDTH));
         let settings = SearchSettings {
+            method,
             minimum,
             maximum,
-            method,
             width,
             ..self.search.clone()
         };

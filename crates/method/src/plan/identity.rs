@@ -93,7 +93,7 @@ mod tests {
                 test.traffic.flows = Some(Flows {
                     count: 2,
                     step_ns: 0,
-                })
+                });
             }),
             changed(|test| test.traffic.left_networks = 2),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),

@@ -267,9 +267,9 @@ impl Test {
             SearchMethod::Mlrsearch
         };
         SearchSettings {
+            method,
             maximum,
             goals,
-            method,
             ..plan.search.clone()
         }
     }

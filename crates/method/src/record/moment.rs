@@ -129,8 +129,9 @@ mod tests {
     /// Returns a trial of 2 s at 5,000 frames/s that lost frames in these bins.
     fn lost(bins: &[(usize, u64)]) -> TrialResult {
         let mut lost_by_bin = vec![0; 20];
-        bins.iter()
-            .for_each(|(bin, lost)| lost_by_bin[*bin] = *lost);
+        for (bin, lost) in bins {
+            lost_by_bin[*bin] = *lost;
+        }
         let received = 10_000 - lost_by_bin.iter().sum::<u64>();
         let mut direction = DirectionResult::counted(Direction::Forward, 10_000, received);
         direction.lost_by_bin = lost_by_bin;

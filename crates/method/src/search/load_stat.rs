@@ -79,9 +79,9 @@ mod tests {
 
     fn class(goal: Goal, trials: &[(u64, bool)]) -> Class {
         let mut stat = LoadStat::default();
-        trials
-            .iter()
-            .for_each(|&(seconds, high)| stat.add(seconds * SECOND, high));
+        for &(seconds, high) in trials {
+            stat.add(seconds * SECOND, high);
+        }
         stat.classify(&goal.last_target())
     }
 

@@ -54,7 +54,7 @@ impl ForwardingDevice {
         }
         match spec.kind {
             TrialKind::Drop { at_ns, .. } if counts.last_missing_ns.is_some() => {
-                self.recover(&schedule, at_ns, &mut counts)
+                self.recover(&schedule, at_ns, &mut counts);
             }
             TrialKind::Reset { at_ns } => self.restart(&schedule, at_ns, &mut counts),
             _ => {}

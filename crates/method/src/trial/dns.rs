@@ -378,9 +378,9 @@ mod tests {
     #[test]
     fn average_and_standard_deviation_of_1_2_and_3_ms() {
         let mut rtt = RttSums::default();
-        [1_000_000, 2_000_000, 3_000_000]
-            .into_iter()
-            .for_each(|ns| rtt.take(ns, Some(ns / 100)));
+        for ns in [1_000_000, 2_000_000, 3_000_000] {
+            rtt.take(ns, Some(ns / 100));
+        }
         assert_eq!(
             (rtt.mean_ns(), rtt.mean_bound_ns()),
             (Some(2_000_000.0), Some(20_000.0))

@@ -219,9 +219,9 @@ mod tests {
                 }))),
             ),
         ];
-        results
-            .iter()
-            .for_each(|result| assert_eq!(&read_again(result), result));
+        for result in &results {
+            assert_eq!(&read_again(result), result);
+        }
     }
 
     #[test]

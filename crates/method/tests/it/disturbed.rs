@@ -158,9 +158,9 @@ fn repeat(plan: &Plan, machine: &mut Machine) -> (Outcome, Vec<TrialRecord>) {
         let mut record = record(&point, trial, result);
         let verdict = procedure.verdict(&record.result);
         if patience.excuse(&mut record, verdict, TrialPurpose::Counts) {
-            patience.spend(machine.wait(patience.left_ns()))
+            patience.spend(machine.wait(patience.left_ns()));
         } else {
-            procedure.learn(&record.result)
+            procedure.learn(&record.result);
         }
         records.push(record);
     }

@@ -160,9 +160,9 @@ fn a_few_frames_that_others_held_up_move_the_tail_and_neither_median_nor_minimum
 fn a_run_from_before_such_trials_were_made_again_replays_to_its_end_with_upper_bounds() {
     let plan = plan_of(measures()[0].clone());
     let (_, mut records) = repeat(&plan, |_| 0);
-    records
-        .iter_mut()
-        .for_each(|record| record.watch = Some(watch(60).into()));
+    for record in &mut records {
+        record.watch = Some(watch(60).into());
+    }
     let replayed = replay(&plan, &records);
     assert!(
         replayed.mismatches.is_empty() && replayed.unfinished.is_empty(),

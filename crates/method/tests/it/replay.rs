@@ -329,9 +329,9 @@ fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
         near != median && (near as f64 / median as f64 - 1.0).abs() <= 0.009,
         "{near} {median}: eight widths of 0.1 %"
     );
-    found
-        .iter_mut()
-        .for_each(|outcome| outcome.brackets[0].lower = None);
+    for outcome in &mut found {
+        outcome.brackets[0].lower = None;
+    }
     assert_eq!(start(RepetitionStart::Dithered, &found), Start::Cold);
 }
 

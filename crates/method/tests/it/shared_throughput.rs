@@ -189,12 +189,16 @@ fn results_of_before_throughputs_were_shared_are_read_as_they_were_made() {
     let plan = plan_of(vec![pdv(), half()]);
     let (mut records, mut outcomes) = live(&plan, &mut dut());
     let own = |records: &mut Vec<TrialRecord>, test: &str| {
-        records.retain(|record| record.point.test == test)
+        records.retain(|record| record.point.test == test);
     };
     own(&mut records, "0");
-    records.iter_mut().for_each(|record| record.load = None);
+    for record in &mut records {
+        record.load = None;
+    }
     outcomes.retain(|outcome| outcome.point.test == "0");
-    outcomes.iter_mut().for_each(|outcome| outcome.load = None);
+    for outcome in &mut outcomes {
+        outcome.load = None;
+    }
     let read = replay(&plan, &records);
     assert!(read.mismatches.is_empty());
     assert_eq!(

@@ -82,7 +82,7 @@ pub fn render(path: &str, source: &str, diagnostics: &[Diagnostic], color: bool)
         rendered.push(
             renderer
                 .render(&[show(path, source, diagnostic, &excerpt, line)])
-                .to_string(),
+                .clone(),
         );
     }
     let more = diagnostics.len() - rendered.len();

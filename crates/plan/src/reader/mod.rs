@@ -195,7 +195,7 @@ impl<'a> Section<'a> {
             check(name.get_ref())
                 .map_err(|title| {
                     self.mistakes
-                        .add(Diagnostic::new(name.span(), title.to_string()))
+                        .add(Diagnostic::new(name.span(), title.to_string()));
                 })
                 .ok()?;
             Some((
@@ -306,7 +306,7 @@ impl<'a> Section<'a> {
         read(&text)
             .map_err(|title| {
                 self.mistakes
-                    .add(Diagnostic::new(value.span(), title.to_string()))
+                    .add(Diagnostic::new(value.span(), title.to_string()));
             })
             .ok()
     }

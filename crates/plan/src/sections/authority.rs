@@ -52,7 +52,7 @@ pub(crate) fn assign(testbed: &Section<'_>, machine: &AuthorityMachine, tests: &
     for test in tests {
         let name = test.name.clone();
         let mistake = |why: &str, help: &str| {
-            testbed.mistake_with_help("authority", format!("test {name} {why}"), help)
+            testbed.mistake_with_help("authority", format!("test {name} {why}"), help);
         };
         let dns = test.measure.dns_mut().filter(|dns| dns.role.asks_tester());
         match dns {

@@ -452,7 +452,7 @@ impl ListedSettings {
             let percent = foreground.background_percent();
             let words = (format!("native{percent}"), format!("{percent} % native"));
             SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
-                test.foreground = foreground
+                test.foreground = foreground;
             })
         };
         self.background.iter().map(step).collect()
@@ -462,7 +462,7 @@ impl ListedSettings {
         let Some((name, counts)) = self.cores.varied_device() else {
             let counts = self.cores.every.iter().copied();
             return of_counts(SeriesBy::Cores, "core", counts, |test, cores| {
-                test.cores = Some(cores)
+                test.cores = Some(cores);
             });
         };
         let step = |&cores: &u32| {

@@ -48,9 +48,9 @@ pub(crate) fn client_series<'d, 'a>(digest: &'d Digest<'a>) -> Vec<ClientSeries<
         }
     }
     found.retain(|series| series.measured().next().is_some());
-    found
-        .iter_mut()
-        .for_each(|series| series.steps.sort_by_key(|step| step.clients));
+    for series in &mut found {
+        series.steps.sort_by_key(|step| step.clients);
+    }
     found
 }
 

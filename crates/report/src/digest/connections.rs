@@ -224,11 +224,10 @@ impl<'a> Digest<'a> {
 
     /// Returns the direction in which a DUT's connections are opened, according to its trials of connections; forward if it has none.
     pub(crate) fn opens(&self, dut: &str) -> Direction {
-        let own = self
+        let mut own = self
             .opened_by(dut)
             .filter(|(r, _)| r.result.spec.kind.connections().is_some());
-        own.filter_map(|(r, _)| Some(r.result.directions.first()?.direction))
-            .next()
+        own.find_map(|(r, _)| Some(r.result.directions.first()?.direction))
             .unwrap_or(Direction::Forward)
     }
 

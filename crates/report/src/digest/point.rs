@@ -195,9 +195,9 @@ impl<'a> PointDigest<'a> {
             *loss = loss.max(value.value);
         }
         let mut rates: BTreeMap<FrameRate, Vec<f64>> = BTreeMap::new();
-        worst
-            .into_iter()
-            .for_each(|((rate, _), loss)| rates.entry(rate).or_default().push(loss));
+        for ((rate, _), loss) in worst {
+            rates.entry(rate).or_default().push(loss);
+        }
         rates
             .into_iter()
             .filter_map(|(rate, losses)| Some((rate, Summary::of(&losses)?)))

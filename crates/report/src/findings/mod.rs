@@ -1,6 +1,7 @@
 //! What is to be said of a run beside its numbers: its origin, the state of its points, their bottlenecks and steadiness, trust, warnings.
 
 pub(crate) mod bottleneck;
+pub(crate) mod faults;
 pub(crate) mod origin;
 pub(crate) mod status;
 pub(crate) mod steadiness;

@@ -118,8 +118,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let mut facts = vec![
         (
             "Measured",
-            span.map(Span::in_words)
-                .unwrap_or_else(|| "nothing".to_owned()),
+            span.map_or_else(|| "nothing".to_owned(), Span::in_words),
         ),
         (
             "Duration",

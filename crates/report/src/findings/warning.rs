@@ -61,7 +61,7 @@ impl<'d> ReportWarning<'d> {
     }
 }
 
-impl<'a> Digest<'a> {
+impl Digest<'_> {
     /// Returns every warning: frames that cast doubt on a figure, then the warnings that the run recorded, then stray frames.
     pub(crate) fn warnings(&self) -> Vec<ReportWarning<'_>> {
         let (doubts, notes): (Vec<_>, Vec<_>) = self

@@ -34,7 +34,9 @@ pub(crate) fn junit(digest: &Digest<'_>) -> String {
         count(TestOutcome::Error),
         count(TestOutcome::Skipped)
     );
-    cases.iter().for_each(|(_, case)| xml += case);
+    for (_, case) in &cases {
+        xml += case;
+    }
     xml + "</testsuite>\n</testsuites>\n"
 }
 

@@ -2,9 +2,10 @@
 
 use crate::conformance;
 use crate::digest::{Digest, check_formats};
+use crate::findings::faults;
 use crate::findings::origin;
 use crate::format::bibliography::bibliography;
-use crate::format::chapter::{self, Chapter};
+use crate::format::chapter;
 use crate::format::continuous;
 use crate::format::csv::{self, points_csv, refusals_csv, scaling_csv, warnings_csv};
 use crate::format::html;
@@ -15,10 +16,10 @@ use crate::format::markdown;
 use crate::format::methods;
 use crate::format::paper;
 use crate::format::terminal;
+use crate::format::verdict;
 use crate::layout::table::Table;
 use crate::plot::{Figure, sheet};
-use crate::tables::trial;
-use crate::verdict;
+use crate::subject::Chapter;
 use crate::{Input, ReportError};
 use sixbench_method::text::visible_lines;
 use std::borrow::Cow;
@@ -215,7 +216,7 @@ impl<'a> Document<'a> {
     }
 
     pub(crate) fn faults(&self) -> &Table {
-        self.faults.get_or_init(|| trial::faults(&self.digest))
+        self.faults.get_or_init(|| faults::table(&self.digest))
     }
 
     pub(crate) fn conformance(&self) -> &Table {

@@ -7,13 +7,13 @@ use crate::findings::status;
 use crate::findings::trust::{self, TrustBox};
 use crate::findings::warning_kind;
 use crate::format::answer::{self, AnswerGroup};
-use crate::format::chapter::Chapter;
 use crate::format::clauses;
 use crate::format::document::Document;
 use crate::format::download::{Downloads, MOST_WITHIN};
+use crate::format::verdict;
 use crate::layout::table::Table;
-use crate::tables::trial;
-use crate::verdict;
+use crate::subject::Chapter;
+use crate::subject::anomalies;
 use crate::wording::numbers::{count, seconds, stretch};
 use crate::{Input, ReportError};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, value::Serde};
@@ -169,7 +169,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         conformant_run: conformant_run(input),
         results: document.results(),
         evidence: document.evidence(),
-        examples: trial::examples(digest),
+        examples: anomalies::examples(digest),
         faults: document.faults(),
         open_clauses,
         met_clauses,

@@ -16,3 +16,4 @@ mod markdown;
 mod methods;
 pub(crate) mod paper;
 mod terminal;
+mod verdict;

@@ -4,10 +4,11 @@ use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, comm
 use crate::findings::origin;
 use crate::findings::status;
 use crate::findings::trust;
+use crate::format::verdict;
 use crate::layout::table::Table;
 use crate::layout::wrapped;
-use crate::tables::{dns, percentile_note, relative};
-use crate::verdict;
+use crate::subject::statistics::percentile_note;
+use crate::subject::{dns, relative};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{
     commonly_searched, cut, full_rate_unit, grouped, loss_goal, share_bound, title, unit,
@@ -70,7 +71,7 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
         return plain;
     }
     // No text of others has this mark, so whatever becomes a colour is our own.
-    let mark = (0_u32..)
+    let mark = (0..u32::MAX)
         .map(|n| format!("\u{fdd0}{n}\u{fdd0}"))
         .find(|mark| !plain.contains(mark))
         .unwrap_or_default();
@@ -404,10 +405,10 @@ fn short_name(point: &PointDigest) -> String {
 /// Returns a bar made of eighths, whose length relates to the greatest length as the value to the highest. The percentage next to it is a bound if one
 /// of the two is a lower bound, and is left out if both are.
 fn bar_of(value: f64, highest: f64, bound: Bound, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if highest <= 0.0 || width < 4 {
         return String::new();
     }
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let sign = if value == highest || value == 0.0 {
         Some("")
     } else {

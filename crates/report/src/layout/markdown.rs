@@ -46,10 +46,10 @@ pub(crate) fn escaped(text: &str) -> String {
             '|' | '*' | '_' | '`' | '[' | '<' | '\\' => plain.extend(['\\', c]),
             '&' if following == '#' || following.is_alphanumeric() => plain.push_str("\\&"),
             '@' if following.is_alphanumeric() && !before.is_alphanumeric() => {
-                plain.extend(["@", BREAK])
+                plain.extend(["@", BREAK]);
             }
             '#' | '!' if following.is_ascii_digit() => {
-                plain.extend([c.to_string().as_str(), BREAK])
+                plain.extend([c.to_string().as_str(), BREAK]);
             }
             '\n' | '\r' => plain.push(' '),
             _ => plain.push(c),

@@ -11,23 +11,23 @@ const LINE: f64 = 13.0;
 /// The distance by which kuva draws a text above its position, pixels; names must be level with it.
 const LIFTED: f64 = 10.0;
 /// The space for names, as a share of the drawing's width.
-pub(super) const ROOM: f64 = 0.5;
+pub(crate) const ROOM: f64 = 0.5;
 const LONGEST: usize = 24;
 
 /// A name, and the end of its line.
-pub(super) struct EndLabel {
-    pub(super) at: (f64, f64),
-    pub(super) name: String,
+pub(crate) struct EndLabel {
+    pub(crate) at: (f64, f64),
+    pub(crate) name: String,
 }
 
 /// Returns whether this many lines can have their names at their ends.
-pub(super) fn is_room_for(lines: usize) -> bool {
+pub(crate) fn is_room_for(lines: usize) -> bool {
     (2..=LOOKS).contains(&lines)
 }
 
 impl EndLabel {
     /// Returns the name of the line with this look, with its mark, since several lines may end at the same place.
-    pub(super) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
+    pub(crate) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
         Self {
             at,
             name: format!("{} {name}", style::key(look, "").glyph),
@@ -36,7 +36,7 @@ impl EndLabel {
 }
 
 /// Returns the legend of lines with these looks and names; empty if the names are at the ends of the lines.
-pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
+pub(crate) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> {
     if is_room_for(lines.len()) {
         Vec::new()
     } else {
@@ -48,7 +48,7 @@ pub(super) fn keys<N: Into<String>>(lines: Vec<(usize, N)>) -> Vec<LegendEntry> 
 }
 
 /// Returns a layout whose horizontal axis goes from zero to `end`, followed by the names if there is space for all `lines`.
-pub(super) fn named(
+pub(crate) fn named(
     layout: Layout,
     lines: usize,
     end: Axis,
@@ -70,7 +70,7 @@ pub(super) fn named(
 }
 
 /// Does the same as [`named`] for a logarithmic axis with these ends.
-pub(super) fn named_on_log(
+pub(crate) fn named_on_log(
     layout: Layout,
     lines: usize,
     ends: (f64, f64),
@@ -96,7 +96,7 @@ pub(super) fn named_on_log(
 
 /// Returns the layout with each name slightly to the side of the end of its line, by `aside`, and without overlaps. The vertical axis goes from zero to
 /// `highest`.
-pub(super) fn labelled(
+pub(crate) fn labelled(
     layout: Layout,
     mut labels: Vec<EndLabel>,
     aside: f64,

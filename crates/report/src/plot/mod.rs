@@ -10,48 +10,14 @@
 //! rather than the paper's.
 
 pub(crate) mod answer_bar;
-pub(crate) mod capacity;
-pub(crate) mod clients;
-pub(crate) mod connections;
-pub(crate) mod cores;
-pub(crate) mod degradation;
-mod delay;
-mod directions;
-mod end_labels;
-mod figure;
-mod headroom;
-mod loss;
-pub(crate) mod loss_rate;
-pub(crate) mod mix;
-mod panel;
+pub(crate) mod end_labels;
+pub(crate) mod figure;
+pub(crate) mod panel;
 pub(crate) mod pgf;
-mod processor;
-pub(crate) mod queries;
-mod repetitions;
-pub(crate) mod scalability;
-mod search;
 pub(crate) mod sheet;
-pub(crate) mod soak;
 pub(crate) mod style;
 mod svg;
 mod text_start;
-pub(crate) mod throughput;
 mod ticks;
-mod timeout;
 
 pub(crate) use figure::{Figure, IN_MEMORY};
-
-use crate::digest::Digest;
-
-/// Returns the figures of the evidence behind the results, in the order of the report.
-pub(crate) fn evidence(digest: &Digest) -> Vec<Figure> {
-    vec![
-        repetitions::figure(digest),
-        search::figure(digest),
-        delay::figure(digest),
-        timeout::figure(digest),
-        loss::figure(digest),
-        headroom::figure(digest),
-        processor::figure(digest),
-    ]
-}

@@ -46,7 +46,9 @@ impl Picture {
             body: String::new(),
             colors: BTreeSet::new(),
         };
-        plots.iter().for_each(|plot| picture.add(plot, &frame));
+        for plot in plots {
+            picture.add(plot, &frame);
+        }
         layout
             .reference_lines
             .iter()

@@ -49,9 +49,9 @@ fn rounded(svg: &str) -> String {
     let mut is_in_tag = false;
     for part in svg.split_inclusive(['<', '>']) {
         if is_in_tag {
-            push_rounded(&mut text, part)
+            push_rounded(&mut text, part);
         } else {
-            text.push_str(part)
+            text.push_str(part);
         }
         is_in_tag = part.ends_with('<');
     }

@@ -1,18 +1,18 @@
 //! Values of measurements with their units, in a readable form.
 
 use crate::wording::bound::Bound;
-use sixbench_analysis::comparison::Subject;
+use sixbench_analysis::comparison::ComparedValue;
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::units::{show_rate, shown_unit};
 
 /// Returns a value with its unit, to about four significant digits.
-pub(crate) fn show(subject: &Subject, value: f64) -> String {
+pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
     match subject {
-        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
+        ComparedValue::Rate(_) | ComparedValue::ConnectionRate(_) | ComparedValue::QueryRate(_) => {
             format!("{} {}", show_rate(FrameRate(value as u64)), subject.unit())
         }
-        Subject::Value(quantity, ..) => match quantity.unit() {
+        ComparedValue::Value(quantity, ..) => match quantity.unit() {
             Unit::Nanoseconds => format!("{:.3} ms", value / 1e6),
             Unit::Percent => format!("{value:.4} %"),
             Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
@@ -26,12 +26,12 @@ pub(crate) fn show(subject: &Subject, value: f64) -> String {
 }
 
 /// Does the same as [`show`] for a value that may be a bound: `at least 295.9k frames/s`, `at most 0.120 ms`; `about` if it may be too low or too high.
-pub(crate) fn show_bound(subject: &Subject, value: f64, bound: Bound) -> String {
+pub(crate) fn show_bound(subject: &ComparedValue, value: f64, bound: Bound) -> String {
     let shown = match subject {
-        Subject::Rate(_) | Subject::ConnectionRate(_) | Subject::QueryRate(_) => {
+        ComparedValue::Rate(_) | ComparedValue::ConnectionRate(_) | ComparedValue::QueryRate(_) => {
             bound.rounded(value, shown_unit(value as u64))
         }
-        Subject::Value(..) => value,
+        ComparedValue::Value(..) => value,
     };
     format!(
         "{}{}",
@@ -41,17 +41,17 @@ pub(crate) fn show_bound(subject: &Subject, value: f64, bound: Bound) -> String 
 }
 
 /// Returns a value with its unit in full precision, so that it can be distinguished from a nearby bound.
-pub(crate) fn exact(subject: &Subject, value: f64) -> String {
+pub(crate) fn exact(subject: &ComparedValue, value: f64) -> String {
     // The sixth decimal is a picosecond, or one frame in a hundred million.
     let rounded = |value: f64| (value * 1e6).round() / 1e6;
     match subject {
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => {
+        ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::Nanoseconds => {
             format!("{} ms", rounded(value / 1e6))
         }
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::Octets => {
+        ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::Octets => {
             format!("{} kB", rounded(value / 1e3))
         }
-        Subject::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => {
+        ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => {
             format!("{} kB/h", rounded(value / 1e3))
         }
         subject => format!("{} {}", rounded(value), subject.unit()),

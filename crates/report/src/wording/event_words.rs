@@ -345,7 +345,7 @@ impl Narrowing {
                     _ if record.result.was_made_again() => {}
                     Verdict::Passed => self.passed = self.passed.max(Some(rate)),
                     Verdict::Lost => {
-                        self.lost = Some(self.lost.map_or(rate, |lost| lost.min(rate)))
+                        self.lost = Some(self.lost.map_or(rate, |lost| lost.min(rate)));
                     }
                     Verdict::Invalid => {}
                 }

@@ -478,9 +478,9 @@ mod tests {
             (50_400.0, "50.4\u{a0}k"),
             (412_345.0, "412\u{a0}k"),
         ];
-        cases
-            .iter()
-            .for_each(|&(value, text)| assert_eq!(short(value), text));
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
+        }
         assert_eq!(short(1_488_095.0), "1.49\u{a0}M");
     }
 
@@ -503,9 +503,9 @@ mod tests {
             (1.2045e9, "1,204.5"),
             (0.0, "0.0000"),
         ];
-        cases
-            .iter()
-            .for_each(|&(ns, text)| assert_eq!(ms(ns), text));
+        for (ns, text) in cases {
+            assert_eq!(ms(ns), text);
+        }
         assert_eq!(short_ms(85_000.0), "0.085\u{a0}ms");
     }
 

@@ -64,9 +64,9 @@ fn a_number_that_does_not_agree_is_found() {
         "1\u{a0}more panels",
         "0 of 3 trials",
     ];
-    wrong
-        .iter()
-        .for_each(|text| assert!(!disagreements(text).is_empty(), "{text}"));
+    for text in &wrong {
+        assert!(!disagreements(text).is_empty(), "{text}");
+    }
     let right = "1 measurement, 21 trials, 1.1 frames, 1 of 10 points has, 1 of 1 point, 1 more panel, none of 3 trials | 0 of 3 |";
     assert_eq!(disagreements(right), Vec::<String>::new());
 }

@@ -20,9 +20,9 @@ fn rigged(kind: AnomalyKind) -> Sample {
         .iter_mut()
         .flat_map(|record| &mut record.result.directions)
     {
-        AnomalyKind::ALL
-            .iter()
-            .for_each(|other| *other.count_mut(direction) = 0);
+        for other in AnomalyKind::ALL {
+            *other.count_mut(direction) = 0;
+        }
     }
     let is_rigged = |test: &str, verdict| test == "jool-siit" && verdict == Verdict::Passed;
     let records = sample.records.iter_mut();

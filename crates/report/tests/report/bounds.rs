@@ -271,12 +271,12 @@ fn a_lower_bound_is_in_no_file_a_number_without_its_sign() {
             "junit.xml",
             "terminal",
         ];
-        wanted.iter().for_each(|name| {
+        for name in &wanted {
             assert!(
                 with_it.iter().any(|with| with == name),
                 "{name} has the rate: {with_it:?}"
-            )
-        });
+            );
+        }
         let left_out = document
             .file("trend-left-out.json")
             .expect("a file")

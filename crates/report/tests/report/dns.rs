@@ -58,7 +58,7 @@ fn a_round_trip_time_that_may_be_too_long_by_a_tenth_has_its_sign() {
             delay.bounds = Some(DelayBounds {
                 p999_ns: delay.p999_ns / 2,
                 ..DelayBounds::default()
-            })
+            });
         });
     }
     // The average and the 99.9th percentile; the deviation has no bound, and that of the median is zero.

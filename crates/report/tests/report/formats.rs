@@ -71,7 +71,7 @@ pub(crate) fn assert_rows_are_whole(text: &str) -> usize {
                 row.replace("\\&", "").matches('&').count() + 1,
                 columns,
                 "{row}"
-            )
+            );
         });
     });
     tables.count()

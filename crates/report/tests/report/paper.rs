@@ -378,9 +378,9 @@ fn a_paper_takes_every_figure_in_and_none_is_wider_than_its_column() {
             let mut seen = std::collections::BTreeSet::new();
             files.retain(|(_, text)| seen.insert(figure(text)));
             assert!(files.len() > 3, "{name}");
-            files
-                .iter()
-                .for_each(|(name, text)| folder.write(name, text));
+            for (name, text) in &files {
+                folder.write(name, text);
+            }
             let inputs = files.iter().map(|(name, _)| {
                 format!(
                     "\\noindent\\input{{{}}}\\par\\clearpage\n",

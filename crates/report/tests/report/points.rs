@@ -432,9 +432,9 @@ fn the_warnings_of_a_run_have_a_file_in_their_order() {
         .iter_mut()
         .flat_map(|record| &mut record.result.directions);
     directions.for_each(|direction| {
-        AnomalyKind::ALL
-            .iter()
-            .for_each(|kind| *kind.count_mut(direction) = 0)
+        for kind in AnomalyKind::ALL {
+            *kind.count_mut(direction) = 0;
+        }
     });
     sample.facts.warnings = ["core 1 is 97 % busy, by \"make\"", "the machine is virtual"]
         .map(sample::warning)
@@ -584,7 +584,7 @@ fn a_trial_whose_losses_a_fault_explains_is_invalid_wherever_trials_are_counted(
     sample.records.iter_mut().for_each(|record| {
         record.result.faults.push(Fault::CpuTaken {
             milliseconds: 100_000,
-        })
+        });
     });
     let (text, page) = (
         terminal(&sample.input(), 200, false),
@@ -677,7 +677,7 @@ proptest! {
         let points = planned(&sample);
         let sizes: usize = sample.plan.tests.iter().chain(sample.facts.left_out()).map(|test| test.frame_sizes.len()).sum();
         prop_assert_eq!(points.len(), sizes);
-        points.iter().for_each(|planned| { views.status(planned); });
+        for planned in &points { views.status(planned); }
         prop_assert_eq!(views.csv.len(), points.len());
     }
 }

@@ -269,9 +269,9 @@ fn trust_contradicts_no_statement_of_the_sample_runs() {
         ("stateful gateways", Sample::of_stateful_gateways()),
         ("an empty run", Sample::empty()),
     ];
-    samples
-        .iter()
-        .for_each(|(name, sample)| check(sample, name));
+    for (name, sample) in &samples {
+        check(sample, name);
+    }
 }
 
 #[test]

@@ -310,7 +310,7 @@ impl LockDirectory {
             match guard.try_lock() {
                 Ok(()) => return Ok(guard),
                 Err(TryLockError::WouldBlock) if begun.elapsed() < GUARD_TIMEOUT => {
-                    std::thread::sleep(Duration::from_millis(5))
+                    std::thread::sleep(Duration::from_millis(5));
                 }
                 Err(error) => return Err(self.refused(&error.into())),
             }

@@ -200,35 +200,29 @@ fn of_softwires(softwires: &recipe::SoftwiresSection) -> Result<Rule, String> {
     };
     let prefix: Prefix6 = softwires.ipv6_prefix.parse().map_err(text)?;
     let b4s = B4Addresses::new(prefix, layout).map_err(text)?;
-    match &softwires.ipv4_prefix {
-        Some(ipv4) => {
-            let ipv4 = ipv4.parse().map_err(text)?;
-            let rule = Softwires::new(b4s, ipv4, softwires.psid_length, softwires.psid_offset)
-                .map_err(text)?;
-            Ok(Rule {
-                most: rule.subscribers(),
-                ipv6: rule.ipv6(),
-                ipv4: Some(rule.ipv4()),
-                ports: rule.ports(),
-            })
-        }
-        None => {
-            let inner = match softwires.ipv4 {
-                Some(IpAddr::V4(inner)) => inner,
-                _ => {
-                    return Err(
-                        "softwires: expected `ipv4-prefix` (lw4o6), or the `ipv4` address that all share (DS-Lite)".to_owned()
-                    );
-                }
-            };
-            let rule = DsLite::alike(b4s, inner);
-            Ok(Rule {
-                most: rule.subscribers(),
-                ipv6: rule.ipv6(),
-                ipv4: None,
-                ports: PortRule::ANY,
-            })
-        }
+    if let Some(ipv4) = &softwires.ipv4_prefix {
+        let ipv4 = ipv4.parse().map_err(text)?;
+        let rule = Softwires::new(b4s, ipv4, softwires.psid_length, softwires.psid_offset)
+            .map_err(text)?;
+        Ok(Rule {
+            most: rule.subscribers(),
+            ipv6: rule.ipv6(),
+            ipv4: Some(rule.ipv4()),
+            ports: rule.ports(),
+        })
+    } else {
+        let Some(IpAddr::V4(inner)) = softwires.ipv4 else {
+            return Err(
+                    "softwires: expected `ipv4-prefix` (lw4o6), or the `ipv4` address that all share (DS-Lite)".to_owned()
+                );
+        };
+        let rule = DsLite::alike(b4s, inner);
+        Ok(Rule {
+            most: rule.subscribers(),
+            ipv6: rule.ipv6(),
+            ipv4: None,
+            ports: PortRule::ANY,
+        })
     }
 }
 

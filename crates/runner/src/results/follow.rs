@@ -75,7 +75,9 @@ fn state(
 ) -> Vec<Event> {
     let outcomes = replay::outcomes(plan, records);
     let mut forecast = Forecast::new(plan, selection);
-    outcomes.iter().for_each(|outcome| forecast.finish(outcome));
+    for outcome in &outcomes {
+        forecast.finish(outcome);
+    }
     let remaining_s = forecast.remaining_ns().div_ceil(1_000_000_000);
     let results = directory.display().to_string();
     match (is_running, is_new) {

@@ -31,7 +31,7 @@ impl LeanRecords {
         if lean::is_of_one_host(facts) {
             let mut kept = Kept::of(plan);
             each_record(folder, lean_record, |begin, record| {
-                kept.push(begin, record)
+                kept.push(begin, record);
             })?;
             if let Some(lean) = kept.end() {
                 return Ok(lean);
@@ -73,7 +73,7 @@ impl LeanRecords {
             let whole = read(place).map_err(&cannot_read)?.result.directions;
             let directions = self.records[place].result.directions.iter_mut();
             directions.zip(whole).for_each(|(direction, mut whole)| {
-                direction.delays = std::mem::take(&mut whole.delays)
+                direction.delays = std::mem::take(&mut whole.delays);
             });
         }
         Ok(())

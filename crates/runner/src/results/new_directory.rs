@@ -95,9 +95,9 @@ mod tests {
         let directory =
             std::env::temp_dir().join(format!("sixbench-new-directory-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
-        files
-            .iter()
-            .for_each(|(name, text)| fs::write(directory.join(name), text).expect("a file"));
+        for (name, text) in files {
+            fs::write(directory.join(name), text).expect("a file");
+        }
         let told = check_new(&directory).map_err(|error| error.to_string());
         fs::remove_dir_all(&directory).expect("removed");
         told.map_err(|error| error.replace(&directory.display().to_string(), "DIR"))

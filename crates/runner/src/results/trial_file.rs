@@ -69,9 +69,9 @@ pub(crate) fn each_record(
             .map_while(|from_thread| from_thread.recv().ok())
         {
             let records = records.map_err(no_records)?;
-            records
-                .into_iter()
-                .for_each(|(begin, record)| take(begin, record));
+            for (begin, record) in records {
+                take(begin, record);
+            }
         }
         reader
             .join()

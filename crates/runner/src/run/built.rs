@@ -73,12 +73,11 @@ impl BuiltTestbed {
             mtu,
             queues: queues(site.links, carries_frames),
         };
-        let (links, remote, dut) = match &site.links.ports {
-            Some(ports) => cabled(site, request, ports, &options)?,
-            None => {
-                let (links, dut) = started(site, request, &cores, settings, &options)?;
-                (links, RemoteParts::default(), dut)
-            }
+        let (links, remote, dut) = if let Some(ports) = &site.links.ports {
+            cabled(site, request, ports, &options)?
+        } else {
+            let (links, dut) = started(site, request, &cores, settings, &options)?;
+            (links, RemoteParts::default(), dut)
         };
         if defers_interrupts(site.links, carries_frames) {
             links.defer_interrupts()?;
@@ -221,9 +220,9 @@ fn on_ports(links: &Links, recipe: &Recipe) -> Vec<String> {
             agent.remote.destination()
         )];
         if links.machines.is_empty() {
-            sentences.push("the DUT was not set up by sixbench".to_owned())
+            sentences.push("the DUT was not set up by sixbench".to_owned());
         } else {
-            sentences.extend(layout_of_machines(&links.machines, recipe))
+            sentences.extend(layout_of_machines(&links.machines, recipe));
         }
         return sentences;
     }

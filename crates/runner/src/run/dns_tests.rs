@@ -307,9 +307,9 @@ fn after_a_trial_in_which_the_authority_was_silent_the_next_one_is_answered() {
         let mut session = open(name, &dns64(), None);
         trial(name, &mut session);
         let dut = session.dut_shell().expect("a namespace");
-        SILENT
-            .iter()
-            .for_each(|line| drop(dut.line(line).expect("a rule")));
+        for line in &SILENT {
+            drop(dut.line(line).expect("a rule"));
+        }
         let (result, _) = session.measure(&spec()).expect("a trial");
         assert_eq!(dns(&result).answers.right, 0, "{name}");
         assert_ne!(result.verdict(LossRatio::ZERO), Verdict::Passed, "{name}");

@@ -164,7 +164,7 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
                         .admit(isolation)
                         .err()
                         .map(RunError::from)
-                })
+                });
             }
             Err(mistake) => mistakes.push(mistake.to_string()),
         }
@@ -326,7 +326,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
     missing.next().map_or(Ok(()), |need| {
         Err(RunError::NotInstalled {
             program: need.program.clone(),
-            cure: need.cure().to_string(),
+            cure: need.cure().clone(),
         })
     })
 }

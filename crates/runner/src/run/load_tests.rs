@@ -43,6 +43,10 @@ fn plan() -> Plan {
     }
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the signature of a look at the load"
+)]
 fn busy(_: &[u32]) -> Option<CoreLoad> {
     Some(busy_core())
 }

@@ -79,9 +79,9 @@ pub fn perform(
         .and_then(|record| clock.step_since(&record.started));
     facts.warnings.extend(step);
     let mut forecast = Forecast::new(request.plan, &facts.selection);
-    replay::outcomes(request.plan, &request.records)
-        .iter()
-        .for_each(|outcome| forecast.finish(outcome));
+    for outcome in &replay::outcomes(request.plan, &request.records) {
+        forecast.finish(outcome);
+    }
     facts
         .runs
         .iter_mut()
@@ -474,9 +474,9 @@ impl Manager<'_> {
             .queries
             .then(|| self.store.queries(point, repetition, trial))
             .transpose()?;
-        queries
-            .iter()
-            .for_each(|(folder, name)| session.keep_queries(folder, name));
+        if let Some((folder, name)) = &queries {
+            session.keep_queries(folder, name);
+        }
         let (result, watch) = session.measure(spec)?;
         self.look_at_clock()?;
         // A trial without queries has no such file.

@@ -122,9 +122,9 @@ fn most_that(value: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     while beyond - fitting > 1 {
         let middle = fitting.midpoint(beyond);
         if fits(middle) {
-            fitting = middle
+            fitting = middle;
         } else {
-            beyond = middle
+            beyond = middle;
         }
     }
     let unit = 10u64.pow(fitting.checked_ilog10()?.saturating_sub(1));

@@ -59,9 +59,9 @@ fn open() -> Session {
     )
     .expect("a session (these tests need root)");
     // Other work on this machine must not halt it.
-    processes()
-        .iter()
-        .for_each(|process| make_real_time(process, "10"));
+    for process in &processes() {
+        make_real_time(process, "10");
+    }
     session
 }
 
@@ -131,9 +131,9 @@ fn halted(session: &mut Session, most_bins: usize, halt: impl Fn() + Sync) -> Tr
 fn take_cores() {
     let cores = cores(&Links::default()).expect("cores").dut;
     std::thread::scope(|scope| {
-        cores
-            .iter()
-            .for_each(|core| drop(scope.spawn(move || burn(*core))))
+        for core in &cores {
+            drop(scope.spawn(move || burn(*core)));
+        }
     });
 }
 

@@ -29,6 +29,9 @@ impl SearchFound {
 ///
 /// # Errors
 /// The errors of `measure` and `after`.
+///
+/// # Panics
+/// The plan has no test, or its test no frame size: readers of plans refuse both.
 pub fn search_alone<T, E>(
     plan: &Plan,
     tester: &mut T,

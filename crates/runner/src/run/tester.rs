@@ -150,14 +150,14 @@ impl Tester {
     pub(crate) fn set_job(&mut self, isolation: Isolation, job: Job) -> Result<(), RunError> {
         match (self, job) {
             (Self::Frames(tester), Job::Frames(profile, settings)) => {
-                tester.set_profile(isolation.admit(*profile)?, settings)
+                tester.set_profile(isolation.admit(*profile)?, settings);
             }
             (Self::Apart(tester), Job::Frames(profile, settings)) => {
-                tester.set_job(isolation, *profile, settings)?
+                tester.set_job(isolation, *profile, settings)?;
             }
             (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
                 let (tester, hosts) = &mut **tcp;
-                tester.set(isolation.admit(within(ends, hosts))?, settings)
+                tester.set(isolation.admit(within(ends, hosts))?, settings);
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
@@ -268,7 +268,7 @@ fn open_ports(
         match ports::open((namespace, &port), site.links.io, options) {
             // A device in memory may listen before its interface exists (`testbed::dut::device`).
             Err(OpenError::Port(PortError::Peer { .. })) if Instant::now() < end => {
-                stop::rest(&site.stop, PAUSE)?
+                stop::rest(&site.stop, PAUSE)?;
             }
             outcome => return outcome.map_err(RunError::from),
         }

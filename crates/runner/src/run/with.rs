@@ -49,12 +49,12 @@ pub fn perform_with<M: Measurer>(
                 let outcome = made(&records)
                     .into_iter()
                     .find(|outcome| outcome.repetition == repetition);
-                outcome.into_iter().for_each(|outcome| {
+                if let Some(outcome) = outcome {
                     listener(&Event::MeasurementEnded {
                         measure: measure.clone(),
                         outcome,
-                    })
-                });
+                    });
+                }
             }
         }
     }

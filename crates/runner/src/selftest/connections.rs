@@ -52,7 +52,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
         ));
     }
     let responder = selftest::respond(&profile(CASES[0].1), CONNECTIONS, clock)?;
-    let mib = responder.table_octets as f64 / (1 << 20) as f64;
+    let mib = responder.table_octets as f64 / f64::from(1 << 20);
     figures.push(figure(
         format!("state table of 4,000,000 ({mib:.1} MiB), pseudorandom reads"),
         responder.reads,

@@ -166,6 +166,10 @@ fn around(mut profile: TrafficProfile, rule: AddressRule, device: &str) -> Traff
     profile
 }
 
+#[expect(
+    clippy::large_types_passed_by_value,
+    reason = "a self-test has four of them"
+)]
 fn with(profile: TrafficProfile, group: SubscriberGroup) -> TrafficProfile {
     TrafficProfile {
         subscribers: Some(SubscriberGroups {

@@ -283,9 +283,9 @@ impl RandomOrders {
 
     fn next(&mut self) -> &[f64] {
         if self.follows > 0.0 {
-            self.following()
+            self.following();
         } else {
-            self.shuffled()
+            self.shuffled();
         }
         &self.order
     }

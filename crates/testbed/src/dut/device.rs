@@ -66,9 +66,9 @@ impl Dut {
             .as_ref()
             .map_or_else(|| outside.shell.clone(), VirtualMachine::shell);
         if recipe.owns_links {
-            hand_over(&shell)?
+            hand_over(&shell)?;
         } else {
-            add_addresses(recipe, &shell)?
+            add_addresses(recipe, &shell)?;
         }
         let context = ExecContext {
             shell,

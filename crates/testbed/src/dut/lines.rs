@@ -16,11 +16,11 @@ pub(super) fn repeated<T>(
     let mut filled = String::with_capacity(text.len() * (items.len() + 1));
     for line in text.split_inclusive('\n') {
         if line.contains(mark) {
-            items
-                .iter()
-                .for_each(|item| filled.push_str(&fill(item, line)))
+            for item in items {
+                filled.push_str(&fill(item, line));
+            }
         } else {
-            filled.push_str(line)
+            filled.push_str(line);
         }
     }
     filled

@@ -144,6 +144,10 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
+    #[expect(
+        clippy::used_underscore_binding,
+        reason = "the field is held, not read, outside of tests"
+    )]
     fn a_lock_lasts_as_long_as_its_last_holder() {
         let first = LifeLock::take();
         let second = LifeLock::take();

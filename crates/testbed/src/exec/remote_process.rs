@@ -43,28 +43,27 @@ impl RemoteProcess {
         let mut ssh = remote.start(HOLDER, &arguments, Stdio::piped())?;
         let what = || format!("a session on {}", remote.destination());
         let group = first_answer(&mut ssh, context, &what, |line| line.trim().parse().ok());
-        match group.inspect_err(|_| kill_group(&mut ssh))? {
-            Some(group) => Ok((
+        if let Some(group) = group.inspect_err(|_| kill_group(&mut ssh))? {
+            Ok((
                 ssh,
                 Self {
                     remote: remote.clone(),
                     group,
                 },
-            )),
-            None => {
-                drop(ssh.stdin.take());
-                let output = wait(
-                    ssh,
-                    Duration::from_secs(1),
-                    &WaitContext::default(),
-                    &String::new,
-                );
-                let said = match output {
-                    Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-                    Err(why) => why.to_string(),
-                };
-                Err(failed(&remote.words(words), "not started", &said))
-            }
+            ))
+        } else {
+            drop(ssh.stdin.take());
+            let output = wait(
+                ssh,
+                Duration::from_secs(1),
+                &WaitContext::default(),
+                &String::new,
+            );
+            let said = match output {
+                Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+                Err(why) => why.to_string(),
+            };
+            Err(failed(&remote.words(words), "not started", &said))
         }
     }
 

@@ -175,9 +175,9 @@ impl Machine {
 /// Returns the value that all cores have in common, or each value with its cores.
 fn grouped(of_cores: &[(u32, impl Display)]) -> Option<String> {
     let mut groups = BTreeMap::<String, Vec<u32>>::new();
-    of_cores
-        .iter()
-        .for_each(|(core, value)| groups.entry(value.to_string()).or_default().push(*core));
+    for (core, value) in of_cores {
+        groups.entry(value.to_string()).or_default().push(*core);
+    }
     match groups.len() {
         0 | 1 => groups.into_keys().next(),
         _ => Some(

@@ -12,9 +12,9 @@ impl FakeMachine {
     pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let root = std::env::temp_dir().join(format!("sb-{}-machine {name}", std::process::id()));
         let fake = Self(root);
-        files
-            .iter()
-            .for_each(|(path, content)| fake.write(path, content));
+        for (path, content) in files {
+            fake.write(path, content);
+        }
         fake
     }
 

@@ -150,9 +150,9 @@ pub(super) fn init(lab: &KernelLab, wanted: &MachineSpec) -> String {
         "echo {programs}/modprobe > /proc/sys/kernel/modprobe\nmodprobe -a ipv6 {}\n",
         quoted(&wanted.modules)
     );
-    ROUTER_SYSCTLS
-        .iter()
-        .for_each(|(sysctl, value)| script += &format!("echo {value} > /proc/sys/net/{sysctl}\n"));
+    for (sysctl, value) in &ROUTER_SYSCTLS {
+        script += &format!("echo {value} > /proc/sys/net/{sysctl}\n");
+    }
     script += &format!(
         "ip -batch - <<'LINKS'\nlink set lo up\n{}LINKS\n",
         links(wanted)

@@ -134,11 +134,13 @@ mod tests {
             [IN_MEMORY, HOLDER, "dut", "t1-dut2"].map(|role| format!("sb-{}-{role}", u32::MAX));
         let others = [directory_name("here"), format!("{}-not-ours", gone[0])];
         let all: Vec<String> = others.iter().chain(&gone).cloned().collect();
-        all.iter()
-            .for_each(|name| std::fs::create_dir(own_directory(name)).expect("a directory"));
+        for name in &all {
+            std::fs::create_dir(own_directory(name)).expect("a directory");
+        }
         let stale = stale_directories();
-        all.iter()
-            .for_each(|name| std::fs::remove_dir(own_directory(name)).expect("removed"));
+        for name in &all {
+            std::fs::remove_dir(own_directory(name)).expect("removed");
+        }
         let found: Vec<&String> = all
             .iter()
             .filter(|name| stale.iter().any(|left| guessable(left) == **name))

@@ -372,7 +372,7 @@ impl Recipe {
                 .subscribers
                 .iter()
                 .flat_map(Subscribers::words)
-                .map(|(word, value)| (word.to_owned(), value))
+                .map(|(word, value)| (word.clone(), value))
                 .collect(),
         };
         let is_plain = facts.devices.is_empty() && facts.subscribers.is_none() && !self.is_tunnel();

@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_device_that_does_not_fit_into_its_row_is_refused_with_what_to_do() {
         let texts = own(|recipe| {
-            recipe.right.tester = vec!["2001:db8:100::7".parse().expect("an address")]
+            recipe.right.tester = vec!["2001:db8:100::7".parse().expect("an address")];
         });
         let told = built_in()
             .with_texts(texts, CodeOrigin::Plan)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Writes everything that could be left behind to a file with this name. A teardown leaves modules loaded, with the interfaces that come with them.
 /// Left out are values that the kernel makes up: link-local and hardware addresses, the queues of such interfaces, and counters.
-const STATE: &str = r#"
+const STATE: &str = r"
 modprobe -qa ip6_tunnel sit jool jool_siit jool_mapt iptable_nat iptable_mangle xt_nat xt_mark nf_conntrack
 {
     ip -o link | sed 's/^[0-9]*: //'
@@ -33,7 +33,7 @@ modprobe -qa ip6_tunnel sit jool jool_siit jool_mapt iptable_nat iptable_mangle 
 } 2>/dev/null | grep -v -e fe80: -e ff00: -e '^#' | sed -e 's/ \[[0-9:]*\]//' -e 's/,LOWER_UP//' -e 's/ qdisc [a-z_]*//' -e 's/ permaddr.*//' \
     -e 's/ pref .*//' > /run/state-$1
 echo @@ >> /run/state-$1
-"#;
+";
 
 fn step(run: &str) -> RecipeCommand {
     toml::from_str(&format!("run = '{run}'")).expect("a step")

@@ -102,6 +102,10 @@ impl MapRule {
     }
 
     /// Returns the ports of each subscriber.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "it cannot panic: the rule was checked when it was made"
+    )]
     pub fn ports(&self) -> PortRule {
         PortRule::new(self.psid_offset, self.psid_len, 0, 0)
             .expect("checked when the rule was made")

@@ -52,6 +52,10 @@ impl SixRd {
     /// Returns the 6to4 domain: 2002::/16 and all 32 bits of the address (RFC 3056 section 2).
     ///
     /// RFC 3056 forbids private addresses in 6to4. Labs use them, so that is not checked.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "it cannot panic: the prefix is a constant"
+    )]
     pub fn sixtofour(sites: Prefix4) -> Self {
         let prefix = Prefix6::new(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16)
             .expect("2002::/16 has no host bits");

@@ -55,6 +55,10 @@ impl Softwires {
     }
 
     /// Returns the ports.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "it cannot panic: the rule was checked when it was made"
+    )]
     pub fn ports(&self) -> PortRule {
         PortRule::new(self.psid_offset, self.psid_len, 0, 0)
             .expect("checked when the table was made")

@@ -254,10 +254,10 @@ impl Template {
                 put(frame, self.parts_at.1, parts.1.to_be_bytes());
                 match variable.inner() {
                     Some((DatagramEnd::Source, address)) => {
-                        put(frame, IPV6_SOURCE_AT, address.to_be_bytes())
+                        put(frame, IPV6_SOURCE_AT, address.to_be_bytes());
                     }
                     Some((DatagramEnd::Destination, address)) => {
-                        put(frame, IPV6_DESTINATION_AT, address.to_be_bytes())
+                        put(frame, IPV6_DESTINATION_AT, address.to_be_bytes());
                     }
                     None => {}
                 }
@@ -380,10 +380,10 @@ impl Template {
         put(frame, self.parts_at.1, parts.1.to_be_bytes());
         match own {
             Some((DatagramEnd::Source, address)) => {
-                put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes())
+                put(frame, IPV4_SOURCE_AT, (address as u32).to_be_bytes());
             }
             Some((DatagramEnd::Destination, address)) => {
-                put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes())
+                put(frame, IPV4_DESTINATION_AT, (address as u32).to_be_bytes());
             }
             None => {}
         }

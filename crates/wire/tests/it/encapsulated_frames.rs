@@ -115,7 +115,7 @@ fn read<'a>(net: &Option<NetSlice<'a>>) -> ((IpAddr, IpAddr), u8, u8, &'a [u8]) 
                 ip.payload().payload,
             )
         }
-        other => panic!("{other:?}"),
+        other @ NetSlice::Arp(_) => panic!("{other:?}"),
     }
 }
 
@@ -146,7 +146,7 @@ proptest! {
         let checksum = match inner.net.unwrap() {
             NetSlice::Ipv4(ip) => header.calc_checksum_ipv4(&ip.header().to_header(), udp.payload()).unwrap(),
             NetSlice::Ipv6(ip) => header.calc_checksum_ipv6(&ip.header().to_header(), udp.payload()).unwrap(),
-            other => panic!("{other:?}"),
+            other @ NetSlice::Arp(_) => panic!("{other:?}"),
         };
         prop_assert_eq!(header.checksum, checksum);
         prop_assert_eq!(Tag::read(udp.payload()).map(|tag| tag.sequence), Some(variable.sequence));

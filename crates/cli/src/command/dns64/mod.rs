@@ -188,9 +188,9 @@ fn one(arguments: &args::Dns64, tester: &mut WatchedTester) -> Result<Exit, Fail
     let (result, _) = tester.measure(&spec)?;
     arguments.csv.as_deref().map_or(Ok(()), owner::give_at)?;
     if arguments.json {
-        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?
+        output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?;
     } else {
-        output::print(trial_words::queries(&result))?
+        output::print(trial_words::queries(&result))?;
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
     Ok(if is_invalid {

@@ -195,12 +195,12 @@ pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
 /// connections. A run that starts at the same time may have been faster.
 pub(crate) fn sweep_after(killed: &Child) {
     interfaces::give_back_stale(&Shell::new());
-    namespaces_of(killed.id())
-        .iter()
-        .for_each(|left| drop(Shell::new().look(&["ip", "netns", "del", left])));
-    directories::of_process(killed.id(), |role| role.starts_with("ssh-"))
-        .iter()
-        .for_each(|left| drop(fs::remove_dir(left)));
+    for left in &namespaces_of(killed.id()) {
+        drop(Shell::new().look(&["ip", "netns", "del", left]));
+    }
+    for left in &directories::of_process(killed.id(), |role| role.starts_with("ssh-")) {
+        drop(fs::remove_dir(left));
+    }
 }
 
 /// Waits until a run that is measuring has stored its first trial.

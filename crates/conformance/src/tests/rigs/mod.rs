@@ -219,13 +219,13 @@ fn meant_by(patterns: &[&str], vectors: &[PreparedVector]) -> BTreeSet<String> {
             .filter(|name| fits(name))
             .collect();
         assert!(!names.is_empty(), "no vector is called {pattern}");
-        names.into_iter().for_each(|name| {
+        for name in names {
             if is_taken_away {
                 meant.remove(name);
             } else {
                 meant.insert(name.clone());
             }
-        });
+        }
     }
     meant
 }

@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn a_name_is_counted_once_however_often_it_is_asked_for() {
         let asked = AskedNames::new(&[(1000, 200), (u32::MAX, 1)]);
-        [1000, 1000, 1063, 1064, 1199, u32::MAX]
-            .into_iter()
-            .for_each(|address| asked.note(address));
+        for address in [1000, 1000, 1063, 1064, 1199, u32::MAX] {
+            asked.note(address);
+        }
         assert_eq!(asked.names(), 5);
         assert!(asked.saw(1199) && asked.saw(u32::MAX) && !asked.saw(1001));
         asked.clear();
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn names_outside_of_the_ranges_are_not_watched() {
         let asked = AskedNames::new(&[(1000, 200)]);
-        [0, 999, 1200, u32::MAX]
-            .into_iter()
-            .for_each(|address| asked.note(address));
+        for address in [0, 999, 1200, u32::MAX] {
+            asked.note(address);
+        }
         assert_eq!((asked.names(), asked.saw(1200)), (0, false));
     }
 

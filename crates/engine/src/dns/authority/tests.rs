@@ -452,9 +452,9 @@ fn queries_over_udp_are_answered_counted_and_watched() {
             (NAME, Rtype::A),
             ("dns64perf.test", Rtype::SOA),
         ];
-        queries
-            .iter()
-            .for_each(|(name, rtype)| drop(client.send(&query(name, *rtype, Class::IN))));
+        for (name, rtype) in &queries {
+            drop(client.send(&query(name, *rtype, Class::IN)));
+        }
         client.send(b"hello").expect("sent");
         assert_eq!(take(std::slice::from_mut(&mut authority), 4, &asked), [4]);
         let answered = || received(&client).answers.len();
@@ -479,9 +479,9 @@ fn two_share_a_port_and_its_clients() {
     let second = Authority::bind(first.local(), zone(0)).expect("another at the same address");
     let server = first.local();
     let clients: Vec<Client> = (0..64).map(|_| client(server)).collect();
-    clients
-        .iter()
-        .for_each(|client| drop(client.send(&query(NAME, Rtype::A, Class::IN))));
+    for client in &clients {
+        drop(client.send(&query(NAME, Rtype::A, Class::IN)));
+    }
     let taken = take(&mut [first, second], 64, &AskedNames::new(&[]));
     assert_eq!(taken.iter().sum::<usize>(), 64);
     assert!(taken.iter().all(|taken| *taken > 0), "{taken:?}");

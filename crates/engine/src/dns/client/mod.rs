@@ -256,23 +256,20 @@ impl ClientState<'_> {
     /// Counts the first answer to a query that was sent at `sent_ns`.
     #[inline]
     fn note_answer(&mut self, class: AnswerClass, sent_ns: u64, arrival: Arrival) -> QueryAnswer {
-        match arrival.delay_since(sent_ns) {
-            Some(delay) => {
-                let is_late = self.tally.answer(class, delay, self.asking.timeout_ns);
-                QueryAnswer {
-                    delay_ns: delay.delay_ns as i64,
-                    class,
-                    is_late,
-                }
+        if let Some(delay) = arrival.delay_since(sent_ns) {
+            let is_late = self.tally.answer(class, delay, self.asking.timeout_ns);
+            QueryAnswer {
+                delay_ns: delay.delay_ns as i64,
+                class,
+                is_late,
             }
-            None => {
-                let by_ns = sent_ns - arrival.by_ns;
-                self.tally.answer_before_sent(class, by_ns);
-                QueryAnswer {
-                    delay_ns: -(by_ns as i64),
-                    class,
-                    is_late: false,
-                }
+        } else {
+            let by_ns = sent_ns - arrival.by_ns;
+            self.tally.answer_before_sent(class, by_ns);
+            QueryAnswer {
+                delay_ns: -(by_ns as i64),
+                class,
+                is_late: false,
             }
         }
     }
@@ -287,9 +284,9 @@ impl ClientState<'_> {
             return;
         };
         if is_cached {
-            self.tally.cached_misses += u64::from(asked.take(address))
+            self.tally.cached_misses += u64::from(asked.take(address));
         } else {
-            self.tally.fresh_hits += u64::from(!asked.saw(address))
+            self.tally.fresh_hits += u64::from(!asked.saw(address));
         }
     }
 

@@ -178,7 +178,7 @@ mod tests {
         (0..120).for_each(|connection| {
             conversation
                 .table
-                .learn(connection, map(conversation.tuple(connection)))
+                .learn(connection, map(conversation.tuple(connection)));
         });
         conversation
     }

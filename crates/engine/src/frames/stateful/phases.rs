@@ -59,7 +59,7 @@ impl FrameTester {
         match spec.kind {
             TrialKind::TearDown { .. } => return Ok(result),
             TrialKind::Establish { validation, .. } if is_whole => {
-                self.validate(&gateway, &conversation, validation, &mut result)?
+                self.validate(&gateway, &conversation, validation, &mut result)?;
             }
             TrialKind::Establish { .. } => {}
             _ if is_whole => {

@@ -151,7 +151,7 @@ mod tests {
                 scope.spawn(move || {
                     (receiver..connections)
                         .step_by(2)
-                        .for_each(|c| table.learn(c ^ 2, source(c as u16)))
+                        .for_each(|c| table.learn(c ^ 2, source(c as u16)));
                 });
             }
         });

@@ -105,9 +105,9 @@ mod tests {
 
     fn counted(frames: &[(u64, (Mismatch, bool))]) -> WrongFields {
         let mut fields = WrongFields::new(true);
-        frames
-            .iter()
-            .for_each(|(number, field)| fields.count(*number, *field));
+        for (number, field) in frames {
+            fields.count(*number, *field);
+        }
         fields.sort();
         fields
     }
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn frames_without_a_known_field_are_taken_off_the_most_frequent() {
         let mut alone = WrongFields::new(false);
-        [1, 2, 3]
-            .into_iter()
-            .for_each(|number| alone.count(number, if number == 2 { PAYLOAD } else { HOP_LIMIT }));
+        for number in [1, 2, 3] {
+            alone.count(number, if number == 2 { PAYLOAD } else { HOP_LIMIT });
+        }
         alone.take_back(2);
         assert_eq!(
             named(&alone),

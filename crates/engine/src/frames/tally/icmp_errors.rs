@@ -106,9 +106,9 @@ mod tests {
     fn errors_of_two_queues_are_added_by_kind_and_source_and_the_most_frequent_comes_first() {
         let (mut one, mut other) = (IcmpErrorTable::new(), IcmpErrorTable::new());
         one.count(&error(1), Some(false));
-        [Some(false), Some(true), None]
-            .iter()
-            .for_each(|of| other.count(&error(2), *of));
+        for of in &[Some(false), Some(true), None] {
+            other.count(&error(2), *of);
+        }
         other.count(&error(1), None);
         other.count(&error(7), None);
         one.add(&other);

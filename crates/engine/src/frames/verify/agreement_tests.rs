@@ -302,7 +302,7 @@ impl Case {
                     part: 2,
                     port: 5000 + c as u16,
                 },
-            )
+            );
         });
         Some(conversation)
     }
@@ -462,19 +462,16 @@ fn mend(frame: &mut [u8]) {
         header[10..12].copy_from_slice(&sum);
     }
     let datagram = &frame[inner_at..];
-    let (pseudo_header, header, protocol) = match datagram[0] >> 4 {
-        4 => {
-            let Ok(ip) = Ipv4View::new(datagram) else {
-                return;
-            };
-            (ip.pseudo_header(), ip.header_len(), ip.protocol())
-        }
-        _ => {
-            let Ok(ip) = Ipv6View::new(datagram) else {
-                return;
-            };
-            (ip.pseudo_header(), ipv6::HEADER_LEN, ip.next_header())
-        }
+    let (pseudo_header, header, protocol) = if datagram[0] >> 4 == 4 {
+        let Ok(ip) = Ipv4View::new(datagram) else {
+            return;
+        };
+        (ip.pseudo_header(), ip.header_len(), ip.protocol())
+    } else {
+        let Ok(ip) = Ipv6View::new(datagram) else {
+            return;
+        };
+        (ip.pseudo_header(), ipv6::HEADER_LEN, ip.next_header())
     };
     let (carried, at) = (
         &mut frame[inner_at + header..],

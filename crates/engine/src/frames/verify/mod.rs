@@ -302,9 +302,9 @@ fn first_damaged(payload: &[u8]) -> usize {
     while damaged - whole > 1 {
         let middle = whole.midpoint(damaged);
         if tag::pattern_is_whole(&filled[..middle]) {
-            whole = middle
+            whole = middle;
         } else {
-            damaged = middle
+            damaged = middle;
         }
     }
     tag::LEN + whole

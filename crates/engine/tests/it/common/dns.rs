@@ -52,6 +52,10 @@ pub(crate) fn free() -> SocketAddr {
         .expect("an address")
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what `tester` takes; other tests have no authority"
+)]
 pub(crate) fn authority_at(listen: SocketAddr) -> Option<AuthorityEnd> {
     Some(AuthorityEnd {
         namespace: None,

@@ -94,9 +94,9 @@ pub(crate) fn asking(answers: Arc<AtomicU64>) -> LoopbackDevice {
         if let Ok(asked) = Arp::parse(frame) {
             match asked.operation {
                 Operation::Request => {
-                    out.push((!from_left, asked.reply(DEVICE).to_frame().to_vec()))
+                    out.push((!from_left, asked.reply(DEVICE).to_frame().to_vec()));
                 }
-                _ => drop(answers.fetch_add(1, Ordering::Relaxed)),
+                Operation::Reply => drop(answers.fetch_add(1, Ordering::Relaxed)),
             }
             return;
         }

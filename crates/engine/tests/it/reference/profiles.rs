@@ -206,6 +206,10 @@ fn range<V>(first: V, last: V) -> ValueRange<V> {
 }
 
 /// Returns a gateway; `ports` are those to which the Initiator's sources may be translated, with the last 16 bits of the address.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the field of a profile, which is empty for stateless devices"
+)]
 fn gateway(part: u16, ports: (u16, u16)) -> Option<StatefulGateway> {
     let settings = Stateful::new(CONNECTIONS, FrameRate(5_000), 200_000_000);
     Some(StatefulGateway {

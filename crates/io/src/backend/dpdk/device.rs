@@ -186,7 +186,7 @@ impl QueueEnd {
                     &raw mut *self.batch,
                     buffers.start as c_uint,
                     buffers.end as c_uint,
-                )
+                );
             };
         }
     }

@@ -199,7 +199,7 @@ impl ControlChannel {
                 // A peer that closes its end without reading everything resets the connection. The kernel reports that once, before the messages
                 // the peer has sent.
                 Err(error) if error.raw_os_error() == Some(libc::ECONNRESET) && !was_reset => {
-                    was_reset = true
+                    was_reset = true;
                 }
                 received => break received.map_err(TakeError::System)?,
             }

@@ -108,7 +108,7 @@ pub(super) fn connect(
             Err(MemifError::Refused { reason, .. })
                 if may_pass(&reason) && Instant::now() < end =>
             {
-                std::thread::sleep(RETRY_PAUSE)
+                std::thread::sleep(RETRY_PAUSE);
             }
             outcome => return outcome,
         }

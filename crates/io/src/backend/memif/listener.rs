@@ -188,9 +188,9 @@ mod tests {
     fn listening(name: &str) -> (PathBuf, MemifListener) {
         let directory =
             std::env::temp_dir().join(format!("sb-{}-listener-{name}", std::process::id()));
-        ["in", "precious"]
-            .iter()
-            .for_each(|name| fs::create_dir_all(directory.join(name)).expect("a directory"));
+        for name in &["in", "precious"] {
+            fs::create_dir_all(directory.join(name)).expect("a directory");
+        }
         fs::write(directory.join("precious/socket"), "precious").expect("a file");
         let listener = MemifListener::new(&directory.join("in/socket").display().to_string())
             .expect("our own directory");

@@ -115,9 +115,9 @@ impl MemifMessage {
                     offer.max_to_client,
                     offer.max_to_server,
                 ];
-                limits
-                    .into_iter()
-                    .for_each(|limit| out.put(limit.to_ne_bytes()));
+                for limit in limits {
+                    out.put(limit.to_ne_bytes());
+                }
                 out.put([offer.max_log2_ring]);
             }
             Self::Init {

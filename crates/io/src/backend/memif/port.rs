@@ -67,28 +67,25 @@ pub(super) fn halves(
         bell,
         layout,
     }));
-    let transmit: Box<dyn Transmit> = match layout {
-        Some(layout) => {
-            let spare = vec![0; layout.buffers.sending].into_boxed_slice();
-            Box::new(ClientTransmit {
-                way_out: way_out.clone(),
-                layout,
-                slots,
-                spare,
-                full: 0,
-                shared: shared.clone(),
-            })
-        }
-        None => {
-            let buffers = vec![0; longest * BATCH].into_boxed_slice();
-            Box::new(ServerTransmit {
-                way_out: way_out.clone(),
-                longest,
-                buffers,
-                full: 0,
-                shared: shared.clone(),
-            })
-        }
+    let transmit: Box<dyn Transmit> = if let Some(layout) = layout {
+        let spare = vec![0; layout.buffers.sending].into_boxed_slice();
+        Box::new(ClientTransmit {
+            way_out: way_out.clone(),
+            layout,
+            slots,
+            spare,
+            full: 0,
+            shared: shared.clone(),
+        })
+    } else {
+        let buffers = vec![0; longest * BATCH].into_boxed_slice();
+        Box::new(ServerTransmit {
+            way_out: way_out.clone(),
+            longest,
+            buffers,
+            full: 0,
+            shared: shared.clone(),
+        })
     };
     let frame = vec![0; MOST_OCTETS].into_boxed_slice();
     let receive = Box::new(MemifReceive {
@@ -128,6 +125,10 @@ impl WayOut {
         }
     }
 
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "the same signature as `put_into_theirs`"
+    )]
     fn put_into_own(
         &mut self,
         frame: &[u8],

@@ -213,17 +213,16 @@ fn why(interface: &str, mut failed: Vec<io::Error>) -> PortError {
     // A queue with another socket is busy, as is a driver's hook with another program; the generic hook then fails with EEXIST.
     let is_busy =
         |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
-    match failed.iter().position(is_busy) {
-        Some(index) => PortError::Busy {
+    if let Some(index) = failed.iter().position(is_busy) {
+        PortError::Busy {
             interface: interface.to_owned(),
             source: failed.swap_remove(index),
-        },
-        None => {
-            let last = failed
-                .pop()
-                .unwrap_or_else(|| io::Error::other("no mode to try"));
-            PortError::socket(interface, "open an AF_XDP socket")(last)
         }
+    } else {
+        let last = failed
+            .pop()
+            .unwrap_or_else(|| io::Error::other("no mode to try"));
+        PortError::socket(interface, "open an AF_XDP socket")(last)
     }
 }
 

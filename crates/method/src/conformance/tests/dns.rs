@@ -74,7 +74,7 @@ fn a_long_timeout_and_a_short_trial_are_bent() {
 fn bursts_of_queries_are_an_estimate_and_each_at_its_own_time_is_not() {
     let of = |burst| {
         departures(&of_dns64(|dns| {
-            dns.burst = std::num::NonZeroU32::new(burst).unwrap()
+            dns.burst = std::num::NonZeroU32::new(burst).unwrap();
         }))
     };
     assert_eq!(of(1), [""; 0]);

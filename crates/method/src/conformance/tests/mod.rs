@@ -502,8 +502,8 @@ fn a_series_of_mixes_has_all_four() {
             of: 100,
         };
         Test {
-            series,
             foreground,
+            series,
             ..test(&format!("mix-{percent}"), Measure::Throughput)
         }
     };
@@ -736,8 +736,8 @@ fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
     };
     let linear = |plan: &mut Plan| {
         plan.tests[0].stateful.iter_mut().for_each(|s| {
-            (s.enumeration, s.responder) = (ValueOrder::Increasing, ValueOrder::Fixed)
-        })
+            (s.enumeration, s.responder) = (ValueOrder::Increasing, ValueOrder::Fixed);
+        });
     };
     let told = depart(Measure::Throughput, linear);
     assert_eq!(
@@ -753,7 +753,7 @@ fn orders_goals_and_shares_that_depart_from_rfc_9693_are_told() {
         plan.tests[0]
             .stateful
             .iter_mut()
-            .for_each(|s| s.state_table = 10)
+            .for_each(|s| s.state_table = 10);
     };
     assert!(
         depart(Measure::EstablishmentRate, small)[0].starts_with("broken MUST RFC 9693: at 50 %")

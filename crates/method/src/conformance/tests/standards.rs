@@ -70,9 +70,9 @@ fn citations() -> Vec<String> {
         "../report/src/glossary",
     ];
     let mut sources = Vec::new();
-    folders
-        .iter()
-        .for_each(|folder| add_sources(&root.join(folder), &mut sources));
+    for folder in &folders {
+        add_sources(&root.join(folder), &mut sources);
+    }
     let texts = sources
         .into_iter()
         .map(|path| std::fs::read_to_string(path).unwrap());

@@ -55,7 +55,7 @@ pub(crate) fn points_csv(digest: &Digest<'_>) -> String {
     run::of_columns(digest, &columns(&digest.input.plan.name), rows)
 }
 
-fn columns<'d>(plan: &'d str) -> Vec<FileColumn<'d, PointRow<'d>>> {
+fn columns(plan: &str) -> Vec<FileColumn<'_, PointRow<'_>>> {
     let mut columns = vec![FileColumn::new("plan", move |_: &PointRow| plan)];
     columns.extend(test_columns());
     columns.extend(result_columns());

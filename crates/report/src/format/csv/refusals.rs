@@ -3,7 +3,7 @@
 use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
-use crate::tables::refusals::{RefusalRow, rows};
+use crate::subject::refusals::{RefusalRow, rows};
 
 /// Returns one row for each reason at each point; `None` if no device said anything.
 pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
@@ -17,7 +17,7 @@ pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
     (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
 }
 
-fn columns<'d>(plan: &'d str) -> [FileColumn<'d, RefusalRow<'d>>; 9] {
+fn columns(plan: &str) -> [FileColumn<'_, RefusalRow<'_>>; 9] {
     [
         FileColumn::new("plan", move |_: &RefusalRow| plan),
         FileColumn::new("test", |row: &RefusalRow| row.point.test.name.clone()),

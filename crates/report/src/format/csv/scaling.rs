@@ -3,7 +3,7 @@
 use super::column::{FileColumn, FileRow};
 use super::run;
 use crate::digest::Digest;
-use crate::scaling::{Scaling, scalings};
+use crate::subject::cores::{Scaling, scalings};
 use crate::wording::numbers::full_rate_unit;
 use sixbench_analysis::scaling::{Fit, Law};
 
@@ -32,7 +32,7 @@ struct SeriesRow<'s> {
     value: ScalingRow,
 }
 
-fn columns<'s>(plan: &'s str) -> [FileColumn<'s, SeriesRow<'s>>; 11] {
+fn columns(plan: &str) -> [FileColumn<'_, SeriesRow<'_>>; 11] {
     [
         FileColumn::new("plan", move |_: &SeriesRow| plan),
         FileColumn::new("series", |row: &SeriesRow| row.scaling.name),

@@ -1,24 +1,16 @@
 //! `results.json`: points with their summaries and repetitions, for programs.
 
 mod origin;
-mod queries;
-mod requirements;
-mod scaling;
-mod stateful;
 
 use crate::digest::{Digest, GoalDigest, InvalidReason, PointDigest, PointSample};
-use crate::tables::refusals;
+use crate::subject::{PointFields, RunFields, SUBJECTS};
 use crate::wording::amount::unit_name;
 use origin::{JsonRun, JsonStatus};
-use queries::JsonDns;
-use requirements::JsonRequirements;
-use scaling::JsonScaling;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use sixbench_analysis::trust::Trust;
 use sixbench_method::anomaly::{self, Anomaly};
-use sixbench_method::bottleneck::DeliveryRefusal;
 use sixbench_method::measures::{LoadSource, Noun, Outcome, Quantity, Value};
 use sixbench_method::plan::Series;
 use sixbench_method::record::LinkKind;
@@ -28,7 +20,6 @@ use sixbench_method::status::StatusCounts;
 use sixbench_method::terms::{Direction, Directions};
 use sixbench_method::trial::AnomalyKind;
 use sixbench_stats::Summary;
-use stateful::JsonStateful;
 use std::collections::BTreeMap;
 
 /// The version of the format of `results.json`. A field's meaning never changes under the same number.
@@ -54,9 +45,8 @@ struct JsonResults<'a> {
     /// The unit of every rate, where a point does not say otherwise.
     rate_unit: &'static str,
     points: Vec<JsonPoint<'a>>,
-    /// The series over the DUT's cores.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    core_scaling: Vec<JsonScaling<'a>>,
+    #[serde(flatten)]
+    subjects: RunFields<'a>,
 }
 
 /// An anomaly, with what follows from its counts.
@@ -95,16 +85,8 @@ struct JsonPoint<'a> {
     /// The unit of the rates in `goals`, where it is not that of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rate_unit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stateful: Option<JsonStateful>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dns: Option<JsonDns<'a>>,
-    /// The requirements that the device meets and violates, in the last trial of those.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requirements: Option<JsonRequirements<'a>>,
-    /// Why frames were not delivered, as the device says: ICMP errors and counters of its kernel, in the losing trial at the lowest load that had any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refusals: Vec<DeliveryRefusal>,
+    #[serde(flatten)]
+    subjects: PointFields<'a>,
     /// The repetitions, one entry for each loss goal. For a test other than a throughput test, those of the search for its load.
     goals: Vec<JsonGoal>,
     /// Everything else that was measured.
@@ -204,10 +186,26 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         trust: digest.trust.as_ref(),
         rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
-        core_scaling: scaling::all(digest),
+        subjects: run_fields(digest),
     };
     serde_json::to_string_pretty(&results).expect("strings, numbers and lists are always JSON")
         + "\n"
+}
+
+fn run_fields<'a>(digest: &Digest<'a>) -> RunFields<'a> {
+    let mut fields = RunFields::default();
+    for subject in SUBJECTS {
+        subject.fill_run(&mut fields, digest);
+    }
+    fields
+}
+
+fn point_fields<'p>(digest: &Digest, point: &PointDigest<'p>) -> PointFields<'p> {
+    let mut fields = PointFields::default();
+    for subject in SUBJECTS {
+        subject.fill_point(&mut fields, digest, point);
+    }
+    fields
 }
 
 fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
@@ -223,10 +221,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         directions: point.test.directions,
         status: JsonStatus::of(digest, point),
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),
-        stateful: stateful::of(digest, point),
-        dns: queries::of(digest, point),
-        requirements: point.requirements().map(JsonRequirements::new),
-        refusals: refusals::of_point(point),
+        subjects: point_fields(digest, point),
         goals: point
             .goals
             .iter()

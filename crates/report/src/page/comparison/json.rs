@@ -69,6 +69,7 @@ fn of_row(row: &ComparisonRow) -> Value {
 }
 
 /// Returns the verdict of a row's finding and, if it is inconclusive, the reason.
+#[expect(clippy::unnecessary_wraps, reason = "a column's cell may be empty")]
 fn value_of_finding(row: &ComparisonRow) -> Option<Value> {
     use sixbench_analysis::comparison::ComparisonFinding;
     Some(match row.finding {

@@ -15,7 +15,7 @@ pub use words::{describe, reason};
 mod tests {
     use super::*;
     use sixbench_analysis::comparison::{
-        Compared, ComparedUnit, Comparison, Missing, RunOrder, Subject, Unfit, Which, compare,
+        Compared, ComparedUnit, ComparedValue, Comparison, Missing, RunOrder, Unfit, Which, compare,
     };
     use sixbench_method::measures::Outcome;
     use sixbench_method::plan::{DnsRole, DnsTest, Measure, Point, Tcp, Test};
@@ -198,7 +198,7 @@ mod tests {
         let missing = Missing::Quantity {
             side: Which::B,
             point: point.clone(),
-            subject: Subject::Rate(LossRatio::ZERO),
+            subject: ComparedValue::Rate(LossRatio::ZERO),
         };
         let unfit = Unfit {
             side: Which::A,

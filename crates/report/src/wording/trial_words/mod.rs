@@ -61,9 +61,9 @@ pub fn trial(result: &TrialResult, watch: &Watch) -> String {
         .tcp()
         .map(TcpResult::resets_in_words)
         .unwrap_or_default();
-    resets
-        .iter()
-        .for_each(|line| text += &format!("  connections: {line}\n"));
+    for line in &resets {
+        text += &format!("  connections: {line}\n");
+    }
     text += &anomalies::of_trial(result);
     result
         .faults

@@ -36,7 +36,7 @@ impl Sample {
         };
         for test in sample.plan.tests.clone() {
             test.points().for_each(|point| {
-                (1..=3).for_each(|repetition| sample.perform(&test, &point, repetition))
+                (1..=3).for_each(|repetition| sample.perform(&test, &point, repetition));
             });
         }
         sample

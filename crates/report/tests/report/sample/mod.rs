@@ -126,7 +126,7 @@ impl Sample {
             412_000, 398_000, 365_000, 350_000, 520_000, 480_000, 49_800, 48_100,
         ][i % 8];
         let capacity = capacity
-            * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * repetition as u64) % 5)
+            * (1000 + u64::from(repetition) * 7 % 13 - 5 + (i as u64 * u64::from(repetition)) % 5)
             / 1000;
         let tester = 460_000;
         let (mut lower, mut upper, mut trial, mut invalid) = (1_000, 600_000, 0, 0);

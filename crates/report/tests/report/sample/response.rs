@@ -45,8 +45,8 @@ impl Sample {
         for test in sample.plan.tests.clone() {
             test.points().for_each(|point| {
                 (1..=3).for_each(|repetition| {
-                    sample.request(&test, &point, repetition, unfit.contains(&&*test.name))
-                })
+                    sample.request(&test, &point, repetition, unfit.contains(&&*test.name));
+                });
             });
         }
         // What was observed of the device is in the records.

@@ -87,11 +87,8 @@ impl TwoSets {
         if !unlike.is_empty() {
             return Err(SetError::Unlike(unlike.join(" and ")));
         }
-        let pairs = a.runs.iter().chain(&b.runs).map(|run| (&a.runs[0], run));
-        if let Some(test) = pairs
-            .filter_map(|(first, run)| joined_unlike(first, run))
-            .next()
-        {
+        let mut pairs = a.runs.iter().chain(&b.runs).map(|run| (&a.runs[0], run));
+        if let Some(test) = pairs.find_map(|(first, run)| joined_unlike(first, run)) {
             return Err(SetError::Unlike(format!(
                 "way to the device of {test}, which shares memory with the tester in some runs only: no frame passes a kernel there"
             )));

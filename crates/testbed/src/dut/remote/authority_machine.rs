@@ -260,8 +260,8 @@ mod tests {
         let at = |line: &str, address: &str| is_at(line, address.parse().expect("an address"));
         for line in [
             r#"udp   UNCONN 0      0            0.0.0.0:53         0.0.0.0:*    users:(("named",pid=7,fd=4))"#,
-            r#"tcp   LISTEN 0      10                 *:53               *:*"#,
-            r#"udp   UNCONN 0      0      198.18.0.2%e0:53         0.0.0.0:*"#,
+            r"tcp   LISTEN 0      10                 *:53               *:*",
+            r"udp   UNCONN 0      0      198.18.0.2%e0:53         0.0.0.0:*",
         ] {
             assert!(at(line, "198.18.0.2:53"), "{line}");
             assert!(!at(line, "198.18.0.2:5300"), "{line}");

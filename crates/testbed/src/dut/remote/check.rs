@@ -103,22 +103,21 @@ fn client(shell: &Shell) -> Result<Option<IpAddr>, TestbedError> {
 /// Returns the interface through which the machine reaches an address.
 fn leads_to(shell: &Shell, system: System, address: IpAddr) -> Option<String> {
     let address_text = address.to_string();
-    let (route, key) = match system {
-        System::Linux => (
+    let (route, key) = if system == System::Linux {
+        (
             shell
                 .look(&["ip", "-o", "route", "get", &address_text])
                 .ok()?,
             "dev",
-        ),
-        _ => {
-            let inet = if address.is_ipv4() { "-inet" } else { "-inet6" };
-            (
-                shell
-                    .look(&["route", "-n", "get", inet, &address_text])
-                    .ok()?,
-                "interface:",
-            )
-        }
+        )
+    } else {
+        let inet = if address.is_ipv4() { "-inet" } else { "-inet6" };
+        (
+            shell
+                .look(&["route", "-n", "get", inet, &address_text])
+                .ok()?,
+            "interface:",
+        )
     };
     word_after(&route, key).map(str::to_owned)
 }

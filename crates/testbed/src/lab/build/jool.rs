@@ -102,8 +102,8 @@ mod tests {
         assert_ne!(name(&here), before);
         std::fs::rename(there.join("a.c"), there.join("b.c")).expect("renamed");
         assert_ne!(name(&there), before);
-        [here, there]
-            .iter()
-            .for_each(|path| std::fs::remove_dir_all(path).expect("removed"));
+        for path in &[here, there] {
+            std::fs::remove_dir_all(path).expect("removed");
+        }
     }
 }

@@ -251,7 +251,7 @@ mod tests {
         let mended = step("go on", |work| work.run(&["true"]));
         let first = step("begin", |_| panic!("it was done"));
         work.perform(&[first, mended], &mut |progress| {
-            told.push(format!("{progress:?}"))
+            told.push(format!("{progress:?}"));
         })
         .expect("it goes on");
         assert_eq!(told[..2], ["Kept(\"begin\")", "Begins(\"go on\")"]);

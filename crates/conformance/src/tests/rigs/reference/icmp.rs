@@ -53,6 +53,10 @@ fn pointer_to_4(pointer: u32) -> Option<u8> {
     })
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "arms of the tables read like their neighbours that drop"
+)]
 fn header(kind: u8, code: u8, rest: u32) -> Option<ErrorHeader> {
     Some(ErrorHeader {
         kind,

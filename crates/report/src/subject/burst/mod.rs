@@ -1,0 +1,23 @@
+//! Back-to-back frames: the longest bursts without loss.
+
+mod sentences;
+mod table;
+
+use crate::digest::{Digest, PointDigest};
+use crate::subject::{Chapter, Subject};
+
+pub(super) struct Bursts;
+
+impl Subject for Bursts {
+    fn results(&self, digest: &Digest) -> Vec<Chapter> {
+        vec![Chapter::of_table(
+            "back-to-back",
+            table::table(digest),
+            vec![],
+        )]
+    }
+
+    fn point_sentence(&self, point: &PointDigest) -> Option<String> {
+        sentences::sentence(point)
+    }
+}

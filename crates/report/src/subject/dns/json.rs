@@ -1,0 +1,106 @@
+//! What `results.json` holds of a test of a DNS server: its parameters, and the trials that decided.
+
+use crate::digest::{Digest, PointDigest, QueryTrial};
+use schemars::JsonSchema;
+use serde::Serialize;
+use sixbench_method::plan::{DnsRole, DnsTest, Names};
+use sixbench_method::trial::DelayBounds;
+use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct JsonDns<'a> {
+    role: DnsRole,
+    /// Per cent, both.
+    cached: u8,
+    with_aaaa: u8,
+    timeout_ns: u64,
+    domain: &'a str,
+    names: Names,
+    cached_names: u32,
+    ttl_s: u32,
+    ports: u16,
+    /// Queries of a burst, sent back to back; 1: each at its own time.
+    burst: u32,
+    /// A real authoritative server in the place of the tester's.
+    authority: Option<&'a str>,
+    /// Queries per second that the self-test of RFC 8219 section 9.2.1 allows.
+    certified: Option<u64>,
+    /// The passing trial with the highest rate.
+    passing: Option<JsonAsked<'a>>,
+    /// The failing one next above it.
+    failing: Option<JsonAsked<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct JsonAsked<'a> {
+    repetition: u32,
+    trial: u32,
+    /// Queries per second: intended, and sent.
+    rate: u64,
+    achieved_rate: Option<f64>,
+    worst_lateness_ns: u64,
+    answers: &'a Answers,
+    /// The mean round trip time of first answers, right or wrong, nanoseconds.
+    rtt_mean_ns: Option<f64>,
+    /// The most by which this mean may be above the true one.
+    rtt_mean_bound_ns: Option<f64>,
+    rtt_standard_deviation_ns: Option<f64>,
+    /// The median delay of right answers, nanoseconds.
+    delay_median_ns: Option<u64>,
+    delay_p999_ns: Option<u64>,
+    delay_max_ns: Option<u64>,
+    /// The most by which each delay may be above the true one.
+    delay_bounds: Option<DelayBounds>,
+    /// Queries for names with AAAA records.
+    existing: u64,
+    cache: &'a Cache,
+    asked_of_authority: Option<&'a AuthorityCounts>,
+}
+
+pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
+    let dns: &DnsTest = point.test.measure.dns()?;
+    let goal = point.first_goal();
+    Some(JsonDns {
+        role: dns.role,
+        cached: dns.cached,
+        with_aaaa: dns.with_aaaa,
+        timeout_ns: dns.timeout_ns,
+        domain: &dns.domain,
+        names: dns.names,
+        cached_names: dns.cached_names,
+        ttl_s: dns.ttl_s,
+        ports: dns.ports,
+        burst: dns.burst.get(),
+        authority: dns.authority.as_deref(),
+        certified: digest.certified(point, dns),
+        passing: point.all_answered(goal).map(asked),
+        failing: point.not_all_answered(goal).map(asked),
+    })
+}
+
+fn asked(asked: QueryTrial<'_>) -> JsonAsked<'_> {
+    let QueryTrial {
+        record,
+        dns,
+        direction,
+    } = asked;
+    let delay = direction.delay.as_ref();
+    JsonAsked {
+        repetition: record.repetition,
+        trial: record.trial,
+        rate: asked.rate(),
+        achieved_rate: asked.achieved(),
+        worst_lateness_ns: direction.sending.worst_lateness_ns,
+        answers: &dns.answers,
+        rtt_mean_ns: dns.rtt.mean_ns(),
+        rtt_mean_bound_ns: dns.rtt.mean_bound_ns(),
+        rtt_standard_deviation_ns: dns.rtt.deviation_ns(),
+        delay_median_ns: delay.map(|delay| delay.median_ns),
+        delay_p999_ns: delay.map(|delay| delay.p999_ns),
+        delay_max_ns: delay.map(|delay| delay.max_ns),
+        delay_bounds: delay.and_then(|delay| delay.bounds),
+        existing: dns.existing,
+        cache: &dns.cache,
+        asked_of_authority: dns.authority.as_ref(),
+    }
+}
