@@ -254,6 +254,7 @@ fn notice(digest: &Digest) -> Vec<String> {
     let repetitions: std::collections::BTreeSet<String> = plan
         .tests
         .iter()
+        .filter(|test| test.measure.family().has_load())
         .map(|t| repetitions(t.repetitions))
         .collect();
     let repetitions: Vec<String> = repetitions.into_iter().collect();
@@ -292,6 +293,7 @@ fn shared_searches(digest: &Digest) -> Option<String> {
 /// Returns the durations of measures that set their own: `, of latency 120 s`.
 fn own_durations(plan: &Plan) -> String {
     let duration = |measure: &Measure| match measure.sending() {
+        _ if !measure.family().has_load() => None,
         SendingTime::For(ns) => Some(ns),
         SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };

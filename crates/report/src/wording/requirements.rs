@@ -5,23 +5,24 @@ use sixbench_method::units::counted;
 
 /// Returns the result of a device in one line: `267 of 322 requirements met, 12 MUSTs violated`.
 pub(crate) fn requirements_in_words(results: &RequirementResults) -> String {
-    let musts = results.violated_of(RequirementStrength::Must);
-    let violated = if musts == 0 {
-        "no MUST violated".to_owned()
-    } else {
-        format!("{} violated", counted(musts as u64, "MUST"))
+    format!("{}, {}", met_in_words(results), violated_in_words(results))
+}
+
+/// Returns how many requirements are met: `267 of 322 requirements met`.
+pub(crate) fn met_in_words(results: &RequirementResults) -> String {
+    format!("{} of {} requirements met", results.met(), results.judged())
+}
+
+/// Returns how many are violated whose text says MUST, and how many have no result: `12 MUSTs violated`.
+pub(crate) fn violated_in_words(results: &RequirementResults) -> String {
+    let violated = match results.violated_of(RequirementStrength::Must) {
+        0 => "no MUST violated".to_owned(),
+        musts => format!("{} violated", counted(musts as u64, "MUST")),
     };
-    let unknown = results.found(VectorFinding::Unknown);
-    let unknown = if unknown == 0 {
-        String::new()
-    } else {
-        format!(", {unknown} without a result")
-    };
-    format!(
-        "{} of {} requirements met, {violated}{unknown}",
-        results.met(),
-        results.judged()
-    )
+    match results.found(VectorFinding::Unknown) {
+        0 => violated,
+        unknown => format!("{violated}, {unknown} without a result"),
+    }
 }
 
 #[cfg(test)]

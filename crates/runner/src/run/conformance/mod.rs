@@ -108,6 +108,7 @@ fn device_facts(testbed: &BuiltTestbed, recipe: &Recipe) -> DutFacts {
     DutFacts {
         layout: testbed.layout.clone(),
         path: recipe.path_facts(),
+        defect_vectors: recipe.defect_vectors.clone(),
         links: testbed.links.kind(),
         ..facts.unwrap_or_default()
     }
