@@ -4,7 +4,7 @@ use crate::wording::bound::Bound;
 use sixbench_analysis::comparison::ComparedValue;
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::units::{show_rate, shown_unit};
+use sixbench_method::units::{counted, show_rate, shown_unit};
 
 /// Returns a value with its unit, to about four significant digits.
 pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
@@ -53,6 +53,9 @@ pub(crate) fn exact(subject: &ComparedValue, value: f64) -> String {
         }
         ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => {
             format!("{} kB/h", rounded(value / 1e3))
+        }
+        ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::Requirements => {
+            counted(value as u64, "requirement")
         }
         subject => format!("{} {}", rounded(value), subject.unit()),
     }
