@@ -181,7 +181,8 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
 
 fn of_trial(error: &TrialError) -> Exit {
     match error {
-        TrialError::Frames(MeasureError::NoControlFrame) => Exit::Missing,
+        TrialError::Frames(MeasureError::NoControlFrame)
+        | TrialError::Dns(DnsError::NoControlAnswer { .. }) => Exit::Missing,
         _ => Exit::Testbed,
     }
 }

@@ -26,10 +26,24 @@ pub enum Role {
     Outside4,
     /// An IPv6 address to which the device has no route.
     Outside6,
+    /// A host inside of a stateful device.
+    Inside,
+    /// A second host there.
+    Inside2,
+    /// A host outside of a stateful device.
+    Outside,
+    /// A second host there.
+    Outside2,
+    /// The first address to which a stateful device translates inside hosts.
+    Pool,
+    /// A stateful device on its inside.
+    NatInside,
+    /// A stateful device on its outside.
+    NatOutside,
 }
 
 impl Role {
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 17] = [
         (Self::Host4, "host4"),
         (Self::Host6, "host6"),
         (Self::Dut4, "dut4"),
@@ -40,6 +54,13 @@ impl Role {
         (Self::Unmapped6, "unmapped6"),
         (Self::Outside4, "outside4"),
         (Self::Outside6, "outside6"),
+        (Self::Inside, "inside"),
+        (Self::Inside2, "inside2"),
+        (Self::Outside, "outside"),
+        (Self::Outside2, "outside2"),
+        (Self::Pool, "pool"),
+        (Self::NatInside, "nat-in"),
+        (Self::NatOutside, "nat-out"),
     ];
 
     /// Returns its name in the notation.
@@ -75,24 +96,46 @@ pub struct RoleAddresses {
 pub struct DeviceSetting {
     /// The addresses of the roles; a role that the device does not have is absent.
     pub roles: Vec<RoleAddresses>,
-    /// The amount by which the hop limit is lowered from the IPv4 side to the IPv6 side.
+    /// The amount by which the hop limit is lowered from the IPv4 side to the IPv6 side, or from the outside to the inside.
     pub hops_from_ipv4: u8,
-    /// The amount by which the hop limit is lowered from the IPv6 side to the IPv4 side.
+    /// The amount by which the hop limit is lowered from the IPv6 side to the IPv4 side, or from the inside to the outside.
     pub hops_from_ipv6: u8,
-    /// The MTU of the link on the IPv4 side, in octets.
+    /// The MTU of the link on the IPv4 side or the outside, in octets.
     pub mtu4: u16,
-    /// The MTU of the link on the IPv6 side, in octets.
+    /// The MTU of the link on the IPv6 side or the inside, in octets.
     pub mtu6: u16,
 }
 
 impl DeviceSetting {
-    /// Returns the address of a role in a family.
+    /// Returns the address of a role in the family of a side; `None` of a side that is named by who may open connections.
     pub fn address(&self, role: Role, family: Side) -> Option<IpAddr> {
         let found = self.roles.iter().find(|known| known.role == role)?;
         match family {
             Side::Ipv4 => found.ipv4.map(IpAddr::V4),
             Side::Ipv6 => found.ipv6.map(IpAddr::V6),
+            Side::Inside | Side::Outside => None,
         }
+    }
+
+    /// Returns the address of the other family that belongs to the same role.
+    pub fn counterpart(&self, address: IpAddr) -> Option<IpAddr> {
+        let of_role = |known: &RoleAddresses| match address {
+            IpAddr::V4(address) if known.ipv4 == Some(address) => known.ipv6.map(IpAddr::V6),
+            IpAddr::V6(address) if known.ipv6 == Some(address) => known.ipv4.map(IpAddr::V4),
+            _ => None,
+        };
+        self.roles.iter().find_map(of_role)
+    }
+
+    /// Returns true for an address to which a stateful device may translate inside hosts: of its pool, or its own outside.
+    pub fn is_external(&self, address: IpAddr) -> bool {
+        let external = self
+            .roles
+            .iter()
+            .filter(|known| matches!(known.role, Role::Pool | Role::NatOutside));
+        external
+            .into_iter()
+            .any(|known| known.ipv4.map(IpAddr::V4) == Some(address))
     }
 
     /// Returns the name of the role that has an address.
@@ -107,16 +150,16 @@ impl DeviceSetting {
     /// Returns the amount by which the hop limit of a frame is lowered that is sent on this side.
     pub fn hops_from(&self, side: Side) -> u8 {
         match side {
-            Side::Ipv4 => self.hops_from_ipv4,
-            Side::Ipv6 => self.hops_from_ipv6,
+            Side::Ipv4 | Side::Outside => self.hops_from_ipv4,
+            Side::Ipv6 | Side::Inside => self.hops_from_ipv6,
         }
     }
 
     /// Returns the MTU of the link on this side, in octets.
     pub fn mtu(&self, side: Side) -> u16 {
         match side {
-            Side::Ipv4 => self.mtu4,
-            Side::Ipv6 => self.mtu6,
+            Side::Ipv4 | Side::Outside => self.mtu4,
+            Side::Ipv6 | Side::Inside => self.mtu6,
         }
     }
 }

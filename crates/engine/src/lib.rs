@@ -12,7 +12,6 @@ pub mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod memory;
-mod mix;
 mod pacing;
 pub mod tcp;
 

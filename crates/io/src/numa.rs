@@ -51,7 +51,7 @@ impl NumaNode {
     }
 }
 
-/// Parses a list of numbers and ranges, such as `0-3,8`.
+/// Parses a list of numbers and ranges, such as `0-3,8`. `testbed` has the same: neither of the two crates knows the other or a crate below both.
 fn read_list(path: &Path) -> Option<Vec<u32>> {
     let text = fs::read_to_string(path).ok()?;
     let mut numbers = Vec::new();

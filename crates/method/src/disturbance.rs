@@ -200,8 +200,17 @@ pub fn makes_upper_bound(quantity: Quantity, record: &TrialRecord) -> bool {
     (of_rank && is_held_up(record)) || (of_few_frames && record.held_share() > HELD_SHARE_OF_TAIL)
 }
 
-/// Returns the number of searches that a disturbance ended and the number of all searches, if the former is more than half of the latter.
-pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<(usize, usize)> {
+/// The searches of a run that other work spoilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpoiltSearches {
+    /// The number of searches that a disturbance ended.
+    pub disturbed: usize,
+    /// The number of all searches.
+    pub all: usize,
+}
+
+/// Returns how many searches a disturbance ended, if that is more than half of all.
+pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<SpoiltSearches> {
     let limits: Vec<Limit> = outcomes
         .iter()
         .filter_map(|outcome| Some(outcome.brackets.first()?.limit))
@@ -210,7 +219,8 @@ pub fn mostly_disturbed(outcomes: &[Outcome]) -> Option<(usize, usize)> {
         .iter()
         .filter(|limit| **limit == Limit::Disturbed)
         .count();
-    (2 * disturbed > limits.len()).then_some((disturbed, limits.len()))
+    let all = limits.len();
+    (2 * disturbed > all).then_some(SpoiltSearches { disturbed, all })
 }
 
 #[cfg(test)]
@@ -291,7 +301,10 @@ mod tests {
         };
         assert_eq!(
             mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Disturbed, Limit::Dut])),
-            Some((2, 3))
+            Some(SpoiltSearches {
+                disturbed: 2,
+                all: 3
+            })
         );
         assert_eq!(
             mostly_disturbed(&ended_by(&[Limit::Disturbed, Limit::Dut])),

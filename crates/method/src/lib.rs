@@ -19,6 +19,7 @@ pub mod disturbance;
 pub mod event;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
+pub mod fnv;
 pub mod forecast;
 pub mod isolation;
 pub mod lists;

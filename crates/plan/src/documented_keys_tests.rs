@@ -98,6 +98,10 @@ impl Row {
         places.into_iter().flat_map(keys).collect()
     }
 
+    pub(crate) fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
     fn is_of_test_with(&self, measure: &str) -> bool {
         let is_of_every = ["test", "traffic", "stateful"].contains(&self.table.as_str());
         is_of_every || self.measures.iter().any(|name| name == measure)

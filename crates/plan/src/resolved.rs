@@ -7,6 +7,7 @@ use crate::reader::diagnostic::Diagnostic;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, json_schema};
 use serde::Deserialize;
+use sixbench_method::fnv;
 use sixbench_method::names::{RESOLVED_TEST, check_resolved_title};
 use sixbench_method::plan::Plan;
 use sixbench_method::terms::bounds::Bounded;
@@ -54,8 +55,7 @@ pub fn digest_in(resolved: &str) -> Option<String> {
 
 /// Returns the 64-bit FNV-1a digest, which distinguishes a changed plan from an unchanged one. It does not protect against forgery.
 pub fn digest(source: &str) -> String {
-    let step = |hash: u64, octet: u8| (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", source.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    format!("{:016x}", fnv::hash(source.as_bytes()))
 }
 
 /// Returns the JSON schema of a resolved plan, although the plan itself is TOML.

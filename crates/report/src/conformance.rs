@@ -1,71 +1,81 @@
 //! The clauses that are met, bent, broken, or not checked against their text, as a table.
 
-use crate::Input;
 use crate::layout::table::{Column, Table};
 use sixbench_method::conformance::{Clause, Conformance, of_plan};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::Plan;
 
-/// A clause, and the tests that it is about.
-struct ClauseRow {
+/// The clauses on which a run reports, each with the tests that it is about.
+pub(crate) struct ReportedClauses(Vec<ReportedClause>);
+
+struct ReportedClause {
     clause: Clause,
     tests: String,
 }
 
-/// Returns the table, with one row for each clause. If a run was cut short and so has fewer repetitions than planned, the page says this above the
-/// table.
-pub(crate) fn table(input: &Input) -> Table {
-    let all = input.plan.tests.len();
-    let rows = of_plan(input.plan).into_iter().map(|(clause, tests)| {
-        let tests = if tests.len() == all {
-            "all".to_owned()
-        } else {
-            named(&tests, input.plan).join(", ")
-        };
-        ClauseRow { clause, tests }
-    });
-    Table::of("Clause by clause", columns(), rows)
+impl ReportedClauses {
+    /// Returns the clauses of a plan. If a run was cut short and so has fewer repetitions than planned, the page says this above the table.
+    pub(crate) fn of_plan(plan: &Plan) -> Self {
+        let all = plan.tests.len();
+        let reported = of_plan(plan).into_iter().map(|(clause, tests)| {
+            let tests = if tests.len() == all {
+                "all".to_owned()
+            } else {
+                named(&tests, plan).join(", ")
+            };
+            ReportedClause { clause, tests }
+        });
+        Self(reported.collect())
+    }
+
+    /// Returns a table of all clauses.
+    pub(crate) fn table(&self) -> Table {
+        self.table_of(|_| true)
+    }
+
+    /// Returns a table of the clauses that are met.
+    pub(crate) fn met(&self) -> Table {
+        self.table_of(|conformance| conformance == Conformance::Met)
+    }
+
+    /// Returns a table of the clauses that are bent, broken or not checked.
+    pub(crate) fn open(&self) -> Table {
+        self.table_of(|conformance| conformance != Conformance::Met)
+    }
+
+    /// Returns a table of the clauses that are bent or broken.
+    pub(crate) fn departures(&self) -> Table {
+        self.table_of(|conformance| {
+            matches!(conformance, Conformance::Partial | Conformance::Violated)
+        })
+    }
+
+    fn table_of(&self, is_listed: impl Fn(Conformance) -> bool) -> Table {
+        let listed = self
+            .0
+            .iter()
+            .filter(|reported| is_listed(reported.clause.conformance));
+        Table::of("Clause by clause", columns(), listed)
+    }
 }
 
-fn columns() -> Vec<Column<'static, ClauseRow>> {
+fn columns<'c>() -> Vec<Column<'c, &'c ReportedClause>> {
     vec![
-        Column::text("Clause", |row: &ClauseRow| row.clause.clause),
-        Column::text("Level", |row: &ClauseRow| row.clause.level.to_string()),
-        Column::text("Requirement", |row: &ClauseRow| row.clause.requirement),
-        Column::text("This run", |row: &ClauseRow| row.clause.actual.clone()),
-        Column::text("Tests", |row: &ClauseRow| row.tests.clone()),
-        Column::text("Conformance", |row: &ClauseRow| {
+        Column::text("Clause", |row: &&ReportedClause| row.clause.clause),
+        Column::text("Level", |row: &&ReportedClause| {
+            row.clause.level.to_string()
+        }),
+        Column::text("Requirement", |row: &&ReportedClause| {
+            row.clause.requirement
+        }),
+        Column::text("This run", |row: &&ReportedClause| {
+            row.clause.actual.clone()
+        }),
+        Column::text("Tests", |row: &&ReportedClause| row.tests.clone()),
+        Column::text("Conformance", |row: &&ReportedClause| {
             row.clause.conformance.to_string()
         }),
     ]
-}
-
-/// Returns the clauses that are bent, broken or not checked, and those that are met.
-pub(crate) fn parted(table: &Table) -> (Table, Table) {
-    let met = Conformance::Met.to_string();
-    let is_met = |row: &Vec<String>| row.last() == Some(&met);
-    let (met, open) = table.rows.iter().cloned().partition(is_met);
-    (
-        Table {
-            rows: open,
-            ..table.clone()
-        },
-        Table {
-            rows: met,
-            ..table.clone()
-        },
-    )
-}
-
-/// Returns the clauses that are bent or broken.
-pub(crate) fn departures(table: &Table) -> Table {
-    let words =
-        [Conformance::Partial, Conformance::Violated].map(|conformance| conformance.to_string());
-    let is_departure = |row: &&Vec<String>| row.last().is_some_and(|word| words.contains(word));
-    Table {
-        rows: table.rows.iter().filter(is_departure).cloned().collect(),
-        ..table.clone()
-    }
 }
 
 /// Returns the names of the tests. If they include all tests with a common beginning, they appear as the pattern that `--only` takes:

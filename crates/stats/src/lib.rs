@@ -24,7 +24,7 @@ pub use dependence::{Autocorrelation, autocorrelation, inflation, median_interva
 pub use drift::{Drift, drift};
 pub use holm::holm;
 pub use modes::{Mode, TwoModes, modes};
-pub use random::SplitMix64;
+pub use random::{MIX_STEP, SplitMix64, mix, unmix};
 pub use ranks::{ComparisonTerms, RankTest, least_p, open_ratios, rank_test};
 pub use shift::{LEVEL, Shift, is_significant, shift, shift_rank};
 pub use slope::slope_within;

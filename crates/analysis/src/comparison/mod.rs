@@ -274,7 +274,7 @@ pub fn compare<'a>(
             .iter()
             .filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
         candidates
-            .extend(common.filter_map(|(a, b)| Candidate::new(point, (a, b), tolerance, order)));
+            .extend(common.filter_map(|(a, b)| Candidate::new(point, a, b, tolerance, order)));
     }
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
@@ -371,7 +371,8 @@ struct Candidate<'s> {
 impl<'s> Candidate<'s> {
     fn new(
         point: usize,
-        (a, b): (&'s Sample, &'s Sample),
+        a: &'s Sample,
+        b: &'s Sample,
         tolerance: f64,
         order: RunOrder,
     ) -> Option<Self> {

@@ -119,7 +119,7 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
         }
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried become samples.
-    if test.measure.ends_when_lossless() {
+    if test.measure.loads().end_when_lossless() {
         let made = outcomes
             .iter()
             .filter(|outcome| !outcome.values.is_empty())
@@ -162,7 +162,7 @@ pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey
         }
     }
     // As with the repetitions of a scan, only the loads that all runs tried.
-    if test.measure.ends_when_lossless() {
+    if test.measure.loads().end_when_lossless() {
         all.retain(|_, sample| sample.repetitions.len() == runs.len());
     }
     all
@@ -186,7 +186,7 @@ pub(super) fn is_below_the_scan(
             .map(|(_, _, load)| load)
     };
     let lowest = other.keys().filter_map(load).min();
-    test.measure.ends_when_lossless()
+    test.measure.loads().end_when_lossless()
         && load(key)
             .zip(lowest)
             .is_some_and(|(load, lowest)| load < lowest)

@@ -6,21 +6,31 @@ pub(super) fn least_squares(
     free: &[usize],
     rows: impl Iterator<Item = ([f64; 3], f64)>,
 ) -> Option<[f64; 3]> {
-    let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
+    let mut equations = Equations {
+        matrix: [[0.0; 3]; 3],
+        right: [0.0; 3],
+    };
     for (row, target) in rows {
         for (i, &of) in free.iter().enumerate() {
-            right[i] += row[of] * target;
-            free.iter()
-                .enumerate()
-                .for_each(|(j, &by)| matrix[i][j] += row[of] * row[by]);
+            equations.right[i] += row[of] * target;
+            for (j, &by) in free.iter().enumerate() {
+                equations.matrix[i][j] += row[of] * row[by];
+            }
         }
     }
-    let solved = solve(free.len(), scaled(free.len(), matrix, &mut right))?;
+    let scales = scales(&equations.matrix);
+    let solved = equations.scaled(free.len(), scales).solve(free.len())?;
     let mut unknowns = [0.0; 3];
-    free.iter()
-        .zip(solved.iter().zip(&scales(&matrix)))
-        .for_each(|(&of, (value, scale))| unknowns[of] = value * scale);
+    for ((&of, value), scale) in free.iter().zip(solved).zip(scales) {
+        unknowns[of] = value * scale;
+    }
     Some(unknowns)
+}
+
+/// Up to three equations: matrix times unknowns is the right side.
+struct Equations {
+    matrix: [[f64; 3]; 3],
+    right: [f64; 3],
 }
 
 /// Returns the reciprocal length of each column, because n (n - 1) is in the hundreds while other coefficients are 1.
@@ -34,43 +44,49 @@ fn scales(matrix: &[[f64; 3]; 3]) -> [f64; 3] {
     })
 }
 
-/// Returns the same equations for columns of length 1.
-fn scaled(n: usize, mut matrix: [[f64; 3]; 3], right: &mut [f64; 3]) -> ([[f64; 3]; 3], [f64; 3]) {
-    let scales = scales(&matrix);
-    for i in 0..n {
-        right[i] *= scales[i];
-        (0..n).for_each(|j| matrix[i][j] *= scales[i] * scales[j]);
+impl Equations {
+    /// Returns the first `n` equations for columns of length 1.
+    fn scaled(mut self, n: usize, scales: [f64; 3]) -> Self {
+        for i in 0..n {
+            self.right[i] *= scales[i];
+            for j in 0..n {
+                self.matrix[i][j] *= scales[i] * scales[j];
+            }
+        }
+        self
     }
-    (matrix, *right)
-}
 
-/// Solves the equations by Gaussian elimination with partial pivoting.
-fn solve(n: usize, (mut matrix, mut right): ([[f64; 3]; 3], [f64; 3])) -> Option<[f64; 3]> {
-    /// A smaller pivot means that columns of length 1 are linearly dependent.
-    const SINGULAR: f64 = 1e-13;
-    for column in 0..n {
-        let pivot = (column..n).max_by(|a, b| {
-            matrix[*a][column]
-                .abs()
-                .total_cmp(&matrix[*b][column].abs())
-        })?;
-        if matrix[pivot][column].abs() < SINGULAR {
-            return None;
+    /// Solves the first `n` equations by Gaussian elimination with partial pivoting.
+    fn solve(mut self, n: usize) -> Option<[f64; 3]> {
+        /// A smaller pivot means that columns of length 1 are linearly dependent.
+        const SINGULAR: f64 = 1e-13;
+        let matrix = &mut self.matrix;
+        for column in 0..n {
+            let pivot = (column..n).max_by(|a, b| {
+                matrix[*a][column]
+                    .abs()
+                    .total_cmp(&matrix[*b][column].abs())
+            })?;
+            if matrix[pivot][column].abs() < SINGULAR {
+                return None;
+            }
+            matrix.swap(column, pivot);
+            self.right.swap(column, pivot);
+            for below in column + 1..n {
+                let factor = matrix[below][column] / matrix[column][column];
+                for j in column..n {
+                    matrix[below][j] -= factor * matrix[column][j];
+                }
+                self.right[below] -= factor * self.right[column];
+            }
         }
-        matrix.swap(column, pivot);
-        right.swap(column, pivot);
-        for below in column + 1..n {
-            let factor = matrix[below][column] / matrix[column][column];
-            (column..n).for_each(|j| matrix[below][j] -= factor * matrix[column][j]);
-            right[below] -= factor * right[column];
+        let mut solved = [0.0; 3];
+        for row in (0..n).rev() {
+            let known: f64 = (row + 1..n).map(|j| matrix[row][j] * solved[j]).sum();
+            solved[row] = (self.right[row] - known) / matrix[row][row];
         }
+        Some(solved)
     }
-    let mut solved = [0.0; 3];
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|j| matrix[row][j] * solved[j]).sum();
-        solved[row] = (right[row] - known) / matrix[row][row];
-    }
-    Some(solved)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The quantities of a run that are judged by their repetitions: every one that the first screen of a report prints.
 
 use super::Evidence;
-use sixbench_method::measures::{Outcome, Quantity, ResultKind, Value};
+use sixbench_method::measures::{Outcome, Quantity, Value};
 use sixbench_method::plan::{Point, Test};
 use sixbench_method::terms::{Direction, FrameRate, LossRatio};
 use sixbench_stats::Summary;
@@ -185,7 +185,7 @@ struct JudgedKey {
 }
 
 fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSample> {
-    let has_loads = test.measure.result_kind() == ResultKind::Curve;
+    let has_loads = test.measure.result_kind().has_several_loads();
     let key = |value: &Value| JudgedKey {
         quantity: value.quantity,
         direction: value.direction,
@@ -202,7 +202,7 @@ fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSamp
         point: point.clone(),
         quantity: short_title(key.quantity).to_owned(),
         load: key.load,
-        is_due: key.load == highest || !test.measure.ends_when_lossless(),
+        is_due: key.load == highest || !test.measure.loads().end_when_lossless(),
         values,
         repetitions: outcomes.len(),
         scale: SpreadScale::of(key.quantity),

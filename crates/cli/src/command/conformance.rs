@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
-use sixbench_method::plan::{Plan, Profile, Test};
+use sixbench_method::plan::{Plan, Profile};
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
 use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance};
 use sixbench_runner::{Site, stop};
@@ -68,7 +68,7 @@ fn perform(
     recipe: &Recipe,
     selected: &[SelectedVector<'_>],
 ) -> Result<DeviceConformance, Failed> {
-    let (loaded, isolation) = (one_test(&arguments.dut), isolation(arguments.force));
+    let (loaded, isolation) = (one_test(recipe), isolation(arguments.force));
     let _locks = locked(
         &loaded.links,
         &format!("conformance {}", arguments.dut),
@@ -142,18 +142,13 @@ fn check_names(wanted: &[String], all: &[SelectedVector<'_>]) -> Result<(), Fail
 }
 
 /// Returns a plan of one test of the device, so that what it needs is checked as for any other.
-fn one_test(dut: &str) -> Loaded {
+fn one_test(recipe: &Recipe) -> Loaded {
     let (trial, search) = (
         standard_trial(Profile::Smoke),
         standard_search(Profile::Smoke),
     );
-    let plan = Plan::new(
-        "vectors",
-        Profile::Custom,
-        trial,
-        search,
-        vec![Test::of("vectors", dut)],
-    );
+    let test = conformance::test_of(recipe);
+    let plan = Plan::new("vectors", Profile::Custom, trial, search, vec![test]);
     Loaded {
         plan,
         links: Links::default(),

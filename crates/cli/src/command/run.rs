@@ -163,7 +163,7 @@ pub(crate) fn measure(
     let named = |test: &Test| {
         [
             Some(test.dut.clone()),
-            test.measure.dns().and_then(|dns| dns.authority.clone()),
+            test.measure.authority().map(str::to_owned),
         ]
     };
     let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();

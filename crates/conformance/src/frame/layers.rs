@@ -3,7 +3,7 @@
 use sixbench_wire::protocol;
 use std::fmt;
 
-/// A side of a translator, or of another device between IPv4 and IPv6.
+/// A side of a device: of a stateless translator by the version of IP, of a stateful one by who may open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum Side {
     /// The link that carries IPv4.
@@ -12,6 +12,12 @@ pub enum Side {
     /// The link that carries IPv6.
     #[serde(rename = "6")]
     Ipv6,
+    /// The link with the hosts whose frames make mappings.
+    #[serde(rename = "in")]
+    Inside,
+    /// The link with the hosts that reach the inside only by mappings.
+    #[serde(rename = "out")]
+    Outside,
 }
 
 impl Side {
@@ -20,7 +26,16 @@ impl Side {
         match self {
             Self::Ipv4 => Self::Ipv6,
             Self::Ipv6 => Self::Ipv4,
+            Self::Inside => Self::Outside,
+            Self::Outside => Self::Inside,
         }
+    }
+
+    /// Returns the side of this name in the notation.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Ipv4, Self::Ipv6, Self::Inside, Self::Outside]
+            .into_iter()
+            .find(|side| side.to_string() == name)
     }
 }
 
@@ -29,6 +44,8 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Ipv4 => "4",
             Self::Ipv6 => "6",
+            Self::Inside => "in",
+            Self::Outside => "out",
         })
     }
 }

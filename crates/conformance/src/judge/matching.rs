@@ -3,7 +3,7 @@
 use super::wording::value_text;
 use crate::frame::{DissectedLayer, LayerKind, PayloadPattern, Side, dissect};
 use crate::notation::{FrameSpec, LayerFill, LayerSpec, SpecValue};
-use crate::octets::{Resolver, UnresolvedValue};
+use crate::octets::{Resolver, UnresolvedValue, whole_datagram};
 use sixbench_wire::checksum;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -39,7 +39,11 @@ impl fmt::Display for FieldDifference {
 }
 
 impl FieldDifference {
-    fn new(field: impl Into<String>, expected: impl fmt::Display, came: impl fmt::Display) -> Self {
+    pub(crate) fn new(
+        field: impl Into<String>,
+        expected: impl fmt::Display,
+        came: impl fmt::Display,
+    ) -> Self {
         Self {
             field: field.into(),
             expected: expected.to_string(),
@@ -165,7 +169,7 @@ impl FrameComparison<'_> {
 
     /// Checks a checksum for which the vector gives no value. Of a first fragment, it is that of its octets as if they were the whole.
     fn checksum(&mut self, expected: &LayerSpec, found: &DissectedLayer<'_>) {
-        let (None | Some(SpecValue::Right), Some(sum)) =
+        let (None | Some(SpecValue::Right | SpecValue::Whole), Some(sum)) =
             (expected.value("sum"), found.kind.field("sum"))
         else {
             return;
@@ -173,6 +177,13 @@ impl FrameComparison<'_> {
         let Some(came) = sum.read(found.octets) else {
             return;
         };
+        let whole;
+        let mut found = *found;
+        if expected.value("sum") == Some(&SpecValue::Whole) {
+            whole = whole_datagram(found.kind, found.octets, self.pattern);
+            found.octets = &whole;
+        }
+        let found = &found;
         let (is_right, right) = checksums(found, self.enclosing.unwrap_or(0));
         let is_absent = found.kind == LayerKind::Udp && came == 0;
         if is_absent || !is_right {
@@ -226,7 +237,7 @@ impl FrameComparison<'_> {
     }
 }
 
-fn name(kind: LayerKind, field: &str) -> String {
+pub(super) fn name(kind: LayerKind, field: &str) -> String {
     format!("{}.{field}", kind.name())
 }
 

@@ -6,6 +6,7 @@ use crate::frame::PayloadPattern;
 use crate::notation::{FrameSpec, RequiredAnswer, Vector};
 use crate::octets::{Resolver, UnresolvedValue};
 use crate::setting::DeviceSetting;
+use std::fmt;
 
 /// The control frames, sent before and after the vector, that the device is known to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,18 +84,36 @@ pub struct VectorJudgement {
     pub alternative: Option<String>,
     /// The reason for the result, where the frames do not show it: why the vector does not apply, or that more frames came than are shown.
     pub reason: Option<String>,
+    /// The frames that are expected and those that came; of an exchange, those of its last step.
+    pub frames: Vec<FrameVerdict>,
+    /// The steps of an exchange, up to the first that is not right; none of another vector.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepVerdict>,
+}
+
+/// One step of an exchange, as it went.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct StepVerdict {
+    /// The wait before it, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+    /// The frames that were sent, as the vector has them.
+    pub send: Vec<String>,
     /// The frames that are expected and those that came.
     pub frames: Vec<FrameVerdict>,
+    /// The values that got a name in this step, such as `$port=4096`.
+    pub names: Vec<String>,
 }
 
 impl VectorJudgement {
     /// Returns the result of a vector that cannot be asked of the device.
-    pub fn not_applicable(reason: &UnresolvedValue) -> Self {
+    pub fn not_applicable(reason: &impl fmt::Display) -> Self {
         Self {
             result: VectorResult::NotApplicable,
             alternative: None,
             reason: Some(reason.to_string()),
             frames: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -131,6 +150,7 @@ pub fn judge(
             alternative: None,
             reason: None,
             frames: Vec::new(),
+            steps: Vec::new(),
         };
     };
     let resolver = Resolver { setting, sent };
@@ -164,6 +184,7 @@ impl ExpectationMatcher<'_> {
             alternative: None,
             reason: None,
             frames,
+            steps: Vec::new(),
         };
         if is_met(&judgement.frames) {
             judgement.result = self.unless_silent(control, VectorResult::Right);
@@ -268,7 +289,7 @@ impl ExpectationMatcher<'_> {
 }
 
 /// Returns true if every frame is expected and came as it is expected.
-fn is_met(frames: &[FrameVerdict]) -> bool {
+pub(crate) fn is_met(frames: &[FrameVerdict]) -> bool {
     frames.iter().all(|frame| {
         frame.expected.is_some() && frame.came.is_some() && frame.differences.is_empty()
     })

@@ -106,7 +106,7 @@ fn is_echo(kind: LayerKind, icmp_type: Option<u128>) -> bool {
 }
 
 /// Returns the value of a field as the notation has it.
-pub(super) fn value_text(
+pub(crate) fn value_text(
     kind: LayerKind,
     field: &FieldInfo,
     value: u128,

@@ -1,6 +1,7 @@
 //! One frame of a vector: `4: ipv4(src=host4, dst=host6, tos=0xb8) / udp(sport=4096) / payload(32)`.
 
 use super::mistake::FrameMistake;
+use super::named::NamedValue;
 use crate::frame::{FieldForm, FieldInfo, LayerKind, Side};
 use crate::setting::Role;
 use std::net::IpAddr;
@@ -46,6 +47,10 @@ pub enum SpecValue {
     Right,
     /// Of the source port of UDP that is sent: one with which the checksum comes out as zero on the other side. In an expectation: any.
     ZeroSum,
+    /// Of the checksum of UDP in a first fragment: that of the whole datagram, whose payload is the vector's.
+    Whole,
+    /// A value that has a name in the steps of a vector.
+    Named(NamedValue),
 }
 
 /// A field with its value.
@@ -112,11 +117,7 @@ impl FrameSpec {
     /// The first mistake.
     pub fn parse(text: &str) -> Result<Self, FrameMistake> {
         let (side, layers) = text.split_once(':').ok_or(FrameMistake::NoSide)?;
-        let side = match side.trim() {
-            "4" => Side::Ipv4,
-            "6" => Side::Ipv6,
-            _ => return Err(FrameMistake::NoSide),
-        };
+        let side = Side::of_name(side.trim()).ok_or(FrameMistake::NoSide)?;
         let layers = layers
             .split('/')
             .map(|layer| layer_of(layer.trim()))
@@ -250,7 +251,14 @@ fn value_of(
             return Ok(SpecValue::ZeroSum);
         }
         "right" if field.name == "sum" => return Ok(SpecValue::Right),
+        "whole" if kind == LayerKind::Udp && field.name == "sum" => return Ok(SpecValue::Whole),
         _ => {}
+    }
+    if let Some(named) = text.strip_prefix('$') {
+        let value = NamedValue::parse(named, field.form == FieldForm::Address);
+        return value
+            .map(SpecValue::Named)
+            .ok_or_else(|| bad_value(kind, field.name, text, NamedValue::FORM));
     }
     if field.form == FieldForm::Address {
         let expected = "an address of the layer's family, or the name of a role";

@@ -1,6 +1,7 @@
 //! Tables of TOML, read key by key: every mistake is noted with its line, and reading goes on.
 
 use super::mistake::{Mistake, MistakeKind};
+use crate::dns::TextLine;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -30,6 +31,20 @@ impl SourceText {
     /// Returns the line, from 1, of an octet of the text.
     pub(super) fn line_of(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset) + 1
+    }
+
+    /// Returns true if this mistake is already noted.
+    pub(super) fn has_noted(&self, line: usize, kind: &MistakeKind) -> bool {
+        self.mistakes
+            .iter()
+            .any(|mistake| mistake.line == line && mistake.kind == *kind)
+    }
+
+    /// Returns the line of a key's value, or that of its table if the key is missing.
+    pub(super) fn line_of_key(&self, table: &TableReader<'_>, key: &str) -> usize {
+        table
+            .get(key)
+            .map_or(table.line, |value| self.line_of(value.span().start))
     }
 
     pub(super) fn note(&mut self, line: usize, kind: MistakeKind) {
@@ -91,6 +106,25 @@ impl<'v> TableReader<'v> {
             DeValue::Array(list) => list.iter().map(|item| text_of(key, item, source)).collect(),
             _ => vec![text_of(key, value, source)],
         })
+    }
+
+    /// Returns the lines of a text that are neither empty nor comments (`; ...`), each with its number; `None` if the key is missing.
+    pub(super) fn lines(
+        &self,
+        key: &'static str,
+        source: &mut SourceText,
+    ) -> Option<Vec<TextLine>> {
+        let value = self.get(key)?;
+        let LineText { text, line } = text_of(key, value, source);
+        // TOML leaves out a line break directly after the opening quotes.
+        let is_at_once =
+            source.line_of(value.span().end.saturating_sub(1)) - line == text.matches('\n').count();
+        let first = if is_at_once { line } else { line + 1 };
+        let numbered = text.lines().zip(first..).map(|(text, number)| TextLine {
+            number,
+            text: text.trim().to_owned(),
+        });
+        Some(numbered.filter(is_neither_empty_nor_comment).collect())
     }
 
     /// Returns the tables of a list; none if the key is missing.
@@ -165,6 +199,10 @@ impl<'v> TableReader<'v> {
             0
         })
     }
+}
+
+fn is_neither_empty_nor_comment(line: &TextLine) -> bool {
+    !line.text.is_empty() && (!line.text.starts_with(';') || line.text.starts_with(";;"))
 }
 
 fn text_of(key: &str, value: &Spanned<DeValue<'_>>, source: &mut SourceText) -> LineText {

@@ -22,6 +22,24 @@ pub enum UnresolvedValue {
         /// The name of the field.
         field: &'static str,
     },
+    /// The device chose an address that has none in the other family.
+    #[error("the recipe says no address of the other family for ${name}")]
+    NoCounterpart {
+        /// The name of the address.
+        name: String,
+    },
+    /// A wait refers to a timer that the recipe does not set.
+    #[error("the recipe does not say what the device's timer {timer} is set to")]
+    NoTimer {
+        /// The name of the timer.
+        timer: &'static str,
+    },
+    /// An exchange waits for longer than is wanted.
+    #[error("it waits for {seconds} s; only --long does")]
+    LongWait {
+        /// The time of all its waits.
+        seconds: u64,
+    },
     /// `same`, but no frame that was sent has the field.
     #[error("no frame that is sent has {field}, which is to be the same")]
     NothingAlike {
@@ -54,7 +72,12 @@ impl Resolver<'_> {
         value: &SpecValue,
     ) -> Result<Option<u128>, UnresolvedValue> {
         Ok(Some(match value {
-            SpecValue::Any | SpecValue::Bad | SpecValue::Right | SpecValue::ZeroSum => {
+            SpecValue::Any
+            | SpecValue::Bad
+            | SpecValue::Right
+            | SpecValue::Whole
+            | SpecValue::ZeroSum
+            | SpecValue::Named(_) => {
                 return Ok(None);
             }
             SpecValue::Address(address) => number_of(*address),

@@ -22,7 +22,7 @@ pub struct VectorOutcome {
     pub name: String,
     /// The requirement in one sentence.
     pub sentence: String,
-    /// The frames that are sent, in the notation.
+    /// The frames that are sent, in the notation; of a vector for DNS servers, the lines of its zone and its query.
     pub send: Vec<String>,
     /// The number of attempts.
     pub attempts: u32,
@@ -45,7 +45,7 @@ impl VectorOutcome {
             level: vector.level,
             name: vector.name.clone(),
             sentence: vector.sentence.clone(),
-            send: vector.send.iter().map(|frame| frame.text.clone()).collect(),
+            send: sent_lines(vector),
             attempts,
             is_known_defect: false,
             capture: None,
@@ -53,6 +53,20 @@ impl VectorOutcome {
             judgement,
         }
     }
+}
+
+/// Returns what is sent, line by line: of a vector for DNS servers the zone and the query, else the frames in the notation, of an exchange those of all
+/// steps.
+fn sent_lines(vector: &Vector) -> Vec<String> {
+    let Some(exchange) = &vector.dns else {
+        let in_steps = vector.steps.iter().flat_map(|step| &step.send);
+        let frames = vector.send.iter().chain(in_steps);
+        return frames.map(|frame| frame.text.clone()).collect();
+    };
+    let zone = exchange.zone.iter();
+    zone.map(|line| format!("zone: {}", line.text))
+        .chain([format!("dig {}", exchange.query.text)])
+        .collect()
 }
 
 /// The results of a device.

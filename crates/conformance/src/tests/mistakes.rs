@@ -81,7 +81,7 @@ fn a_mistake_is_told_at_its_line() {
         (
             "\"4: ipv4",
             "\"ipv4",
-            "rfc7915.toml:11: a frame begins with its side, `4:` or `6:`",
+            "rfc7915.toml:11: a frame begins with its side, `4:` or `6:`, in steps `in:` or `out:`",
         ),
         (
             "payload(32)",

@@ -1,7 +1,9 @@
 //! Tests of several rooms: files with their mistakes, octets against independent programs, and the comparison of every field.
 
 mod comparison;
+mod dns;
 mod mistakes;
+mod nat;
 mod octets;
 mod results;
 mod rigs;

@@ -171,7 +171,7 @@ mod tests {
         /// Returns the port of a trial with 300 frames.
         fn new(trial: u64) -> Self {
             let (clock, hand) = Clock::moved_by_hand();
-            let random = |i: u64, below: u64| crate::mix::mix(trial << 32 | i) % below;
+            let random = |i: u64, below: u64| sixbench_stats::mix(trial << 32 | i) % below;
             let away = |i: u64| {
                 if random(i, 4) == 0 {
                     random(i + 1000, 5_000_000)

@@ -2,9 +2,9 @@
 
 pub(crate) mod arrival;
 
-use crate::mix::mix;
 use hdrhistogram::Histogram;
 use sixbench_method::trial::{Bucket, Delay, DelayBounds, Ipdv, IpdvBounds, Moments};
+use sixbench_stats::mix;
 
 /// Longer delays are recorded as this value: 100 s.
 const LONGEST_NS: u64 = 100_000_000_000;

@@ -167,6 +167,15 @@ pub enum DnsError {
         /// A description of the actual answer, and of what to do.
         what: String,
     },
+    /// The server answers no control query of a conformance test, so nothing can be said of it.
+    #[error(
+        "no result: {server} does not answer the control queries, for a TXT record that the tester's authority has; \
+         does it forward queries to the authority, and may the tester ask it?"
+    )]
+    NoControlAnswer {
+        /// The server.
+        server: SocketAddr,
+    },
     /// The records cannot be written.
     #[error("cannot write {path}: {source}")]
     Records {

@@ -105,7 +105,7 @@ impl QuerySockets {
                 Token(index),
                 Interest::READABLE,
             )?;
-            let first_id = crate::mix::mix(key ^ index as u64) as u16;
+            let first_id = sixbench_stats::mix(key ^ index as u64) as u16;
             let by_id = vec![NONE; IDENTIFIERS as usize].into();
             sockets.push(QuerySocket {
                 udp: socket,

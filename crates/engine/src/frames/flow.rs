@@ -1,8 +1,8 @@
 //! The ports and addresses of each frame: a pure function of the seed, the stream and the frame's number. So the receiver knows the fields of
 //! frame i without a table, and every trial of a comparison has the same pattern (RFC 4814).
 
-use crate::mix::mix;
 use sixbench_method::plan::{Ports, ValueOrder, ValueRange};
+use sixbench_stats::{MIX_STEP, mix};
 
 /// The values of one field, in the order of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,13 +76,10 @@ pub(crate) struct Draw {
     pub(crate) port: u32,
 }
 
-/// 2^64 divided by the golden ratio: SplitMix64's step.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// Returns the uniform bits for frame `index` under `key`.
 #[inline(always)]
 fn random(key: u64, index: u64) -> u64 {
-    mix(key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
+    mix(key.wrapping_add(index.wrapping_add(1).wrapping_mul(MIX_STEP)))
 }
 
 impl Flow {
@@ -98,7 +95,7 @@ impl Flow {
             destination: Counter::new(ports.destination),
             first_ports: (ports.source.first, ports.destination.first),
             addresses,
-            key: mix(seed ^ u64::from(stream).wrapping_mul(STEP)),
+            key: mix(seed ^ u64::from(stream).wrapping_mul(MIX_STEP)),
         }
     }
 
@@ -118,7 +115,7 @@ impl Flow {
     pub(crate) fn address_places(&self, index: u64) -> Option<(u32, u32)> {
         let (source, destination) = self.addresses?;
         // Ports, addresses and subscribers are drawn from the same bits; a constant of its own makes each independent of the others.
-        let random = mix(self.random(index) ^ STEP);
+        let random = mix(self.random(index) ^ MIX_STEP);
         let (high, low) = ((random >> 32) as u32, random as u32);
         Some((source.place(index, high), destination.place(index, low)))
     }
@@ -126,7 +123,7 @@ impl Flow {
     /// Returns the draw that determines the subscriber of frame `index`, independent of its ports and of the other addresses.
     #[inline]
     pub(crate) fn subscriber(&self, index: u64) -> Draw {
-        let random = mix(self.random(index) ^ !STEP);
+        let random = mix(self.random(index) ^ !MIX_STEP);
         Draw {
             subscriber: (random >> 32) as u32,
             port: random as u32,

@@ -4,7 +4,7 @@
 //! The path of a request is a number that no other request of the tester has, and the object's octets follow from it, so a response that a DUT
 //! delivered to the wrong connection is recognised as wrong.
 
-use crate::mix::mix;
+use sixbench_stats::mix;
 use std::fmt::Display;
 use std::io::Write as _;
 

@@ -1,7 +1,7 @@
 //! The number that names the object of a request. No two requests of a tester's trials have the same, and the server can tell from it whether a
 //! request is one of its own trial.
 
-use crate::mix::{mix, unmix};
+use sixbench_stats::{mix, unmix};
 
 /// Bits of a key for the trial, the connection and the phase, from the highest.
 const TRIAL_SHIFT: u32 = 48;

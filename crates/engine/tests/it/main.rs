@@ -4,6 +4,7 @@
 mod captures;
 mod common;
 mod conformance;
+mod conformance_dns;
 mod dead_link;
 mod delays;
 mod dns;

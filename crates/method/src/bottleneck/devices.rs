@@ -99,7 +99,7 @@ pub fn idleness(records: &[&TrialRecord], dut: &str) -> Vec<Idleness> {
     if !devices.is_empty() {
         return devices;
     }
-    of_cores((dut, None), &dut_cores(records, None))
+    of_cores(dut, None, &dut_cores(records, None))
         .into_iter()
         .collect()
 }
@@ -135,7 +135,8 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
         };
         let machine = watched().find_map(|device| device.machine.as_deref());
         of_cores(
-            (name, machine),
+            name,
+            machine,
             &cores_of(watched().flat_map(|device| &device.cores)),
         )
     };
@@ -148,7 +149,7 @@ fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
     names.into_iter().filter_map(of).collect()
 }
 
-fn of_cores((name, machine): (&str, Option<&str>), cores: &[Core]) -> Option<Idleness> {
+fn of_cores(name: &str, machine: Option<&str>, cores: &[Core]) -> Option<Idleness> {
     let idle: Vec<f64> = cores.iter().map(Core::idle_percent).collect();
     let (least, core) = idle.iter().zip(cores).min_by(|a, b| a.0.total_cmp(b.0))?;
     Some(Idleness {

@@ -1,9 +1,12 @@
 //! Back-to-back frames, RFC 9004 section 6.2: the longest burst without loss, by binary search over its length.
 
 use super::keys::{Keys, MeasureDefaults, time};
+use super::loads::Loads;
+use super::loads::NumberSearch;
 use super::procedure::Conditions;
+use super::tcp::Tcp;
 use super::{
-    Family, Findings, Info, Load, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
+    Family, Findings, Info, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
     SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
@@ -14,6 +17,7 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,27 +111,25 @@ impl Measurement for BackToBack {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Number(NumberSearch {
+            rate: Some(self.rate),
+            most: self.rate.frames_in(self.longest_ns) as f64,
+            keys: "`burst-rate` and `longest-burst`",
+            phase_one: None,
+        })
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::AtMost(self.longest_ns)
     }
 
-    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
-        self.rate
-    }
-
-    fn most(&self) -> Option<(f64, &'static str)> {
-        Some((
-            self.rate.frames_in(self.longest_ns) as f64,
-            "`burst-rate` and `longest-burst`",
-        ))
-    }
-
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -154,6 +156,10 @@ impl Measurement for BackToBack {
             context.tries(),
             context.conditions(),
         ))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -1,9 +1,12 @@
 //! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered correctly and in time. The same procedure
 //! measures an authoritative server and a device that forwards queries.
 
+use super::Value;
 use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
+use super::loads::Loads;
+use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -12,8 +15,10 @@ use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Profile, Stateful, checked_domain};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
+use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units::{self, ValueError, expected};
+use crate::watch::Watch;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
@@ -217,8 +222,12 @@ impl Measurement for DnsTest {
         info_of(self.role)
     }
 
-    fn load(&self) -> Option<Load> {
-        self.at_found_rate.then_some(Load::OfThroughput(1.0))
+    fn loads(&self) -> Loads<'_> {
+        if self.at_found_rate {
+            Loads::At(Load::OfThroughput(1.0))
+        } else {
+            Loads::Searched
+        }
     }
 
     fn sending(&self) -> SendingTime {
@@ -227,6 +236,10 @@ impl Measurement for DnsTest {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Queries
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -293,6 +306,10 @@ impl Measurement for DnsTest {
             Some(repeated) => Box::new(repeated),
             None => Box::new(context.search(queries)),
         }
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -1,8 +1,11 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
+use super::Value;
 use super::info::HIGHEST_LOAD_PASSED;
+use super::loads::Loads;
+use super::tcp::Tcp;
 use super::{
-    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::numbers::percent;
@@ -10,7 +13,9 @@ use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Profile, Stateful};
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
+use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
+use crate::watch::Watch;
 
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct EstablishmentRate;
@@ -50,8 +55,8 @@ impl Measurement for EstablishmentRate {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Searched
     }
 
     fn sending(&self) -> SendingTime {
@@ -64,6 +69,10 @@ impl Measurement for EstablishmentRate {
             connections,
             validation: FrameRate(1),
         }
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -111,5 +120,9 @@ impl Measurement for EstablishmentRate {
         let establishing =
             move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
         Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }

@@ -104,6 +104,14 @@ impl Family {
         }
     }
 
+    /// Returns whether the tester's other end sends what arrives back as replies, whose delays are those of both ways.
+    pub fn has_replies(self) -> bool {
+        match self {
+            Self::Requests => true,
+            Self::Frames | Self::PhaseOne | Self::Tcp | Self::Queries | Self::Vectors => false,
+        }
+    }
+
     /// Returns whether the rate that such a measure finds is the load at which others are made.
     pub(crate) fn has_load_for_others(self) -> bool {
         match self {
@@ -163,6 +171,18 @@ impl ResultKind {
         match self {
             Self::Rate | Self::RepeatedRate | Self::Number | Self::Quantity | Self::Curve => true,
             Self::Requirements => false,
+        }
+    }
+
+    /// Returns whether a repetition has a value for each of several loads rather than one value.
+    pub fn has_several_loads(self) -> bool {
+        match self {
+            Self::Curve => true,
+            Self::Rate
+            | Self::RepeatedRate
+            | Self::Number
+            | Self::Quantity
+            | Self::Requirements => false,
         }
     }
 

@@ -3,11 +3,13 @@
 use super::clauses::several_times;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
+use super::loads::Loads;
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
+use super::tcp::Tcp;
 use super::{
-    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
-    Term, TestContext, TrafficRequirements, Value,
+    Family, Findings, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::list;
@@ -16,6 +18,7 @@ use crate::terms::bounds::{Bounded, TableBounds};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -128,34 +131,23 @@ impl Measurement for LossScan {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Listed {
+            rates: &self.rates,
+            end_when_lossless: self.until_lossless,
+        }
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::AsPlanned
     }
 
-    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
-        // The scan starts at the medium's maximum rate.
-        self.rates
-            .iter()
-            .copied()
-            .max()
-            .or(test.highest_theoretical())
-            .unwrap_or(test.search.maximum)
-    }
-
-    fn ends_when_lossless(&self) -> bool {
-        self.until_lossless
-    }
-
-    fn own_rates(&self) -> &[FrameRate] {
-        &self.rates
-    }
-
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -187,6 +179,10 @@ impl Measurement for LossScan {
             context.tries(),
             context.conditions(),
         ))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -1,10 +1,13 @@
 //! Inter packet delay variation, RFC 8219 section 7.3.2: the delay of a frame less that of the frame sent before it.
 
+use super::Value;
 use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
+use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, delays};
+use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -13,6 +16,7 @@ use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialResult, TrialSpec};
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,8 +86,8 @@ impl Measurement for IpdvStream {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(self.load)
+    fn loads(&self) -> Loads<'_> {
+        Loads::At(self.load)
     }
 
     fn sending(&self) -> SendingTime {
@@ -100,6 +104,10 @@ impl Measurement for IpdvStream {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
@@ -141,6 +149,10 @@ impl Measurement for IpdvStream {
             move |rate| TrialSpec::constant(rate, duration_ns),
             read,
         )
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -33,7 +33,7 @@ impl Test {
     pub fn largest_trial(&self, plan: &Plan) -> TrialSpec {
         let measure = &self.measure;
         let context = self.context(plan);
-        let rate = measure.highest_rate(&context);
+        let rate = measure.loads().highest_rate(&context);
         let kind = measure.largest_kind(self.stateful);
         let longest_ns = measure.longest_trial_ns(context.trial.duration_ns);
         let of_connections = |connections| TrialSpec {
@@ -48,7 +48,7 @@ impl Test {
                 Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns))
             }
             kind => {
-                let outstanding = measure.most_outstanding(&context);
+                let outstanding = measure.loads().most_outstanding(&context);
                 TrialSpec {
                     kind,
                     outstanding,

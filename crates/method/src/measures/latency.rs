@@ -1,10 +1,13 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
+use super::Value;
 use super::clauses::{DETERMINED, at_throughput, determined, lasts, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
+use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
+use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -15,6 +18,7 @@ use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{Tagging, TrialKind, TrialResult, TrialSpec};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,8 +111,8 @@ impl Measurement for Latency {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(self.load)
+    fn loads(&self) -> Loads<'_> {
+        Loads::At(self.load)
     }
 
     fn sending(&self) -> SendingTime {
@@ -125,6 +129,10 @@ impl Measurement for Latency {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
@@ -182,6 +190,10 @@ impl Measurement for Latency {
             }
         };
         context.delays_at(self.load, tagged, read)
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -25,6 +25,7 @@ mod info;
 mod keys;
 mod largest_trial;
 mod load;
+mod loads;
 mod measurement;
 mod outcome;
 mod procedure;
@@ -39,6 +40,7 @@ pub use family::{Family, Noun, ResultKind};
 pub use info::{Demand, Info, Searched, Term, TrafficRequirements};
 pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
+pub use loads::{Loads, NumberSearch};
 pub use measurement::{Measurement, SendingTime};
 pub use outcome::{LimitSigns, LoadSource, Outcome, SearchRef};
 pub use procedure::{Findings, Procedure, ProcedureContext, TrialPurpose, procedure};
@@ -63,7 +65,7 @@ use crate::plan::DnsTest;
 use crate::terms::bounds::{Bounded, TableBounds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Deref;
+use std::ops::{Deref, RangeInclusive};
 
 /// Makes the enumeration of all measurements: each line names the file, the variant and, where it has some, its settings, which `read` makes
 /// of the keys of a test. `by name` stands where a file has several measures, so that `read` needs the name.
@@ -215,6 +217,16 @@ impl Measure {
         self.result_kind() == ResultKind::Rate && self.family().has_load_for_others()
     }
 
+    /// Returns the load that its result belongs to; `None` if that is searched for, or if there is not one alone.
+    pub fn load(&self) -> Option<Load> {
+        self.loads().single()
+    }
+
+    /// Returns the smallest and the largest number of connections that phase 1 of its trials opens; `None` if the test sets the number.
+    pub fn phase_one_connections(&self) -> Option<RangeInclusive<u64>> {
+        self.loads().number()?.phase_one
+    }
+
     /// Returns whether it is made at the throughput, or at a share of it.
     pub fn is_at_throughput(&self) -> bool {
         self.load().is_some_and(Load::is_of_throughput)
@@ -247,6 +259,11 @@ impl Measure {
             (Some(own), Some(of_other)) => own.selects_as(of_other),
             _ => self == other,
         }
+    }
+
+    /// Returns the recipe of the authoritative server that answers behind its device; `None` if the tester answers, or nobody is asked.
+    pub fn authority(&self) -> Option<&str> {
+        self.dns()?.authority.as_deref()
     }
 
     /// Returns whether both send the same queries, at whatever rate, or both send none.

@@ -1,11 +1,14 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
+use super::Value;
 use super::clauses::is_first_goal_zero;
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
+use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
+use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -17,6 +20,7 @@ use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units::{ValueError, expected};
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,16 +108,12 @@ impl Measurement for Recovery {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(Load::OfThroughput(1.0))
+    fn loads(&self) -> Loads<'_> {
+        Loads::Overload(self.overload)
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::For(self.duration_ns + self.after_ns)
-    }
-
-    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
-        scaled(test.search.maximum, self.overload.max(1.0))
     }
 
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
@@ -126,6 +126,10 @@ impl Measurement for Recovery {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
@@ -196,6 +200,10 @@ impl Measurement for Recovery {
             }
         };
         context.single_at(Load::OfThroughput(1.0), dropping, read)
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

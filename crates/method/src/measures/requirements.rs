@@ -5,18 +5,19 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::{Reading, Single};
 use super::{
-    Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    Family, Info, Loads, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term,
     TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
-use crate::terms::{Direction, FrameRate};
+use crate::terms::Direction;
 use crate::trial::{
     JudgedVector, RequirementResults, RequirementStrength, TrialKind, TrialResult, TrialSpec,
     VectorFinding, Verdict,
 };
 use crate::units::{ValueError, expected};
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
     term: Term {
         name: "conformance",
         definition: "Whether a device does what the RFCs of its technology require: each requirement is met or violated.",
-        clause: "the RFCs of the device's technology, such as RFC 7915; RFC 2119 and RFC 8174 for the levels",
+        clause: "the RFCs of the device's technology, such as RFC 7915",
         here: "The device is brought up for the test alone and sent one vector after the other, each between two control \
                frames; what comes is compared with what the clause requires, field by field. Silence counts only if the \
                control frames came. Nothing is sent at a rate, and nothing is timed.",
@@ -136,20 +137,20 @@ impl Measurement for RequirementTest {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::None
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::For(self.estimate_ns())
     }
 
-    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
-        FrameRate(0)
-    }
-
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Requirements
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -166,6 +167,10 @@ impl Measurement for RequirementTest {
             context.tries(),
             read,
         ))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
+use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
 use super::{
@@ -196,8 +197,8 @@ impl Measurement for Soak {
         &INFOS[usize::from(self.tcp.is_some())]
     }
 
-    fn load(&self) -> Option<Load> {
-        Some(self.load)
+    fn loads(&self) -> Loads<'_> {
+        Loads::At(self.load)
     }
 
     fn sending(&self) -> SendingTime {

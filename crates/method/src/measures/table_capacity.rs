@@ -3,10 +3,13 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
+use super::loads::Loads;
+use super::loads::NumberSearch;
 use super::procedure::Searching;
+use super::tcp::Tcp;
 use super::{
-    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
-    Term, TestContext, TrafficRequirements, Value,
+    Family, Findings, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements, Value,
 };
 use crate::clause::numbers::percent;
 use crate::clause::{Clause, RFC_9693};
@@ -16,9 +19,9 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 
 /// RFC 9693: an exponential search for a number of connections that the table cannot hold, then a binary one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -114,8 +117,13 @@ impl Measurement for Capacity {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Number(NumberSearch {
+            rate: None,
+            most: self.most as f64,
+            keys: "`most`",
+            phase_one: Some(self.start..=self.most),
+        })
     }
 
     fn sending(&self) -> SendingTime {
@@ -129,12 +137,8 @@ impl Measurement for Capacity {
         }
     }
 
-    fn own_connections(&self) -> Option<RangeInclusive<u64>> {
-        Some(self.start..=self.most)
-    }
-
-    fn most(&self) -> Option<(f64, &'static str)> {
-        Some((self.most as f64, "`most`"))
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -179,6 +183,10 @@ impl Measurement for Capacity {
             context.test.search.clone(),
             context.test.trial,
         ))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 
@@ -300,7 +308,8 @@ impl CapacitySearch {
     fn value(
         &self,
         quantity: Quantity,
-        (connections, rate): (u64, FrameRate),
+        connections: u64,
+        rate: FrameRate,
         is_at_least: bool,
     ) -> Value {
         Value {
@@ -342,14 +351,10 @@ impl Procedure for CapacitySearch {
         let steps = self
             .held
             .iter()
-            .map(|step| self.value(Quantity::ConnectionsHeld, *step, false));
+            .map(|(number, rate)| self.value(Quantity::ConnectionsHeld, *number, *rate, false));
         // The number alone: the rates of the repetitions differ.
         let values = capacity.map(|(number, _)| {
-            self.value(
-                Quantity::TableCapacity,
-                (*number, FrameRate(0)),
-                is_at_least,
-            )
+            self.value(Quantity::TableCapacity, *number, FrameRate(0), is_at_least)
         });
         Findings {
             brackets: Vec::new(),

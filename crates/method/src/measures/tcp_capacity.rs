@@ -3,10 +3,12 @@
 
 use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
+use super::loads::Loads;
+use super::loads::NumberSearch;
 use super::tcp::common_clauses;
 use super::{
-    Family, Findings, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
-    Tcp, Term, TestContext, TrafficRequirements, Value,
+    Family, Findings, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Tcp,
+    Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
@@ -14,6 +16,7 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
+use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,16 +104,17 @@ impl Measurement for TcpCapacity {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Number(NumberSearch {
+            rate: Some(self.rate),
+            most: self.most as f64,
+            keys: "`most`",
+            phase_one: None,
+        })
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::UntilConnected
-    }
-
-    fn highest_rate(&self, _test: &TestContext<'_>) -> FrameRate {
-        self.rate
     }
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
@@ -121,10 +125,6 @@ impl Measurement for TcpCapacity {
 
     fn tcp(&self) -> Option<&Tcp> {
         Some(&self.tcp)
-    }
-
-    fn most(&self) -> Option<(f64, &'static str)> {
-        Some((self.most as f64, "`most`"))
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -168,6 +168,10 @@ impl Measurement for TcpCapacity {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(TcpCapacitySearch::new(self, context.tries()))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

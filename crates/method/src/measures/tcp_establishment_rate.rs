@@ -1,15 +1,19 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
+use super::Value;
 use super::info::HIGHEST_LOAD_PASSED;
+use super::loads::Loads;
 use super::tcp::{Tcp, common_clauses};
 use super::{
-    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::seconds;
 use crate::plan::{Profile, Stateful};
+use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
+use crate::watch::Watch;
 
 const RATE: &str = "RFC 3511 section 5.3.3";
 
@@ -45,8 +49,8 @@ impl Measurement for Tcp {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Searched
     }
 
     fn sending(&self) -> SendingTime {
@@ -91,5 +95,9 @@ impl Measurement for Tcp {
             kind: TrialKind::TcpRate,
             ..spec
         }))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }

@@ -1,17 +1,20 @@
 //! Connection tear-down rate, RFC 9693: the rate at which the DUT deletes its connections.
 
 use super::info::HIGHEST_LOAD_PASSED;
+use super::loads::Loads;
 use super::procedure::reading::sent_as_asked;
 use super::procedure::{Reading, Single};
+use super::tcp::Tcp;
 use super::{
-    Demand, Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
-    Term, TestContext, TrafficRequirements, Value,
+    Demand, Family, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements, Value,
 };
 use crate::clause::numbers::count;
 use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Profile, Stateful};
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
+use crate::watch::Watch;
 
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct TearDownRate;
@@ -48,8 +51,8 @@ impl Measurement for TearDownRate {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Searched
     }
 
     fn sending(&self) -> SendingTime {
@@ -60,6 +63,10 @@ impl Measurement for TearDownRate {
         TrialKind::TearDown {
             connections: stateful.map_or(1, |stateful| stateful.connections),
         }
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -88,6 +95,10 @@ impl Measurement for TearDownRate {
             context.tries(),
             read,
         ))
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

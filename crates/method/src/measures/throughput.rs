@@ -1,9 +1,12 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every offered frame comes back correctly.
 
+use super::Value;
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
+use super::loads::Loads;
+use super::tcp::Tcp;
 use super::{
-    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
@@ -11,6 +14,8 @@ use crate::clause::numbers::{percent, seconds};
 use crate::plan::{Profile, Stateful};
 use crate::terms::LossRatio;
 use crate::trial::TrialKind;
+use crate::trial::TrialResult;
+use crate::watch::Watch;
 
 /// The measurement; its only settings are the plan's.
 pub(super) struct Throughput;
@@ -49,8 +54,8 @@ impl Measurement for Throughput {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::Searched
     }
 
     fn sending(&self) -> SendingTime {
@@ -59,6 +64,10 @@ impl Measurement for Throughput {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
+    }
+
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -93,6 +102,10 @@ impl Measurement for Throughput {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(context.throughput())
+    }
+
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
     }
 }
 

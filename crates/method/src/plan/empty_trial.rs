@@ -66,7 +66,9 @@ impl Test {
     fn lowest_own_rate(&self, plan: &Plan) -> Option<FrameRate> {
         match self.measure.family() {
             // Requests are sent at one rate, which follows from the number of clients.
-            Family::Requests => return Some(self.measure.highest_rate(&self.context(plan))),
+            Family::Requests => {
+                return Some(self.measure.loads().highest_rate(&self.context(plan)));
+            }
             Family::Vectors => return None,
             Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {}
         }
@@ -75,7 +77,7 @@ impl Test {
             Some(Load::OfThroughput(share)) => Some(FrameRate(
                 (plan.search.minimum.0 as f64 * share.min(1.0)) as u64,
             )),
-            None => self.measure.own_rates().iter().copied().min(),
+            None => self.measure.loads().listed().iter().copied().min(),
         }
     }
 

@@ -310,7 +310,7 @@ impl Test {
     pub fn most_connections(&self) -> u64 {
         let planned = self.stateful.map_or(0, |stateful| stateful.connections);
         self.measure
-            .own_connections()
+            .phase_one_connections()
             .map_or(planned, |own| *own.end())
     }
 

@@ -20,7 +20,8 @@ use sixbench_stats::SplitMix64;
 pub fn start_for(
     search: &SearchSettings,
     seed: u64,
-    (test, frame_size): (&str, FrameSize),
+    test: &str,
+    frame_size: FrameSize,
     earlier: &[Option<FrameRate>],
 ) -> Start {
     let found: Vec<f64> = earlier.iter().flatten().map(|load| load.0 as f64).collect();

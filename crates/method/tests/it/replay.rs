@@ -312,7 +312,8 @@ fn the_first_repetition_is_cold_and_later_ones_begin_as_the_plan_says() {
         start_for(
             &plan.search,
             plan.seed,
-            (&point.test, point.frame_size),
+            &point.test,
+            point.frame_size,
             &found,
         )
     };

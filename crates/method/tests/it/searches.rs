@@ -46,7 +46,8 @@ fn dithered(earlier: &[Outcome]) -> Start {
     start_for(
         &plan.search,
         plan.seed,
-        (&point.test, point.frame_size),
+        &point.test,
+        point.frame_size,
         &found,
     )
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod diagnostic;
+mod home;
 pub(crate) mod place;
 pub(crate) mod words;
 
@@ -390,69 +391,16 @@ impl Keys for Section<'_> {
             let title = format!("unknown key `{}` in {}", key.get_ref(), self.name);
             let mistake = Diagnostic::new(key.span(), title);
             let all: Vec<&str> = known.iter().copied().collect();
-            let elsewhere = HOMES
-                .iter()
-                .find(|(home, keys)| *home != self.name && keys.contains(&key.get_ref().as_ref()));
+            let elsewhere = home::of_key(key.get_ref(), self.name);
             self.mistakes
                 .add(match (elsewhere, nearest(key.get_ref(), &all)) {
-                    (Some((home, _)), _) => mistake.help(format!("it is a key of {home}")),
+                    (Some(home), _) => mistake.help(format!("it is a key of {home}")),
                     (None, Some(near)) => mistake.help(format!("did you mean `{near}`?")),
                     (None, None) => mistake.help(format!("known keys: {}", all.join(", "))),
                 });
         }
     }
 }
-
-/// Keys that are often put in the wrong section, by the section they belong to.
-const HOMES: [(&str, &[&str]); 4] = [
-    (
-        "the plan",
-        &[
-            "name",
-            "profile",
-            "seed",
-            "interleave",
-            "reference",
-            "exports",
-        ],
-    ),
-    (
-        "[trial]",
-        &[
-            "duration",
-            "residual",
-            "rest",
-            "frame-timeout",
-            "stall",
-            "patience",
-        ],
-    ),
-    (
-        "[search]",
-        &[
-            "method",
-            "minimum",
-            "maximum",
-            "width",
-            "max-invalid",
-            "start",
-        ],
-    ),
-    (
-        "[[test]]",
-        &[
-            "dut",
-            "measure",
-            "frame-sizes",
-            "repetitions",
-            "directions",
-            "background",
-            "cores",
-            "expect",
-            "optional",
-        ],
-    ),
-];
 
 #[derive(Clone, Copy)]
 enum ValueKind {
@@ -525,32 +473,5 @@ mod tests {
             Some("cores-each")
         );
         assert_eq!(nearest("coresea", &["cores"]), None);
-    }
-
-    #[test]
-    fn a_key_in_another_section_is_told_where_it_belongs_and_belongs_there() {
-        let source = |section: &str, line: &str| format!("[{section}]\n{line}\n[[test]]\n");
-        for (home, keys) in HOMES {
-            let source = |key: &&str| match home {
-                "[trial]" => source("search", &format!("{key} = []")),
-                _ => source("trial", &format!("{key} = []")),
-            };
-            for key in keys {
-                let told = crate::fixture_tests::mistakes(&source(key), &["linux-ipv4"]);
-                assert!(
-                    told.contains(&format!("it is a key of {home}")),
-                    "{key}: {told}"
-                );
-            }
-            let line = |key: &&str| format!("{key} = []\n");
-            let own: String = keys.iter().map(line).collect();
-            let own = match home {
-                "the plan" => own + "[[test]]\n",
-                "[[test]]" => format!("[[test]]\n{own}"),
-                _ => format!("{home}\n{own}[[test]]\n"),
-            };
-            let told = crate::fixture_tests::mistakes(&own, &["linux-ipv4"]);
-            assert!(!told.contains("unknown key"), "{home}: {told}");
-        }
     }
 }

@@ -200,7 +200,7 @@ impl ExpectContext<'_> {
             return Err(ExpectError::NoLoad);
         }
         let rate = units::rate(text)?;
-        if self.measure.own_rates().contains(&rate) {
+        if self.measure.loads().listed().contains(&rate) {
             Ok(rate)
         } else {
             Err(ExpectError::UntriedRate(text.to_owned()))
@@ -235,7 +235,10 @@ impl ExpectContext<'_> {
                 search.maximum.0 as f64,
                 "`minimum` and `maximum` in [search]",
             )),
-            What::Quantity(_) => self.measure.most().map(|(most, keys)| (0.0, most, keys)),
+            What::Quantity(_) => {
+                let number = self.measure.loads().number()?;
+                Some((0.0, number.most, number.keys))
+            }
         }
     }
 

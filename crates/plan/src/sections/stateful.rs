@@ -52,7 +52,7 @@ pub(crate) fn read_stateful(
     {
         section.mistake(key, format!("`{key}` needs at least one number"));
     }
-    let own = measure.own_connections();
+    let own = measure.phase_one_connections();
     let first = match &own {
         Some(own) => {
             if !connections.is_empty() {
@@ -194,7 +194,7 @@ pub(crate) fn check_combinations(
     if read.stateful.is_none() {
         return;
     }
-    let searched = measure.own_connections().map_or(0, |own| *own.end());
+    let searched = measure.phase_one_connections().map_or(0, |own| *own.end());
     let most = read
         .connections
         .iter()

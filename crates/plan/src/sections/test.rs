@@ -541,7 +541,8 @@ fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::Cached,
-        ("cached", "cached"),
+        "cached",
+        "cached",
         |dns, share| dns.cached = share,
     )
 }
@@ -550,7 +551,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
     of_names(
         shares,
         SeriesBy::WithAaaa,
-        ("aaaa", "with AAAA"),
+        "aaaa",
+        "with AAAA",
         |dns, share| dns.with_aaaa = share,
     )
 }
@@ -558,7 +560,8 @@ fn of_with_aaaa(shares: &[u8]) -> Vec<SeriesStep> {
 fn of_names(
     shares: &[u8],
     by: SeriesBy,
-    (short, long): (&str, &str),
+    short: &str,
+    long: &str,
     set: fn(&mut DnsTest, u8),
 ) -> Vec<SeriesStep> {
     let step = |&share: &u8| {

@@ -362,7 +362,7 @@ impl<'a> Digest<'a> {
             .plan
             .tests
             .iter()
-            .flat_map(|test| test.measure.own_rates())
+            .flat_map(|test| test.measure.loads().listed())
             .copied();
         let highest = scanned.fold(self.input.plan.search.maximum, FrameRate::max);
         self.theoretical(size).unwrap_or(highest)

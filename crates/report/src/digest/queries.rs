@@ -105,9 +105,14 @@ impl<'a> PointDigest<'a> {
             .filter_map(|r| QueryTrial::of(r))
     }
 
+    /// Returns the settings of its queries; `None` if it tests no DNS server.
+    pub(crate) fn queries(&self) -> Option<&'a DnsTest> {
+        self.test.measure.dns()
+    }
+
     /// Returns the percentages of a test of a DNS64 server, which RFC 8219 calls a combination: cached names and names with AAAA records.
     pub(crate) fn combination(&self) -> Option<String> {
-        let dns = self.test.measure.dns()?;
+        let dns = self.queries()?;
         let DnsTest {
             cached, with_aaaa, ..
         } = dns;
@@ -118,7 +123,7 @@ impl<'a> PointDigest<'a> {
     /// Returns the time after which what arrives no longer counts, nanoseconds: of queries that of their answers, of anything else that of frames, 0 if
     /// there is none.
     pub(crate) fn timeout_ns(&self, plan: &Plan) -> u64 {
-        self.test.measure.dns().map_or_else(
+        self.queries().map_or_else(
             || self.test.trial_settings(plan).frame_timeout_ns,
             |dns| dns.timeout_ns,
         )
@@ -145,7 +150,7 @@ impl<'a> Digest<'a> {
         self.points
             .iter()
             .filter(|p| !p.repeats_a_rate())
-            .filter_map(|p| Some((p, p.test.measure.dns()?)))
+            .filter_map(|p| Some((p, p.queries()?)))
     }
 
     /// Returns the tests that search for the rate of DNS servers, grouped by the test in the plan file, in the order of the plan.

@@ -1,5 +1,6 @@
-//! What is to be said of a run beside its numbers: its origin, the state of its points, their bottlenecks and steadiness, trust, warnings.
+//! What is to be said of a run beside its numbers: its origin and basis, the state of its points, their bottlenecks and steadiness, trust, warnings.
 
+pub(crate) mod basis;
 pub(crate) mod bottleneck;
 pub(crate) mod faults;
 pub(crate) mod origin;

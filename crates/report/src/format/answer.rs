@@ -9,7 +9,7 @@ use crate::wording::numbers::{
 };
 use crate::wording::requirements::{met_in_words, violated_in_words};
 use serde::Serialize;
-use sixbench_method::measures::{Outcome, Quantity, ResultKind};
+use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::{FrameSize, LossRatio};
@@ -171,7 +171,7 @@ fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
             };
             format!("{}, {}{way}", quantity.title(), unit(quantity))
         }
-        None if measure.result_kind() == ResultKind::Curve => {
+        None if measure.result_kind().has_several_loads() => {
             "Frame loss rate at the highest rate".to_owned()
         }
         None => capitalised(&format!(

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sixbench_analysis::expectation::{Judged, judge};
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly;
-use sixbench_method::measures::{Quantity, ResultKind};
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::status::PointStatus;
 use sixbench_method::trial::VectorFinding;
@@ -220,7 +220,7 @@ fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
 }
 
 fn is_higher_better(measure: &Measure) -> bool {
-    measure.result_kind() != ResultKind::Curve
+    !measure.result_kind().has_several_loads()
         && measure
             .info()
             .headline

@@ -1,6 +1,6 @@
 //! A run, prepared once for all formats, which differ only in how they print it.
 
-use crate::conformance;
+use crate::conformance::ReportedClauses;
 use crate::digest::{Digest, check_formats};
 use crate::findings::faults;
 use crate::findings::origin;
@@ -34,7 +34,7 @@ pub struct Document<'a> {
     // Each part is made when a format first needs it: the terminal and the tables of numbers need few of them.
     verdict: OnceLock<Vec<String>>,
     faults: OnceLock<Table>,
-    conformance: OnceLock<Table>,
+    conformance: OnceLock<ReportedClauses>,
     run: OnceLock<Table>,
     code: OnceLock<Table>,
     results: OnceLock<Vec<Chapter>>,
@@ -224,9 +224,9 @@ impl<'a> Document<'a> {
         self.faults.get_or_init(|| faults::table(&self.digest))
     }
 
-    pub(crate) fn conformance(&self) -> &Table {
+    pub(crate) fn conformance(&self) -> &ReportedClauses {
         self.conformance
-            .get_or_init(|| conformance::table(self.digest.input))
+            .get_or_init(|| ReportedClauses::of_plan(self.digest.input.plan))
     }
 
     pub(crate) fn run(&self) -> &Table {

@@ -1,6 +1,6 @@
 //! Names at the ends of lines, instead of a legend.
 
-use super::style::{self, Axis, LOOKS, LegendEntry};
+use super::style::{self, Axis, AxisEnds, LOOKS, LegendEntry};
 use super::text_start::FROM_HERE;
 use crate::wording::numbers::cut;
 use kuva::prelude::{Layout, TextAnnotation};
@@ -73,19 +73,19 @@ pub(crate) fn named(
 pub(crate) fn named_on_log(
     layout: Layout,
     lines: usize,
-    ends: (f64, f64),
+    ends: AxisEnds,
     labels: Vec<EndLabel>,
     highest: f64,
 ) -> Layout {
     if !is_room_for(lines) {
         return style::log_x(layout, ends);
     }
-    let further = |share: f64| (ends.1 / ends.0).powf(share);
+    let further = |share: f64| (ends.high / ends.low).powf(share);
     let aside = |label: EndLabel| EndLabel {
         at: (label.at.0 * further(0.03), label.at.1),
         ..label
     };
-    let layout = style::log_x(layout, (ends.0, ends.1 * further(ROOM)));
+    let layout = style::log_x(layout, AxisEnds::new(ends.low, ends.high * further(ROOM)));
     labelled(
         layout,
         labels.into_iter().map(aside).collect(),

@@ -1,7 +1,7 @@
 //! A panel as a PGFPlots axis, made from the same plots and layout as its drawing, so that LaTeX sets its text in the fonts of the paper.
 
 use super::text_start::FROM_HERE;
-use super::ticks::ticks;
+use super::ticks::{AxisEnds, ticks};
 use crate::layout::latex::{escaped, natural_width};
 use kuva::plot::line::LineStyle;
 use kuva::plot::scatter::MarkerShape;
@@ -162,10 +162,10 @@ impl Picture {
     }
 
     fn add_level(&mut self, line: &ReferenceLine, frame: &Frame) {
-        let [(left, right), (bottom, top)] = frame.ends;
+        let [x, y] = frame.ends;
         let (from, to) = match line.orientation {
-            Orientation::Horizontal => ((left, line.value), (right, line.value)),
-            Orientation::Vertical => ((line.value, bottom), (line.value, top)),
+            Orientation::Horizontal => ((x.low, line.value), (x.high, line.value)),
+            Orientation::Vertical => ((line.value, y.low), (line.value, y.high)),
         };
         if !(frame.has(from.0, from.1) && frame.has(to.0, to.1)) {
             return;
@@ -218,17 +218,17 @@ pub(crate) fn color_name(digits: &str) -> String {
 
 /// The ends of the axes.
 struct Frame {
-    ends: [(f64, f64); 2],
+    ends: [AxisEnds; 2],
     log: [bool; 2],
 }
 
 impl Frame {
     fn of(layout: &Layout) -> Self {
-        let x = (
+        let x = AxisEnds::new(
             layout.x_axis_min.unwrap_or(layout.x_range.0),
             layout.x_axis_max.unwrap_or(layout.x_range.1),
         );
-        let y = (
+        let y = AxisEnds::new(
             layout.y_axis_min.unwrap_or(layout.y_range.0),
             layout.y_axis_max.unwrap_or(layout.y_range.1),
         );
@@ -255,7 +255,7 @@ impl Frame {
                 value
             }
         };
-        let (low, high) = self.ends[axis];
+        let AxisEnds { low, high } = self.ends[axis];
         (scaled(value) - scaled(low)) / (scaled(high) - scaled(low))
     }
 
@@ -314,10 +314,10 @@ fn options(layout: &Layout, frame: &Frame) -> String {
          title={{{title}{}}},\n{}{}",
         number(left),
         modes.collect::<String>(),
-        number(x.0),
-        number(x.1),
-        number(y.0),
-        number(y.1),
+        number(x.low),
+        number(x.high),
+        number(y.low),
+        number(y.high),
         listed("x", &x_ticks),
         listed("y", &y_ticks),
         note.unwrap_or_default(),
@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn a_line_keeps_its_ends_and_loses_what_cannot_be_seen() {
         let frame = Frame {
-            ends: [(0.0, 1.0), (0.0, 1.0)],
+            ends: [AxisEnds::new(0.0, 1.0); 2],
             log: [false, false],
         };
         let points = [(0.0, 0.0), (0.0001, 0.0001), (0.5, 0.5), (0.5001, 0.5)];
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_has_no_place_for_zero() {
         let frame = Frame {
-            ends: [(0.0, 1.0), (1.0, 10.0)],
+            ends: [AxisEnds::new(0.0, 1.0), AxisEnds::new(1.0, 10.0)],
             log: [false, true],
         };
         assert!(frame.has(0.0, 1.0) && !frame.has(1.0, 0.0));

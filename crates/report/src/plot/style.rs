@@ -3,6 +3,7 @@
 use super::panel::Panel;
 use super::pgf::Picture;
 use super::svg;
+pub(crate) use super::ticks::AxisEnds;
 use crate::digest::{Digest, PointDigest};
 use crate::wording::numbers::{
     cut, full_rate_unit, load, percent, short_or_fraction, three_digits, title,
@@ -210,10 +211,10 @@ pub(crate) struct Barred {
 
 impl Barred {
     /// Returns a median with a bar between two other statistics of the same sample.
-    pub(crate) fn new(x: f64, median: f64, (low, high): (f64, f64), label: String) -> Self {
+    pub(crate) fn new(x: f64, median: f64, bar: AxisEnds, label: String) -> Self {
         Self {
             at: (x, median),
-            bar: (median - low, high - median),
+            bar: (median - bar.low, bar.high - median),
             label,
             sign: "",
         }
@@ -391,34 +392,34 @@ impl Axis {
 }
 
 /// Returns the powers of ten around these values, as the ends of a logarithmic axis, which cannot include zero.
-pub(crate) fn decades(lowest: f64, highest: f64) -> (f64, f64) {
+pub(crate) fn decades(lowest: f64, highest: f64) -> AxisEnds {
     let (lowest, highest) = (lowest.max(1e-6), highest.max(1e-6));
     // At least one decade, also where all values are the same power of ten.
     let (low, high) = (lowest.log10().floor(), highest.log10().ceil());
-    (10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
+    AxisEnds::new(10f64.powf(low), 10f64.powf(high.max(low + 1.0)))
 }
 
 /// Returns ends of a logarithmic axis slightly beyond these values, so that no marks are cut at the frame.
-pub(crate) fn around(lowest: f64, highest: f64) -> (f64, f64) {
-    (lowest.max(1e-6) / 1.4, highest.max(lowest).max(1e-6) * 1.1)
+pub(crate) fn around(lowest: f64, highest: f64) -> AxisEnds {
+    AxisEnds::new(lowest.max(1e-6) / 1.4, highest.max(lowest).max(1e-6) * 1.1)
 }
 
 /// Returns the panel with a logarithmic x axis between these ends.
-pub(crate) fn log_x(layout: Layout, (low, high): (f64, f64)) -> Layout {
+pub(crate) fn log_x(layout: Layout, ends: AxisEnds) -> Layout {
     // Slightly beyond the last tick, whose label would otherwise be cut at the edge of the panel.
     layout
         .with_log_x()
-        .with_x_axis_min(low)
-        .with_x_axis_max(high * 1.3)
+        .with_x_axis_min(ends.low)
+        .with_x_axis_max(ends.high * 1.3)
         .with_x_tick_format(thousands())
 }
 
 /// Returns the panel with a logarithmic y axis between these ends.
-pub(crate) fn log_y(layout: Layout, (low, high): (f64, f64)) -> Layout {
+pub(crate) fn log_y(layout: Layout, ends: AxisEnds) -> Layout {
     layout
         .with_log_y()
-        .with_y_axis_min(low)
-        .with_y_axis_max(high)
+        .with_y_axis_min(ends.low)
+        .with_y_axis_max(ends.high)
 }
 
 /// Returns the format of numbers without a prefix: `0.001`, `25`, `100`.
@@ -565,7 +566,8 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_ends_at_powers_of_ten() {
-        assert_eq!(decades(0.03, 4.0), (0.01, 10.0));
+        let ends = decades(0.03, 4.0);
+        assert_eq!((ends.low, ends.high), (0.01, 10.0));
         assert_eq!([1.0, 1e-6, 10.0].map(power), ["1", "10⁻⁶", "10¹"]);
     }
 

@@ -1,18 +1,32 @@
-//! The ticks of an axis: their positions and labels.
+//! The ends of an axis, and its ticks: their positions and labels.
 
 use kuva::prelude::TickFormat;
 
 /// The approximate number of steps of an axis whose figure does not set one.
 const STEPS: f64 = 5.0;
 
+/// The ends of an axis or of a bar.
+#[derive(Clone, Copy)]
+pub(crate) struct AxisEnds {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl AxisEnds {
+    pub(crate) fn new(low: f64, high: f64) -> Self {
+        Self { low, high }
+    }
+}
+
 /// Returns the labelled ticks between the ends of an axis. On a logarithmic axis these are powers of ten and, if there are only a few, also two and
 /// five times them.
 pub(super) fn ticks(
-    (low, high): (f64, f64),
+    ends: AxisEnds,
     step: Option<f64>,
     is_log: bool,
     format: &TickFormat,
 ) -> Vec<(f64, String)> {
+    let AxisEnds { low, high } = ends;
     let places = if is_log {
         decades(low, high)
     } else {

@@ -3,7 +3,7 @@
 use crate::wording::amount;
 use sixbench_analysis::expectation::{self, Judged};
 use sixbench_analysis::gate::Gate;
-use sixbench_method::disturbance::mostly_disturbed;
+use sixbench_method::disturbance::{SpoiltSearches, mostly_disturbed};
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
@@ -28,8 +28,8 @@ pub struct RunVerdict {
 pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &str) -> RunVerdict {
     let outcomes = replay::outcomes(plan, records);
     let judged = expectation::judge(plan, &outcomes);
-    if let Some(reason) =
-        mostly_disturbed(&outcomes).map(|counts| come_back(counts, &facts.disturbers, what_helps))
+    if let Some(reason) = mostly_disturbed(&outcomes)
+        .map(|searches| come_back(searches, &facts.disturbers, what_helps))
     {
         let verdict = judged
             .iter()
@@ -75,11 +75,7 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
 }
 
 /// Returns how much of a mostly disturbed run gave results, and when to repeat it.
-fn come_back(
-    (disturbed, all): (usize, usize),
-    disturbers: &[Disturber],
-    what_helps: &str,
-) -> String {
+fn come_back(searches: SpoiltSearches, disturbers: &[Disturber], what_helps: &str) -> String {
     let mut longest: Vec<&Disturber> = disturbers.iter().collect();
     longest.sort_by_key(|disturber| std::cmp::Reverse(disturber.waited_ms));
     let seen = |d: &&Disturber| {
@@ -97,7 +93,8 @@ fn come_back(
         named => format!("these have ended or left the cores: {}", named.join(", ")),
     };
     format!(
-        "other work disturbed {disturbed} of {all} searches, whose results are lower bounds; run again when {when}{what_helps}"
+        "other work disturbed {} of {} searches, whose results are lower bounds; run again when {when}{what_helps}",
+        searches.disturbed, searches.all
     )
 }
 
@@ -289,14 +286,18 @@ mod tests {
             disturber("the host of this virtual machine on core 0", 220),
             disturber("rustc (process 41) on core 1", 61_000),
         ];
+        let searches = SpoiltSearches {
+            disturbed: 3,
+            all: 4,
+        };
         assert_eq!(
-            come_back((3, 4), &disturbers, ""),
+            come_back(searches, &disturbers, ""),
             "other work disturbed 3 of 4 searches, whose results are lower bounds; run again when these have ended or left the cores: \
              rustc (process 41) on core 1 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 61 s), \
              the host of this virtual machine on core 0 (from 2026-11-23T06:10:00Z to 2026-11-23T06:12:30Z, waited for 1 s)"
         );
         assert!(
-            come_back((3, 4), &[], "; see")
+            come_back(searches, &[], "; see")
                 .ends_with("run again when the cores of tester and device are quiet; see")
         );
     }

@@ -4,7 +4,7 @@ use crate::error::PlanError;
 use sixbench_engine::dns::authority::AddressZone;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, ExpectedAnswers, zone_file};
-use sixbench_method::plan::{DnsRole, DnsTest, Test};
+use sixbench_method::plan::{DnsRole, DnsTest, Measure, Test};
 use sixbench_method::trial::TrialSettings;
 use sixbench_testbed::recipe::{Recipe, Technology};
 use sixbench_testbed::{Library, ServedZone, Zone};
@@ -71,6 +71,14 @@ fn dns_settings(
         burst: dns.burst,
         records: None,
     })
+}
+
+/// Returns a test of a DNS64 server, by which it is checked whether its testbed can be built.
+pub(crate) fn server_test(name: &str, dut: &str) -> Test {
+    Test {
+        measure: Measure::Dns(DnsTest::required(DnsRole::Dns64)),
+        ..Test::of(name, dut)
+    }
 }
 
 fn expectation(dns: &DnsTest, prefix: Option<Prefix6052>) -> ExpectedAnswers {

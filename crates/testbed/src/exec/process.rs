@@ -173,7 +173,8 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Returns the cores in a list in the kernel's notation, such as `0-2,5`.
+/// Returns the cores in a list in the kernel's notation, such as `0-2,5`. `io` has the same for the nodes of memory: neither of the two crates knows the
+/// other or a crate below both.
 pub(crate) fn core_list(text: &str) -> Vec<u32> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

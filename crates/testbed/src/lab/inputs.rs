@@ -1,6 +1,7 @@
 //! The inputs of a lab, which determine its name: another kernel, another Jool or another shim makes another lab.
 
 use crate::exec::{Shell, TestbedError};
+use sixbench_method::fnv;
 use std::path::{Path, PathBuf};
 
 pub(super) const PREFIX: &str = "linux-";
@@ -56,7 +57,7 @@ impl Inputs {
     }
 
     fn base(&self) -> String {
-        let shim = fnv(SHIM.as_bytes()) ^ FORM;
+        let shim = fnv::hash(SHIM.as_bytes()) ^ FORM;
         format!(
             "{PREFIX}{}-jool-{}-{shim:016x}",
             self.kernel_package, self.jool_package
@@ -99,21 +100,6 @@ fn query(package: &str, field: &str) -> Result<String, TestbedError> {
     }
 }
 
-/// The offset basis of FNV-1a.
-pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// Returns the 64-bit FNV-1a hash. It is for names, not for security.
-fn fnv(octets: &[u8]) -> u64 {
-    fnv_of_more(FNV_START, octets)
-}
-
-/// Returns the hash of some data with the hash `before`, followed by `octets`.
-pub(super) fn fnv_of_more(before: u64, octets: &[u8]) -> u64 {
-    octets.iter().fold(before, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,13 +137,5 @@ mod tests {
         );
         assert!(!other.made(Path::new(&name)));
         assert!(!inputs().made(Path::new(&format!("{name}.unfinished"))));
-    }
-
-    #[test]
-    fn the_hash_is_the_one_of_its_authors() {
-        // The test vectors of the FNV reference code.
-        assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
-        assert_eq!(fnv_of_more(fnv(b"foo"), b"bar"), fnv(b"foobar"));
     }
 }

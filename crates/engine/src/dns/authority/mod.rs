@@ -22,7 +22,8 @@ pub use answer::Answerer;
 pub use asked::AskedNames;
 pub use message::{Answer, MOST_OCTETS, QueryKind};
 pub use service::Service;
-pub(crate) use tcp::FramedMessages;
+pub(crate) use service::listen_over_tcp;
+pub(crate) use tcp::{FramedMessages, framed};
 pub use zone::AddressZone;
 pub(crate) use zone::{ANYBODY, MAILBOX, SECONDARIES, SERIAL, SERVER};
 

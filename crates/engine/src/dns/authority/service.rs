@@ -105,7 +105,7 @@ impl Service {
 }
 
 /// Listens like the standard library, except that an IPv6 address accepts only IPv6, as over UDP: otherwise `[::]` and `0.0.0.0` would be one port.
-fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+pub(crate) fn listen_over_tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::STREAM,

@@ -196,7 +196,7 @@ impl FramedMessages {
 }
 
 /// Returns the first message of a stream, and the offset of the next one (RFC 1035 section 4.2.2: two octets of length).
-fn framed(octets: &[u8]) -> Option<(&[u8], usize)> {
+pub(crate) fn framed(octets: &[u8]) -> Option<(&[u8], usize)> {
     let (length, rest) = octets.split_first_chunk::<2>()?;
     let length = usize::from(u16::from_be_bytes(*length));
     rest.get(..length).map(|message| (message, 2 + length))

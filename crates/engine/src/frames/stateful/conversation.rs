@@ -4,9 +4,9 @@ use super::table::place;
 use super::{Enumeration, FourTuple, Mapped, StateTable, StatefulGateway, TranslationPool};
 use crate::frames::profile::{AddressVariation, TrafficProfile};
 use crate::frames::side::{AddressField, Viewpoint, version};
-use crate::mix::mix;
 use sixbench_method::plan::ValueOrder;
 use sixbench_method::terms::Direction;
+use sixbench_stats::{MIX_STEP, mix};
 use sixbench_wire::template::{part_of, with_part};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -155,9 +155,7 @@ impl Conversation {
 
     #[inline]
     fn random(&self, index: u64) -> u64 {
-        mix(self
-            .key
-            .wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        mix(self.key.wrapping_add(index.wrapping_mul(MIX_STEP)))
     }
 
     /// Returns the four-tuple of the Initiator's frames on a connection, as sent on its own link.

@@ -1,8 +1,8 @@
 //! The four-tuples of a stateful test by number: every combination of the ranges exactly once, in any order, without a table in memory (RFC 9693,
 //! draft-lencse-bmwg-multiple-ip-addresses).
 
-use crate::mix::mix;
 use sixbench_method::plan::{ValueOrder, ValueRange};
+use sixbench_stats::mix;
 
 /// Places within the ranges; 0 is the first value of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@
 use super::conversation::Conversation;
 use super::{FourTuple, Mapped};
 use crate::memory::{LargeTable, OutOfMemory, reserved};
-use crate::mix::mix;
 use sixbench_method::trial::Mapping;
+use sixbench_stats::mix;
 use std::collections::BTreeSet;
 
 /// The number of sources from which the kind of mapping is determined: enough to be certain, few enough to sort quickly.

@@ -24,7 +24,8 @@ pub fn procedure(
     let start = start_for(
         &test.search_settings(plan),
         plan.seed,
-        (&test.name, frame_size),
+        &test.name,
+        frame_size,
         &found,
     );
     test.measure.procedure(&ProcedureContext {

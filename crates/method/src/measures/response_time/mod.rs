@@ -5,10 +5,12 @@ mod watched;
 
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
+use super::loads::{Loads, outstanding_of_clients, rate_of_clients};
 use super::procedure::Single;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
+use super::tcp::Tcp;
 use super::{
-    Demand, Family, Info, Load, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
+    Demand, Family, Info, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
     SendingTime, Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
@@ -50,22 +52,12 @@ impl Bounded for ResponseTime {
 impl ResponseTime {
     /// Requests per second of all clients together.
     pub fn rate(&self, clients: u32) -> FrameRate {
-        FrameRate(
-            self.rate_per_client
-                .0
-                .saturating_mul(u64::from(clients))
-                .max(1),
-        )
-    }
-
-    fn outstanding_of(&self, clients: u32) -> Option<u32> {
-        self.outstanding
-            .map(|each| each.get().saturating_mul(clients))
+        rate_of_clients(self.rate_per_client, clients)
     }
 
     fn trial(&self, clients: u32) -> TrialSpec {
         TrialSpec {
-            outstanding: self.outstanding_of(clients),
+            outstanding: outstanding_of_clients(self.outstanding, clients),
             ..TrialSpec::response(self.rate(clients), self.duration_ns)
         }
     }
@@ -160,24 +152,23 @@ impl Measurement for ResponseTime {
         &INFOS[0]
     }
 
-    fn load(&self) -> Option<Load> {
-        None
+    fn loads(&self) -> Loads<'_> {
+        Loads::PerClient {
+            rate: self.rate_per_client,
+            outstanding: self.outstanding,
+        }
     }
 
     fn sending(&self) -> SendingTime {
         SendingTime::For(self.duration_ns)
     }
 
-    fn highest_rate(&self, test: &TestContext<'_>) -> FrameRate {
-        self.rate(test.traffic.clients())
-    }
-
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Response
     }
 
-    fn most_outstanding(&self, test: &TestContext<'_>) -> Option<u32> {
-        self.outstanding_of(test.traffic.clients())
+    fn tcp(&self) -> Option<&Tcp> {
+        None
     }
 
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {

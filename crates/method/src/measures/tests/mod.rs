@@ -1,6 +1,7 @@
 //! Every measurement finds the true value of a simulated DUT.
 
 mod dns;
+mod documented;
 mod response;
 mod stateful;
 

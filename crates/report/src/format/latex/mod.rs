@@ -23,8 +23,9 @@ const TABLES_AT_ONCE: usize = 12;
 
 pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
     let mut labels = BTreeMap::new();
-    let floats =
-        tables(document).flat_map(|table| floats(table, style, &label(&table.title, &mut labels)));
+    let clauses = document.conformance().table();
+    let floats = tables(document, &clauses)
+        .flat_map(|table| floats(table, style, &label(&table.title, &mut labels)));
     let floats: Vec<String> = floats.collect();
     let tables: Vec<String> = floats
         .chunks(TABLES_AT_ONCE)
@@ -50,13 +51,13 @@ pub(crate) fn latex(document: &Document<'_>, style: PaperStyle) -> String {
     )
 }
 
-fn tables<'d>(document: &'d Document<'_>) -> impl Iterator<Item = &'d Table> {
+fn tables<'d>(document: &'d Document<'_>, clauses: &'d Table) -> impl Iterator<Item = &'d Table> {
     let tables = document
         .results()
         .iter()
         .chain(document.evidence())
         .flat_map(|chapter| &chapter.tables);
-    let rest = [document.faults(), document.conformance(), document.run()]
+    let rest = [document.faults(), clauses, document.run()]
         .into_iter()
         .filter(|table| !table.rows.is_empty());
     tables.chain(rest).filter(|table| !table.columns.is_empty())

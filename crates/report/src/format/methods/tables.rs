@@ -1,7 +1,7 @@
 //! The tables that the paragraphs refer to, except that of the parameters.
 
 use crate::Input;
-use crate::conformance;
+use crate::conformance::ReportedClauses;
 use crate::digest::Digest;
 use crate::layout::table::{Column, Table};
 use sixbench_method::plan::Test;
@@ -109,7 +109,7 @@ fn facts<'d>(
 
 /// Returns a table of the clauses that are bent or broken.
 pub(super) fn deviations(input: &Input) -> Table {
-    let departures = conformance::departures(&conformance::table(input));
+    let departures = ReportedClauses::of_plan(input.plan).departures();
     Table {
         title: "Deviations from the RFCs".to_owned(),
         ..departures

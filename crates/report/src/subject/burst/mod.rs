@@ -11,7 +11,8 @@ pub(super) struct Bursts;
 impl Subject for Bursts {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         vec![Chapter::of_table(
-            "back-to-back",
+            table::ID,
+            "Back-to-back frames",
             table::table(digest),
             vec![],
         )]

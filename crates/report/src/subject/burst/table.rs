@@ -9,6 +9,9 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{BackToBack, Measure};
 use sixbench_method::throughput::shared;
 
+/// The name of the chapter.
+pub(super) const ID: &str = "back-to-back";
+
 /// The bursts of a point.
 struct BurstRow<'d> {
     point: &'d PointDigest<'d>,

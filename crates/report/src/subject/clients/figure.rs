@@ -4,7 +4,7 @@ use crate::digest::{ClientSeries, Digest, PointSample, client_series};
 use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, VALUES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred};
+use crate::plot::style::{self, Axis, AxisEnds, Barred};
 use crate::wording::numbers::{self, grouped};
 use kuva::prelude::Plot;
 use sixbench_method::lists::each_once;
@@ -141,7 +141,7 @@ fn marks(series: &ClientSeries, quantity: Quantity, unit: f64) -> Vec<Barred> {
         Barred::new(
             f64::from(clients),
             s.median / unit,
-            (s.p1 / unit, s.p99 / unit),
+            AxisEnds::new(s.p1 / unit, s.p99 / unit),
             format!("{label}, n = {}", grouped(s.n as f64)),
         )
         .signed(sample.median_sign())

@@ -4,7 +4,7 @@ use super::tables::bottleneck;
 use crate::digest::{DeviceIdle, Digest, PointDigest};
 use crate::plot::figure::{DataFile, Figure};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred, LegendEntry};
+use crate::plot::style::{self, Axis, AxisEnds, Barred, LegendEntry};
 use crate::subject::cores::scaling::{ScaledStep, Scaling, scalings};
 use crate::wording::numbers::{frames, grouped, load, rate_unit};
 use kuva::prelude::Plot;
@@ -99,7 +99,13 @@ fn measured(scaling: &Scaling) -> Vec<Barred> {
             rate_unit(scaling.measure),
             s.n
         );
-        Barred::new(step.cores.get().into(), s.median, (s.min, s.max), label).signed(sign)
+        Barred::new(
+            step.cores.get().into(),
+            s.median,
+            AxisEnds::new(s.min, s.max),
+            label,
+        )
+        .signed(sign)
     };
     scaling.steps.iter().map(dot).collect()
 }

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred, LegendEntry};
+use crate::plot::style::{self, Axis, AxisEnds, Barred, LegendEntry};
 use crate::subject::series::{Curve, CurveStep, TestSeries, curves, quantities, series};
 use crate::wording::bound::Bound;
 use kuva::prelude::{Layout, Plot};
@@ -156,7 +156,7 @@ fn marks(curve: &Curve) -> Vec<Barred> {
             counted(step.at, "flow"),
             curve.size
         );
-        Barred::new(step.at, d, (d, d), label).signed(sign)
+        Barred::new(step.at, d, AxisEnds::new(d, d), label).signed(sign)
     };
     shown(curve).map(mark).collect()
 }

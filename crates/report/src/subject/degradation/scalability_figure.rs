@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest, Rated};
 use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred};
+use crate::plot::style::{self, Axis, AxisEnds, Barred};
 use crate::subject::series::{TestSeries, series, unit_of};
 use crate::wording::numbers::{grouped, rate_unit};
 use kuva::prelude::Plot;
@@ -13,25 +13,38 @@ use sixbench_method::plan::{Measure, SeriesBy};
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
-const KINDS: [(SeriesBy, &str, &str); 3] = [
-    (
-        SeriesBy::Connections,
-        "Over the connections",
-        "connections N",
-    ),
-    (
-        SeriesBy::TableSize,
-        "Over the size of the table",
-        "entries of the device's table",
-    ),
-    (SeriesBy::Subscribers, "Over the subscribers", "subscribers"),
+/// What grows along a horizontal axis.
+struct Growth {
+    by: SeriesBy,
+    /// The title of a panel, before the frame size.
+    title: &'static str,
+    /// The title of the axis.
+    axis: &'static str,
+}
+
+const GROWTHS: [Growth; 3] = [
+    Growth {
+        by: SeriesBy::Connections,
+        title: "Over the connections",
+        axis: "connections N",
+    },
+    Growth {
+        by: SeriesBy::TableSize,
+        title: "Over the size of the table",
+        axis: "entries of the device's table",
+    },
+    Growth {
+        by: SeriesBy::Subscribers,
+        title: "Over the subscribers",
+        axis: "subscribers",
+    },
 ];
 
 pub(super) fn figure(digest: &Digest) -> Figure {
     let names = names(digest);
-    let panels: Vec<Panel> = KINDS
+    let panels: Vec<Panel> = GROWTHS
         .iter()
-        .flat_map(|kind| panels(digest, *kind, &names))
+        .flat_map(|growth| panels(digest, growth, &names))
         .collect();
     let bounds = style::bound_keys(&panels);
     Figure {
@@ -50,7 +63,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
 
 /// Returns the names of the series that are drawn, in the order of the plan, which determines the colours of their lines.
 fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
-    let all = KINDS.iter().flat_map(|(by, ..)| series(digest, *by));
+    let all = GROWTHS.iter().flat_map(|growth| series(digest, growth.by));
     all.filter(|steps| {
         steps
             .sizes()
@@ -61,8 +74,8 @@ fn names<'a>(digest: &Digest<'a>) -> Vec<&'a str> {
     .collect()
 }
 
-fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<Panel> {
-    let all: Vec<TestSeries> = series(digest, kind.0)
+fn panels(digest: &Digest, growth: &Growth, names: &[&str]) -> Vec<Panel> {
+    let all: Vec<TestSeries> = series(digest, growth.by)
         .into_iter()
         .filter(|steps| names.contains(&steps.name))
         .collect();
@@ -79,7 +92,7 @@ fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<
         sizes
             .into_iter()
             .filter(is_drawn)
-            .map(|size| panel(digest, kind, measure, &alike, size, names))
+            .map(|size| panel(digest, growth, measure, &alike, size, names))
             .collect::<Vec<_>>()
     };
     let by_measure = by_key(all.iter().filter_map(|steps| {
@@ -95,7 +108,7 @@ fn panels(digest: &Digest, kind: (SeriesBy, &str, &str), names: &[&str]) -> Vec<
 
 fn panel(
     digest: &Digest,
-    (by, title, x): (SeriesBy, &str, &str),
+    growth: &Growth,
     measure: &Measure,
     all: &[&TestSeries],
     size: FrameSize,
@@ -112,7 +125,7 @@ fn panel(
         .collect();
     let marks: Vec<(usize, Vec<Barred>)> = lines
         .iter()
-        .map(|(i, line)| (*i, marks(line, by, measure)))
+        .map(|(i, line)| (*i, marks(line, growth.by, measure)))
         .collect();
     let plots: Vec<Plot> = marks
         .iter()
@@ -125,8 +138,8 @@ fn panel(
     });
     let layout = style::panel(
         &plots,
-        &format!("{title}, {size}\u{a0}bytes"),
-        x,
+        &format!("{}, {size}\u{a0}bytes", growth.title),
+        growth.axis,
         &style::rate_label(measure),
     );
     let layout = marks.iter().fold(layout, |layout, (_, marks)| {
@@ -167,7 +180,7 @@ fn marks(line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> Vec<Barred> 
             grouped(s.median),
             s.n
         );
-        Barred::new(*at, s.median, (s.p1, s.p99), label).signed(sign)
+        Barred::new(*at, s.median, AxisEnds::new(s.p1, s.p99), label).signed(sign)
     };
     line.iter().map(dot).collect()
 }

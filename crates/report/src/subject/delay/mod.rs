@@ -10,10 +10,7 @@ pub(super) struct TimesOfOneTrial;
 
 impl Subject for TimesOfOneTrial {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        tables::tables(digest)
-            .into_iter()
-            .map(|(id, table)| Chapter::of_table(id, table, vec![]))
-            .collect()
+        tables::chapters(digest)
     }
 
     fn point_sentence(&self, point: &PointDigest) -> Option<String> {

@@ -3,6 +3,7 @@
 use crate::digest::{Digest, PointDigest, PointSample, PrintedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
+use crate::subject::Chapter;
 use crate::subject::statistics::{AT_LEAST, AT_MOST, percentile_note};
 use crate::wording::numbers::title;
 use sixbench_method::measures::{Info, Quantity};
@@ -12,6 +13,8 @@ use sixbench_method::terms::Direction;
 /// The reporting format of a measure: a row for each test, frame size and direction, and a group of columns for each quantity.
 struct Format {
     title: &'static str,
+    /// The title in the page's table of contents.
+    short: &'static str,
     /// The name of the trial's load.
     load: &'static str,
     /// An extra column after the load.
@@ -46,6 +49,7 @@ impl<'d> DirectionSamples<'d> {
 const FORMATS: [Format; 5] = [
     Format {
         title: "Latency (RFC 8219 section 7.2)",
+        short: "Latency",
         load: "Load",
         extra: None,
         quantities: &[
@@ -58,6 +62,7 @@ const FORMATS: [Format; 5] = [
     },
     Format {
         title: "Packet delay variation (RFC 8219 section 7.3.1)",
+        short: "Packet delay variation",
         load: "Load",
         extra: None,
         quantities: &[
@@ -71,6 +76,7 @@ const FORMATS: [Format; 5] = [
     },
     Format {
         title: "Inter packet delay variation (RFC 8219 section 7.3.2)",
+        short: "Inter packet delay variation",
         load: "Load",
         extra: None,
         quantities: &[
@@ -84,6 +90,7 @@ const FORMATS: [Format; 5] = [
     },
     Format {
         title: "System recovery (RFC 2544 section 26.5)",
+        short: "System recovery",
         load: "Overload",
         extra: Some(("Throughput", |p, _| {
             p.determined().map(|rate| Cell::Count(rate.0)).into()
@@ -95,6 +102,7 @@ const FORMATS: [Format; 5] = [
     },
     Format {
         title: "Reset (RFC 6201)",
+        short: "Reset",
         load: "Load",
         extra: Some(("Loss (frames)", average_loss)),
         quantities: &[
@@ -125,13 +133,19 @@ fn bound_note(bound_ns: u64) -> String {
     )
 }
 
-/// Returns the tables of all measures that have such a format, each with its anchor in the page, the name of the measure.
-pub(super) fn tables(digest: &Digest) -> Vec<(&'static str, Table)> {
-    let table = |info: &'static Info| {
+/// Returns the chapters of all measures that have such a format. The anchor of each in the page is the name of the measure.
+pub(super) fn chapters(digest: &Digest) -> Vec<Chapter> {
+    let chapter = |info: &'static Info| {
         let format = FORMATS.iter().find(|format| format.is_of(info))?;
-        Some((info.term.name, format.table(digest, info)))
+        let table = format.table(digest, info);
+        Some(Chapter::of_table(
+            info.term.name,
+            format.short,
+            table,
+            vec![],
+        ))
     };
-    Measure::infos().filter_map(table).collect()
+    Measure::infos().filter_map(chapter).collect()
 }
 
 impl Format {

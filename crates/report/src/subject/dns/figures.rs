@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest, QueryConditions, ServerGroup, percentages};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred, LegendEntry};
+use crate::plot::style::{self, Axis, AxisEnds, Barred, LegendEntry};
 use crate::wording::numbers::{cut, seconds};
 use kuva::prelude::Plot;
 use sixbench_method::lists::by_key;
@@ -215,7 +215,13 @@ fn points(digest: &Digest, group: &ServerGroup, axes: Axes, fixed: u8, aside: f6
             group.title, printed.median, printed.p1, printed.p99, s.n
         );
         Some(
-            Barred::new(f64::from(at) + aside, s.median, (s.p1, s.p99), label).signed(point.sign()),
+            Barred::new(
+                f64::from(at) + aside,
+                s.median,
+                AxisEnds::new(s.p1, s.p99),
+                label,
+            )
+            .signed(point.sign()),
         )
     };
     along.into_iter().filter_map(point).collect()

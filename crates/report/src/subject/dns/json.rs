@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest, QueryTrial};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::plan::{DnsRole, DnsTest, Names};
+use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::trial::DelayBounds;
 use sixbench_method::trial::dns::{Answers, AuthorityCounts, Cache};
 
@@ -58,7 +58,7 @@ struct JsonAsked<'a> {
 }
 
 pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
-    let dns: &DnsTest = point.test.measure.dns()?;
+    let dns = point.queries()?;
     let goal = point.first_goal();
     Some(JsonDns {
         role: dns.role,

@@ -20,7 +20,8 @@ impl Subject for DnsServers {
                 "DNS resolution performance (RFC 8219 section 9)",
                 tables::results(digest),
                 vec![figures::figure(digest), figures::servers(digest)],
-            ),
+            )
+            .listed_as("DNS resolution performance"),
             Chapter::new(
                 "dns-trials",
                 "DNS queries in the trials that decided",

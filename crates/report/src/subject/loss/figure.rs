@@ -4,7 +4,7 @@ use super::table::base;
 use crate::digest::{Digest, PointDigest, sizes};
 use crate::plot::figure::{Figure, VALUES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred};
+use crate::plot::style::{self, Axis, AxisEnds, Barred};
 use crate::wording::numbers::{grouped, percentage, title};
 use kuva::prelude::Plot;
 use sixbench_method::terms::{FrameRate, FrameSize};
@@ -99,7 +99,12 @@ fn series(i: usize, point: &PointDigest, scale: f64) -> [Plot; 2] {
             loss[2],
             s.n
         );
-        Barred::new(rate as f64 * scale, s.median, (s.min, s.max), label)
+        Barred::new(
+            rate as f64 * scale,
+            s.median,
+            AxisEnds::new(s.min, s.max),
+            label,
+        )
     };
     style::joined(i, point.losses().into_iter().map(dot).collect())
 }

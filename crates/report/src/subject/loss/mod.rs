@@ -12,7 +12,12 @@ pub(super) struct LossRates;
 impl Subject for LossRates {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         let figures = vec![figure::figure(digest)];
-        let chapter = Chapter::of_table("loss-rate", table::table(digest), figures);
+        let chapter = Chapter::of_table(
+            "loss-rate",
+            "Frame loss rate",
+            table::table(digest),
+            figures,
+        );
         vec![chapter.with_graph_first()]
     }
 

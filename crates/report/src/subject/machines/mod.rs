@@ -9,7 +9,12 @@ pub(super) struct DeviceMachines;
 
 impl Subject for DeviceMachines {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table("machines", table::table(digest), vec![])]
+        vec![Chapter::of_table(
+            "machines",
+            "Idle time of machines",
+            table::table(digest),
+            vec![],
+        )]
     }
 
     fn is_a_list(&self) -> bool {

@@ -4,7 +4,7 @@ use super::tables::ends;
 use crate::digest::{Digest, PointDigest};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred, LegendEntry};
+use crate::plot::style::{self, Axis, AxisEnds, Barred, LegendEntry};
 use crate::subject::series::{TestSeries, series};
 use crate::wording::numbers::{frames, grouped, three_digits};
 use sixbench_analysis::mix;
@@ -137,7 +137,7 @@ fn measured(mix_series: &MixSeries) -> Vec<Barred> {
             grouped(s.median),
             s.n
         );
-        Some(Barred::new(share, s.median, (s.p1, s.p99), label).signed(point.sign()))
+        Some(Barred::new(share, s.median, AxisEnds::new(s.p1, s.p99), label).signed(point.sign()))
     };
     mix_series.points.iter().filter_map(dot).collect()
 }

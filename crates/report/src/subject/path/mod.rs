@@ -9,11 +9,14 @@ pub(super) struct DatagramPaths;
 
 impl Subject for DatagramPaths {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::new(
-            "path",
-            "Mappings, tunnels, and devices in a row",
-            tables::tables(digest),
-            vec![],
-        )]
+        vec![
+            Chapter::new(
+                "path",
+                "Mappings, tunnels, and devices in a row",
+                tables::tables(digest),
+                vec![],
+            )
+            .listed_as("Mappings"),
+        ]
     }
 }

@@ -11,7 +11,12 @@ pub(super) struct DeliveryRefusals;
 
 impl Subject for DeliveryRefusals {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table("refusals", table::table(digest), vec![])]
+        vec![Chapter::of_table(
+            "refusals",
+            "Why frames were not delivered",
+            table::table(digest),
+            vec![],
+        )]
     }
 
     fn reservations(&self, digest: &Digest) -> Vec<String> {

@@ -1,11 +1,12 @@
 //! The state of the device during a soak test: the entries of its connection tracking table, and its memory.
 
+use super::tables;
 use crate::digest::{Digest, PointDigest};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis};
 use crate::wording::numbers::{load, short};
-use sixbench_method::record::{TrialRecord, Watch};
+use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::LossRatio;
 use sixbench_method::trial::Verdict;
 
@@ -16,7 +17,7 @@ const MEGABYTE: f64 = 1e6;
 
 pub(super) fn figure(digest: &Digest) -> Figure {
     Figure {
-        id: "soak".into(),
+        id: tables::ID.into(),
         title: "Table and memory over the soak".into(),
         caption: "What was seen of the device in the last valid trial of each soak test: entries of the kernel's connection tracking table, resident \
                   memory of the device, and memory of the kernel of the tester's machine that cannot be reclaimed. Growth is computed from the dashed \
@@ -28,7 +29,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
 }
 
 fn panels(point: &PointDigest) -> Vec<Panel> {
-    let Some(soak) = point.test.measure.soak() else {
+    let Some(soak) = tables::settings(point) else {
         return Vec::new();
     };
     let is_valid = |r: &&&TrialRecord| {
@@ -49,44 +50,63 @@ fn panels(point: &PointDigest) -> Vec<Panel> {
         .map_or(0, |connections| connections.delay_ns);
     let level = (opening_ns + soak.warm_up_ns) as f64 / 1e9;
     let drawn = [
-        ("entries in the table", watch.connections.clone(), 1.0),
-        ("memory of the device (MB)", watch.device_memory(), MEGABYTE),
-        (
-            "memory of the kernel (MB)",
-            watch.kernel_memory.clone(),
-            MEGABYTE,
-        ),
+        SoakCurve {
+            what: "entries in the table",
+            samples: watch.connections.clone(),
+            unit: 1.0,
+        },
+        SoakCurve {
+            what: "memory of the device (MB)",
+            samples: watch.device_memory(),
+            unit: MEGABYTE,
+        },
+        SoakCurve {
+            what: "memory of the kernel (MB)",
+            samples: watch.kernel_memory.clone(),
+            unit: MEGABYTE,
+        },
     ];
-    let drawn = drawn
-        .into_iter()
-        .filter(|(_, samples, _)| samples.len() > 1);
     drawn
-        .map(|(what, samples, unit)| {
-            panel(point, record, (what, line(&samples, unit, watch)), level)
-        })
+        .iter()
+        .filter(|curve| curve.samples.len() > 1)
+        .map(|curve| panel(point, record, curve, watch.interval_ns, level))
         .collect()
 }
 
-/// Returns times in seconds with values: the samples, or the means of equal parts of them.
-fn line(samples: &[u64], unit: f64, watch: &Watch) -> Vec<(f64, f64)> {
-    let part = samples.len().div_ceil(POINTS);
-    let seconds = |sample: f64| sample * watch.interval_ns as f64 / 1e9;
-    let mean = |(i, part_of): (usize, &[u64])| {
-        let mean = part_of.iter().map(|value| *value as f64).sum::<f64>() / part_of.len() as f64;
-        (
-            seconds(i as f64 * part as f64 + (part_of.len() - 1) as f64 / 2.0),
-            mean / unit,
-        )
-    };
-    samples.chunks(part).enumerate().map(mean).collect()
+/// What was seen of the device or of the machine, sample by sample.
+struct SoakCurve {
+    /// The title of its axis.
+    what: &'static str,
+    samples: Vec<u64>,
+    /// The value that is 1 on the axis.
+    unit: f64,
+}
+
+impl SoakCurve {
+    /// Returns times in seconds with values: the samples, or the means of equal parts of them.
+    fn line(&self, interval_ns: u64) -> Vec<(f64, f64)> {
+        let part = self.samples.len().div_ceil(POINTS);
+        let seconds = |sample: f64| sample * interval_ns as f64 / 1e9;
+        let mean = |(i, part_of): (usize, &[u64])| {
+            let mean =
+                part_of.iter().map(|value| *value as f64).sum::<f64>() / part_of.len() as f64;
+            (
+                seconds(i as f64 * part as f64 + (part_of.len() - 1) as f64 / 2.0),
+                mean / self.unit,
+            )
+        };
+        self.samples.chunks(part).enumerate().map(mean).collect()
+    }
 }
 
 fn panel(
     point: &PointDigest,
     record: &TrialRecord,
-    (what, line): (&str, Vec<(f64, f64)>),
+    curve: &SoakCurve,
+    interval_ns: u64,
     level: f64,
 ) -> Panel {
+    let (what, line) = (curve.what, curve.line(interval_ns));
     // Long times are easier to read in hours than in seconds.
     let end = line.last().map_or(0.0, |last| last.0);
     let (unit, word) = if end > 7200.0 {

@@ -12,7 +12,7 @@ pub(super) struct SoakTests;
 impl Subject for SoakTests {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         vec![Chapter::new(
-            "soak",
+            tables::ID,
             "Soak",
             tables::tables(digest),
             vec![figure::figure(digest)],

@@ -8,7 +8,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Soak;
 
 pub(super) fn sentence(point: &PointDigest) -> Option<String> {
-    let soak = point.test.measure.soak()?;
+    let soak = tables::settings(point)?;
     if soak.tcp.is_some() {
         return cycled(point, soak);
     }

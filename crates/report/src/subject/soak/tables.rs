@@ -8,6 +8,14 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Soak;
 use sixbench_method::terms::Direction;
 
+/// The name of the chapter and of its figure.
+pub(super) const ID: &str = "soak";
+
+/// Returns the settings of a soak test; `None` for other tests.
+pub(super) fn settings<'a>(point: &PointDigest<'a>) -> Option<&'a Soak> {
+    point.test.measure.soak()
+}
+
 /// A kind of memory whose growth is reported: its name in sentences, and the quantities of the growth and of the ends of its interval.
 pub(crate) struct MemoryKind {
     name: &'static str,
@@ -101,11 +109,7 @@ struct SoakRow<'d> {
 impl<'d> SoakRow<'d> {
     /// Returns the row of a point whose test is one of new connections, or one of frames.
     fn new(point: &'d PointDigest<'d>, is_of_connections: bool) -> Option<Self> {
-        let soak = point
-            .test
-            .measure
-            .soak()
-            .filter(|soak| soak.tcp.is_some() == is_of_connections)?;
+        let soak = settings(point).filter(|soak| soak.tcp.is_some() == is_of_connections)?;
         let failed = if is_of_connections {
             Quantity::FailedConnections
         } else {

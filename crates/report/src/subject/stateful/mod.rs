@@ -12,12 +12,15 @@ pub(super) struct StatefulGateways;
 
 impl Subject for StatefulGateways {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::new(
-            "stateful",
-            "Stateful gateways (RFC 9693)",
-            tables::tables(digest),
-            figures::figures(digest),
-        )]
+        vec![
+            Chapter::new(
+                "stateful",
+                "Stateful gateways (RFC 9693)",
+                tables::tables(digest),
+                figures::figures(digest),
+            )
+            .listed_as("Stateful gateways"),
+        ]
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest, PrintedSummary, common_goal, sizes};
 use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis, Barred, LegendEntry};
+use crate::plot::style::{self, Axis, AxisEnds, Barred, LegendEntry};
 use crate::subject::statistics::mbit;
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{common_quantity, title};
@@ -15,14 +15,24 @@ use sixbench_method::terms::FrameSize;
 /// A function from frames per second to the value on the axis.
 type Scale = fn(f64, FrameSize) -> f64;
 
-const FRAMES: (&str, &str, Scale) = ("Frame rate", "rate (frames/s per direction)", |rate, _| {
-    rate
-});
-const BITS: (&str, &str, Scale) = (
-    "Bit rate at layer 2",
-    "rate (bit/s per direction)",
-    |rate, size| mbit(rate, size) * 1e6,
-);
+/// A chart of the rates, in one unit.
+struct RateChart {
+    title: &'static str,
+    /// The title of the vertical axis.
+    axis: &'static str,
+    scale: Scale,
+}
+
+const FRAMES: RateChart = RateChart {
+    title: "Frame rate",
+    axis: "rate (frames/s per direction)",
+    scale: |rate, _| rate,
+};
+const BITS: RateChart = RateChart {
+    title: "Bit rate at layer 2",
+    axis: "rate (bit/s per direction)",
+    scale: |rate, size| mbit(rate, size) * 1e6,
+};
 
 pub(super) fn figure(digest: &Digest) -> Figure {
     let with_medium = || {
@@ -35,7 +45,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     let panels: Vec<Panel> = match measured(digest).next() {
         Some(_) => with_medium()
             .into_iter()
-            .chain([FRAMES, BITS].map(|what| chart(digest, what)))
+            .chain([FRAMES, BITS].map(|chart| panel(digest, &chart)))
             .collect(),
         None => Vec::new(),
     };
@@ -86,10 +96,11 @@ fn measured<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = &'d PointDig
     digest.compared_points().filter(|p| p.headline().is_some())
 }
 
-fn chart(digest: &Digest, (name, y, scale): (&str, &str, Scale)) -> Panel {
+fn panel(digest: &Digest, chart: &RateChart) -> Panel {
+    let scale = chart.scale;
     let plots = all_series(digest, scale);
     let highest = highest(digest, scale);
-    let layout = framed(digest, &plots, name, y, highest);
+    let layout = framed(digest, &plots, chart.title, chart.axis, highest);
     style::draw(
         plots,
         with_names(digest, with_signs(digest, layout, scale), scale, highest),
@@ -143,7 +154,7 @@ fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> La
 
 /// Returns the panel with the theoretical and the measured line, as the clause requires.
 fn against_the_medium(digest: &Digest) -> Panel {
-    let (name, y, scale) = FRAMES;
+    let scale = FRAMES.scale;
     let sizes = sizes(digest.compared_points());
     let rate = |size| digest.theoretical(size).map_or(0.0, |rate| rate.0 as f64);
     let medium: Vec<(f64, f64)> = sizes
@@ -165,8 +176,8 @@ fn against_the_medium(digest: &Digest) -> Panel {
     let layout = framed(
         digest,
         &plots,
-        &format!("{name} against the medium"),
-        y,
+        &format!("{} against the medium", FRAMES.title),
+        FRAMES.axis,
         highest,
     );
     let layout = with_signs(digest, layout, scale);
@@ -249,7 +260,7 @@ fn points(
             s.n
         );
         let sign = Bound::of(point.is_result_open()).sign().unwrap_or_default();
-        let bar = (scale(s.p1, size), scale(s.p99, size));
+        let bar = AxisEnds::new(scale(s.p1, size), scale(s.p99, size));
         Some(Barred::new(f64::from(place) + aside, scale(s.median, size), bar, label).signed(sign))
     };
     sizes.iter().zip(1..).filter_map(point).collect()

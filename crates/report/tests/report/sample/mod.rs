@@ -372,6 +372,7 @@ fn facts() -> Facts {
         ]
         .into(),
         machine: Default::default(),
+        defect_vectors: vec![],
         authority: Default::default(),
         in_memory: false,
         links: LinkKind::Unknown,

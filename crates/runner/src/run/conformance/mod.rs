@@ -1,15 +1,19 @@
 //! The requirements of RFCs on a device, vector by vector: builds the device's testbed, sends the vectors, and undoes everything.
 
 mod directory;
+mod dns;
+mod nat;
 mod setting;
 pub(crate) mod trial;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
+use crate::profile::dns::server_test;
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
+use nat::NatSides;
 use setting::TranslatorSides;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::RequirementFile;
@@ -20,14 +24,19 @@ use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
 use sixbench_method::isolation::Isolation;
+use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::DutFacts;
-use sixbench_method::terms::FrameSize;
+use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_testbed::Recipe;
+use sixbench_testbed::recipe::{RecipeLink, Technology};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 /// The MTU of the links that are built, in octets.
 const MTU: u16 = 1500;
+/// Connections of the test in whose place a stateful device is asked.
+const CONNECTIONS: u64 = 100;
+const NS_PER_S: u64 = 1_000_000_000;
 /// Octets of Ethernet's header and FCS.
 const ETHERNET_OCTETS: u16 = 18;
 
@@ -61,7 +70,65 @@ pub fn applicable<'f>(
             recipe: recipe.name.clone(),
         });
     }
-    TranslatorSides::of_recipe(recipe).map(|_| found)
+    if recipe.technology == Technology::Dns64 {
+        dns::setting(recipe)?;
+    } else {
+        DeviceSides::of_recipe(recipe)?;
+    }
+    Ok(found)
+}
+
+/// Returns a test of the device, so that what its testbed needs is checked as for any other.
+pub fn test_of(recipe: &Recipe) -> Test {
+    const NAME: &str = "conformance";
+    if recipe.technology == Technology::Dns64 {
+        return server_test(NAME, &recipe.name);
+    }
+    let mut test = Test::of(NAME, &recipe.name);
+    // No frame of this test is sent: a stateful device needs connections only to be accepted.
+    test.stateful = recipe
+        .state
+        .as_ref()
+        .map(|_| Stateful::new(CONNECTIONS, FrameRate(CONNECTIONS), NS_PER_S));
+    test
+}
+
+/// A device with the sides that its vectors have.
+enum DeviceSides<'r> {
+    /// By the version of IP.
+    Translator(TranslatorSides<'r>),
+    /// By who may open connections.
+    Nat(NatSides<'r>),
+}
+
+impl<'r> DeviceSides<'r> {
+    fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
+        if let Some(sides) = NatSides::of_recipe(recipe) {
+            return Ok(Self::Nat(sides));
+        }
+        TranslatorSides::of_recipe(recipe).map(Self::Translator)
+    }
+
+    fn sides(&self) -> [Side; 2] {
+        match self {
+            Self::Translator(sides) => sides.sides(),
+            Self::Nat(sides) => sides.sides(),
+        }
+    }
+
+    fn link(&self, side: Side) -> &'r RecipeLink {
+        match self {
+            Self::Translator(sides) => sides.link(side),
+            Self::Nat(sides) => sides.link(side),
+        }
+    }
+
+    fn setting(&self, mtu: u16) -> Result<DeviceSetting, RunError> {
+        match self {
+            Self::Translator(sides) => sides.setting(mtu),
+            Self::Nat(sides) => sides.setting(mtu),
+        }
+    }
 }
 
 /// Brings a device up, sends it the vectors, and undoes everything.
@@ -73,7 +140,10 @@ pub fn perform(
     recipe: &Recipe,
     vectors: &[&Vector],
 ) -> Result<DeviceConformance, RunError> {
-    let sides = TranslatorSides::of_recipe(recipe)?;
+    if recipe.technology == Technology::Dns64 {
+        return dns::perform(site, recipe, vectors);
+    }
+    let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site.isolation, &setting)?;
     let request = SessionRequest::alone(recipe, FrameSize(MTU + ETHERNET_OCTETS));
@@ -98,9 +168,12 @@ pub fn perform(
     }
 }
 
-/// Returns the addresses of the roles of a device.
-fn setting_of(recipe: &Recipe) -> Result<DeviceSetting, RunError> {
-    TranslatorSides::of_recipe(recipe)?.setting(MTU)
+/// Refuses a device that cannot be asked, or with whose addresses a host on the Internet could be meant.
+fn check(recipe: &Recipe, isolation: Isolation) -> Result<(), RunError> {
+    if recipe.technology == Technology::Dns64 {
+        return dns::check(recipe, isolation);
+    }
+    admit(isolation, &DeviceSides::of_recipe(recipe)?.setting(MTU)?)
 }
 
 fn device_facts(testbed: &BuiltTestbed, recipe: &Recipe) -> DutFacts {
@@ -144,7 +217,7 @@ fn without_privileges(
 fn vector_ports(
     site: &Site<'_>,
     testbed: &BuiltTestbed,
-    sides: &TranslatorSides<'_>,
+    sides: &DeviceSides<'_>,
     setting: &DeviceSetting,
 ) -> Result<[VectorPort; 2], RunError> {
     let both: [_; 2] = testbed
@@ -175,17 +248,14 @@ fn vector_ports(
 }
 
 /// Returns the tester's addresses on a link, among them that of the router without a mapping, which the device may want to reach.
-fn neighbours_on(
-    sides: &TranslatorSides<'_>,
-    side: Side,
-    setting: &DeviceSetting,
-) -> Vec<Neighbours> {
+fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -> Vec<Neighbours> {
     let link = sides.link(side);
     let router = if side == Side::Ipv4 {
         Role::Router4
     } else {
         Role::Router6
     };
+    // A stateful device has no such role, nor has a side of it a family.
     let router = setting.address(router, side).and_then(|tester| {
         Some(Neighbours {
             tester,

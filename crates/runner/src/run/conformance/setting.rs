@@ -164,7 +164,7 @@ fn is_of(address: IpAddr, side: Side) -> bool {
 }
 
 /// Returns the addresses of a role among two.
-fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
+pub(super) fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
     let ipv4 = addresses.iter().find_map(|address| {
         if let IpAddr::V4(address) = address {
             Some(*address)

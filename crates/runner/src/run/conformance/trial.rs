@@ -1,7 +1,7 @@
 //! A test of requirements in a plan: which vectors it sends, and their results as a record has them. What a device is asked does not depend on whether
 //! a plan or a command asks: both go through [`super::perform`].
 
-use super::{DeviceConformance, applicable, perform, setting_of};
+use super::{DeviceConformance, applicable, perform};
 use crate::error::{PlanError, RunError};
 use crate::request::Site;
 use sixbench_conformance::judge::FrameVerdict;
@@ -75,7 +75,7 @@ pub(crate) fn check(
 ) -> Result<(), RunError> {
     let files = files()?;
     selected(recipe, selection, &files)
-        .and_then(|_| super::admit(isolation, &setting_of(recipe)?))
+        .and_then(|_| super::check(recipe, isolation))
         .map_err(|error| error.of_test(&test.name))
 }
 

@@ -2,7 +2,7 @@
 
 use super::work::BuildWork;
 use crate::exec::{Shell, TestbedError};
-use crate::lab::inputs::{FNV_START, fnv_of_more};
+use sixbench_method::fnv;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -95,12 +95,12 @@ fn not_of(program: &str, path: &Path, why: &str) -> TestbedError {
 /// matter.
 fn hash_of(path: &Path) -> std::io::Result<u64> {
     if path.is_file() {
-        return Ok(fnv_of_more(FNV_START, &std::fs::read(path)?));
+        return Ok(fnv::hash(&std::fs::read(path)?));
     }
     let mut files = Vec::new();
     collect(path, &mut files)?;
     files.sort();
-    files.iter().try_fold(FNV_START, |hash, file| {
+    files.iter().try_fold(fnv::START, |hash, file| {
         // A symbolic link is hashed by its target, as it is copied as a link.
         let content = if file.is_symlink() {
             file.read_link()?.into_os_string().into_encoded_bytes()
@@ -115,7 +115,7 @@ fn hash_of(path: &Path) -> std::io::Result<u64> {
         let parts = [name, &[0], &content.len().to_le_bytes(), &content];
         Ok(parts
             .iter()
-            .fold(hash, |hash, part| fnv_of_more(hash, part)))
+            .fold(hash, |hash, part| fnv::extended(hash, part)))
     })
 }
 

@@ -4,7 +4,7 @@ use super::directions::{self, noun};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
-use crate::plot::style;
+use crate::plot::style::{self, AxisEnds};
 use crate::wording::numbers::{frames, load, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
@@ -68,7 +68,7 @@ fn caption(digest: &Digest) -> String {
 
 /// Returns a sentence on values that are not one-way delays, if there are any.
 fn replies(digest: &Digest) -> &'static str {
-    match digest.points_of(|m| m.response_time().is_some()).next() {
+    match digest.points_of(|m| m.family().has_replies()).next() {
         Some(_) => {
             " For response-time, the reverse direction shows the response time: there and back."
         }
@@ -81,7 +81,7 @@ fn panels(
     digest: &Digest,
     size: Option<FrameSize>,
     trials: &[(&PointDigest, &TrialRecord)],
-    ends: (f64, f64),
+    ends: AxisEnds,
 ) -> Vec<Panel> {
     let trials: Vec<_> = trials
         .iter()
@@ -97,7 +97,7 @@ fn panel(
     digest: &Digest,
     title: &str,
     trials: &[(&PointDigest, &TrialRecord)],
-    ends: (f64, f64),
+    ends: AxisEnds,
 ) -> Panel {
     let plots: Vec<Plot> = trials
         .iter()
@@ -112,7 +112,8 @@ fn panel(
     );
     style::draw(
         plots,
-        style::log_y(style::log_x(layout, ends), (FLOOR, 1.0)).with_y_tick_format(style::powers()),
+        style::log_y(style::log_x(layout, ends), AxisEnds::new(FLOOR, 1.0))
+            .with_y_tick_format(style::powers()),
     )
 }
 

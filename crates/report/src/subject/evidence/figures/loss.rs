@@ -4,7 +4,7 @@ use super::directions::{self, noun};
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
-use crate::plot::style::{self, Axis};
+use crate::plot::style::{self, Axis, AxisEnds};
 use crate::wording::numbers::{frames, grouped, load, percent, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
@@ -26,7 +26,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
             .flat_map(|(_, r)| r.result.directions.iter().flat_map(|d| shares(r, d)))
             .filter(|s| *s > 0.0)
     };
-    let ends = style::decades(
+    let loss = style::decades(
         losses().fold(100.0, f64::min) / BELOW,
         losses().fold(0.0, f64::max),
     );
@@ -36,7 +36,10 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         .map(|d| d.lost_by_bin.len())
         .max()
         .unwrap_or(0);
-    let axes = (Axis::ending(bin_start(bins), 6.0), ends);
+    let axes = LossAxes {
+        time: Axis::ending(bin_start(bins), 6.0),
+        loss,
+    };
     let sizes = kinds(trials.iter().map(|(point, _)| *point)).into_iter();
     Figure {
         id: "loss".into(),
@@ -80,8 +83,14 @@ fn is_long(record: &TrialRecord) -> bool {
     record.result.spec.kind.connections().is_none() || bins > 2
 }
 
-/// Both axes of every panel: time from zero, and loss between these ends.
-type LossAxes = (Axis, (f64, f64));
+/// Both axes of every panel.
+#[derive(Clone, Copy)]
+struct LossAxes {
+    /// Time, from zero.
+    time: Axis,
+    /// Loss, per cent.
+    loss: AxisEnds,
+}
 
 /// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
 fn panels(
@@ -104,11 +113,11 @@ fn panel(
     digest: &Digest,
     title: &str,
     trials: &[(&PointDigest, &TrialRecord)],
-    (x, ends): LossAxes,
+    axes: LossAxes,
 ) -> Panel {
     let plots: Vec<Plot> = trials
         .iter()
-        .flat_map(|(p, r)| series(digest.place(p.test), p, r, ends.0))
+        .flat_map(|(p, r)| series(digest.place(p.test), p, r, axes.loss.low))
         .collect();
     let noun = trials.first().map_or("frames", |(_, record)| noun(record));
     let layout = style::panel(
@@ -119,7 +128,7 @@ fn panel(
     );
     style::draw(
         plots,
-        style::log_y(style::x_from_zero(layout, x), ends)
+        style::log_y(style::x_from_zero(layout, axes.time), axes.loss)
             .with_y_tick_format(style::plain_numbers()),
     )
 }

@@ -3,7 +3,7 @@
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
-use crate::plot::style;
+use crate::plot::style::{self, AxisEnds};
 use crate::wording::numbers::{frames, load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
@@ -73,7 +73,7 @@ fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) 
         .flat_map(|(p, r)| series(digest.place(p.test), p, &r.result, ends))
         .collect();
     let layout = style::panel(&plots, title, &format!("{} (ms)", word(trials)), "loss (%)");
-    let layout = style::log_y(style::log_x(layout, ends), (FLOOR, 100.0))
+    let layout = style::log_y(style::log_x(layout, ends), AxisEnds::new(FLOOR, 100.0))
         .with_y_tick_format(style::plain_numbers());
     let layout = timeouts.iter().fold(layout, |layout, &ns| {
         layout.with_reference_line(style::upright(ns as f64 / 1e6))
@@ -120,7 +120,7 @@ fn note(word: &str, timeouts: &BTreeSet<u64>) -> String {
     )
 }
 
-fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64)) -> Vec<Plot> {
+fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: AxisEnds) -> Vec<Plot> {
     let line = losses(result, ends);
     let Some(&last) = line.last() else {
         return Vec::new();
@@ -138,7 +138,8 @@ fn series(i: usize, point: &PointDigest, result: &TrialResult, ends: (f64, f64))
 }
 
 /// Returns timeouts in milliseconds with losses in per cent, up to the timeout at which nothing is lost any more.
-fn losses(result: &TrialResult, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
+fn losses(result: &TrialResult, timeouts: AxisEnds) -> Vec<(f64, f64)> {
+    let AxisEnds { low, high } = timeouts;
     let place = |i| low * (high / low).powf(f64::from(i) / f64::from(PLACES));
     // A direction without recorded delays says nothing about timeouts; one that received nothing lost everything at any timeout.
     let is_known = |d: &&DirectionResult| !d.delays.is_empty() || d.received == 0;
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_longer_timeout_never_loses_more() {
-        let line = losses(&result(1000), (0.01, 100.0));
+        let line = losses(&result(1000), AxisEnds::new(0.01, 100.0));
         assert!(line.windows(2).all(|pair| pair[0].1 >= pair[1].1));
         assert_eq!((line[0].1, line[line.len() - 1].1), (100.0, FLOOR));
         assert!(
@@ -196,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_never_came_is_lost_at_every_timeout() {
-        let line = losses(&result(2000), (0.01, 100.0));
+        let line = losses(&result(2000), AxisEnds::new(0.01, 100.0));
         assert_eq!(line[line.len() - 1], (100.0, 50.0));
     }
 }

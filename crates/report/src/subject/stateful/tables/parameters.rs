@@ -186,7 +186,7 @@ impl Tuples {
 }
 
 fn connections(test: &Test, stateful: &Stateful) -> String {
-    match test.measure.own_connections() {
+    match test.measure.phase_one_connections() {
         Some(own) => format!("{} on", whole(*own.start())),
         None => whole(stateful.connections),
     }
