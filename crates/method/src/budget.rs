@@ -83,7 +83,7 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
 }
 
 /// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up.
-type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, Option<String>);
+type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, bool, Option<String>);
 
 fn device(test: &Test) -> DeviceKey<'_> {
     let table_size = test.stateful.and_then(|stateful| stateful.table_size);
@@ -96,6 +96,7 @@ fn device(test: &Test) -> DeviceKey<'_> {
         test.core_limits(),
         table_size,
         test.measure.family().needs_hosts(),
+        test.measure.family().has_load(),
         server,
     )
 }

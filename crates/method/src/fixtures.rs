@@ -9,7 +9,9 @@ use crate::replay::{Resumed, resume};
 use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::SimulatedDut;
 use crate::terms::{FrameRate, FrameSize, LossRatio};
-use crate::trial::{Measurer, TrialSettings, Verdict};
+use crate::trial::{
+    JudgedVector, Measurer, RequirementStrength, TrialSettings, VectorFinding, Verdict,
+};
 
 /// Returns a plan with one throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
 pub fn plan(method: SearchMethod, goals: &[f64]) -> Plan {
@@ -67,6 +69,29 @@ pub fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
         brackets,
         values,
         signs,
+    }
+}
+
+/// Returns the result of a vector with a requirement of RFC 7915 section 4.1.
+pub fn judged_vector(
+    name: &str,
+    level: RequirementStrength,
+    result: VectorFinding,
+) -> JudgedVector {
+    JudgedVector {
+        name: name.to_owned(),
+        rfc: 7915,
+        clause: "4.1".to_owned(),
+        level,
+        sentence: "The total length is that of the translated datagram.".to_owned(),
+        result,
+        choice: None,
+        reason: None,
+        sent: vec!["ipv4: ipv4(src=host4, dst=host6) / udp(sport=1, dport=9)".to_owned()],
+        frames: Vec::new(),
+        attempts: 1,
+        is_known: false,
+        capture: None,
     }
 }
 

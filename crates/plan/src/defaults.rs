@@ -101,7 +101,9 @@ pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<
         };
     }
     for test in &mut plan.tests {
-        test.repetitions = Repetition::Fixed(standard_repetitions(profile));
+        if test.measure.family().has_load() {
+            test.repetitions = Repetition::Fixed(standard_repetitions(profile));
+        }
         if let Some(stateful) = &mut test.stateful {
             stateful.timeout_ns = plan.trial.residual_ns;
         }

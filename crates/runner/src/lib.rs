@@ -5,7 +5,6 @@
 
 pub mod agent;
 pub mod code;
-pub mod conformance;
 mod ends;
 mod error;
 #[doc(hidden)]
@@ -34,6 +33,7 @@ pub use results::own_files::OwnFile;
 pub use results::{
     archive, campaign, collection, follow, history, owner, reporting, schema, sets, store,
 };
+pub use run::conformance;
 pub use run::feasible::{
     check, check_settings, check_traffic, find_link_rate, leave_out_missing,
     leave_out_missing_elsewhere,

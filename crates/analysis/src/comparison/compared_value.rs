@@ -48,7 +48,11 @@ impl ComparedValue {
             Self::Value(quantity, ..) => match quantity.unit() {
                 Unit::Frames | Unit::FramesPerSecond => Some(Noun::Frames),
                 Unit::Connections | Unit::ConnectionsPerSecond => Some(Noun::Connections),
-                Unit::Nanoseconds | Unit::Percent | Unit::Octets | Unit::OctetsPerHour => None,
+                Unit::Nanoseconds
+                | Unit::Percent
+                | Unit::Octets
+                | Unit::OctetsPerHour
+                | Unit::Requirements => None,
             },
         }
     }
@@ -77,7 +81,9 @@ impl fmt::Display for ComparedValue {
                 f.write_str("Rate of queries answered correctly and in time")
             }
             Self::QueryRate(goal) => write!(f, "Rate of queries at {goal} loss or less"),
-            Self::Value(quantity, ..) if quantity.unit() == Unit::Connections => {
+            Self::Value(quantity, ..)
+                if matches!(quantity.unit(), Unit::Connections | Unit::Requirements) =>
+            {
                 f.write_str(quantity.title())
             }
             Self::Value(quantity, direction, None) => {

@@ -5,6 +5,7 @@ mod anomalies;
 mod compared_value;
 mod doubts;
 mod gaps;
+mod requirements;
 mod samples;
 mod sessions;
 #[cfg(test)]
@@ -14,6 +15,7 @@ pub use anomalies::OneSidedAnomaly;
 pub use compared_value::ComparedValue;
 pub use doubts::RunOrder;
 pub use gaps::{Missing, Unfit, Which};
+pub use requirements::{RequirementChange, RequirementComparison, RequirementTurn};
 pub(crate) use samples::samples_of;
 pub use sessions::{Reference, SESSIONS_DIFFER};
 
@@ -25,6 +27,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Test;
+use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;
 use sixbench_stats::{
     Censored, CensoredTest, ComparisonTerms, LEVEL, Shift, Summary, holm, is_significant, least_p,
@@ -67,6 +70,8 @@ pub struct Comparison<'a> {
     pub reference: Option<Reference>,
     /// The anomalous frames that one side had and the other had not, for the user to know: they do not change the verdict.
     pub anomalies: Vec<OneSidedAnomaly<'a>>,
+    /// The requirements of RFCs that became wrong or right, test by test: see [`Comparison::with_requirements`].
+    pub requirements: Vec<RequirementComparison>,
 }
 
 /// The rows of one test and frame size.
@@ -172,6 +177,24 @@ impl Comparison<'_> {
         self.points.iter().flat_map(|point| &point.rows)
     }
 
+    /// The points with values. Requirements are compared one by one instead.
+    pub fn measured_points(&self) -> impl Iterator<Item = &PointComparison<'_>> {
+        self.points
+            .iter()
+            .filter(|point| point.a.measure.result_kind().varies())
+    }
+
+    /// Adds the requirements that changed between the sides. `records` are the runs of A and of B; of several runs, or repetitions, of one side the
+    /// worst finding of a vector counts.
+    #[must_use]
+    pub fn with_requirements(mut self, records: [&[&[TrialRecord]]; 2]) -> Self {
+        let points = self.points.iter();
+        self.requirements = points
+            .filter_map(|point| RequirementComparison::new(point.a, point.b, records))
+            .collect();
+        self
+    }
+
     /// The most serious of what was found.
     pub fn gate(&self) -> Gate {
         let of_rows = self
@@ -189,7 +212,15 @@ impl Comparison<'_> {
         } else {
             Gate::TesterUnfit
         };
-        of_rows.max(missing).max(unfit)
+        let changes = self
+            .requirements
+            .iter()
+            .flat_map(|of_test| &of_test.changes);
+        let of_requirements = changes
+            .map(|change| change.change.gate())
+            .max()
+            .unwrap_or_default();
+        of_rows.max(missing).max(unfit).max(of_requirements)
     }
 }
 
@@ -271,6 +302,7 @@ pub fn compare<'a>(
         unfit,
         reference: None,
         anomalies: Vec::new(),
+        requirements: Vec::new(),
     })
 }
 
@@ -316,7 +348,7 @@ fn gaps_of(
     // An interruption, or a tester that was not fit, explains what is not there.
     if !is_interrupted && unfit.is_empty() {
         missing.extend(lacking);
-        if rows.is_empty() && missing.is_empty() {
+        if rows.is_empty() && missing.is_empty() && a.test.measure.result_kind().varies() {
             missing.push(Missing::Everything(a.label()));
         }
     }

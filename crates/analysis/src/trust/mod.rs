@@ -256,7 +256,7 @@ impl Evidence<'_> {
             .plan
             .tests
             .iter()
-            .filter(|test| !test.measure.result_kind().has_spread())
+            .filter(|test| test.measure.result_kind().repeats_a_rate())
             .map(|test| test.name.as_str())
             .collect();
         self.outcomes.iter().filter(move |outcome| {

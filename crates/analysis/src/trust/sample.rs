@@ -54,6 +54,11 @@ impl SpreadScale {
             | Quantity::ProcessorLoad
             | Quantity::MemoryGrowth
             | Quantity::ConnectionsHeld
+            // What a device does with a vector has no spread: each requirement is met or violated.
+            | Quantity::RequirementsMet
+            | Quantity::RequirementsViolated
+            | Quantity::MustsViolated
+            | Quantity::NewViolations
             // These are printed with their own intervals.
             | Quantity::MemoryGrowthRate
             | Quantity::MemoryGrowthLeast

@@ -154,7 +154,11 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
         RunOrder::InTurns,
     );
     let records = [&stored.records[..]];
-    let compared = compared.map(|compared| compared.with_anomalies([&records, &records]));
+    let compared = compared.map(|compared| {
+        compared
+            .with_anomalies([&records, &records])
+            .with_requirements([&records, &records])
+    });
     let pages = [
         vec![results.directory.join("comparison.html")],
         arguments.page.clone(),

@@ -38,8 +38,9 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
             )
         })
         .collect();
-    let mut results = DeviceResults::new(&recipe.name, &recipe.title, &done.version, outcomes)
-        .with_known_defects(&recipe.defect_vectors);
+    let mut results =
+        DeviceResults::new(&recipe.name, &recipe.title, &done.facts.version, outcomes)
+            .with_known_defects(&recipe.defect_vectors);
     if let Some(directory) = &directory {
         directory.write(&mut results, &done.records)?;
     }
@@ -153,7 +154,7 @@ fn one_test(recipe: &Recipe) -> Loaded {
         standard_search(Profile::Smoke),
     );
     let test = conformance::test_of(recipe);
-    let plan = Plan::new("conformance", Profile::Custom, trial, search, vec![test]);
+    let plan = Plan::new("vectors", Profile::Custom, trial, search, vec![test]);
     Loaded {
         plan,
         links: Links::default(),

@@ -60,6 +60,10 @@ pub fn of_the_test(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Returns the clauses that another plan could meet or violate, all of them judged as if their sections had been read.
 fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
+    if !test.measure.family().has_load() {
+        // Those RFCs are about loads and their results. What vectors ask of the device is in the results.
+        return Vec::new();
+    }
     let mut clauses = trial::clauses(plan, test);
     clauses.extend(traffic::clauses(plan, test));
     clauses.extend(test.measure.clauses(&test.context(plan)));
@@ -71,6 +75,9 @@ fn judged(plan: &Plan, test: &Test) -> Vec<Clause> {
 
 /// Returns the clauses that sixbench meets only in part or not at all, whatever the plan: `docs/deviations.toml`.
 pub fn of_the_instrument(test: &Test) -> Vec<Clause> {
+    if !test.measure.family().has_load() {
+        return Vec::new();
+    }
     let mut clauses: Vec<Clause> = deviation::clauses(test)
         .into_iter()
         .map(standard::as_read)

@@ -11,6 +11,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
     match test.measure.family() {
         // The phases and frames of a DNS trial are those of RFC 8219 section 9.
         Family::Queries => return vec![rest(plan, test)],
+        Family::Vectors => return Vec::new(),
         Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {}
     }
     let mut clauses = pauses(plan, test);

@@ -14,6 +14,8 @@ pub enum Family {
     Tcp,
     /// DNS queries, sent by the kernel's sockets.
     Queries,
+    /// The frames of vectors of requirements, one vector after the other: there is no load.
+    Vectors,
 }
 
 /// The things a rate counts.
@@ -40,36 +42,49 @@ pub enum ResultKind {
     Quantity,
     /// A quantity at each of several loads.
     Curve,
+    /// Requirements, each of which is met or violated.
+    Requirements,
 }
 
 impl Family {
     /// Returns the noun that its rates count.
     pub fn noun(self) -> Noun {
         match self {
-            Self::Frames | Self::Requests => Noun::Frames,
+            Self::Frames | Self::Requests | Self::Vectors => Noun::Frames,
             Self::PhaseOne | Self::Tcp => Noun::Connections,
             Self::Queries => Noun::Queries,
+        }
+    }
+
+    /// Returns whether its trials have a load: a rate at which something is sent, for a time that the plan knows.
+    pub fn has_load(self) -> bool {
+        match self {
+            Self::Frames | Self::Requests | Self::PhaseOne | Self::Tcp | Self::Queries => true,
+            Self::Vectors => false,
         }
     }
 
     /// Returns whether the tester's ends are hosts with sockets of the kernel rather than ports for frames.
     pub fn needs_hosts(self) -> bool {
         match self {
-            Self::Frames | Self::Requests | Self::PhaseOne => false,
+            Self::Frames | Self::Requests | Self::PhaseOne | Self::Vectors => false,
             Self::Tcp | Self::Queries => true,
         }
     }
 
-    /// Returns whether its frames have the sizes of the plan. Those that the kernel's sockets send have the size that they have.
+    /// Returns whether its frames have the sizes of the plan. Those that the kernel's sockets send, and those of vectors, have the size that they have.
     pub fn has_frame_sizes(self) -> bool {
-        !self.needs_hosts()
+        match self {
+            Self::Frames | Self::Requests | Self::PhaseOne => true,
+            Self::Tcp | Self::Queries | Self::Vectors => false,
+        }
     }
 
     /// Returns whether its results are expected to depend on the frame size. Opening a connection costs a device the same at any size.
     pub fn depends_on_frame_size(self) -> bool {
         match self {
             Self::Frames | Self::Requests => true,
-            Self::PhaseOne | Self::Tcp | Self::Queries => false,
+            Self::PhaseOne | Self::Tcp | Self::Queries | Self::Vectors => false,
         }
     }
 
@@ -77,7 +92,7 @@ impl Family {
     pub fn ends_with_phase_one(self) -> bool {
         match self {
             Self::PhaseOne => true,
-            Self::Frames | Self::Requests | Self::Tcp | Self::Queries => false,
+            Self::Frames | Self::Requests | Self::Tcp | Self::Queries | Self::Vectors => false,
         }
     }
 
@@ -85,7 +100,7 @@ impl Family {
     pub fn is_answered(self) -> bool {
         match self {
             Self::Queries => true,
-            Self::Frames | Self::Requests | Self::PhaseOne | Self::Tcp => false,
+            Self::Frames | Self::Requests | Self::PhaseOne | Self::Tcp | Self::Vectors => false,
         }
     }
 
@@ -93,7 +108,7 @@ impl Family {
     pub fn has_replies(self) -> bool {
         match self {
             Self::Requests => true,
-            Self::Frames | Self::PhaseOne | Self::Tcp | Self::Queries => false,
+            Self::Frames | Self::PhaseOne | Self::Tcp | Self::Queries | Self::Vectors => false,
         }
     }
 
@@ -101,7 +116,7 @@ impl Family {
     pub(crate) fn has_load_for_others(self) -> bool {
         match self {
             Self::Frames | Self::Queries => true,
-            Self::Requests | Self::PhaseOne | Self::Tcp => false,
+            Self::Requests | Self::PhaseOne | Self::Tcp | Self::Vectors => false,
         }
     }
 }
@@ -135,11 +150,27 @@ impl Noun {
 }
 
 impl ResultKind {
-    /// Returns whether its repetitions are values with a spread. Where a rate is repeated, passing or not is the result.
+    /// Returns whether its repetitions are values with a spread. Where a rate is repeated, passing or not is the result; so it is of a requirement.
     pub fn has_spread(self) -> bool {
         match self {
             Self::Rate | Self::Number | Self::Quantity | Self::Curve => true,
-            Self::RepeatedRate => false,
+            Self::RepeatedRate | Self::Requirements => false,
+        }
+    }
+
+    /// Returns whether a repetition is a trial at a rate that another test has found.
+    pub fn repeats_a_rate(self) -> bool {
+        match self {
+            Self::RepeatedRate => true,
+            Self::Rate | Self::Number | Self::Quantity | Self::Curve | Self::Requirements => false,
+        }
+    }
+
+    /// Returns whether two results differ by chance, so that only their repetitions show a difference. A requirement is met or violated.
+    pub fn varies(self) -> bool {
+        match self {
+            Self::Rate | Self::RepeatedRate | Self::Number | Self::Quantity | Self::Curve => true,
+            Self::Requirements => false,
         }
     }
 
@@ -147,7 +178,11 @@ impl ResultKind {
     pub fn has_several_loads(self) -> bool {
         match self {
             Self::Curve => true,
-            Self::Rate | Self::RepeatedRate | Self::Number | Self::Quantity => false,
+            Self::Rate
+            | Self::RepeatedRate
+            | Self::Number
+            | Self::Quantity
+            | Self::Requirements => false,
         }
     }
 
@@ -155,7 +190,9 @@ impl ResultKind {
     pub(crate) fn is_zero_unrecorded(self) -> bool {
         match self {
             Self::Number => true,
-            Self::Rate | Self::RepeatedRate | Self::Quantity | Self::Curve => false,
+            Self::Rate | Self::RepeatedRate | Self::Quantity | Self::Curve | Self::Requirements => {
+                false
+            }
         }
     }
 
@@ -163,7 +200,9 @@ impl ResultKind {
     pub fn connections_key(self) -> &'static str {
         match self {
             Self::Number => "start",
-            Self::Rate | Self::RepeatedRate | Self::Quantity | Self::Curve => "connections",
+            Self::Rate | Self::RepeatedRate | Self::Quantity | Self::Curve | Self::Requirements => {
+                "connections"
+            }
         }
     }
 }

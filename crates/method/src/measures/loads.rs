@@ -31,6 +31,8 @@ pub enum Loads<'a> {
     },
     /// A number is searched for rather than a rate.
     Number(NumberSearch),
+    /// Nothing is sent at a rate.
+    None,
 }
 
 /// The search for the largest number of frames or connections.
@@ -53,7 +55,11 @@ impl<'a> Loads<'a> {
             Self::At(load) => Some(*load),
             // What is measured is how the device recovers to its throughput.
             Self::Overload(_) => Some(Load::OfThroughput(1.0)),
-            Self::Searched | Self::Listed { .. } | Self::PerClient { .. } | Self::Number(_) => None,
+            Self::Searched
+            | Self::Listed { .. }
+            | Self::PerClient { .. }
+            | Self::Number(_)
+            | Self::None => None,
         }
     }
 
@@ -73,6 +79,7 @@ impl<'a> Loads<'a> {
                 .unwrap_or(most),
             Self::PerClient { rate, .. } => rate_of_clients(*rate, test.traffic.clients()),
             Self::Number(number) => number.rate.unwrap_or(most),
+            Self::None => FrameRate(0),
         }
     }
 
@@ -86,7 +93,8 @@ impl<'a> Loads<'a> {
             | Self::At(_)
             | Self::Overload(_)
             | Self::Listed { .. }
-            | Self::Number(_) => None,
+            | Self::Number(_)
+            | Self::None => None,
         }
     }
 
@@ -98,7 +106,8 @@ impl<'a> Loads<'a> {
             | Self::At(_)
             | Self::Overload(_)
             | Self::PerClient { .. }
-            | Self::Number(_) => &[],
+            | Self::Number(_)
+            | Self::None => &[],
         }
     }
 
@@ -112,7 +121,8 @@ impl<'a> Loads<'a> {
             | Self::At(_)
             | Self::Overload(_)
             | Self::PerClient { .. }
-            | Self::Number(_) => false,
+            | Self::Number(_)
+            | Self::None => false,
         }
     }
 
@@ -124,7 +134,8 @@ impl<'a> Loads<'a> {
             | Self::At(_)
             | Self::Overload(_)
             | Self::Listed { .. }
-            | Self::PerClient { .. } => None,
+            | Self::PerClient { .. }
+            | Self::None => None,
         }
     }
 }

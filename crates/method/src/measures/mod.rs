@@ -54,6 +54,7 @@ pub use ipdv::IpdvStream;
 pub use latency::Latency;
 pub use pdv::PdvStream;
 pub use recovery::Recovery;
+pub use requirements::RequirementTest;
 pub use reset::Reset;
 pub use response_time::ResponseTime;
 pub use soak::Soak;
@@ -167,6 +168,8 @@ measures! {
     /// Loss and response time of requests that the tester's right end answers, at a load that grows with the clients: the measurement of
     /// "Performance Analysis and Comparison of 6to4 Relay Implementations" (Lencse and Répás, IJACSA 4(9), 2013).
     response_time: ResponseTime(settings: ResponseTime),
+    /// The requirements of RFCs on the device, vector by vector: no rate, but right or wrong.
+    requirements: Requirements(settings: RequirementTest),
     /// One load for hours, frames or new TCP connections: loss, and growth of memory and connections.
     soak: Soak(settings: Soak, by name),
 }
@@ -201,6 +204,9 @@ impl Measure {
             (Some(_), _) if self.load().is_some() => ResultKind::RepeatedRate,
             (Some(_), _) => ResultKind::Rate,
             (None, Some(quantity)) if quantity.unit() == Unit::Connections => ResultKind::Number,
+            (None, Some(quantity)) if quantity.unit() == Unit::Requirements => {
+                ResultKind::Requirements
+            }
             (None, Some(_)) => ResultKind::Quantity,
             (None, None) => ResultKind::Curve,
         }
@@ -247,6 +253,14 @@ impl Measure {
         }
     }
 
+    /// Returns whether both ask the same of a device. What is known to be wrong does not change the question.
+    pub(crate) fn asks_the_same_as(&self, other: &Self) -> bool {
+        match (self.requirements(), other.requirements()) {
+            (Some(own), Some(of_other)) => own.selects_as(of_other),
+            _ => self == other,
+        }
+    }
+
     /// Returns the recipe of the authoritative server that answers behind its device; `None` if the tester answers, or nobody is asked.
     pub fn authority(&self) -> Option<&str> {
         self.dns()?.authority.as_deref()
@@ -279,6 +293,15 @@ impl Measure {
     pub fn response_time(&self) -> Option<&ResponseTime> {
         if let Self::ResponseTime(response) = self {
             Some(response)
+        } else {
+            None
+        }
+    }
+
+    /// Returns which vectors of requirements are sent, where the test is of those.
+    pub fn requirements(&self) -> Option<&RequirementTest> {
+        if let Self::Requirements(requirements) = self {
+            Some(requirements)
         } else {
             None
         }

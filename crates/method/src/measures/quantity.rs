@@ -125,6 +125,14 @@ quantities! {
     ConnectionsOpened: "connections-opened", "Connections opened per second", ConnectionsPerSecond, Higher;
     /// Connections that were closed in order and in time, per second, over the soak.
     ConnectionsClosed: "connections-closed", "Connections closed per second", ConnectionsPerSecond, Higher;
+    /// Requirements of RFCs that the device meets.
+    RequirementsMet: "requirements-met", "Requirements met", Requirements, Higher;
+    /// Requirements that the device violates.
+    RequirementsViolated: "requirements-violated", "Requirements violated", Requirements, Lower;
+    /// Those among them whose text says MUST.
+    MustsViolated: "musts-violated", "MUSTs violated", Requirements, Lower;
+    /// Requirements that the device violates although neither its recipe nor the plan names them.
+    NewViolations: "new-violations", "New violations", Requirements, Lower;
 }
 
 impl Quantity {
@@ -168,6 +176,8 @@ pub enum Unit {
     Octets,
     /// Octets per hour; reports print kB of 1000 per hour.
     OctetsPerHour,
+    /// Requirements of RFCs on a device.
+    Requirements,
 }
 
 impl Unit {
@@ -182,6 +192,7 @@ impl Unit {
             Self::FramesPerSecond => "frames/s",
             Self::Octets => "octets",
             Self::OctetsPerHour => "octets/h",
+            Self::Requirements => "requirements",
         }
     }
 }

@@ -69,6 +69,7 @@ impl Test {
             Family::Requests => {
                 return Some(self.measure.loads().highest_rate(&self.context(plan)));
             }
+            Family::Vectors => return None,
             Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {}
         }
         match self.measure.load() {

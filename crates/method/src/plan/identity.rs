@@ -59,7 +59,7 @@ impl Test {
     pub fn asks_the_same_as(&self, other: &Self) -> bool {
         let ((sent, _, measure), (sent_by_other, _, other_measure)) =
             (self.identity(), other.identity());
-        sent == sent_by_other && measure == other_measure
+        sent == sent_by_other && measure.asks_the_same_as(other_measure)
     }
 }
 

@@ -14,8 +14,8 @@ mod stateful;
 mod traffic;
 
 pub use crate::measures::{
-    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery, Reset,
-    ResponseTime, Soak, Tcp, TcpCapacity,
+    BackToBack, Capacity, IpdvStream, Latency, Load, LossScan, Measure, PdvStream, Recovery,
+    RequirementTest, Reset, ResponseTime, Soak, Tcp, TcpCapacity,
 };
 pub use cores::CoreLimits;
 pub use dns::{
@@ -352,15 +352,16 @@ impl Plan {
 
     /// Returns the number of repetitions of its tests in words: `7 repetitions`, or `5 to 20 repetitions`.
     pub fn repetitions_in_words(&self) -> String {
-        let fewest = self
-            .tests
-            .iter()
+        // What is right or wrong is measured once.
+        let repeated = || {
+            let tests = self.tests.iter();
+            tests.filter(|test| test.measure.family().has_load())
+        };
+        let fewest = repeated()
             .map(|test| test.repetitions.least())
             .min()
             .unwrap_or(0);
-        let most = self
-            .tests
-            .iter()
+        let most = repeated()
             .map(|test| test.repetitions.most())
             .max()
             .unwrap_or(0);

@@ -221,6 +221,9 @@ pub struct DutFacts {
     /// The kind of links between it and the tester; unknown in results of an earlier version.
     #[serde(default, skip_serializing_if = "LinkKind::is_unknown")]
     pub links: LinkKind,
+    /// The vectors of requirements that show the defects which its recipe knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defect_vectors: Vec<String>,
     /// The path of datagrams; `None` for a single device of one client network that forwards or translates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,

@@ -20,6 +20,7 @@ pub mod dns;
 mod fault;
 mod icmp_error;
 mod outcome;
+mod requirements;
 mod response;
 mod settings;
 mod spec;
@@ -36,6 +37,9 @@ pub use direction::{
 pub use fault::Fault;
 pub use icmp_error::IcmpErrors;
 pub use outcome::TrialOutcome;
+pub use requirements::{
+    JudgedFrame, JudgedVector, RequirementResults, RequirementStrength, VectorFinding,
+};
 pub use response::Exchange;
 pub use settings::TrialSettings;
 pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};

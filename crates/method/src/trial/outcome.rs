@@ -1,8 +1,8 @@
-//! What a trial counted beside the frames, connections or queries of each direction: one of three kinds, as its kind is.
+//! What a trial counted beside the frames, connections or queries of each direction: one of four kinds, as its kind is.
 
 use super::{
-    Connections, DirectionResult, Fault, TrialKind, TrialResult, TrialSpec, dns::DnsResult,
-    tcp::TcpResult,
+    Connections, DirectionResult, Fault, RequirementResults, TrialKind, TrialResult, TrialSpec,
+    dns::DnsResult, tcp::TcpResult,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ pub enum TrialOutcome {
     Tcp(Option<Box<TcpResult>>),
     /// DNS queries (RFC 8219 section 9).
     Queries(Option<Box<DnsResult>>),
+    /// Vectors of requirements.
+    Requirements(Option<Box<RequirementResults>>),
 }
 
 impl TrialOutcome {
@@ -23,6 +25,7 @@ impl TrialOutcome {
     fn none_of(kind: TrialKind) -> Self {
         match kind {
             TrialKind::Queries => Self::Queries(None),
+            TrialKind::Requirements => Self::Requirements(None),
             TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Self::Tcp(None),
             TrialKind::Constant
             | TrialKind::Burst
@@ -51,7 +54,7 @@ impl TrialResult {
     pub fn phase_one_result(&self) -> Option<&Connections> {
         match &self.outcome {
             TrialOutcome::Frames(connections) => connections.as_deref(),
-            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
+            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) | TrialOutcome::Requirements(_) => None,
         }
     }
 
@@ -59,7 +62,7 @@ impl TrialResult {
     pub fn phase_one_result_mut(&mut self) -> Option<&mut Connections> {
         match &mut self.outcome {
             TrialOutcome::Frames(connections) => connections.as_deref_mut(),
-            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
+            TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) | TrialOutcome::Requirements(_) => None,
         }
     }
 
@@ -67,7 +70,9 @@ impl TrialResult {
     pub fn tcp(&self) -> Option<&TcpResult> {
         match &self.outcome {
             TrialOutcome::Tcp(tcp) => tcp.as_deref(),
-            TrialOutcome::Frames(_) | TrialOutcome::Queries(_) => None,
+            TrialOutcome::Frames(_) | TrialOutcome::Queries(_) | TrialOutcome::Requirements(_) => {
+                None
+            }
         }
     }
 
@@ -75,7 +80,15 @@ impl TrialResult {
     pub fn dns(&self) -> Option<&DnsResult> {
         match &self.outcome {
             TrialOutcome::Queries(dns) => dns.as_deref(),
-            TrialOutcome::Frames(_) | TrialOutcome::Tcp(_) => None,
+            TrialOutcome::Frames(_) | TrialOutcome::Tcp(_) | TrialOutcome::Requirements(_) => None,
+        }
+    }
+
+    /// Returns the results of vectors, in a trial of those.
+    pub fn requirements(&self) -> Option<&RequirementResults> {
+        match &self.outcome {
+            TrialOutcome::Requirements(requirements) => requirements.as_deref(),
+            TrialOutcome::Frames(_) | TrialOutcome::Tcp(_) | TrialOutcome::Queries(_) => None,
         }
     }
 }
@@ -91,6 +104,8 @@ pub(super) struct Recorded {
     tcp: Option<Box<TcpResult>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dns: Option<Box<DnsResult>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    requirements: Option<Box<RequirementResults>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     faults: Vec<Fault>,
 }
@@ -103,12 +118,14 @@ impl From<Recorded> for TrialResult {
             connections,
             tcp,
             dns,
+            requirements,
             faults,
         } = recorded;
         let outcome = match TrialOutcome::none_of(spec.kind) {
             TrialOutcome::Frames(_) => TrialOutcome::Frames(connections),
             TrialOutcome::Tcp(_) => TrialOutcome::Tcp(tcp),
             TrialOutcome::Queries(_) => TrialOutcome::Queries(dns),
+            TrialOutcome::Requirements(_) => TrialOutcome::Requirements(requirements),
         };
         Self {
             spec,
@@ -133,6 +150,7 @@ impl From<TrialResult> for Recorded {
             connections: None,
             tcp: None,
             dns: None,
+            requirements: None,
             faults,
         };
         match outcome {
@@ -142,6 +160,10 @@ impl From<TrialResult> for Recorded {
             },
             TrialOutcome::Tcp(tcp) => Self { tcp, ..recorded },
             TrialOutcome::Queries(dns) => Self { dns, ..recorded },
+            TrialOutcome::Requirements(requirements) => Self {
+                requirements,
+                ..recorded
+            },
         }
     }
 }
@@ -149,7 +171,9 @@ impl From<TrialResult> for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::judged_vector;
     use crate::terms::{Direction, FrameRate};
+    use crate::trial::{RequirementStrength, VectorFinding};
 
     fn read_again(result: &TrialResult) -> TrialResult {
         serde_json::from_str(&serde_json::to_string(result).expect("text")).expect("a result")
@@ -185,6 +209,14 @@ mod tests {
             of(
                 TrialKind::Queries,
                 TrialOutcome::Queries(Some(Box::new(dns))),
+            ),
+            of(
+                TrialKind::Requirements,
+                TrialOutcome::Requirements(Some(Box::new(RequirementResults {
+                    vectors: VectorFinding::ALL
+                        .map(|finding| judged_vector("v", RequirementStrength::Stated, finding))
+                        .to_vec(),
+                }))),
             ),
         ];
         for result in &results {

@@ -92,6 +92,8 @@ pub enum TrialKind {
     /// Requests from left to right at the rate of the trial; the right end of the tester answers each at once, and the answer goes back
     /// through the DUT. The delay of a reverse frame is the response time: from the request's departure to the reply's arrival.
     Response,
+    /// Vectors of requirements, one after the other, each waiting for its answer. There is no rate, and the time of sending is an estimate.
+    Requirements,
 }
 
 impl TrialKind {
@@ -119,6 +121,8 @@ impl TrialKind {
             | Self::TcpCapacity { .. } => "connections/s",
             Self::Queries => "queries/s",
             Self::Response => "requests/s",
+            // Vectors have no rate.
+            Self::Requirements => "vectors/s",
         }
     }
 
@@ -154,6 +158,14 @@ impl TrialSpec {
         Self {
             kind: TrialKind::Response,
             ..Self::constant(rate, duration_ns)
+        }
+    }
+
+    /// Vectors of requirements, which take about this long.
+    pub fn requirements(duration_ns: u64) -> Self {
+        Self {
+            kind: TrialKind::Requirements,
+            ..Self::constant(FrameRate(0), duration_ns)
         }
     }
 
@@ -195,6 +207,7 @@ impl TrialSpec {
             TrialKind::Constant | TrialKind::Burst | TrialKind::Response => {
                 self.rate.frames_in(self.duration_ns)
             }
+            TrialKind::Requirements => 0,
             TrialKind::Drop { .. } | TrialKind::Ramp { .. } => self.schedule().frames(),
         }
     }
@@ -243,6 +256,7 @@ impl Schedule {
             | TrialKind::TearDown { .. }
             | TrialKind::TcpRate
             | TrialKind::Queries
+            | TrialKind::Requirements
             | TrialKind::TcpCapacity { .. } => {
                 schedule.append(spec.rate, spec.duration_ns, 0, 0);
             }

@@ -154,6 +154,7 @@ fn measures() -> Vec<Measure> {
             error: 100,
             rate: FrameRate(5_000),
         }),
+        Measure::Requirements(RequirementTest::default()),
     ];
     all.iter().for_each(is_listed);
     all
@@ -167,7 +168,7 @@ fn is_listed(measure: &Measure) {
         Measure::Recovery(_) | Measure::Reset(_) => {}
         Measure::EstablishmentRate | Measure::TearDownRate | Measure::TableCapacity(_) => {}
         Measure::TcpEstablishmentRate(_) | Measure::TcpCapacity(_) | Measure::Dns(_) => {}
-        Measure::ResponseTime(_) | Measure::Soak(_) => {}
+        Measure::ResponseTime(_) | Measure::Soak(_) | Measure::Requirements(_) => {}
     }
 }
 
@@ -183,6 +184,7 @@ fn sent_by(kind: &TrialKind) -> Family {
         TrialKind::Establish { .. } | TrialKind::TearDown { .. } => Family::PhaseOne,
         TrialKind::TcpRate | TrialKind::TcpCapacity { .. } => Family::Tcp,
         TrialKind::Queries => Family::Queries,
+        TrialKind::Requirements => Family::Vectors,
     }
 }
 

@@ -160,6 +160,7 @@ pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
                 "the two phases of a stateful device"
             }
             Family::Requests => "requests and replies",
+            Family::Vectors => "vectors of requirements",
             Family::Frames | Family::PhaseOne => continue,
         };
         section.mistake_with_help(

@@ -3,6 +3,7 @@
 use crate::defaults::PlanDefaults;
 use crate::reader::Section;
 use crate::sections::dns::check_dns;
+use crate::sections::requirements::check_requirements;
 use sixbench_method::measures::{Keys, MeasureDefaults};
 use sixbench_method::plan::Measure;
 use sixbench_method::units::word;
@@ -23,6 +24,7 @@ pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -
         .and_then(|name| Measure::read(name, section, &of_measure))
         .unwrap_or_default();
     check_dns(section, &measure, defaults.duts);
+    check_requirements(section, &measure);
     measure
 }
 

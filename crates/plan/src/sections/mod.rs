@@ -7,6 +7,7 @@ pub(crate) mod dns;
 pub(crate) mod expect;
 pub(crate) mod machines;
 pub(crate) mod measure;
+pub(crate) mod requirements;
 pub(crate) mod stateful;
 pub(crate) mod test;
 pub(crate) mod traffic;

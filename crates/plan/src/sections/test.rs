@@ -136,7 +136,7 @@ fn read_test(
         .text("directions", directions)
         .unwrap_or(Directions::Both);
     let traffic = read_traffic(&section);
-    let repetitions = read_repetitions(&section, defaults.profile);
+    let repetitions = read_repetitions(&section, defaults.profile, &measure);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let maximum = section.value("maximum", units::rate);
     if maximum.is_some_and(|maximum| maximum <= defaults.search.minimum) {
@@ -243,7 +243,10 @@ fn standard_sizes(measure: &Measure) -> Vec<FrameSize> {
 }
 
 /// Reads the repetitions: a number, `"adaptive"`, or the bounds of an adaptive number.
-fn read_repetitions(section: &Section<'_>, profile: Profile) -> Repetition {
+fn read_repetitions(section: &Section<'_>, profile: Profile, measure: &Measure) -> Repetition {
+    if !measure.family().has_load() {
+        return Repetition::Fixed(measure.info().repetitions);
+    }
     if let Some(bounds) = section.table("repetitions", "repetitions") {
         let Repetition::Adaptive {
             least,

@@ -6,11 +6,13 @@ use crate::wording::bound::Bound;
 use crate::wording::numbers::{
     self, full_rate_unit, grouped, in_a_sentence, percentage, short_bound, short_ms,
 };
+use crate::wording::requirements::requirements_in_words;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::measures::{Info, Noun, Quantity, ResultKind, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::RequirementStrength;
 use sixbench_stats::CensoredValue;
 
 /// A number, what it is of, and its words.
@@ -39,6 +41,7 @@ impl PointDigest<'_> {
             ResultKind::Curve => self.highest_loss(),
             ResultKind::RepeatedRate => self.at_repeated_rate(),
             ResultKind::Rate => self.searched(),
+            ResultKind::Requirements => self.requirements_met(),
             ResultKind::Number | ResultKind::Quantity => {
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)]
                     .into_iter()
@@ -95,6 +98,7 @@ impl PointDigest<'_> {
         match measure.info().headline.map(Quantity::unit) {
             Some(Unit::Nanoseconds) => format!("{sign}{}", short_ms(value)),
             Some(Unit::Frames) => format!("{}\u{a0}frames", short(value)),
+            Some(Unit::Requirements) => format!("{}\u{a0}MUSTs", short(value)),
             Some(Unit::Connections) => format!("{}\u{a0}conn.", short(value)),
             Some(Unit::ConnectionsPerSecond) => format!("{}\u{a0}conn./s", short(value)),
             Some(_) => short(value),
@@ -158,6 +162,17 @@ impl PointDigest<'_> {
         })
     }
 
+    fn requirements_met(&self) -> Option<Headline> {
+        let results = self.requirements()?;
+        let musts = results.violated_of(RequirementStrength::Must);
+        Some(headline(
+            Quantity::MustsViolated,
+            "median",
+            musts as f64,
+            requirements_in_words(results),
+        ))
+    }
+
     fn highest_loss(&self) -> Option<Headline> {
         let (rate, loss) = self.losses().last().copied()?;
         let shown = format!(
@@ -218,6 +233,9 @@ pub(crate) fn result_is(measure: &Measure) -> String {
     };
     match (measure.result_kind(), headline) {
         (ResultKind::Curve, _) => format!("{of} the loss at the highest rate{direction}"),
+        (ResultKind::Requirements, _) => {
+            "requirements of RFCs that are met, and MUSTs that are violated".to_owned()
+        }
         (ResultKind::RepeatedRate, _) => {
             "trials that passed when the rate that was found was repeated".to_owned()
         }

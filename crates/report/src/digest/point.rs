@@ -10,7 +10,7 @@ use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::status::InvalidCause;
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, LossRatio};
-use sixbench_method::trial::{TrialKind, Verdict};
+use sixbench_method::trial::{RequirementResults, TrialKind, Verdict};
 use sixbench_stats::Summary;
 use std::collections::BTreeMap;
 
@@ -72,6 +72,14 @@ impl<'a> PointDigest<'a> {
             .first()
             .filter(|_| self.is_searched())
             .and_then(|g| g.summary.as_ref())
+    }
+
+    /// Returns what the device did with the vectors of requirements: the results of the last trial of those.
+    pub(crate) fn requirements(&self) -> Option<&'a RequirementResults> {
+        let last_first = self.records.iter().rev();
+        last_first
+            .filter_map(|record| record.result.requirements())
+            .next()
     }
 
     /// Returns the frame size; `None` for DNS queries, whose size follows from their names.

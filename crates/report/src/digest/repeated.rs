@@ -28,7 +28,7 @@ pub(crate) struct RepeatedRate<'a> {
 impl<'a> PointDigest<'a> {
     /// Returns whether the point's test repeats the rate of another test, so that its results are not rates themselves.
     pub(crate) fn repeats_a_rate(&self) -> bool {
-        !self.test.measure.result_kind().has_spread()
+        self.test.measure.result_kind().repeats_a_rate()
     }
 
     /// Returns the results of its repetitions at a known rate; `None` if there are none yet.

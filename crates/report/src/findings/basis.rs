@@ -35,6 +35,7 @@ pub(crate) fn notice(digest: &Digest) -> Vec<String> {
     let repetitions: BTreeSet<String> = plan
         .tests
         .iter()
+        .filter(|test| test.measure.family().has_load())
         .map(|t| repetitions(t.repetitions))
         .collect();
     let repetitions: Vec<String> = repetitions.into_iter().collect();
@@ -43,15 +44,17 @@ pub(crate) fn notice(digest: &Digest) -> Vec<String> {
          numbers rank these devices on this machine. They do not show the performance over a wire and must not be compared with \
          those of other machines."
             .to_owned(),
-        format!(
+    ];
+    if !repetitions.is_empty() {
+        notice.push(format!(
             "A trial lasted {} (RFC 2544 section 24: at least 60 s){} and a measurement was made {} times (RFC 8219: at \
              least 20).{}",
             seconds(plan.trial.duration_ns),
             own_durations(plan),
             repetitions.join(" or "),
             if digest.has_queries_and_others().1 { " All frame rates are per direction." } else { "" },
-        ),
-    ];
+        ));
+    }
     notice.extend(shared_searches(digest));
     notice
 }
@@ -73,6 +76,7 @@ fn shared_searches(digest: &Digest) -> Option<String> {
 /// Returns the durations of measures that set their own: `, of latency 120 s`.
 fn own_durations(plan: &Plan) -> String {
     let duration = |measure: &Measure| match measure.sending() {
+        _ if !measure.family().has_load() => None,
         SendingTime::For(ns) => Some(ns),
         SendingTime::AsPlanned | SendingTime::AtMost(_) | SendingTime::UntilConnected => None,
     };

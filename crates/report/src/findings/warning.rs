@@ -28,6 +28,8 @@ pub(crate) enum ReportWarning<'d> {
 pub(crate) struct AnomalyNames<'d> {
     test: Option<&'d Test>,
     device: &'d str,
+    /// The vectors that show the device's known defects.
+    defect_vectors: &'d [String],
 }
 
 impl<'d> ReportWarning<'d> {
@@ -91,8 +93,10 @@ impl Digest<'_> {
 
     fn names(&self, of: &Anomaly) -> AnomalyNames<'_> {
         let test = self.input.plan.test(&of.test);
+        let facts = test.and_then(|test| self.input.facts.duts.get(&test.dut));
         AnomalyNames {
             test,
+            defect_vectors: facts.map_or(&[], |facts| &facts.defect_vectors),
             device: test.map_or("", |test| self.dut_title(test)),
         }
     }
@@ -168,10 +172,26 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
         &base(*kind, names.test),
     );
     format!(
-        "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}",
+        "{name}: {of}, in {trials} of {}, first in trial {} of repetition {}{size}{}",
         count((*all_trials).into(), "trial"),
         first.trial,
-        first.repetition
+        first.repetition,
+        shown_by(*kind, names)
+    )
+}
+
+/// Returns which vectors show a known defect: `; shown by the vector 64-udp-sum-zero (sixbench conformance tayga-siit --vector 64-udp-sum-zero)`.
+fn shown_by(kind: AnomalyKind, names: AnomalyNames<'_>) -> String {
+    let vectors = names.defect_vectors;
+    let (AnomalyKind::Defective, Some(first), Some(test)) = (kind, vectors.first(), names.test)
+    else {
+        return String::new();
+    };
+    format!(
+        "; shown by the {} {} (sixbench conformance {} --vector {first})",
+        agreeing(vectors.len() == 1, "vector"),
+        vectors.join(", "),
+        test.dut
     )
 }
 
@@ -183,7 +203,9 @@ pub(crate) fn noun(kind: AnomalyKind, frames: u64, test: Option<&Test>) -> Strin
     let measured = match test.map(|test| test.measure.family()) {
         Some(Family::Queries) => "answer",
         Some(Family::Tcp) => "connection",
-        Some(Family::Frames | Family::Requests | Family::PhaseOne) | None => "frame",
+        Some(Family::Frames | Family::Requests | Family::PhaseOne | Family::Vectors) | None => {
+            "frame"
+        }
     };
     kind.noun(frames).replacen("frame", measured, 1)
 }

@@ -7,6 +7,7 @@ use crate::wording::numbers::{
     capitalised, commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column,
     subject, supported, unit,
 };
+use crate::wording::requirements::{met_in_words, violated_in_words};
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
@@ -159,6 +160,9 @@ fn left_out(all: usize, smallest: Option<FrameSize>) -> String {
 /// Returns the heading of a group: the quantity and, if it is the same for all, its unit.
 fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
     match measure.info().headline {
+        Some(_) if !measure.result_kind().varies() => {
+            "Requirements of RFCs that are met and violated".to_owned()
+        }
         Some(quantity) => {
             let way = if quantity.is_higher_better() {
                 ""
@@ -178,6 +182,22 @@ fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
     }
 }
 
+/// Returns the row of a device that was asked for requirements: each is met or violated, so there is no number with a spread.
+fn row_of_requirements(point: &PointDigest, name: String, device: String) -> AnswerRow {
+    let results = point.requirements();
+    AnswerRow {
+        name,
+        device,
+        size: String::new(),
+        value: results.map_or_else(|| point.nothing(), met_in_words),
+        others: results.map(violated_in_words).into_iter().collect(),
+        bar: String::new(),
+        n: point.outcomes.len() as u32,
+        spread: "–".to_owned(),
+        ended_by: "–".to_owned(),
+    }
+}
+
 fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
     let (name, device) = (subject(point.test), digest.dut_title(point.test));
     // Users who write a title mention the device, but seldom by its full name.
@@ -187,6 +207,14 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
         .unwrap_or(device)
         .to_lowercase();
     let is_told = name.to_lowercase().contains(&first_word);
+    let device = if is_told {
+        String::new()
+    } else {
+        device.to_owned()
+    };
+    if !point.test.measure.result_kind().varies() {
+        return row_of_requirements(point, name, device);
+    }
     let repetitions = repetitions(point);
     let summary = Summary::of(
         &repetitions
@@ -196,11 +224,7 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
     );
     let is_open = point.is_result_open();
     AnswerRow {
-        device: if is_told {
-            String::new()
-        } else {
-            device.to_owned()
-        },
+        device,
         size: point
             .size()
             .map_or_else(String::new, |size| size.to_string()),

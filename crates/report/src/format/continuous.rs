@@ -5,6 +5,7 @@ use crate::digest::{Digest, PointDigest};
 use crate::findings::status::why;
 use crate::findings::warning::noun;
 use crate::plot::sheet::escaped;
+use crate::subject::requirements::{self, VectorRow};
 use crate::wording::expectations;
 use crate::wording::numbers::{title, whole};
 use serde_json::{Value, json};
@@ -14,16 +15,18 @@ use sixbench_method::anomaly;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::status::PointStatus;
+use sixbench_method::trial::VectorFinding;
 use sixbench_stats::Summary;
 use std::fmt::Write;
 
-/// Returns `junit.xml`: each planned point is a test case. A missed expectation is a failure; a point without a result, or one at which the tester was
-/// not fit to judge the expectation, is an error; a point that was not run is skipped.
+/// Returns `junit.xml`: each planned point is a test case, and each vector of requirements. A missed expectation is a failure; a point without a result, or one at which the tester was
+/// not fit to judge the expectation, is an error; a point that was not run is skipped. Of vectors, a violation is a failure unless recipe or plan names it.
 pub(crate) fn junit(digest: &Digest<'_>) -> String {
     let judged = judge(digest.input.plan, digest.input.outcomes);
     let cases: Vec<(TestOutcome, String)> = digest
         .all_points()
         .map(|point| case(digest, point, &judged))
+        .chain(requirements::rows(digest).map(|row| vector_case(&row)))
         .collect();
     let count = |of: TestOutcome| cases.iter().filter(|(outcome, _)| *outcome == of).count();
     let mut xml = format!(
@@ -103,6 +106,39 @@ fn case(
         text(&result)
     );
     (outcome, xml + "\n")
+}
+
+/// Returns the case of a vector of requirements.
+fn vector_case(row: &VectorRow<'_>) -> (TestOutcome, String) {
+    let VectorRow { point, vector } = row;
+    let message = format!(
+        "{} ({}, {}): {} {}",
+        vector.result.title(),
+        vector.citation(),
+        vector.level.word(),
+        vector.sentence,
+        row.frames()
+    );
+    let (outcome, element) = match vector.result {
+        VectorFinding::Wrong | VectorFinding::NoAnswer if vector.is_known => (
+            TestOutcome::Skipped,
+            element("skipped", &format!("known: {message}")),
+        ),
+        VectorFinding::Wrong | VectorFinding::NoAnswer => {
+            (TestOutcome::Failure, element("failure", &message))
+        }
+        VectorFinding::Unknown => (TestOutcome::Error, element("error", &message)),
+        VectorFinding::NotApplicable => (TestOutcome::Skipped, element("skipped", &message)),
+        VectorFinding::Right | VectorFinding::Allowed => (TestOutcome::Passed, String::new()),
+    };
+    let xml = format!(
+        "<testcase classname=\"{}, RFC {}\" name=\"{}/{}\">{element}</testcase>\n",
+        text(&title(point.test)),
+        vector.rfc,
+        text(&point.test.name),
+        text(&vector.name)
+    );
+    (outcome, xml)
 }
 
 /// Returns the numbers of anomalous frames in all trials of a point: `; in all trials: 4,000 duplicate frames`. Empty if there are none.

@@ -7,7 +7,9 @@ use crate::findings::origin;
 use crate::format::bibliography::bibliography;
 use crate::format::chapter;
 use crate::format::continuous;
-use crate::format::csv::{self, points_csv, refusals_csv, scaling_csv, warnings_csv};
+use crate::format::csv::{
+    self, points_csv, refusals_csv, requirements_csv, scaling_csv, warnings_csv,
+};
 use crate::format::html;
 use crate::format::json;
 use crate::format::latex;
@@ -49,7 +51,7 @@ type Format = (
 );
 
 /// The files of a report other than its figures, in the order in which they are written.
-pub(super) const FORMATS: [Format; 18] = [
+pub(super) const FORMATS: [Format; 19] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| {
         Ok(Some(csv::results(&document.digest).lines().collect()))
@@ -65,6 +67,9 @@ pub(super) const FORMATS: [Format; 18] = [
     }),
     ("refusals.csv", |document| {
         Ok(refusals_csv(&document.digest))
+    }),
+    ("requirements.csv", |document| {
+        Ok(requirements_csv(&document.digest))
     }),
     ("results-scaling.csv", |document| {
         Ok(scaling_csv(&document.digest))

@@ -24,6 +24,7 @@ fn names(format: ExportFormat) -> &'static [&'static str] {
             "points.csv",
             "warnings.csv",
             "refusals.csv",
+            "requirements.csv",
             "results-scaling.csv",
         ],
     }

@@ -11,11 +11,27 @@ use sixbench_method::units::part_of;
 /// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
 /// titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
-    of_first_host(digest)
+    let first = of_first_host(digest)
         .or_else(|| rates(digest).into_iter().next())
         .or_else(|| values(digest).into_iter().next())
-        .unwrap_or_else(|| nothing(digest))
+        .unwrap_or_else(|| nothing(digest));
+    let beside = requirements(digest).filter(|sentence| *sentence != first);
+    [Some(first), beside]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
         .replace(" %", "\u{a0}%")
+}
+
+/// Returns the sentence on the requirements of the only device that was asked for them, which belongs beside its rate; `None` of several devices.
+fn requirements(digest: &Digest) -> Option<String> {
+    let mut asked = digest
+        .points
+        .iter()
+        .filter(|point| point.requirements().is_some());
+    let only = asked.next().filter(|_| asked.next().is_none());
+    only.and_then(of_point)
 }
 
 /// Returns the headline of the first host that has one.

@@ -24,6 +24,7 @@ mod points;
 mod ranking;
 pub(crate) mod refusals;
 pub(crate) mod relative;
+pub(crate) mod requirements;
 mod series;
 mod soak;
 mod stateful;
@@ -36,9 +37,10 @@ pub(crate) use contribution::Subject;
 pub(crate) use fields::{PointFields, RunFields};
 
 /// Every subject, in the order of their chapters and sentences.
-pub(crate) const SUBJECTS: [&dyn Subject; 20] = [
+pub(crate) const SUBJECTS: [&dyn Subject; 21] = [
     &throughput::SearchedRates,
     &refusals::DeliveryRefusals,
+    &requirements::DeviceRequirements,
     &relative::RelativePerformance,
     &stateful::StatefulGateways,
     &tcp::TcpConnections,

@@ -36,7 +36,7 @@ pub(crate) struct TestSeries<'a> {
 pub(crate) fn series<'a>(digest: &Digest<'a>, by: SeriesBy) -> Vec<TestSeries<'a>> {
     // Response times over clients have a separate chapter, and tests that repeat a rate are not another series of rates.
     let is_of_its_own = |test: &&Test| match test.measure.family() {
-        Family::Requests => false,
+        Family::Requests | Family::Vectors => false,
         Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => {
             test.measure.result_kind().has_spread()
         }

@@ -4,7 +4,7 @@ use crate::wording::bound::Bound;
 use sixbench_analysis::comparison::ComparedValue;
 use sixbench_method::measures::{Quantity, Unit};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::units::{show_rate, shown_unit};
+use sixbench_method::units::{counted, show_rate, shown_unit};
 
 /// Returns a value with its unit, to about four significant digits.
 pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn show(subject: &ComparedValue, value: f64) -> String {
             Unit::FramesPerSecond => format!("{value:.0} frames/s of both directions"),
             Unit::Octets => format!("{:.0} kB", value / 1e3),
             Unit::OctetsPerHour => format!("{:.0} kB/h", value / 1e3),
-            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond => {
+            Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond | Unit::Requirements => {
                 format!("{value:.0} {}", subject.unit())
             }
         },
@@ -54,6 +54,9 @@ pub(crate) fn exact(subject: &ComparedValue, value: f64) -> String {
         ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::OctetsPerHour => {
             format!("{} kB/h", rounded(value / 1e3))
         }
+        ComparedValue::Value(quantity, ..) if quantity.unit() == Unit::Requirements => {
+            counted(value as u64, "requirement")
+        }
         subject => format!("{} {}", rounded(value), subject.unit()),
     }
 }
@@ -68,6 +71,7 @@ pub(crate) fn unit_name(quantity: Quantity) -> &'static str {
         | Unit::Connections
         | Unit::ConnectionsPerSecond
         | Unit::Octets
-        | Unit::OctetsPerHour) => unit.symbol(),
+        | Unit::OctetsPerHour
+        | Unit::Requirements) => unit.symbol(),
     }
 }

@@ -1,19 +1,26 @@
 //! Events in words, for everything that shows a run in progress.
 
+use crate::wording::requirements::requirements_in_words;
 use sixbench_method::bottleneck::of_trial;
 use sixbench_method::event::Event;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Measure, Noun, Outcome, Quantity, Unit, Value};
+use sixbench_method::plan::Point;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::{Answers, Certificate, DnsResult};
 use sixbench_method::trial::tcp::TcpResult;
-use sixbench_method::trial::{AnomalyKind, Connections, TrialResult, TrialSpec, Verdict};
+use sixbench_method::trial::{
+    AnomalyKind, Connections, TrialKind, TrialResult, TrialSpec, Verdict,
+};
 use sixbench_method::units::{counted, show_ns, show_rate, show_rate_at_least, show_seconds};
 
 /// Returns a line about a trial that answers a sceptical expert's questions: did the tester keep up, in both directions, and what was lost?
 pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
+    if let Some(requirements) = result.requirements() {
+        return format!("  {}", requirements_in_words(requirements));
+    }
     let lost: Vec<String> = result
         .directions
         .iter()
@@ -160,15 +167,20 @@ pub fn word(verdict: Verdict) -> &'static str {
 
 /// Returns the result of one repetition, in words.
 pub fn outcome(measure: &str, outcome: &Outcome) -> String {
-    let noun = Measure::infos()
-        .find(|info| info.term.name == measure)
-        .map_or(Noun::Frames, |info| info.family.noun());
+    let info = Measure::infos().find(|info| info.term.name == measure);
+    let noun = info.map_or(Noun::Frames, |info| info.family.noun());
     let mut found: Vec<String> = outcome
         .brackets
         .iter()
         .map(|found| bracket(found, noun.per_second_and_direction()))
         .collect();
     found.extend(values(&outcome.values));
+    let has_size = info.is_none_or(|info| info.family.has_frame_sizes());
+    let label = if has_size {
+        outcome.point.to_string()
+    } else {
+        outcome.point.test.clone()
+    };
     if found.is_empty() {
         found.push("no result: the tester fell short".to_owned());
     }
@@ -178,8 +190,7 @@ pub fn outcome(measure: &str, outcome: &Outcome) -> String {
     };
     let trials = counted(outcome.trials, "trial");
     format!(
-        "{}  #{}  {}  ({trials}{repeated})",
-        outcome.point,
+        "{label}  #{}  {}  ({trials}{repeated})",
         outcome.repetition,
         found.join("; ")
     )
@@ -217,7 +228,7 @@ fn number(value: &Value) -> String {
     let number = match value.quantity.unit() {
         Unit::Nanoseconds => format!("{:.3} ms", value.value / 1e6),
         Unit::Percent => format!("{:.4} %", value.value),
-        Unit::Frames | Unit::Connections => format!("{:.0}", value.value),
+        Unit::Frames | Unit::Connections | Unit::Requirements => format!("{:.0}", value.value),
         Unit::ConnectionsPerSecond => format!("{}/s", show_rate(FrameRate(value.value as u64))),
         Unit::FramesPerSecond => format!("{:.0}/s", value.value),
         Unit::Octets => format!("{:.0} kB", value.value / 1e3),
@@ -286,14 +297,7 @@ pub fn event(event: &Event) -> Option<String> {
             of,
             ..
         } => format!("{point}: repetition {repetition} of {of}"),
-        Event::TrialStarted { point, spec } => {
-            format!(
-                "{point}: {} {} for {}",
-                show_rate(spec.rate),
-                spec.kind.rate_unit(),
-                show_ns(spec.duration_ns)
-            )
-        }
+        Event::TrialStarted { point, spec } => started(point, spec),
         Event::TrialEnded { record, verdict } => trial(&record.result, *verdict) + &refused(record),
         Event::MeasurementEnded { measure, outcome } => self::outcome(measure, outcome),
         Event::Waiting { text } => text.clone(),
@@ -301,6 +305,18 @@ pub fn event(event: &Event) -> Option<String> {
         Event::Progress { remaining_s, .. } => left(*remaining_s),
         Event::RunEnded { .. } => return None,
     })
+}
+
+fn started(point: &Point, spec: &TrialSpec) -> String {
+    if spec.kind == TrialKind::Requirements {
+        return format!("{}: vectors of requirements", point.test);
+    }
+    format!(
+        "{point}: {} {} for {}",
+        show_rate(spec.rate),
+        spec.kind.rate_unit(),
+        show_ns(spec.duration_ns)
+    )
 }
 
 /// Returns the remaining time of a run, in words.

@@ -4,12 +4,14 @@ use crate::wording::amount;
 use sixbench_analysis::expectation::{self, Judged};
 use sixbench_analysis::gate::Gate;
 use sixbench_method::disturbance::{SpoiltSearches, mostly_disturbed};
+use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
+use sixbench_method::trial::{JudgedVector, RequirementStrength};
 use sixbench_method::units::{agreeing, counted, part_of, show_seconds};
 
-/// The most points that a reason names.
+/// The most points that a reason names, and the most requirements.
 const MOST_NAMED: usize = 5;
 
 /// The verdict on a completed run.
@@ -35,7 +37,7 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
             .max()
             .unwrap_or_default();
         if verdict <= Gate::TesterUnfit {
-            let lines = judged.iter().filter_map(line).collect();
+            let lines = judged.iter().filter_map(|one| line(one, records)).collect();
             return RunVerdict {
                 lines,
                 verdict: Gate::TesterUnfit,
@@ -64,7 +66,7 @@ pub fn judge(plan: &Plan, records: &[TrialRecord], facts: &Facts, what_helps: &s
         .max()
         .unwrap_or_default()
         .max(of_points);
-    let lines = judged.iter().filter_map(line).collect();
+    let lines = judged.iter().filter_map(|one| line(one, records)).collect();
     RunVerdict {
         lines,
         verdict,
@@ -102,18 +104,62 @@ pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
     expectation::judge(plan, &outcomes)
         .iter()
         .filter(|judged| judged.verdict == Gate::Worse)
-        .filter_map(line)
+        .filter_map(|one| line(one, records))
         .collect()
 }
 
-fn line(judged: &Judged<'_>) -> Option<String> {
+fn line(judged: &Judged<'_>, records: &[TrialRecord]) -> Option<String> {
     let what = match judged.verdict {
         Gate::Passed | Gate::Inconclusive => return None,
         Gate::Worse => "missed",
         Gate::TesterUnfit => "not known",
         Gate::Missing => "missing",
     };
-    Some(format!("{what}: {}\n", sentence(judged)))
+    Some(format!(
+        "{what}: {}{}\n",
+        sentence(judged),
+        violated(judged, records)
+    ))
+}
+
+/// Returns the names of the requirements that an expectation is about and that the device violates: `: 64-df-1261, 64-tcp`. Empty if it is about none.
+fn violated(judged: &Judged<'_>, records: &[TrialRecord]) -> String {
+    let mut of_test = records
+        .iter()
+        .filter(|record| record.point.test == judged.test.name);
+    let Some((results, quantity)) = of_test
+        .rfind(|record| record.result.requirements().is_some())
+        .and_then(|record| {
+            record
+                .result
+                .requirements()
+                .zip(judged.expectation.quantity)
+        })
+    else {
+        return String::new();
+    };
+    let names: Vec<&str> = results
+        .vectors
+        .iter()
+        .filter(|vector| is_counted(vector, quantity))
+        .map(|vector| vector.name.as_str())
+        .collect();
+    match names.len().saturating_sub(MOST_NAMED) {
+        _ if names.is_empty() => String::new(),
+        0 => format!(": {}", names.join(", ")),
+        more => format!(": {} and {more} more", names[..MOST_NAMED].join(", ")),
+    }
+}
+
+/// Returns whether a quantity counts this vector as one that is violated.
+fn is_counted(vector: &JudgedVector, quantity: Quantity) -> bool {
+    let is_asked = match quantity {
+        Quantity::RequirementsViolated => true,
+        Quantity::MustsViolated => vector.level == RequirementStrength::Must,
+        Quantity::NewViolations => !vector.is_known,
+        _ => false,
+    };
+    is_asked && vector.result.is_violation()
 }
 
 /// Returns the value found for an expectation, and the expected bounds.
@@ -142,6 +188,7 @@ fn found(judged: &Judged<'_>) -> String {
         (low, high) if high > low => {
             format!("a median of {} or more, where the tester, the plan's maximum or other work ended the search", shown(low))
         }
+        (low, _) if !judged.test.measure.result_kind().varies() => shown(low),
         (low, _) => format!("a median of {}", shown(low)),
     }
 }

@@ -7,4 +7,5 @@ pub mod event_words;
 pub mod expectations;
 pub(crate) mod faults;
 pub(crate) mod numbers;
+pub(crate) mod requirements;
 pub mod trial_words;

@@ -147,9 +147,10 @@ pub(crate) fn value(quantity: Quantity, value: f64) -> String {
         Unit::Nanoseconds => ms(value),
         Unit::Percent => percentage(value),
         Unit::Frames => grouped(value),
-        Unit::Connections | Unit::ConnectionsPerSecond | Unit::FramesPerSecond => {
-            grouped(value.round())
-        }
+        Unit::Connections
+        | Unit::ConnectionsPerSecond
+        | Unit::FramesPerSecond
+        | Unit::Requirements => grouped(value.round()),
         Unit::Octets | Unit::OctetsPerHour => grouped((value / 1e3).round()),
     }
 }
@@ -163,7 +164,8 @@ pub(crate) fn printed_scale(quantity: Quantity) -> f64 {
         | Unit::Frames
         | Unit::Connections
         | Unit::ConnectionsPerSecond
-        | Unit::FramesPerSecond => 1.0,
+        | Unit::FramesPerSecond
+        | Unit::Requirements => 1.0,
     }
 }
 
@@ -200,9 +202,11 @@ pub(crate) fn unit(quantity: Quantity) -> &'static str {
         Unit::FramesPerSecond => "frames/s, both directions",
         Unit::Octets => "kB",
         Unit::OctetsPerHour => "kB/h",
-        unit @ (Unit::Percent | Unit::Frames | Unit::Connections | Unit::ConnectionsPerSecond) => {
-            unit.symbol()
-        }
+        unit @ (Unit::Percent
+        | Unit::Frames
+        | Unit::Connections
+        | Unit::ConnectionsPerSecond
+        | Unit::Requirements) => unit.symbol(),
     }
 }
 
@@ -281,7 +285,7 @@ pub(crate) fn title(test: &Test) -> String {
     let goal = test.own_goals.as_ref().and_then(|goals| goals.first());
     let goal = goal.map_or_else(String::new, |goal| format!(" ({})", loss_goal(*goal)));
     let direction = match test.measure.family() {
-        Family::Queries => "",
+        Family::Queries | Family::Vectors => "",
         Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {
             only_direction(test.directions)
         }
@@ -297,10 +301,11 @@ fn only_direction(directions: Directions) -> &'static str {
     }
 }
 
-/// Returns whether the names of a test's points have the frame size. That of DNS queries follows from the names that are asked for.
+/// Returns whether the names of a test's points have the frame size. That of DNS queries follows from the names that are asked for, and each vector has
+/// frames of its own.
 pub(crate) fn has_size_in_names(test: &Test) -> bool {
     match test.measure.family() {
-        Family::Queries => false,
+        Family::Queries | Family::Vectors => false,
         Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => true,
     }
 }

@@ -13,6 +13,7 @@ mod measures;
 mod paper;
 mod points;
 mod relative;
+mod requirements;
 mod response;
 mod sample;
 mod scaling;

@@ -68,6 +68,12 @@ fn job(
     seed: u64,
     settings: TrialSettings,
 ) -> Result<Job, String> {
+    if test.measure.requirements().is_some() {
+        return Err(format!(
+            "test {}: vectors are no traffic: they are sent one after the other",
+            test.name
+        ));
+    }
     if let Some(dns) = test.measure.dns() {
         return super::dns::job(recipe, test, dns, settings).map(|job| Job::Dns(Box::new(job)));
     }

@@ -31,6 +31,9 @@ use std::time::Duration;
 /// The subdirectory of a results directory with the records of DNS queries.
 pub(crate) const QUERIES: &str = "queries";
 
+/// The subdirectory of a results directory with the frames of vectors that are not right.
+pub(crate) const VECTORS: &str = "vectors";
+
 /// An open results directory.
 pub struct Store {
     folder: Folder,
@@ -214,6 +217,11 @@ impl Store {
         Ok((folder, format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
+    /// Writes the frames of a vector; `name` is a path below [`VECTORS`].
+    pub(crate) fn write_capture(&self, name: &str, octets: &[u8]) -> Result<()> {
+        write(&self.folder, name, octets)
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
         write(&self.folder, name, text)
     }
@@ -221,6 +229,14 @@ impl Store {
     pub(crate) fn write_facts(&self, facts: &Facts) -> Result<()> {
         self.write("facts.json", &serde_json::to_string_pretty(facts)?)
     }
+}
+
+/// Returns the path of the frames of a vector within a results directory.
+pub(crate) fn capture_name(point: &Point, repetition: u32, trial: u32, vector: &str) -> String {
+    format!(
+        "{VECTORS}/{}-r{repetition}-t{trial}-{vector}.pcap",
+        point.test
+    )
 }
 
 fn selected(selection: &Selection) -> Facts {

@@ -1,9 +1,10 @@
 //! Refuses, before anything is touched, plans that no machine could run and those that cannot work on this one.
 
+use super::conformance;
 use super::memory;
 use crate::agent;
 use crate::ends::cores::{check_cores, check_rss_hash};
-use crate::error::{PlanError, RunError};
+use crate::error::{PlanError, RunError, in_words};
 use crate::profile;
 use crate::version::VERSION;
 use sixbench_io::PortSpec;
@@ -143,6 +144,11 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
                 .filter(|_| isolation == Isolation::Unknown)
         };
         forbidden = forbidden.or_else(|| of_recipe().map(RunError::ForbiddenInRecipe));
+        if let Some(selection) = test.measure.requirements() {
+            let checked = conformance::trial::check(recipe, test, selection, isolation);
+            note(checked, &mut mistakes, &mut forbidden);
+            continue;
+        }
         let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
         match test
             .frame_sizes
@@ -172,6 +178,21 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
         return Err(PlanError(mistakes.join("\n")).into());
     }
     forbidden.map_or(Ok(()), Err)
+}
+
+/// Adds the error of a test to the mistakes; a forbidden address is told only if there is no mistake.
+fn note(
+    checked: Result<(), RunError>,
+    mistakes: &mut Vec<String>,
+    forbidden: &mut Option<RunError>,
+) {
+    match checked {
+        Err(error) if matches!(error.root(), RunError::Forbidden(_)) => {
+            forbidden.get_or_insert(error);
+        }
+        Err(error) => mistakes.push(in_words(&error)),
+        Ok(()) => {}
+    }
 }
 
 /// Refuses, before anything is touched, plans that cannot work here: no root privileges, a missing program or core, a forbidden destination.

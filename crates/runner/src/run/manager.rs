@@ -1,5 +1,6 @@
 //! Takes a plan through its devices, repetitions, points and trials.
 
+use super::conformance;
 use super::dns::MOST_CERTIFIED;
 use super::quiet::wait_until_quiet;
 use super::session::Session;
@@ -10,7 +11,7 @@ use crate::request::{RunRequest, SessionRequest};
 use crate::results::differences::changes_of_machine;
 use crate::results::owner;
 use crate::results::reporting;
-use crate::results::store::Store;
+use crate::results::store::{self, Store};
 use crate::run::origin;
 use crate::run_clock::RunClock;
 use crate::stop;
@@ -21,9 +22,9 @@ use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::{Outcome, TrialPurpose};
 use sixbench_method::patience::Patience;
-use sixbench_method::plan::{CoreLimits, Plan, Point, Test};
+use sixbench_method::plan::{CoreLimits, Plan, Point, RequirementTest, Test};
 use sixbench_method::record::Warning;
-use sixbench_method::record::{Disturber, FORMAT, Facts, TrialRecord};
+use sixbench_method::record::{Disturber, DutFacts, FORMAT, Facts, TrialRecord};
 use sixbench_method::replay::{self, Resumed};
 use sixbench_method::trial::{TrialSpec, Verdict};
 use sixbench_report::lean;
@@ -247,7 +248,11 @@ impl Manager<'_> {
             of: test.repetitions.most(),
             next,
         });
-        if resumed.procedure.next_trial().is_some() {
+        if let Some(selection) = test.measure.requirements() {
+            while let Some(spec) = resumed.procedure.next_trial() {
+                self.vectors(test, selection, &mut resumed, point, repetition, &spec)?;
+            }
+        } else if resumed.procedure.next_trial().is_some() {
             let session = self.ready(sessions, test, point)?;
             while let Some(spec) = resumed.procedure.next_trial() {
                 self.trial(session, &mut resumed, point, repetition, &spec)?;
@@ -396,22 +401,39 @@ impl Manager<'_> {
 
     /// Writes the facts about a device to disk before its first trial.
     fn note(&mut self, session: &Session, recipe: &Recipe) -> Result<(), RunError> {
-        self.facts
-            .host
-            .extend(session.host_facts(&self.request.site));
+        let host = session.host_facts(&self.request.site);
         let mut dut = session.dut_facts(recipe);
+        dut.layout = session.layout().to_vec();
+        self.note_device(recipe, host, dut)?;
+        for warning in session.warnings() {
+            if !self.facts.warnings.contains(warning) {
+                self.facts.warnings.push(warning.clone());
+                self.show(&Event::Warning {
+                    text: warning.to_string(),
+                });
+            }
+        }
+        self.write_origin()
+    }
+
+    /// Adds the facts about a device, and those of the host while it was up, to those of the run. Warns if the device is not what it was before.
+    fn note_device(
+        &mut self,
+        recipe: &Recipe,
+        host: BTreeMap<String, String>,
+        mut dut: DutFacts,
+    ) -> Result<(), RunError> {
+        self.facts.host.extend(host);
         // Earlier self-tests apply to the earlier trials.
         let before = self.facts.duts.remove(&recipe.name).unwrap_or_default();
         let changes = changes_of_machine(&before, &dut);
         dut.certificates = before.certificates;
-        dut.layout = before.layout;
-        let new = session
-            .layout()
-            .iter()
-            .filter(|sentence| !dut.layout.contains(sentence))
-            .cloned()
-            .collect::<Vec<_>>();
-        dut.layout.extend(new);
+        let layout = std::mem::replace(&mut dut.layout, before.layout);
+        for sentence in layout {
+            if !dut.layout.contains(&sentence) {
+                dut.layout.push(sentence);
+            }
+        }
         self.show(&Event::DutReady {
             dut: recipe.name.clone(),
             version: dut.version.clone(),
@@ -423,14 +445,11 @@ impl Manager<'_> {
                 changes,
             })?;
         }
-        for warning in session.warnings() {
-            if !self.facts.warnings.contains(warning) {
-                self.facts.warnings.push(warning.clone());
-                self.show(&Event::Warning {
-                    text: warning.to_string(),
-                });
-            }
-        }
+        self.write_origin()
+    }
+
+    /// Writes the facts, and the commands that the testbed has run.
+    fn write_origin(&self) -> Result<(), RunError> {
         self.store.write_facts(&self.facts)?;
         Ok(self.store.write("commands.sh", &self.commands())?)
     }
@@ -465,11 +484,11 @@ impl Manager<'_> {
             .iter()
             .filter_map(|(folder, name)| folder.read(name).ok())
             .try_for_each(owner::give)?;
-        let (point, load) = (point.clone(), measurement.load.clone().map(Box::new));
+        let load = measurement.load.clone().map(Box::new);
         let watch = Some(watch.into());
         let mut record = TrialRecord {
             format: FORMAT,
-            point,
+            point: point.clone(),
             repetition,
             trial,
             load,
@@ -479,9 +498,66 @@ impl Manager<'_> {
         };
         let verdict = measurement.procedure.verdict(&record.result);
         let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
+        self.settle(measurement, record, is_excused)?;
+        if is_excused {
+            self.wait_until_quiet(session, point)?;
+        }
+        self.rest()
+    }
+
+    /// Performs a trial of vectors of requirements. Their device is brought up for the trial alone.
+    fn vectors(
+        &mut self,
+        test: &Test,
+        selection: &RequirementTest,
+        measurement: &mut Resumed,
+        point: &Point,
+        repetition: u32,
+        spec: &TrialSpec,
+    ) -> Result<(), RunError> {
+        self.check_stop()?;
+        self.show(&Event::TrialStarted {
+            point: point.clone(),
+            spec: *spec,
+        });
+        let started = self.clock.now().to_string();
+        let recipe = recipe_of(self.request.library, test)?;
+        let mut made = match conformance::trial::trial(&self.request.site, recipe, selection) {
+            Ok(made) => made,
+            Err(error) => return Err(self.set_up_failed(&device_of(test), error)),
+        };
+        self.look_at_clock()?;
+        let host = origin::of_host(&self.request.site);
+        self.note_device(recipe, host, made.facts.clone())?;
+        let trial = measurement.trials + 1;
+        let name = |vector: &str| store::capture_name(point, repetition, trial, vector);
+        made.keep_captures(name, |name, octets| {
+            Ok::<_, RunError>(self.store.write_capture(name, octets)?)
+        })?;
+        let record = TrialRecord {
+            format: FORMAT,
+            point: point.clone(),
+            repetition,
+            trial,
+            load: None,
+            started,
+            result: made.result(spec),
+            watch: None,
+        };
+        self.settle(measurement, record, false)?;
+        self.rest()
+    }
+
+    /// Writes a trial to disk, lets its procedure learn from it unless it is made again, and reports it.
+    fn settle(
+        &mut self,
+        measurement: &mut Resumed,
+        record: TrialRecord,
+        is_excused: bool,
+    ) -> Result<(), RunError> {
         // On disk first: a resumed run must find everything that the procedure has learnt.
         self.store.append(&record)?;
-        measurement.trials = trial;
+        measurement.trials = record.trial;
         // The mark of a trial that is made again makes it invalid, whatever the verdict was before.
         let verdict = measurement.procedure.verdict(&record.result);
         if !is_excused {
@@ -492,15 +568,11 @@ impl Manager<'_> {
         // The distributions are on disk. Those of a day of trials would fill the memory.
         lean::drop_unread(&mut kept);
         self.request.records.push(kept);
-        let point = record.point.clone();
         self.show(&Event::TrialEnded {
             record: Box::new(record),
             verdict,
         });
-        if is_excused {
-            self.wait_until_quiet(session, &point)?;
-        }
-        self.rest()
+        Ok(())
     }
 
     /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
@@ -643,6 +715,8 @@ struct DeviceIdentity {
     has_hosts: bool,
     /// The identity of a DNS server's configuration, or `None` for any other device.
     server: Option<String>,
+    /// True if trials have a load. Vectors are sent to a device of their own.
+    has_load: bool,
     /// The test for which the device is set up separately, or `None` if it serves several.
     only_for: Option<String>,
 }
@@ -655,6 +729,7 @@ fn device_of(test: &Test) -> DeviceIdentity {
         rss_hash: test.dut_rss_hash.clone(),
         has_hosts: test.measure.family().needs_hosts(),
         server: profile::dns::server_of(test),
+        has_load: test.measure.family().has_load(),
         only_for: test.fresh_device.then(|| test.name.clone()),
     }
 }

@@ -1,6 +1,7 @@
 //! A run: the Manager takes a plan through its devices, repetitions, points and trials. A session has one device, its testbed and its tester.
 
 pub(crate) mod built;
+pub mod conformance;
 pub(crate) mod dns;
 pub(crate) mod feasible;
 pub(crate) mod manager;

@@ -320,6 +320,7 @@ impl Session {
         let links = self.testbed.links.kind();
         DutFacts {
             path: recipe.path_facts(),
+            defect_vectors: recipe.defect_vectors.clone(),
             authority: self.tester.authority_facts(),
             links,
             ..facts

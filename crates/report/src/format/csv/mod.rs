@@ -4,12 +4,14 @@ mod anomalies;
 mod column;
 mod points;
 mod refusals;
+mod requirements;
 mod run;
 mod scaling;
 mod warnings;
 
 pub(crate) use points::points_csv;
 pub(crate) use refusals::refusals_csv;
+pub(crate) use requirements::requirements_csv;
 pub(crate) use run::Rows;
 pub(crate) use scaling::scaling_csv;
 pub(crate) use warnings::warnings_csv;

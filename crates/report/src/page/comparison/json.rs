@@ -10,11 +10,12 @@ use sixbench_method::measures::Noun;
 pub fn json(compared: &Comparison<'_>, names: &[String; 2], warnings: &[String]) -> Value {
     json!({
         "unit": compared.unit,
-        "comparison": compared.points.iter().map(|point| of_point(point, names)).collect::<Vec<_>>(),
+        "comparison": compared.measured_points().map(|point| of_point(point, names)).collect::<Vec<_>>(),
         "missing": compared.missing,
         "tester_unfit": compared.unfit,
         "reference": compared.reference,
         "anomalies": compared.anomalies.iter().map(of_anomaly).collect::<Vec<_>>(),
+        "requirements": compared.requirements,
         "warnings": warnings,
         "verdict": compared.gate(),
     })

@@ -2,6 +2,7 @@
 
 mod json;
 mod page;
+mod requirements;
 mod table;
 mod words;
 
@@ -212,6 +213,7 @@ mod tests {
             unfit: vec![unfit],
             reference: None,
             anomalies: vec![],
+            requirements: vec![],
         };
         insta::assert_snapshot!(
             describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)

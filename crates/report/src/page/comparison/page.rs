@@ -1,8 +1,9 @@
 //! A comparison as a page: before and after, every repetition, the effect with its interval, and the verdict.
 
+use super::requirements::requirements;
 use super::words::{
-    Sides, anomalies, effect, finding, lacking, of_machine, reason, short_side, titles, verdict,
-    word,
+    Sides, anomalies, below, effect, finding, lacking, of_machine, reason, short_side, titles,
+    verdict, word,
 };
 use crate::ReportError;
 use crate::format::document::shown;
@@ -48,6 +49,8 @@ struct ComparisonPage<'a> {
     warnings: &'a [String],
     /// What the reference device shows of the machine; empty if there is none.
     reference: String,
+    /// The requirements of RFCs that became wrong or right.
+    requirements: Vec<String>,
     /// The anomalous frames that one side alone had.
     anomalies: Vec<String>,
     lacking: Vec<String>,
@@ -103,7 +106,7 @@ fn context<'a>(
 ) -> ComparisonPage<'a> {
     let sides = Sides::of(compared);
     let reason = reason(compared, "");
-    let points = compared.points.iter().map(|point| ComparedPoint {
+    let points = compared.measured_points().map(|point| ComparedPoint {
         title: titles(point, words.names).trim_end().to_owned(),
         rows: point
             .rows
@@ -121,6 +124,7 @@ fn context<'a>(
         explanation: words.explanation,
         warnings: words.warnings,
         reference: of_machine(compared).trim_end().to_owned(),
+        requirements: requirements(compared).lines().map(str::to_owned).collect(),
         anomalies: anomalies(compared).lines().map(str::to_owned).collect(),
         lacking: lacking(compared).lines().map(str::to_owned).collect(),
         points: points.collect(),
@@ -266,7 +270,7 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
         text,
         "| | {a} | {b} | B to A [95 % interval] | verdict |\n|:--|--:|--:|--:|:--|"
     );
-    for point in &compared.points {
+    for point in compared.measured_points() {
         let _ = writeln!(
             text,
             "| **{}** | | | | |",
@@ -294,9 +298,7 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
         .map(|row| format!("{}: {}", row.subject, finding(row, &sides)))
         .collect();
     notes.dedup();
-    notes.extend(of_machine(compared).lines().map(str::to_owned));
-    notes.extend(anomalies(compared).lines().map(str::to_owned));
-    notes.extend(lacking(compared).lines().map(str::to_owned));
+    notes.extend(below(compared).lines().map(str::to_owned));
     notes.extend(words.warnings.iter().cloned());
     let notes: String = notes
         .iter()

@@ -49,8 +49,9 @@ pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Op
         return None;
     }
     let mut lines = rows.iter();
-    let mut text = lines.next().map(line).unwrap_or_default();
-    for point in &compared.points {
+    let head = lines.next().map(line).filter(|_| sides.has_rows());
+    let mut text = head.unwrap_or_default();
+    for point in compared.measured_points() {
         text += &titles(point, names);
         for (row, cells) in point.rows.iter().zip(lines.by_ref()) {
             text += &line(cells);

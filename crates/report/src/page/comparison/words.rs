@@ -1,5 +1,6 @@
 //! The parts of a comparison in words.
 
+use super::requirements::{self, requirements};
 use crate::findings::warning::{base, noun};
 use crate::wording::amount;
 use crate::wording::anomalies::in_words;
@@ -20,8 +21,7 @@ use std::fmt::Display;
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
     let sides = Sides::of(compared);
     let points: String = compared
-        .points
-        .iter()
+        .measured_points()
         .map(|point| of_point(point, names, &sides))
         .collect();
     points + &below(compared)
@@ -29,7 +29,7 @@ pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
 
 /// Returns the lines below the rows: what is known of the machine, what one side alone did beside losing frames, and what could not be compared.
 pub(super) fn below(compared: &Comparison<'_>) -> String {
-    of_machine(compared) + &anomalies(compared) + &lacking(compared)
+    of_machine(compared) + &requirements(compared) + &anomalies(compared) + &lacking(compared)
 }
 
 /// Returns the anomalous frames that one side had and the other had not, one kind per line.
@@ -91,6 +91,11 @@ impl Sides {
             unit: compared.unit,
             machine: machine(compared),
         }
+    }
+
+    /// Returns whether any values are compared: requirements are not.
+    pub(super) fn has_rows(&self) -> bool {
+        self.rows > 0
     }
 
     /// Returns the noun for the values of a row.
@@ -176,6 +181,7 @@ fn traffic(measure: &Measure, size: &impl Display) -> String {
     match measure.family() {
         Family::Queries => "DNS queries".to_owned(),
         Family::Tcp => "TCP connections".to_owned(),
+        Family::Vectors => "vectors of requirements".to_owned(),
         Family::Frames | Family::Requests | Family::PhaseOne => format!("{size} bytes"),
     }
 }
@@ -370,6 +376,7 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     );
     let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
     let all = [
+        requirements::violated(compared),
         (
             worse,
             format!("B is worse than A in {worse} of {}", counted(rows, "row")),
@@ -388,6 +395,7 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
                 counted(compared.unfit.len(), "point")
             ),
         ),
+        requirements::unknown(compared),
         (
             inconclusive,
             format!("{inconclusive} of {} inconclusive", counted(rows, "row")),
@@ -401,6 +409,9 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
     match (told.split_first(), better) {
         (Some((first, [])), _) => (*first).to_owned(),
         (Some((first, others)), _) => format!("{first}; besides, {}", others.join("; ")),
+        (None, 0) if rows == 0 && !compared.requirements.is_empty() => {
+            requirements::cured(compared)
+        }
         (None, 0) => format!("no difference is shown in {}", counted(rows, "row")),
         (None, better) if better == rows => {
             format!("B is better than A in {}", counted(rows, "row"))

@@ -36,8 +36,8 @@ pub(super) fn anomalies(digest: &Digest) -> Table {
         .tests
         .iter()
         .filter(|test| match test.measure.family() {
-            // The outcomes of queries have separate tables.
-            Family::Queries => false,
+            // The outcomes of queries and of vectors have separate tables.
+            Family::Queries | Family::Vectors => false,
             Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => true,
         });
     let tests = of_frames.filter(|test| directions(digest, test).next().is_some());

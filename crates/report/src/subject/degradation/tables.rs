@@ -115,7 +115,8 @@ impl StepRow<'_> {
     fn direction(&self) -> Option<String> {
         match self.test.measure.family() {
             Family::PhaseOne => return None,
-            Family::Frames | Family::Requests | Family::Tcp | Family::Queries => {}
+            Family::Frames | Family::Requests | Family::Tcp | Family::Queries | Family::Vectors => {
+            }
         }
         Some(self.subject.direction.map_or_else(
             || match self.test.directions {

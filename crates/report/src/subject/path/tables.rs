@@ -16,7 +16,7 @@ pub(super) fn tables(digest: &Digest) -> Vec<Table> {
 fn points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<(&'d PointDigest<'a>, &'a PathFacts)> {
     // Requests and replies have a separate table.
     let all = digest.points_of(|measure| match measure.family() {
-        Family::Requests => false,
+        Family::Requests | Family::Vectors => false,
         Family::Frames | Family::PhaseOne | Family::Tcp | Family::Queries => true,
     });
     all.filter_map(|point| Some((point, digest.path(point.test)?)))

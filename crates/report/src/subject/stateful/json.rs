@@ -77,7 +77,8 @@ pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
             ResultKind::Rate
             | ResultKind::RepeatedRate
             | ResultKind::Quantity
-            | ResultKind::Curve => Vec::new(),
+            | ResultKind::Curve
+            | ResultKind::Requirements => Vec::new(),
         },
     })
 }

@@ -81,9 +81,11 @@ fn found_columns<'d>() -> Vec<Column<'d, TcpRow<'d>>> {
 fn measured(point: &PointDigest) -> &'static str {
     match point.test.measure.result_kind() {
         ResultKind::Number => "open at once (5.2)",
-        ResultKind::Rate | ResultKind::RepeatedRate | ResultKind::Quantity | ResultKind::Curve => {
-            "per second (5.3)"
-        }
+        ResultKind::Rate
+        | ResultKind::RepeatedRate
+        | ResultKind::Quantity
+        | ResultKind::Curve
+        | ResultKind::Requirements => "per second (5.3)",
     }
 }
 

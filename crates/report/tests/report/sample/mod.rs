@@ -2,12 +2,14 @@
 
 mod dns;
 mod measures;
+mod requirements;
 mod response;
 mod scaling;
 mod simulated;
 mod soak;
 mod stateful;
 
+pub(crate) use requirements::every_finding;
 use sixbench_method::budget::Budget;
 use sixbench_method::disturbance::signs_of;
 use sixbench_method::measures::Outcome;
@@ -370,6 +372,7 @@ fn facts() -> Facts {
         ]
         .into(),
         machine: Default::default(),
+        defect_vectors: vec![],
         authority: Default::default(),
         in_memory: false,
         links: LinkKind::Unknown,

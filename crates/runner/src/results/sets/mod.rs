@@ -116,7 +116,9 @@ impl TwoSets {
                 .map(|run| &run.stored.records[..])
                 .collect::<Vec<_>>()
         });
-        let compared = compare(&a, &b, margin, self.order)?.with_anomalies([&of_a, &of_b]);
+        let compared = compare(&a, &b, margin, self.order)?
+            .with_anomalies([&of_a, &of_b])
+            .with_requirements([&of_a, &of_b]);
         Some(match self.order {
             RunOrder::InTurns => compared,
             RunOrder::AFirst | RunOrder::BFirst => compared.between_sessions(self.of_machine()),

@@ -97,7 +97,8 @@ fn panels(digest: &Digest, kind: Option<FrameSize>, room: usize) -> Vec<Panel> {
     style::shared_out(&points, ROWS).map(strip).collect()
 }
 
-/// Returns the median with which repetitions are compared; `None` if there is none or it is zero, since nothing can be related to zero.
+/// Returns the median with which repetitions are compared; `None` if there is none or it is zero, since nothing can be related to zero,
+/// and of requirements, which do not vary.
 fn median(point: &PointDigest) -> Option<f64> {
     let values: Vec<f64> = point.headlines().iter().map(|(_, value)| *value).collect();
     let median = if point.is_searched() {
@@ -105,7 +106,7 @@ fn median(point: &PointDigest) -> Option<f64> {
     } else {
         sixbench_stats::median(&values)?
     };
-    (median != 0.0).then_some(median)
+    (median != 0.0 && point.test.measure.result_kind().varies()).then_some(median)
 }
 
 /// Returns the name of a row. The titles of DNS tests begin alike, so the name has the percentages, which the RFC calls a combination.

@@ -9,6 +9,7 @@ use sixbench_conformance::Vector;
 use sixbench_conformance::dns::DnsSetting;
 use sixbench_engine::conformance::dns::{DnsVectorEnds, DnsVectorTester};
 use sixbench_engine::dns::DnsError;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::terms::FrameSize;
 use sixbench_testbed::recipe::DnsSection;
 use sixbench_testbed::{Recipe, Zone};
@@ -78,12 +79,23 @@ pub(super) fn perform(
         .run(vectors)
         .map_err(|error| cause(&mut testbed, error))?;
     testbed.check_alive()?;
-    let version = testbed.dut.as_ref();
-    let version = version.map(|dut| dut.facts().version.clone());
     Ok(DeviceConformance {
-        version: version.unwrap_or_default(),
+        facts: super::device_facts(&testbed, recipe),
         records,
     })
+}
+
+/// Refuses a server that cannot be asked, and addresses that a host on the Internet could have.
+///
+/// # Errors
+/// The reason.
+pub(super) fn check(recipe: &Recipe, isolation: Isolation) -> Result<(), RunError> {
+    let setting = setting(recipe)?;
+    isolation.admit(vec![
+        recipe.foreground.left.destination,
+        IpAddr::V4(setting.authority),
+    ])?;
+    Ok(())
 }
 
 /// Returns the error of a run: if the server has ended, that error names the cause.

@@ -6,6 +6,7 @@ mod nat;
 mod setting;
 mod sides;
 mod subscribers;
+pub(crate) mod trial;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::{RunError, TrialError};
@@ -24,7 +25,9 @@ use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::PortOptions;
 use sixbench_io::thread::give_up_privileges;
+use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Stateful, Test};
+use sixbench_method::record::DutFacts;
 use sixbench_method::terms::{FrameRate, FrameSize};
 use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Technology;
@@ -42,8 +45,8 @@ const ETHERNET_OCTETS: u16 = 18;
 
 /// The outcome of a device.
 pub struct DeviceConformance {
-    /// The version of the device, as its recipe prints it.
-    pub version: String,
+    /// The facts of the device, with its version as its recipe prints it.
+    pub facts: DutFacts,
     /// The outcomes of the vectors, in their order.
     pub records: Vec<VectorRecord>,
 }
@@ -129,7 +132,7 @@ pub fn perform_with_timers(
     }
     let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
-    admit(site, &setting)?;
+    admit(site.isolation, &setting)?;
     // The links are made for the outer headers as well: the longest datagram on any of them has the MTU.
     let largest = MTU + ETHERNET_OCTETS - recipe.overhead();
     let request = SessionRequest::alone(recipe, FrameSize(largest));
@@ -143,15 +146,11 @@ pub fn perform_with_timers(
         .with_timers(times)
         .with_long_waits(timers == VectorTimers::Own);
     let records = without_privileges(&mut tester, vectors)?;
-    let version = testbed
-        .dut
-        .as_ref()
-        .map(|dut| dut.facts().version.clone())
-        .unwrap_or_default();
+    let facts = device_facts(&testbed, recipe);
     match records {
         Ok(records) => testbed
             .check_alive()
-            .map(|()| DeviceConformance { version, records })
+            .map(|()| DeviceConformance { facts, records })
             .map_err(RunError::from),
         Err(MeasureError::Interrupted) => Err(RunError::Interrupted),
         // The device may have ended: that error names the cause.
@@ -184,14 +183,33 @@ fn set_timers(testbed: &BuiltTestbed, timers: VectorTimers) -> Result<DeviceTime
     Ok(known.collect())
 }
 
+/// Refuses a device that cannot be asked, or with whose addresses a host on the Internet could be meant.
+fn check(recipe: &Recipe, isolation: Isolation) -> Result<(), RunError> {
+    if recipe.technology == Technology::Dns64 {
+        return dns::check(recipe, isolation);
+    }
+    admit(isolation, &DeviceSides::of_recipe(recipe)?.setting(MTU)?)
+}
+
+fn device_facts(testbed: &BuiltTestbed, recipe: &Recipe) -> DutFacts {
+    let facts = testbed.dut.as_ref().map(|dut| dut.facts().clone());
+    DutFacts {
+        layout: testbed.layout.clone(),
+        path: recipe.path_facts(),
+        defect_vectors: recipe.defect_vectors.clone(),
+        links: testbed.links.kind(),
+        ..facts.unwrap_or_default()
+    }
+}
+
 /// Refuses roles whose addresses a host on the Internet could have.
-fn admit(site: &Site<'_>, setting: &DeviceSetting) -> Result<(), RunError> {
+fn admit(isolation: Isolation, setting: &DeviceSetting) -> Result<(), RunError> {
     let of_role = setting
         .roles
         .iter()
         .flat_map(|role| [role.ipv4.map(IpAddr::V4), role.ipv6.map(IpAddr::V6)]);
     let addresses: Vec<IpAddr> = of_role.flatten().collect();
-    site.isolation.admit(addresses)?;
+    isolation.admit(addresses)?;
     Ok(())
 }
 
