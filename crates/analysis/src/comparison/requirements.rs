@@ -227,6 +227,7 @@ mod tests {
 
     #[test]
     fn what_became_wrong_and_right_is_named_and_the_strongest_comes_first() {
+        use RequirementTurn::{BecameRight, BecameWrong, NotKnown};
         let before = record(&[
             ("same", Must, Wrong),
             ("should", Should, Right),
@@ -251,7 +252,6 @@ mod tests {
             .iter()
             .map(|change| (change.vector.as_str(), change.change))
             .collect();
-        use RequirementTurn::{BecameRight, BecameWrong, NotKnown};
         assert_eq!(
             changes,
             [

@@ -74,8 +74,10 @@ impl Equations {
             self.right.swap(column, pivot);
             for below in column + 1..n {
                 let factor = matrix[below][column] / matrix[column][column];
-                for j in column..n {
-                    matrix[below][j] -= factor * matrix[column][j];
+                let (above, under) = matrix.split_at_mut(below);
+                let pivot_row = &above[column][column..n];
+                for (value, pivot_value) in under[0][column..n].iter_mut().zip(pivot_row) {
+                    *value -= factor * pivot_value;
                 }
                 self.right[below] -= factor * self.right[column];
             }

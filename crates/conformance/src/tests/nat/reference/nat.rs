@@ -624,7 +624,7 @@ impl Nat {
         match self.setting.fault {
             Some(Fault::InnerNotReverted) => {}
             Some(Fault::InnerPortNotReverted | Fault::ChangedPortForgotten) => {
-                embedded.set_address(end, original.address)
+                embedded.set_address(end, original.address);
             }
             _ => embedded.set_endpoint(end, original),
         }

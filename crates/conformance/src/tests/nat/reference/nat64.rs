@@ -71,7 +71,7 @@ impl Nat64 {
     /// Returns what leaves after a datagram arrived on a side.
     pub(crate) fn receive(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
         if side == Side::Outside {
-            return self.from_outside(octets);
+            return self.receive_outside(octets);
         }
         if !self.is_processed(octets) {
             return Vec::new();
@@ -82,7 +82,7 @@ impl Nat64 {
             if sent.side == Side::Ipv6 {
                 leaving.push(inside(sent.octets));
             } else if let Some(packet) = self.refused(&sent.octets) {
-                leaving.extend(self.to_inside(&packet.error(3, 3, self.translator.own.v4)));
+                leaving.extend(self.pass_inside(&packet.error(3, 3, self.translator.own.v4)));
             } else {
                 leaving.extend(self.through_nat(Side::Inside, &sent.octets));
             }
@@ -90,7 +90,7 @@ impl Nat64 {
         leaving
     }
 
-    fn from_outside(&mut self, octets: &[u8]) -> Vec<Sent> {
+    fn receive_outside(&mut self, octets: &[u8]) -> Vec<Sent> {
         if let Some(packet) = self.refused(octets) {
             let is_port = self.has(Fault64::ProtocolUnreachableAsPort);
             let code = if is_port { 3 } else { 2 };
@@ -130,13 +130,13 @@ impl Nat64 {
             if sent.side == Side::Outside {
                 leaving.push(sent);
             } else if let Some(packet) = Packet::parse(&sent.octets) {
-                leaving.extend(self.to_inside(&packet));
+                leaving.extend(self.pass_inside(&packet));
             }
         }
         leaving
     }
 
-    fn to_inside(&mut self, packet: &Packet) -> Vec<Sent> {
+    fn pass_inside(&mut self, packet: &Packet) -> Vec<Sent> {
         let translated = self.translator.receive(Side::Ipv4, &packet.octets);
         let to_inside = translated
             .into_iter()
