@@ -1,11 +1,13 @@
 //! Requirements of RFCs on devices, as vectors: what is sent to a device, and what must come from it. This crate reads the files of vectors, builds
 //! their frames, and judges what came. Nothing here opens a socket or reads a clock.
 //!
-//! From the bottom: `dns` knows zones, queries and answers, `frame` knows the layers and fields of datagrams, `setting` what vectors need to know of a device, `notation` reads the files,
-//! `octets` turns a frame of a vector into octets for one device, and `judge` compares what came with what is expected.
+//! From the bottom: `dns` knows zones, queries and answers, `frame` knows the layers and fields of datagrams, `setting` what vectors need to know of a
+//! device, `notation` reads the files, `octets` turns a frame of a vector into octets for one device, `judge` compares what came with what is expected,
+//! and `exchange` runs a vector of several steps.
 #![forbid(unsafe_code)]
 
 pub mod dns;
+pub mod exchange;
 pub mod frame;
 pub mod judge;
 pub mod notation;
@@ -17,5 +19,5 @@ mod tests;
 
 pub use judge::{ControlFrames, FieldDifference, VectorJudgement, VectorResult, judge};
 pub use notation::{NotationError, RequirementFile, RequirementLevel, Vector};
-pub use setting::{DeviceSetting, Role, RoleAddresses};
+pub use setting::{DeviceSetting, Role, RoleAddresses, SubscriberSetting};
 pub use summary::{DeviceResults, VectorOutcome};

@@ -18,6 +18,8 @@ mod documented_keys_tests;
 mod fixture_tests;
 #[cfg(test)]
 mod types_tests;
+#[cfg(test)]
+mod values_tests;
 
 pub use defaults::{apply_profile, standard_search, standard_trial};
 pub use plan_file::{Links, Loaded, links_of, load, parse, recipe_directories};

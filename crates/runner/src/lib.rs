@@ -35,7 +35,8 @@ pub use results::{
     archive, campaign, collection, follow, history, owner, reporting, schema, sets, store,
 };
 pub use run::feasible::{
-    check, check_traffic, find_link_rate, leave_out_missing, leave_out_missing_elsewhere,
+    check, check_settings, check_traffic, find_link_rate, leave_out_missing,
+    leave_out_missing_elsewhere,
 };
 pub use run::manager::{Ended, perform};
 pub use run::memory::check_trial;

@@ -14,6 +14,9 @@ pub(crate) struct ConformanceArgs {
     /// Only these vectors, separated by commas; each is shown in full
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) vector: Vec<String>,
+    /// Also send the vectors that wait for the real times of a stateful device: minutes, and hours for TCP. It keeps its own timers
+    #[arg(long)]
+    pub(crate) long: bool,
     /// Save the frames of each vector that is not right to DIR/NAME.pcap, and the results to DIR/conformance.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

@@ -8,7 +8,7 @@ use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in
 use sixbench_conformance::{DeviceResults, Vector, VectorOutcome, VectorResult};
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_plan::{Links, Loaded, nearest, standard_search, standard_trial};
-use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance};
+use sixbench_runner::conformance::{self, ConformanceDirectory, DeviceConformance, VectorTimers};
 use sixbench_runner::{Site, stop};
 use sixbench_testbed::{Library, Recipe, Shell, sweep};
 
@@ -89,7 +89,13 @@ fn perform(
         pcap: None,
     };
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
-    Ok(conformance::perform(&site, recipe, &vectors)?)
+    let timers = if arguments.long {
+        VectorTimers::Own
+    } else {
+        VectorTimers::Short
+    };
+    let done = conformance::perform_with_timers(&site, recipe, &vectors, timers);
+    Ok(done?)
 }
 
 /// Returns the vectors that the user wants.

@@ -1,10 +1,10 @@
 //! The text of a plan file, and mistakes in it that only appear with recipes, this machine's files or its cores: shown at their lines as well.
 
 use super::refused;
-use crate::exit::Failed;
+use crate::exit::{Failed, advised, of_run};
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::{Diagnostic, Loaded, span_in};
-use sixbench_runner::{RunError, check_named_here, check_traffic};
+use sixbench_runner::{RunError, check_named_here, check_settings, check_traffic};
 use sixbench_testbed::Library;
 use std::path::Path;
 
@@ -57,7 +57,31 @@ pub(super) fn check_tests(
     }
 }
 
-/// Returns a mistake about a test, `test NAME: ...`, at the key that it names, or at the device of the test.
+/// Refuses a plan whose values do not fit this machine, at the lines of these values.
+pub(super) fn check_here(
+    name: &str,
+    source: &str,
+    loaded: &Loaded,
+    library: &Library,
+) -> Result<(), Failed> {
+    let here = mistakes_here(source, loaded);
+    if !here.is_empty() {
+        return Err(refused(name, source, &here));
+    }
+    check_settings(loaded, library).map_err(|error| {
+        let exit = of_run(&error);
+        let placed = at_its_test(source, &advised(&error));
+        placed.map_or_else(
+            || error.into(),
+            |placed| Failed {
+                exit,
+                ..refused(name, source, &[placed])
+            },
+        )
+    })
+}
+
+/// Returns a mistake about a test, `test NAME: ...`, at the key that it names, of the test or of every trial and search, or at the device of the test.
 fn at_its_test(source: &str, mistake: &str) -> Option<Diagnostic> {
     let (test, _) = mistake.strip_prefix("test ")?.split_once(": ")?;
     let keys = mistake
@@ -66,9 +90,11 @@ fn at_its_test(source: &str, mistake: &str) -> Option<Diagnostic> {
         .step_by(2)
         .chain(mistake.split(' ').filter(|word| *word == "measure"))
         .chain(["dut"]);
-    let span = keys
-        .into_iter()
-        .find_map(|key| span_in(source, &["test", test, key]))?;
+    let span = keys.into_iter().find_map(|key| {
+        span_in(source, &["test", test, key])
+            .or_else(|| span_in(source, &["search", key]))
+            .or_else(|| span_in(source, &["trial", key]))
+    })?;
     Some(Diagnostic::new(span, mistake))
 }
 

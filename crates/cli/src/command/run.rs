@@ -1,5 +1,6 @@
 //! `sixbench run` and `sixbench quickstart`.
 
+use super::plan_text::check_here;
 use super::{
     Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color,
 };
@@ -62,10 +63,10 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
         .as_deref()
         .ok_or_else(|| Failed::usage("a plan file is needed"))?;
     let PlanFile {
+        name,
         source,
         mut loaded,
         library,
-        ..
     } = read_plan(path, &arguments.further.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     follow(arguments.profile, &mut loaded.plan, &source);
@@ -76,6 +77,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
         arguments.measurements.as_deref(),
     )?;
     tell_left_out(&mut loaded, &library);
+    check_here(&name, &source, &loaded, &library)?;
     start(
         (loaded, &source, selection),
         &library,

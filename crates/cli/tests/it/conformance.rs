@@ -199,6 +199,38 @@ fn a_dns64_server_that_answers_nothing_has_no_result() {
 }
 
 #[test]
+fn a_nat_is_asked_in_steps_and_shown_with_what_it_chose() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let names = "udp-mapping,udp-reply,tcp-handshake,icmp-query-response,udp-timer,udp-hairpin";
+    let child = start(&["conformance", "nft-nat44", "--vector", names, "--json"]);
+    let process = child.id();
+    let done = child.wait_with_output().expect("the program");
+    assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
+    let results: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    for name in [
+        "udp-mapping",
+        "udp-reply",
+        "tcp-handshake",
+        "icmp-query-response",
+        "udp-timer",
+    ] {
+        assert_eq!(
+            outcome(&results, name)["judgement"]["result"],
+            "right",
+            "{name}: {results}"
+        );
+    }
+    // The recipe sets no rule for packets from the inside to the pool.
+    let hairpin = &outcome(&results, "udp-hairpin")["judgement"];
+    assert_eq!(hairpin["result"], "no-answer", "{results}");
+    assert_eq!(hairpin["steps"][0]["names"][0], "$a=pool", "{results}");
+    assert!(
+        namespaces_of(process).is_empty(),
+        "something was left behind"
+    );
+}
+
+#[test]
 fn what_cannot_be_sent_is_a_mistake_of_the_command_line() {
     let cases = [
         (&["linux-ipv4"][..], "there are no vectors for linux-ipv4"),

@@ -1,12 +1,15 @@
 //! `sixbench dns64` against `sixbench authority` on loopback, and plans for DNS servers, as users run them. Rates are low, so that nothing depends on
 //! the speed of the machine. The tests that run a plan need root; without it they fail, they do not skip.
 
-use crate::common::plans::{self, DNS64};
+use crate::common::plans::{self, DNS_LIMITED, DNS64};
 use crate::common::{
     ONE_AT_A_TIME, Scratch, assert_ran, facts, kill, namespaces_of, output, records, sixbench,
     start, text, until_the_first_trial,
 };
 use serde_json::Value;
+use sixbench_method::bottleneck::{Cause, explain};
+use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, TrialRecord, Watch};
+use sixbench_method::terms::LossRatio;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -440,5 +443,90 @@ fn the_commands_of_a_dns_plan_are_those_of_its_domain() {
     assert!(
         plan.contains("between 50 and 400 queries/s") && !plan.contains("frames"),
         "{plan}"
+    );
+}
+
+/// Returns the trials of a run as they would be on a machine that has time to spare, as that of this test may not: valid, and with an idle core of the
+/// device.
+fn with_time_to_spare(results: &str) -> Vec<TrialRecord> {
+    let idle = CpuSample {
+        idle: 1000,
+        ..CpuSample::default()
+    };
+    let core = CoreWatch {
+        core: 1,
+        role: CoreRole::Dut,
+        samples: vec![idle; 24],
+    };
+    let watch = Watch {
+        interval_ns: 100_000_000,
+        cores: vec![core],
+        ..Watch::default()
+    };
+    let of_json = |record| serde_json::from_value(record).expect("a record");
+    let mut trials: Vec<TrialRecord> = records(results).into_iter().map(of_json).collect();
+    for trial in &mut trials {
+        trial.result.faults.clear();
+        trial.watch = Some(watch.clone().into());
+    }
+    trials
+}
+
+/// Unbound as an authoritative server that answers 200 queries in each second and discards the others.
+const LIMITED: &str = r#"name = "limited"
+base = "nsd-authority"
+title = "Unbound with a limit"
+needs = [{ program = "unbound", package = "unbound" }, { program = "dig", package = "bind9-dnsutils" }]
+setup = [{ run = "sh {dir}/copy" }]
+daemon = { run = "{dir}/unbound -d -c {dir}/unbound.conf" }
+version = { run = "dpkg-query -W unbound" }
+[[file]]
+path = "copy"
+content = """
+cp "$(command -v unbound)" {dir}/unbound
+"""
+[[file]]
+path = "unbound.conf"
+content = """
+server:
+    directory: "{dir}"
+    chroot: ""
+    username: ""
+    pidfile: ""
+    use-syslog: no
+    logfile: ""
+    do-daemonize: no
+    num-threads: 1
+    interface: {listen}@{port}
+    access-control: ::/0 allow
+    module-config: "iterator"
+    local-zone: "test." nodefault
+    ip-ratelimit: 200
+    ip-ratelimit-factor: 0
+auth-zone:
+    name: "{domain}"
+    zonefile: "{zone}"
+    for-downstream: yes
+    for-upstream: no
+remote-control:
+    control-enable: no
+"""
+"#;
+
+#[test]
+fn a_rate_limit_of_a_server_is_told_as_what_its_losses_are_consistent_with() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("limited"));
+    scratch.write("recipes/limited.toml", LIMITED);
+    let plan = scratch.write("plan.toml", DNS_LIMITED);
+    let results = scratch.path("results");
+    assert_ran(&output(&["run", &plan, "-o", &results, "--trust-recipes"]));
+    let records = with_time_to_spare(&results);
+    let found = explain(&records.iter().collect::<Vec<_>>(), LossRatio::ZERO);
+    let found = found.expect("a limit");
+    assert_eq!(found.cause, Cause::QueryRateLimit, "{}", found.evidence);
+    assert!(
+        found.evidence.contains("queries in each second"),
+        "{}",
+        found.evidence
     );
 }

@@ -137,6 +137,37 @@ const MISTAKES: [(&str, &str, &[&str]); 12] = [
     ),
 ];
 
+/// Trials that no machine has the memory for: the lines of a test, and what is said of them.
+const TOO_LARGE: [(&str, &[&str]); 2] = [
+    (
+        "dut = \"linux-ipv6\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"\noutstanding = 4000000000\n",
+        &[
+            "plan.toml:7:15",
+            "outstanding = 4000000000",
+            "lower `outstanding`",
+        ],
+    ),
+    (
+        "dut = \"linux-ipv4\"\n[search]\nmaximum = \"100M\"\n[trial]\nduration = \"1440min\"\n",
+        &[
+            "plan.toml:6:11",
+            "MiB of the tester's memory",
+            "lower `maximum` of [search]",
+        ],
+    ),
+];
+
+#[test]
+fn a_trial_that_no_memory_holds_is_refused_at_the_line_of_the_setting_to_lower() {
+    let scratch = Scratch::new("too-large");
+    for (lines, words) in TOO_LARGE {
+        let plan = scratch.write("plan.toml", &format!("{TEST}{lines}"));
+        let results = scratch.path("results");
+        refused(&output(&["run", &plan, "-o", &results]), 2, words);
+        assert!(!std::path::Path::new(&results).exists());
+    }
+}
+
 #[test]
 fn each_mistake_in_a_plan_has_its_line() {
     let scratch = Scratch::new("mistakes");

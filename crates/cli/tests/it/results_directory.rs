@@ -138,7 +138,7 @@ fn command_lines_that_could_measure_nothing_are_refused_with_what_would() {
     );
     refused(
         &with(&["10", "--background", "200%"]),
-        "'--background <BACKGROUND>': a share of more than 100%",
+        "'--background <BACKGROUND>': a share is at most 100%",
     );
     refused(
         &["compare", "linux-ipv4", "linux-ipv6", "--repetitions", "0"],

@@ -70,6 +70,7 @@ impl<'a> Cursor<'a> {
         if octets.is_empty() {
             return None;
         }
+        let kind = kind.by_octets(octets);
         let header_octets = header_octets(kind, octets).min(octets.len());
         let layer = DissectedLayer {
             kind,

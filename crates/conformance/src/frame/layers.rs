@@ -3,7 +3,7 @@
 use sixbench_wire::protocol;
 use std::fmt;
 
-/// A side of a translator, or of another device between IPv4 and IPv6.
+/// A side of a device: of a stateless translator by the version of IP, of a stateful one by who may open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub enum Side {
     /// The link that carries IPv4.
@@ -12,6 +12,12 @@ pub enum Side {
     /// The link that carries IPv6.
     #[serde(rename = "6")]
     Ipv6,
+    /// The link with the hosts whose frames make mappings.
+    #[serde(rename = "in")]
+    Inside,
+    /// The link with the hosts that reach the inside only by mappings.
+    #[serde(rename = "out")]
+    Outside,
 }
 
 impl Side {
@@ -20,7 +26,16 @@ impl Side {
         match self {
             Self::Ipv4 => Self::Ipv6,
             Self::Ipv6 => Self::Ipv4,
+            Self::Inside => Self::Outside,
+            Self::Outside => Self::Inside,
         }
+    }
+
+    /// Returns the side of this name in the notation.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Ipv4, Self::Ipv6, Self::Inside, Self::Outside]
+            .into_iter()
+            .find(|side| side.to_string() == name)
     }
 }
 
@@ -29,6 +44,8 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::Ipv4 => "4",
             Self::Ipv6 => "6",
+            Self::Inside => "in",
+            Self::Outside => "out",
         })
     }
 }
@@ -155,6 +172,8 @@ pub enum LayerKind {
     DstOpts,
     /// The Routing header (RFC 8200 section 4.4).
     Routing,
+    /// A Destination Options header with the Tunnel Encapsulation Limit option alone (RFC 2473 sections 4.1.1 and 5.1).
+    EncapLimit,
     /// The header of ESP (RFC 4303 section 2).
     Esp,
     /// The header of UDP (RFC 768).
@@ -211,6 +230,15 @@ const ROUTING: &[FieldInfo] = &[
     field("type", 16, 8),
     field("segleft", 24, 8),
 ];
+/// PadN with one octet fills the header.
+const ENCAP_LIMIT: &[FieldInfo] = &[
+    next("next", 0),
+    field("limit", 32, 8),
+    field("len", 8, 8),
+    field("option", 16, 8),
+    field("optlen", 24, 8),
+    hexadecimal("pad", 40, 24),
+];
 const ESP: &[FieldInfo] = &[hexadecimal("spi", 0, 32), field("seq", 32, 32)];
 const UDP: &[FieldInfo] = &[
     field("sport", 0, 16),
@@ -266,13 +294,14 @@ const ICMP6: &[FieldInfo] = &[
 
 impl LayerKind {
     /// All layers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Ipv4,
         Self::Ipv6,
         Self::Frag,
         Self::HopOpts,
         Self::DstOpts,
         Self::Routing,
+        Self::EncapLimit,
         Self::Esp,
         Self::Udp,
         Self::Tcp,
@@ -291,6 +320,7 @@ impl LayerKind {
             Self::HopOpts => "hopopts",
             Self::DstOpts => "dstopts",
             Self::Routing => "routing",
+            Self::EncapLimit => "encaplimit",
             Self::Esp => "esp",
             Self::Udp => "udp",
             Self::Tcp => "tcp",
@@ -314,6 +344,7 @@ impl LayerKind {
             Self::Frag => FRAG,
             Self::HopOpts | Self::DstOpts => OPTIONS,
             Self::Routing => ROUTING,
+            Self::EncapLimit => ENCAP_LIMIT,
             Self::Esp => ESP,
             Self::Udp => UDP,
             Self::Tcp => TCP,
@@ -333,7 +364,7 @@ impl LayerKind {
         match self {
             Self::Ipv4 | Self::Tcp => 20,
             Self::Ipv6 => 40,
-            Self::Frag | Self::Esp | Self::Udp | Self::Icmp | Self::Icmp6 => 8,
+            Self::Frag | Self::EncapLimit | Self::Esp | Self::Udp | Self::Icmp | Self::Icmp6 => 8,
             Self::HopOpts | Self::DstOpts => 2,
             Self::Routing => 4,
             Self::Payload | Self::Bytes => 0,
@@ -356,7 +387,7 @@ impl LayerKind {
             Self::Ipv6 => protocol::IPV6,
             Self::Frag => protocol::IPV6_FRAGMENT,
             Self::HopOpts => 0,
-            Self::DstOpts => 60,
+            Self::DstOpts | Self::EncapLimit => 60,
             Self::Routing => 43,
             Self::Esp => 50,
             Self::Udp => protocol::UDP,
@@ -367,11 +398,21 @@ impl LayerKind {
         })
     }
 
-    /// Returns the layer that a protocol number announces; `None` for one that has no layer here.
+    /// Returns the layer that a protocol number announces; `None` for one that has no layer here. A Destination Options header is told from one
+    /// with the Tunnel Encapsulation Limit by its octets ([`LayerKind::by_octets`]).
     pub fn of_protocol(number: u8) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|kind| kind.protocol() == Some(number))
+    }
+
+    /// Returns this layer, or the more special one that the octets show.
+    pub(super) fn by_octets(self, octets: &[u8]) -> Self {
+        // The length of no further octets, and the option's type and length (RFC 2473 section 4.1.1).
+        match (self, octets) {
+            (Self::DstOpts, [_, 0, 4, 1, _, ..]) => Self::EncapLimit,
+            _ => self,
+        }
     }
 
     /// Returns the field that announces the next layer, or `None` if there is none.

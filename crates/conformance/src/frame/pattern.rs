@@ -20,6 +20,16 @@ impl PayloadPattern {
         (from..from + length).map(|at| self.octet(at)).collect()
     }
 
+    /// Returns the place in the payload at which `part` begins, or `None` if it is empty or no part of the payload.
+    pub fn begin_of(self, part: &[u8]) -> Option<usize> {
+        let head = &part[..part.len().min(2 * BLOCK)];
+        let places = 0..=usize::from(u16::MAX).checked_sub(part.len())?;
+        let begin = places
+            .into_iter()
+            .find(|from| !part.is_empty() && self.octets(*from, head.len()) == head)?;
+        (self.octets(begin, part.len()) == part).then_some(begin)
+    }
+
     fn octet(self, at: usize) -> u8 {
         // A payload has at most 65,535 octets, so the number of its block fits.
         let block = ((at / BLOCK) as u16).to_be_bytes();
@@ -57,6 +67,17 @@ mod tests {
         assert_eq!(pattern.octets(24, 40), whole[24..]);
         assert_eq!(vector_number_in(&whole[3..18]), Some(0x1234));
         assert_eq!(vector_number_in(&whole[..5]), None);
+    }
+
+    #[test]
+    fn a_part_of_a_payload_is_found_where_it_begins() {
+        let pattern = PayloadPattern { vector: 0x1234 };
+        let whole = pattern.octets(0, 1480);
+        assert_eq!(pattern.begin_of(&whole[1003..1300]), Some(1003));
+        let mut exchanged = whole[..64].to_vec();
+        exchanged.swap(40, 47);
+        assert_eq!(pattern.begin_of(&exchanged), None);
+        assert_eq!(pattern.begin_of(&[]), None);
     }
 
     #[test]

@@ -82,6 +82,7 @@ fn judgement(
         alternative: None,
         reason,
         frames,
+        steps: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::wording::value_text;
 use crate::frame::{DissectedLayer, LayerKind, PayloadPattern, Side, dissect};
 use crate::notation::{FrameSpec, LayerFill, LayerSpec, SpecValue};
-use crate::octets::{Resolver, UnresolvedValue};
+use crate::octets::{Resolver, UnresolvedValue, whole_datagram};
 use sixbench_wire::checksum;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -39,7 +39,7 @@ impl fmt::Display for FieldDifference {
 }
 
 impl FieldDifference {
-    pub(super) fn new(
+    pub(crate) fn new(
         field: impl Into<String>,
         expected: impl fmt::Display,
         came: impl fmt::Display,
@@ -169,7 +169,7 @@ impl FrameComparison<'_> {
 
     /// Checks a checksum for which the vector gives no value. Of a first fragment, it is that of its octets as if they were the whole.
     fn checksum(&mut self, expected: &LayerSpec, found: &DissectedLayer<'_>) {
-        let (None | Some(SpecValue::Right), Some(sum)) =
+        let (None | Some(SpecValue::Right | SpecValue::Whole), Some(sum)) =
             (expected.value("sum"), found.kind.field("sum"))
         else {
             return;
@@ -177,6 +177,13 @@ impl FrameComparison<'_> {
         let Some(came) = sum.read(found.octets) else {
             return;
         };
+        let whole;
+        let mut found = *found;
+        if expected.value("sum") == Some(&SpecValue::Whole) {
+            whole = whole_datagram(found.kind, found.octets, self.pattern);
+            found.octets = &whole;
+        }
+        let found = &found;
         let (is_right, right) = checksums(found, self.enclosing.unwrap_or(0));
         let is_absent = found.kind == LayerKind::Udp && came == 0;
         if is_absent || !is_right {
@@ -195,6 +202,13 @@ impl FrameComparison<'_> {
     ) -> Result<(), UnresolvedValue> {
         let (octets, came) = match &expected.fill {
             LayerFill::Absent => return Ok(()),
+            LayerFill::Pattern {
+                length: SpecValue::Any,
+                ..
+            } => {
+                self.part_of_payload(found);
+                return Ok(());
+            }
             LayerFill::Pattern { length, from } => (
                 self.pattern
                     .octets(*from, self.resolver.payload_octets(length)?),
@@ -214,23 +228,39 @@ impl FrameComparison<'_> {
         } else {
             &octets[..]
         };
+        self.octets(expected.kind, wanted, came);
+        Ok(())
+    }
+
+    /// Compares the octets of a layer that are no fields.
+    fn octets(&mut self, kind: LayerKind, wanted: &[u8], came: &[u8]) {
         if wanted.len() != came.len() {
-            let field = name(expected.kind, "octets");
+            let field = name(kind, "octets");
             self.differences
                 .push(FieldDifference::new(field, wanted.len(), came.len()));
         } else if let Some(at) = (0..wanted.len()).find(|at| wanted[*at] != came[*at]) {
-            let field = format!("{} (octet {at})", expected.kind.name());
+            let field = format!("{} (octet {at})", kind.name());
             self.differences.push(FieldDifference::new(
                 field,
                 format!("0x{:02x}", wanted[at]),
                 format!("0x{:02x}", came[at]),
             ));
         }
-        Ok(())
+    }
+
+    /// Checks that the octets of a layer are a part of the payload, of at least one octet.
+    fn part_of_payload(&mut self, found: &DissectedLayer<'_>) {
+        if self.pattern.begin_of(found.octets).is_none() {
+            self.differences.push(FieldDifference::new(
+                name(found.kind, "octets"),
+                "a part of the vector's payload",
+                format!("{} others", found.octets.len()),
+            ));
+        }
     }
 }
 
-fn name(kind: LayerKind, field: &str) -> String {
+pub(super) fn name(kind: LayerKind, field: &str) -> String {
     format!("{}.{field}", kind.name())
 }
 

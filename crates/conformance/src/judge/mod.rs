@@ -7,5 +7,7 @@ mod wording;
 
 pub use dns::{DnsAnswer, DnsOutcome, judge_dns};
 pub use matching::{CameFrame, FieldDifference, differences};
-pub use result::{ControlFrames, FrameVerdict, VectorJudgement, VectorResult, judge};
+pub(crate) use result::is_met;
+pub use result::{ControlFrames, FrameVerdict, StepVerdict, VectorJudgement, VectorResult, judge};
 pub use wording::describe;
+pub(crate) use wording::value_text;

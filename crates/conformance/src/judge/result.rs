@@ -84,8 +84,25 @@ pub struct VectorJudgement {
     pub alternative: Option<String>,
     /// The reason for the result, where the frames do not show it: why the vector does not apply, or that more frames came than are shown.
     pub reason: Option<String>,
+    /// The frames that are expected and those that came; of an exchange, those of its last step.
+    pub frames: Vec<FrameVerdict>,
+    /// The steps of an exchange, up to the first that is not right; none of another vector.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepVerdict>,
+}
+
+/// One step of an exchange, as it went.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct StepVerdict {
+    /// The wait before it, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ms: Option<u64>,
+    /// The frames that were sent, as the vector has them.
+    pub send: Vec<String>,
     /// The frames that are expected and those that came.
     pub frames: Vec<FrameVerdict>,
+    /// The values that got a name in this step, such as `$port=4096`.
+    pub names: Vec<String>,
 }
 
 impl VectorJudgement {
@@ -96,6 +113,7 @@ impl VectorJudgement {
             alternative: None,
             reason: Some(reason.to_string()),
             frames: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -132,6 +150,7 @@ pub fn judge(
             alternative: None,
             reason: None,
             frames: Vec::new(),
+            steps: Vec::new(),
         };
     };
     let resolver = Resolver { setting, sent };
@@ -165,6 +184,7 @@ impl ExpectationMatcher<'_> {
             alternative: None,
             reason: None,
             frames,
+            steps: Vec::new(),
         };
         if is_met(&judgement.frames) {
             judgement.result = self.unless_silent(control, VectorResult::Right);
@@ -269,7 +289,7 @@ impl ExpectationMatcher<'_> {
 }
 
 /// Returns true if every frame is expected and came as it is expected.
-fn is_met(frames: &[FrameVerdict]) -> bool {
+pub(crate) fn is_met(frames: &[FrameVerdict]) -> bool {
     frames.iter().all(|frame| {
         frame.expected.is_some() && frame.came.is_some() && frame.differences.is_empty()
     })

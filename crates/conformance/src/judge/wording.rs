@@ -8,13 +8,17 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 /// Fields of a header that a description leaves out if the header has its usual form.
-const USUAL: [(LayerKind, &str, u128); 6] = [
+const USUAL: [(LayerKind, &str, u128); 10] = [
     (LayerKind::Ipv4, "version", 4),
     (LayerKind::Ipv4, "ihl", 5),
     (LayerKind::Ipv6, "version", 6),
     (LayerKind::Tcp, "doff", 5),
     (LayerKind::Tcp, "urgent", 0),
     (LayerKind::Ipv6, "flow", 0),
+    (LayerKind::EncapLimit, "len", 0),
+    (LayerKind::EncapLimit, "option", 4),
+    (LayerKind::EncapLimit, "optlen", 1),
+    (LayerKind::EncapLimit, "pad", 0x01_01_00),
 ];
 
 /// The octets of a payload that are shown if they are not the vector's.
@@ -106,7 +110,7 @@ fn is_echo(kind: LayerKind, icmp_type: Option<u128>) -> bool {
 }
 
 /// Returns the value of a field as the notation has it.
-pub(super) fn value_text(
+pub(crate) fn value_text(
     kind: LayerKind,
     field: &FieldInfo,
     value: u128,
@@ -150,9 +154,7 @@ fn flags_text(value: u128) -> String {
 
 fn payload_text(octets: &[u8], pattern: PayloadPattern) -> String {
     // A later fragment continues the payload.
-    let from = (0..65_536 - octets.len().min(65_536))
-        .find(|from| pattern.octets(*from, octets.len().min(16)) == octets[..octets.len().min(16)]);
-    match from.filter(|from| pattern.octets(*from, octets.len()) == octets) {
+    match pattern.begin_of(octets) {
         Some(0) => format!("payload({})", octets.len()),
         Some(from) => format!("payload({}, from={from})", octets.len()),
         None => {

@@ -1,8 +1,12 @@
 //! A file of vectors: the requirements of one RFC.
 
+use super::answer::{
+    Alternative, RequiredAnswer, alternative_of, check_sendable, expectation_of, frames_of,
+};
 use super::dns;
-use super::frame_text::{FrameSpec, LayerFill, Operand, SpecValue};
+use super::frame_text::FrameSpec;
 use super::mistake::{MistakeKind, NotationError};
+use super::steps::{ExchangeStep, is_for_steps, steps_of};
 use super::table::{LineText, SourceText, TableReader};
 use crate::dns::{DnsExchange, TextLine};
 use std::collections::BTreeSet;
@@ -40,26 +44,6 @@ impl RequirementLevel {
     }
 }
 
-/// The answer that must come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RequiredAnswer {
-    /// Silence is required.
-    Nothing,
-    /// These frames, and no other.
-    Frames(Vec<FrameSpec>),
-}
-
-/// A choice that the text allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alternative {
-    /// Its name.
-    pub name: String,
-    /// The section of the RFC that allows it.
-    pub clause: String,
-    /// The answer of a device that makes this choice.
-    pub expect: RequiredAnswer,
-}
-
 /// One requirement: what is sent, and what must come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
@@ -71,7 +55,7 @@ pub struct Vector {
     pub level: RequirementLevel,
     /// The requirement in one sentence.
     pub sentence: String,
-    /// The frames that are sent, in this order; there is at least one.
+    /// The frames that are sent, in this order; there is at least one, except in an exchange.
     pub send: Vec<FrameSpec>,
     /// The answer that must come.
     pub expect: RequiredAnswer,
@@ -79,6 +63,8 @@ pub struct Vector {
     pub allowed: Vec<Alternative>,
     /// True if the expected frames must come in their order.
     pub is_ordered: bool,
+    /// The steps of an exchange; none of a vector that only sends and expects.
+    pub steps: Vec<ExchangeStep>,
     /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
     pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
@@ -101,11 +87,11 @@ pub struct RequirementFile {
 }
 
 const FILE_KEYS: [&str; 6] = ["rfc", "title", "read", "technologies", "zone", "vector"];
-const VECTOR_KEYS: [&str; 8] = [
-    "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered",
+const VECTOR_KEYS: [&str; 10] = [
+    "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered", "given", "step",
 ];
-const ALTERNATIVE_KEYS: [&str; 3] = ["name", "clause", "expect"];
-const NOTHING: &str = "nothing";
+/// The keys of which an exchange has none: its steps have them.
+const SINGLE_KEYS: [&str; 4] = ["send", "expect", "allowed", "ordered"];
 
 /// Returns the requirements of a file; `name` is its name in errors.
 ///
@@ -184,23 +170,39 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     if is_dns {
         return dns_vector_of(name.text, &table, common, source);
     }
-    let send = sent_frames(&table, source);
-    Vector {
+    let steps = steps_of(&table, source);
+    let mut vector = Vector {
         name: name.text,
         clause: table.text("clause", source).text,
         level: level_of(&table, source),
         sentence: table.text("sentence", source).text,
-        send,
-        expect: expectation_of(&table, source),
-        allowed: table
-            .tables("allowed", source)
-            .into_iter()
-            .map(|table| alternative_of(table, source))
-            .collect(),
-        is_ordered: table.is_set("ordered", source),
+        send: Vec::new(),
+        expect: RequiredAnswer::Nothing,
+        allowed: Vec::new(),
+        is_ordered: false,
+        steps,
         dns: None,
         line: table.line,
+    };
+    if table.get("step").is_some() {
+        refuse_single_keys(&table, source);
+    } else {
+        read_single(&mut vector, &table, source);
     }
+    vector
+}
+
+/// Reads what a vector without steps sends and expects.
+fn read_single(vector: &mut Vector, table: &TableReader<'_>, source: &mut SourceText) {
+    if table.get("given").is_some() {
+        source.note(table.line, MistakeKind::Missing("step"));
+    }
+    vector.send = sent_frames(table, source);
+    vector.expect = expectation_of(table, source);
+    let allowed = table.tables("allowed", source).into_iter();
+    vector.allowed = allowed.map(|table| alternative_of(table, source)).collect();
+    vector.is_ordered = table.is_set("ordered", source);
+    check_single(vector, source);
 }
 
 fn dns_vector_of(
@@ -219,8 +221,33 @@ fn dns_vector_of(
         expect: RequiredAnswer::Nothing,
         allowed: Vec::new(),
         is_ordered: false,
+        steps: Vec::new(),
         dns: Some(Box::new(exchange)),
         line: table.line,
+    }
+}
+
+/// Notes keys of a vector without steps in one that has some.
+fn refuse_single_keys(table: &TableReader<'_>, source: &mut SourceText) {
+    for key in SINGLE_KEYS {
+        if table.get(key).is_some() {
+            let line = source.line_of_key(table, key);
+            source.note(line, MistakeKind::BesideSteps(key));
+        }
+    }
+}
+
+/// Notes what only the steps of an exchange can have.
+fn check_single(vector: &Vector, source: &mut SourceText) {
+    let answers = vector.allowed.iter().map(|choice| &choice.expect);
+    let expected = answers
+        .chain([&vector.expect])
+        .flat_map(|answer| match answer {
+            RequiredAnswer::Nothing => &[][..],
+            RequiredAnswer::Frames(frames) => frames,
+        });
+    if vector.send.iter().chain(expected).any(is_for_steps) {
+        source.note(vector.line, MistakeKind::NeedsSteps);
     }
 }
 
@@ -233,14 +260,6 @@ fn sent_frames(table: &TableReader<'_>, source: &mut SourceText) -> Vec<FrameSpe
     let frames = frames_of("send", texts, line, source);
     check_sendable(&frames, line, source);
     frames
-}
-
-impl SourceText {
-    fn line_of_key(&self, table: &TableReader<'_>, key: &str) -> usize {
-        table
-            .get(key)
-            .map_or(table.line, |value| self.line_of(value.span().start))
-    }
 }
 
 fn level_of(table: &TableReader<'_>, source: &mut SourceText) -> RequirementLevel {
@@ -261,95 +280,4 @@ fn level_of(table: &TableReader<'_>, source: &mut SourceText) -> RequirementLeve
         }
         RequirementLevel::Stated
     })
-}
-
-fn alternative_of(table: TableReader<'_>, source: &mut SourceText) -> Alternative {
-    table.check_keys(&ALTERNATIVE_KEYS, source);
-    let (name, clause) = (
-        table.text("name", source).text,
-        table.text("clause", source).text,
-    );
-    Alternative {
-        name,
-        clause,
-        expect: expectation_of(&table, source),
-    }
-}
-
-fn expectation_of(table: &TableReader<'_>, source: &mut SourceText) -> RequiredAnswer {
-    let Some(texts) = table.texts("expect", source) else {
-        source.note(table.line, MistakeKind::Missing("expect"));
-        return RequiredAnswer::Nothing;
-    };
-    match &texts[..] {
-        [only] if only.text == NOTHING => RequiredAnswer::Nothing,
-        _ => {
-            let line = source.line_of_key(table, "expect");
-            RequiredAnswer::Frames(frames_of("expect", texts, line, source))
-        }
-    }
-}
-
-fn frames_of(
-    key: &'static str,
-    texts: Vec<LineText>,
-    line: usize,
-    source: &mut SourceText,
-) -> Vec<FrameSpec> {
-    if texts.is_empty() {
-        source.note(line, MistakeKind::NoFrames(key));
-    }
-    let frames =
-        texts
-            .into_iter()
-            .filter_map(|LineText { text, line }| match FrameSpec::parse(&text) {
-                Ok(frame) => Some(frame),
-                Err(mistake) => {
-                    source.note(line, MistakeKind::Frame(mistake));
-                    None
-                }
-            });
-    frames.collect()
-}
-
-/// Notes values that a frame which is sent cannot have.
-fn check_sendable(frames: &[FrameSpec], line: usize, source: &mut SourceText) {
-    for layer in frames.iter().flat_map(|frame| &frame.layers) {
-        for given in &layer.fields {
-            if !is_sendable(&given.value) {
-                source.note(
-                    line,
-                    MistakeKind::NotSendable {
-                        layer: layer.kind.name(),
-                        field: given.field.name,
-                    },
-                );
-            }
-        }
-        if let LayerFill::Pattern { length, .. } = &layer.fill
-            && !is_sendable(length)
-        {
-            source.note(
-                line,
-                MistakeKind::NotSendable {
-                    layer: layer.kind.name(),
-                    field: "length",
-                },
-            );
-        }
-    }
-}
-
-fn is_sendable(value: &SpecValue) -> bool {
-    match value {
-        SpecValue::Any | SpecValue::Same => false,
-        SpecValue::Sum(terms) => terms
-            .iter()
-            .all(|term| term.operand != Operand::SentHopLimit),
-        SpecValue::Address(_)
-        | SpecValue::Role(_)
-        | SpecValue::Bad
-        | SpecValue::Right
-        | SpecValue::ZeroSum => true,
-    }
 }

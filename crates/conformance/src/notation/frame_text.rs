@@ -1,6 +1,7 @@
 //! One frame of a vector: `4: ipv4(src=host4, dst=host6, tos=0xb8) / udp(sport=4096) / payload(32)`.
 
 use super::mistake::FrameMistake;
+use super::named::NamedValue;
 use crate::frame::{FieldForm, FieldInfo, LayerKind, Side};
 use crate::setting::Role;
 use std::net::IpAddr;
@@ -25,6 +26,12 @@ pub enum Operand {
     Hops,
     /// The MTU of the link on this side.
     Mtu(Side),
+    /// The first port of the subscriber's port set.
+    FirstPort,
+    /// The last port of the first range of the subscriber's port set.
+    LastPort,
+    /// The hop limit or TTL that the device writes into outer headers.
+    OuterHopLimit,
 }
 
 /// The value of a field.
@@ -46,6 +53,10 @@ pub enum SpecValue {
     Right,
     /// Of the source port of UDP that is sent: one with which the checksum comes out as zero on the other side. In an expectation: any.
     ZeroSum,
+    /// The checksum of UDP in a first fragment, over the whole datagram, whose payload is the vector's.
+    Whole,
+    /// A value that has a name in the steps of a vector.
+    Named(NamedValue),
 }
 
 /// A field with its value.
@@ -66,7 +77,7 @@ pub enum LayerFill {
     Octets(Vec<u8>),
     /// Octets of the vector's payload.
     Pattern {
-        /// Their number.
+        /// Their number; [`SpecValue::Any`] of an expected part of the payload, wherever it begins and ends.
         length: SpecValue,
         /// The first of them, counted from the begin of the payload.
         from: usize,
@@ -112,11 +123,7 @@ impl FrameSpec {
     /// The first mistake.
     pub fn parse(text: &str) -> Result<Self, FrameMistake> {
         let (side, layers) = text.split_once(':').ok_or(FrameMistake::NoSide)?;
-        let side = match side.trim() {
-            "4" => Side::Ipv4,
-            "6" => Side::Ipv6,
-            _ => return Err(FrameMistake::NoSide),
-        };
+        let side = Side::of_name(side.trim()).ok_or(FrameMistake::NoSide)?;
         let layers = layers
             .split('/')
             .map(|layer| layer_of(layer.trim()))
@@ -193,6 +200,10 @@ impl LayerSpec {
     /// Reads the argument without a name, of `payload(N)` and `bytes(HEX)`.
     fn read_fill(&mut self, argument: &str) -> Result<(), FrameMistake> {
         self.fill = match self.kind {
+            LayerKind::Payload if argument == "any" => LayerFill::Pattern {
+                length: SpecValue::Any,
+                from: 0,
+            },
             LayerKind::Payload => {
                 let length = sum_of(argument).ok_or_else(|| {
                     bad_value(self.kind, "length", argument, "a number of octets")
@@ -250,7 +261,14 @@ fn value_of(
             return Ok(SpecValue::ZeroSum);
         }
         "right" if field.name == "sum" => return Ok(SpecValue::Right),
+        "whole" if kind == LayerKind::Udp && field.name == "sum" => return Ok(SpecValue::Whole),
         _ => {}
+    }
+    if let Some(named) = text.strip_prefix('$') {
+        let value = NamedValue::parse(named, field.form == FieldForm::Address);
+        return value
+            .map(SpecValue::Named)
+            .ok_or_else(|| bad_value(kind, field.name, text, NamedValue::FORM));
     }
     if field.form == FieldForm::Address {
         let expected = "an address of the layer's family, or the name of a role";
@@ -377,6 +395,9 @@ fn operand_of(text: &str) -> Option<Operand> {
         "hops" => Some(Operand::Hops),
         "mtu4" => Some(Operand::Mtu(Side::Ipv4)),
         "mtu6" => Some(Operand::Mtu(Side::Ipv6)),
+        "firstport" => Some(Operand::FirstPort),
+        "lastport" => Some(Operand::LastPort),
+        "outerhlim" => Some(Operand::OuterHopLimit),
         _ => match text.strip_prefix("0x") {
             Some(digits) => u128::from_str_radix(digits, 16),
             None => text.parse(),

@@ -1,5 +1,6 @@
 //! Mistakes in files of vectors.
 
+use super::wait::DeviceTimer;
 use crate::dns::DnsMistake;
 use std::fmt;
 
@@ -7,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameMistake {
     /// The frame does not say on which side it is.
-    #[error("a frame begins with its side, `4:` or `6:`")]
+    #[error("a frame begins with its side, `4:` or `6:`, in steps `in:` or `out:`")]
     NoSide,
     /// There is no layer of this name.
     #[error("there is no layer `{0}`; known are {known}", known = known_layers())]
@@ -51,6 +52,10 @@ fn known_layers() -> String {
     crate::frame::LayerKind::ALL
         .map(crate::frame::LayerKind::name)
         .join(", ")
+}
+
+fn known_timers() -> String {
+    DeviceTimer::ALL.map(DeviceTimer::name).join(", ")
 }
 
 /// A kind of mistake.
@@ -107,6 +112,27 @@ pub enum MistakeKind {
         /// The name of the field.
         field: &'static str,
     },
+    /// A step neither sends nor waits.
+    #[error("a step has `send`, or `wait`, or both")]
+    EmptyStep,
+    /// The time of a wait cannot be read.
+    #[error(
+        "`wait`: `{0}` is no time; expected seconds or minutes such as 5s and 2m, or a share of a timer such as 60% of udp; timers are {timers}",
+        timers = known_timers()
+    )]
+    Wait(String),
+    /// A frame that is sent has an address by a name that no step before has given to one.
+    #[error("no step before has an address with the name ${0}")]
+    UnboundAddress(String),
+    /// A frame of a step is on a side of a stateless device.
+    #[error("the frames of a step begin with `in:` or `out:`")]
+    StepSide,
+    /// A vector without steps has what only steps can have.
+    #[error("names such as $port, and the sides `in:` and `out:`, are for vectors with steps")]
+    NeedsSteps,
+    /// A vector with steps has a key of one without.
+    #[error("`{0}` belongs into a step of this vector")]
+    BesideSteps(&'static str),
     /// A frame is wrong.
     #[error("{0}")]
     Frame(FrameMistake),

@@ -33,6 +33,13 @@ impl SourceText {
         self.line_starts.partition_point(|start| *start <= offset) + 1
     }
 
+    /// Returns the line of a key's value, or that of its table if the key is missing.
+    pub(super) fn line_of_key(&self, table: &TableReader<'_>, key: &str) -> usize {
+        table
+            .get(key)
+            .map_or(table.line, |value| self.line_of(value.span().start))
+    }
+
     /// Returns true if this mistake is already noted.
     pub(super) fn has_noted(&self, line: usize, kind: &MistakeKind) -> bool {
         self.mistakes

@@ -16,6 +16,13 @@ const EXPERIMENTAL: u8 = 253;
 const USUAL_IDENTIFICATION: u128 = 0x6b63;
 /// The ports, and the identifier and sequence number of echoes, that are not given.
 const USUAL_PORTS: [u128; 2] = [4096, 4097];
+/// The fields of a header with the Tunnel Encapsulation Limit that are not given: the option with the limit that RFC 2473 section 6.6 recommends, and PadN.
+const USUAL_LIMIT: [(&str, u128); 4] = [
+    ("limit", 4),
+    ("option", 4),
+    ("optlen", 1),
+    ("pad", 0x01_01_00),
+];
 
 /// The addresses of the datagram that contains a layer, for its pseudo-header.
 #[derive(Clone, Copy)]
@@ -59,6 +66,7 @@ impl Builder<'_> {
         write_lengths(layer, header_octets, &mut octets);
         self.write_zero_sum_port(layer, &mut octets)?;
         write_checksum(layer, header_octets, enclosing, &mut octets);
+        self.write_whole_checksum(layer, enclosing, &mut octets);
         Ok(octets)
     }
 
@@ -88,6 +96,18 @@ impl Builder<'_> {
         let port = zero_sum_port(octets, self.resolver)?;
         sport.write(octets, port.into());
         Ok(())
+    }
+
+    /// Writes the checksum of the datagram that a first fragment begins: its length says how much of the vector's payload there is.
+    fn write_whole_checksum(&self, layer: &LayerSpec, enclosing: PseudoHeader, octets: &mut [u8]) {
+        let (Some(SpecValue::Whole), Some(sum)) = (layer.value("sum"), layer.kind.field("sum"))
+        else {
+            return;
+        };
+        sum.write(octets, 0);
+        let whole = whole_datagram(layer.kind, octets, self.pattern);
+        let right = right_checksum(layer.kind, layer.kind.header_octets(), enclosing, &whole);
+        sum.write(octets, right.into());
     }
 
     /// Writes the values that the vector gives, except those of checksums, which come last.
@@ -130,6 +150,7 @@ fn usual_values(kind: LayerKind, header_octets: u128) -> Vec<(&'static str, u128
         LayerKind::HopOpts | LayerKind::DstOpts | LayerKind::Routing => {
             vec![("len", (header_octets / 8).saturating_sub(1))]
         }
+        LayerKind::EncapLimit => USUAL_LIMIT.to_vec(),
         LayerKind::Udp => vec![("sport", USUAL_PORTS[0]), ("dport", USUAL_PORTS[1])],
         LayerKind::Tcp => vec![
             ("sport", USUAL_PORTS[0]),
@@ -144,6 +165,16 @@ fn usual_values(kind: LayerKind, header_octets: u128) -> Vec<(&'static str, u128
         | LayerKind::Payload
         | LayerKind::Bytes => Vec::new(),
     }
+}
+
+/// Returns the UDP datagram that a first fragment of it begins, with the vector's payload.
+pub(crate) fn whole_datagram(kind: LayerKind, first: &[u8], pattern: PayloadPattern) -> Vec<u8> {
+    let header = &first[..kind.header_octets().min(first.len())];
+    let length = kind.field("len").and_then(|field| field.read(first));
+    // The field has 16 bits.
+    let octets = length.map_or(0, |length| length as usize);
+    let payload = pattern.octets(0, octets.saturating_sub(header.len()));
+    [header, &payload].concat()
 }
 
 fn address(kind: LayerKind, name: &str, octets: &[u8]) -> u128 {

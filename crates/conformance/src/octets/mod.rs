@@ -4,5 +4,6 @@ mod build;
 mod resolve;
 mod zero_sum;
 
+pub(crate) use build::whole_datagram;
 pub use build::{BuildError, build};
 pub use resolve::{Resolver, UnresolvedValue};

@@ -2,7 +2,7 @@
 
 use crate::frame::{FieldInfo, LayerKind, Side};
 use crate::notation::{FrameSpec, LayerSpec, Operand, SpecValue};
-use crate::setting::{DeviceSetting, Role};
+use crate::setting::{DeviceSetting, Role, SubscriberSetting};
 use std::net::IpAddr;
 
 /// A value that the device's recipe does not determine, or that makes no sense in its place.
@@ -16,11 +16,37 @@ pub enum UnresolvedValue {
         /// The family.
         family: Side,
     },
+    /// The device has no such property.
+    #[error("the device has no {name}: {reason}")]
+    NoProperty {
+        /// The name in the notation.
+        name: &'static str,
+        /// The reason.
+        reason: &'static str,
+    },
     /// A sum is negative, or larger than its field.
     #[error("{field} would be out of its range")]
     OutOfRange {
         /// The name of the field.
         field: &'static str,
+    },
+    /// The device chose an address that has none in the other family.
+    #[error("the recipe says no address of the other family for ${name}")]
+    NoCounterpart {
+        /// The name of the address.
+        name: String,
+    },
+    /// A wait refers to a timer that the recipe does not set.
+    #[error("the recipe does not say what the device's timer {timer} is set to")]
+    NoTimer {
+        /// The name of the timer.
+        timer: &'static str,
+    },
+    /// An exchange waits for longer than is wanted.
+    #[error("it waits for {seconds} s; only --long does")]
+    LongWait {
+        /// The time of all its waits.
+        seconds: u64,
     },
     /// `same`, but no frame that was sent has the field.
     #[error("no frame that is sent has {field}, which is to be the same")]
@@ -54,7 +80,12 @@ impl Resolver<'_> {
         value: &SpecValue,
     ) -> Result<Option<u128>, UnresolvedValue> {
         Ok(Some(match value {
-            SpecValue::Any | SpecValue::Bad | SpecValue::Right | SpecValue::ZeroSum => {
+            SpecValue::Any
+            | SpecValue::Bad
+            | SpecValue::Right
+            | SpecValue::Whole
+            | SpecValue::ZeroSum
+            | SpecValue::Named(_) => {
                 return Ok(None);
             }
             SpecValue::Address(address) => number_of(*address),
@@ -126,16 +157,19 @@ impl Resolver<'_> {
         let SpecValue::Sum(terms) = value else {
             return Err(out_of_range);
         };
-        let sum = terms.iter().try_fold(0i128, |sum, term| {
-            let number = i128::try_from(self.operand(term.operand)).ok()?;
-            if term.is_negative {
-                sum.checked_sub(number)
-            } else {
-                sum.checked_add(number)
-            }
-        });
-        sum.and_then(|sum| u128::try_from(sum).ok())
-            .ok_or(out_of_range)
+        let mut sum = 0i128;
+        for term in terms {
+            let number = i128::try_from(self.operand(term.operand)?).ok();
+            let next = number.and_then(|number| {
+                if term.is_negative {
+                    sum.checked_sub(number)
+                } else {
+                    sum.checked_add(number)
+                }
+            });
+            sum = next.ok_or_else(|| out_of_range.clone())?;
+        }
+        u128::try_from(sum).map_err(|_| out_of_range)
     }
 
     /// Returns the number of octets of a payload.
@@ -151,13 +185,39 @@ impl Resolver<'_> {
             })
     }
 
-    fn operand(&self, operand: Operand) -> u128 {
-        match operand {
+    fn operand(&self, operand: Operand) -> Result<u128, UnresolvedValue> {
+        Ok(match operand {
             Operand::Number(number) => number,
             Operand::SentHopLimit => self.sent_hop_limit(),
             Operand::Hops => self.setting.hops_from(self.sent.side).into(),
             Operand::Mtu(side) => self.setting.mtu(side).into(),
-        }
+            Operand::FirstPort => self.subscribers("firstport")?.first_port().into(),
+            Operand::LastPort => {
+                let ports = self.subscribers("lastport")?.ports;
+                let (_, last) = ports.ok_or(UnresolvedValue::NoProperty {
+                    name: "lastport",
+                    reason: "each subscriber has every port",
+                })?;
+                last.into()
+            }
+            Operand::OuterHopLimit => {
+                let written = self.subscribers("outerhlim")?.outer_hop_limit;
+                written
+                    .ok_or(UnresolvedValue::NoProperty {
+                        name: "outerhlim",
+                        reason: "it does not encapsulate",
+                    })?
+                    .into()
+            }
+        })
+    }
+
+    /// Returns what serves subscribers; `name` is what is asked of it.
+    fn subscribers(&self, name: &'static str) -> Result<SubscriberSetting, UnresolvedValue> {
+        self.setting.subscribers.ok_or(UnresolvedValue::NoProperty {
+            name,
+            reason: "it serves no subscribers",
+        })
     }
 
     fn sent_hop_limit(&self) -> u128 {

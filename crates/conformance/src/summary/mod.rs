@@ -55,9 +55,11 @@ impl VectorOutcome {
     }
 }
 
-/// Returns what is sent, line by line.
+/// Returns what is sent, line by line; of an exchange, the frames of all steps.
 fn sent_lines(vector: &Vector) -> Vec<String> {
-    let frames = vector.send.iter().map(|frame| frame.text.clone());
+    let in_steps = vector.steps.iter().flat_map(|step| &step.send);
+    let frames = vector.send.iter().chain(in_steps);
+    let frames = frames.map(|frame| frame.text.clone());
     let Some(exchange) = &vector.dns else {
         return frames.collect();
     };

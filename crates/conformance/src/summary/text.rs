@@ -1,7 +1,7 @@
 //! The results as text: a table by RFC, and then what is wrong, the strongest requirements first.
 
 use super::{DeviceResults, VectorOutcome};
-use crate::judge::{FrameVerdict, VectorResult};
+use crate::judge::{FrameVerdict, StepVerdict, VectorResult};
 use crate::notation::RequirementLevel;
 use std::collections::BTreeSet;
 
@@ -102,19 +102,14 @@ impl DeviceResults {
             level.word()
         );
         let mut lines = vec![String::new(), heading, format!("  {sentence}")];
-        lines.extend(
-            vector
-                .send
-                .iter()
-                .map(|frame| format!("  sent      {frame}")),
-        );
-        lines.extend(
-            judgement
-                .reason
-                .iter()
-                .map(|reason| format!("  reason    {reason}")),
-        );
-        lines.extend(answer_lines(&judgement.frames));
+        let reason = judgement.reason.iter();
+        lines.extend(reason.map(|reason| format!("  reason    {reason}")));
+        if judgement.steps.is_empty() {
+            lines.extend(sent_lines(&vector.send));
+            lines.extend(answer_lines(&judgement.frames));
+        } else {
+            lines.extend(step_lines(&judgement.steps));
+        }
         lines.extend(
             vector
                 .capture
@@ -153,6 +148,26 @@ fn citation(rfc: u32, clause: &str) -> String {
     } else {
         format!("RFC {rfc} section {clause}")
     }
+}
+
+fn sent_lines(frames: &[String]) -> impl Iterator<Item = String> {
+    frames.iter().map(|frame| format!("  sent      {frame}"))
+}
+
+/// Returns the lines of the steps of an exchange, up to the one that was not right.
+fn step_lines(steps: &[StepVerdict]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, step) in (1..).zip(steps) {
+        lines.push(format!("  step {number}"));
+        let wait = step.wait_ms.map(|wait_ms| wait_ms as f64 / 1e3);
+        lines.extend(wait.map(|seconds| format!("  waited    {seconds} s")));
+        lines.extend(sent_lines(&step.send));
+        lines.extend(answer_lines(&step.frames));
+        if !step.names.is_empty() {
+            lines.push(format!("  names     {}", step.names.join(", ")));
+        }
+    }
+    lines
 }
 
 /// Returns the lines of what is expected and what came.

@@ -3,18 +3,20 @@
 use super::{PATTERN, sending, setting};
 use crate::frame::{LayerKind, Side, dissect};
 use crate::judge::{CameFrame, differences};
-use crate::notation::RequiredAnswer;
+use crate::notation::{FrameSpec, LayerFill, RequiredAnswer, SpecValue};
 use crate::octets::{Resolver, build};
 use proptest::prelude::*;
 use sixbench_wire::checksum;
 
 /// A vector that expects every field of the layers of both families, as it is.
-const EXPECTED: [&str; 5] = [
+const EXPECTED: [&str; 7] = [
     "6: ipv6(src=host4, dst=host6, tc=0xb8, flow=0x1, hlim=61, next=udp) / udp(sport=4096, dport=4097) / payload(32)",
     "6: ipv6(src=host4, dst=host6, tc=0, hlim=61) / frag(id=0x1234, offset=0, mf=0, next=tcp) / tcp(sport=1, dport=2, seq=3, ack=4, flags=S) / payload(8)",
     "4: ipv4(src=host6, dst=host4, tos=0x2e, ttl=60, id=7, df=1, mf=0, proto=udp) / udp(sport=4096, dport=4097) / payload(32)",
     "4: ipv4(src=host6, dst=host4, ttl=60) / icmp(type=8, code=0, id=9, seq=1) / payload(16)",
     "6: ipv6(src=host4, dst=host6) / icmp6(type=2, code=0, mtu=1300) / ipv6(src=host6, dst=host4, hlim=9) / udp(sport=5, dport=6) / payload(24)",
+    "6: ipv6(src=host4, dst=host6, tc=1, hlim=64) / encaplimit(limit=3) / ipv4(src=host4, dst=host6, tos=2, ttl=9) / udp(sport=5, dport=6) / payload(24)",
+    "4: ipv4(src=host4, dst=host6, tos=1, ttl=64) / ipv6(src=host4, dst=host6, tc=2, flow=3, hlim=9) / icmp6(type=128, code=0, id=4, seq=5) / payload(24)",
 ];
 
 /// Returns the names of the fields in which a changed datagram differs from the expected frame.
@@ -28,7 +30,7 @@ fn named(expect: &str, change: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
     let crate::notation::RequiredAnswer::Frames(frames) = &vector.expect else {
         panic!("{expect}")
     };
-    let mut datagram = build(&frames[0], PATTERN, &resolver).unwrap();
+    let mut datagram = build(&buildable(&frames[0]), PATTERN, &resolver).unwrap();
     change(&mut datagram);
     let came = CameFrame {
         side: frames[0].side,
@@ -39,6 +41,21 @@ fn named(expect: &str, change: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
         .into_iter()
         .map(|difference| difference.field)
         .collect()
+}
+
+/// Returns the frame without layers of which any will do, which cannot be built.
+fn buildable(frame: &FrameSpec) -> FrameSpec {
+    let mut frame = frame.clone();
+    frame.layers.retain(|layer| {
+        !matches!(
+            layer.fill,
+            LayerFill::Pattern {
+                length: SpecValue::Any,
+                ..
+            }
+        )
+    });
+    frame
 }
 
 #[test]
@@ -213,6 +230,24 @@ fn a_checksum_in_error_is_compared_where_the_vector_asks_for_it() {
     assert_eq!(differences("", "sum=bad"), 0);
     assert_eq!(differences("sum=right", "sum=bad"), 1);
     assert_eq!(differences("sum=right", ""), 0);
+}
+
+#[test]
+fn a_part_of_the_payload_may_be_of_any_length_but_not_of_other_octets() {
+    let expect = "6: ipv6(src=host4, dst=host6, next=253) / payload(any)";
+    let cut = |octets: usize| {
+        named(expect, move |datagram| {
+            datagram.extend(PATTERN.octets(13, octets));
+            datagram[5] = octets as u8;
+        })
+    };
+    assert_eq!(cut(40), Vec::<String>::new());
+    let spoilt = named(expect, |datagram| {
+        datagram.extend(PATTERN.octets(13, 40));
+        (datagram[5], datagram[60]) = (40, 0xff);
+    });
+    assert_eq!(spoilt, ["payload.octets"]);
+    assert_eq!(named(expect, |_| ()), ["layer 2"], "there is nothing of it");
 }
 
 #[test]

@@ -75,13 +75,33 @@ fn a_mistake_is_told_at_its_line() {
         ),
         (
             "/ udp(",
+            "/ encaplimit(limits=4) / udp(",
+            "rfc7915.toml:11: encaplimit has no field `limits`; it has next, limit",
+        ),
+        (
+            "/ udp(",
+            "/ encaplimit(limit=256) / udp(",
+            "rfc7915.toml:11: encaplimit.limit: `256` is no value of this field; expected a number for which the field has enough bits",
+        ),
+        (
+            "sport=4096",
+            "sport=firstports",
+            "rfc7915.toml:11: udp.sport: `firstports` is no value of this field; expected a number, or a sum",
+        ),
+        (
+            "payload(32)",
+            "payload(any)",
+            "rfc7915.toml:11: `send`: payload.length has no value of its own",
+        ),
+        (
+            "/ udp(",
             "/ udq(",
             "rfc7915.toml:11: there is no layer `udq`; known are ipv4, ipv6, frag",
         ),
         (
             "\"4: ipv4",
             "\"ipv4",
-            "rfc7915.toml:11: a frame begins with its side, `4:` or `6:`",
+            "rfc7915.toml:11: a frame begins with its side, `4:` or `6:`, in steps `in:` or `out:`",
         ),
         (
             "payload(32)",

@@ -3,9 +3,12 @@
 mod comparison;
 mod dns;
 mod mistakes;
+mod nat;
 mod octets;
 mod results;
 mod rigs;
+mod steps;
+mod tunnels;
 
 use crate::frame::PayloadPattern;
 use crate::notation::{self, Vector};
@@ -80,5 +83,6 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 3,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }

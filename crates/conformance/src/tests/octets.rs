@@ -22,7 +22,7 @@ fn built(frame: &str) -> Vec<u8> {
 }
 
 /// Frames of every layer, whose lengths and checksums are right.
-const RIGHT: [&str; 14] = [
+const RIGHT: [&str; 18] = [
     "4: ipv4(src=host4, dst=host6, tos=0xb8, ttl=17, df=1, id=0x1234) / udp(sport=1000, dport=2000) / payload(33)",
     "4: ipv4(src=host4, dst=host6, options=01010101) / udp / payload(32)",
     "4: ipv4(src=host4, dst=host6) / tcp(sport=1, dport=2, seq=3, ack=4, flags=SA, options=020405b4) / payload(9)",
@@ -37,6 +37,10 @@ const RIGHT: [&str; 14] = [
     "6: ipv6(src=host6, dst=host4) / dstopts(options=010c000000000000000000000000) / icmp6(type=128) / payload(8)",
     "6: ipv6(src=host6, dst=host4) / routing(type=0, segleft=0) / udp / payload(32)",
     "6: ipv6(src=host6, dst=host4) / frag(id=0x11223344, offset=0, mf=0) / udp / payload(32)",
+    "4: ipv4(src=host4, dst=dut4, tos=0x28) / ipv6(src=host4, dst=host6, tc=0xb8) / udp / payload(32)",
+    "6: ipv6(src=host6, dst=host4, tc=0x28) / ipv4(src=host6, dst=host4, tos=0xb8) / tcp(flags=S) / payload(8)",
+    "6: ipv6(src=host6, dst=host4) / encaplimit(limit=3) / ipv4(src=host6, dst=host4) / udp / payload(32)",
+    "6: ipv6(src=host6, dst=host4) / icmp6(type=2, mtu=1400) / ipv6(src=host4, dst=host6) / ipv4(src=host4, dst=host6) / udp / payload(32)",
 ];
 
 #[test]
@@ -98,6 +102,16 @@ fn etherparse_finds_the_checksums_of_ipv6_right() {
             "{frame}"
         );
     }
+}
+
+#[test]
+fn the_limit_of_encapsulation_is_an_option_of_eight_octets() {
+    let sent = built(
+        "6: ipv6(src=host6, dst=host4) / encaplimit(limit=3) / ipv4(src=host6, dst=host4) / udp / payload(32)",
+    );
+    // RFC 2473 section 5.1: the next header, no further octets, the option with its length and limit, and PadN with one octet.
+    assert_eq!(sent[6], 60);
+    assert_eq!(sent[40..48], [4, 0, 4, 1, 3, 1, 1, 0]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub const KEPT_FRAMES: usize = 16;
 pub(super) struct ControlFrame {
     /// The side on which it must come.
     pub(super) comes_on: Side,
-    /// Its source port, by which it is told from others.
+    /// Its source or destination port, by which it is told from others: a stateful device changes one of them.
     pub(super) port: u16,
 }
 
@@ -34,6 +34,8 @@ pub(super) struct VectorExchange {
     pub(super) control: ControlFrames,
     /// The control frame that is waited for, until it comes.
     pub(super) awaited: Option<ControlFrame>,
+    /// The datagram of the control frame that came last.
+    pub(super) control_datagram: Vec<u8>,
     /// The frames that were sent and those kept of what came, without the control frames, for a capture.
     pub(super) capture: Vec<TimedFrame>,
 }
@@ -43,8 +45,8 @@ pub(super) struct VectorExchange {
 enum DatagramOwner {
     /// The vector's that is on.
     Vector,
-    /// A control frame with this source port.
-    Control(u128),
+    /// A control frame with these ports.
+    Control([u128; 2]),
     /// That of an earlier vector, or of the device's own.
     Other,
 }
@@ -57,6 +59,7 @@ impl VectorExchange {
             left_out: 0,
             control: ControlFrames::Came,
             awaited: None,
+            control_datagram: Vec::new(),
             capture: Vec::new(),
         }
     }
@@ -78,10 +81,14 @@ impl VectorExchange {
                 self.came.push(CameFrame { side, datagram });
             }
             DatagramOwner::Vector => self.left_out += 1,
-            DatagramOwner::Control(port) => {
-                self.awaited = self
-                    .awaited
-                    .filter(|awaited| awaited.comes_on != side || u128::from(awaited.port) != port);
+            DatagramOwner::Control(ports) => {
+                let is_awaited = self.awaited.is_some_and(|awaited| {
+                    awaited.comes_on == side && ports.contains(&awaited.port.into())
+                });
+                if is_awaited {
+                    self.awaited = None;
+                    self.control_datagram = datagram;
+                }
             }
             DatagramOwner::Other => {}
         }
@@ -94,8 +101,8 @@ fn owner_of(datagram: &[u8], number: u16) -> DatagramOwner {
             let udp = dissect(datagram)
                 .into_iter()
                 .find(|layer| layer.kind == LayerKind::Udp && !layer.is_in_error);
-            udp.and_then(|udp| udp.value("sport"))
-                .map_or(DatagramOwner::Other, DatagramOwner::Control)
+            let ports = udp.and_then(|udp| Some([udp.value("sport")?, udp.value("dport")?]));
+            ports.map_or(DatagramOwner::Other, DatagramOwner::Control)
         }
         Some(found) if found == number => DatagramOwner::Vector,
         Some(_) => DatagramOwner::Other,
@@ -145,6 +152,7 @@ mod tests {
             hops_from_ipv6: 1,
             mtu4: 1500,
             mtu6: 1500,
+            subscribers: None,
         };
         let sent = FrameSpec::parse(text).expect("a frame");
         build(
@@ -206,6 +214,16 @@ mod tests {
         assert!(exchange.awaited.is_some(), "on the wrong side");
         exchange.note(Side::Ipv6, control, Vec::new());
         assert_eq!((exchange.awaited, exchange.came.len()), (None, 0));
+        let to_the_port = datagram(
+            "6: ipv6(src=host4, dst=host6) / udp(sport=9, dport=777) / payload(32)",
+            CONTROL_NUMBER,
+        );
+        exchange.awaited = Some(ControlFrame {
+            comes_on: Side::Ipv6,
+            port: 777,
+        });
+        exchange.note(Side::Ipv6, to_the_port, Vec::new());
+        assert_eq!(exchange.awaited, None, "a subscriber's port is not free");
         let refused = "4: ipv4(src=198.19.0.1, dst=host4) / icmp(type=3) / ipv4(src=host4, dst=host6) / udp(sport=777) / payload(32)";
         assert_eq!(
             owner_of(&datagram(refused, CONTROL_NUMBER), 5),

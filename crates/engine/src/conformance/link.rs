@@ -78,9 +78,16 @@ impl VectorLink {
 
     /// Sends a datagram to the device, and returns its frame.
     pub(super) fn send(&mut self, datagram: &[u8]) -> Result<Vec<u8>, PortError> {
-        let ether_type = match self.side {
-            Side::Ipv4 => EtherType::IPV4,
-            Side::Ipv6 => EtherType::IPV6,
+        // A vector may send a header with a wrong version, so what is no IPv4 on a link of IPv4 alone is sent as such all the same.
+        let is_ipv6 = match self.side {
+            Side::Ipv4 => false,
+            Side::Ipv6 => true,
+            Side::Inside | Side::Outside => datagram.first().is_some_and(|octet| octet >> 4 == 6),
+        };
+        let ether_type = if is_ipv6 {
+            EtherType::IPV6
+        } else {
+            EtherType::IPV4
         };
         let mut frame = vec![0; HEADER_LEN];
         EthernetHeader {

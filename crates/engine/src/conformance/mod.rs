@@ -4,10 +4,13 @@
 //! silence says nothing. What got no answer is sent once more, so that a single loss is not taken for the device's doing. Answers are recognised by the
 //! pattern of their payload; a frame without one counts, too, because an error of ICMP may have been cut before it. A device may send without end: of
 //! what comes for a vector, a few frames are kept and the rest is counted.
+//!
+//! Through a stateful device the control frames go from the inside to the outside, and then back to where they came from.
 
 pub mod dns;
 mod exchange;
 mod link;
+mod steps;
 mod tester;
 
 pub use exchange::KEPT_FRAMES;

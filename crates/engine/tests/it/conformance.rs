@@ -1,9 +1,10 @@
-//! Vectors over a translator in memory that loses frames, or sends far too many.
+//! Vectors over a translator in memory that loses frames, or sends far too many, and exchanges with a NAT.
 
 use sixbench_conformance::frame::{LayerKind, PayloadPattern, Side, dissect, vector_number_in};
 use sixbench_conformance::notation::{self, FrameSpec};
 use sixbench_conformance::octets::{Resolver, build};
 use sixbench_conformance::{DeviceSetting, Role, RoleAddresses, Vector, VectorResult};
+use sixbench_engine::MeasureError;
 use sixbench_engine::conformance::{KEPT_FRAMES, VectorPort, VectorRecord, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
 use sixbench_io::loopback::pair_with;
@@ -68,6 +69,7 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: 1500,
         mtu6: 1500,
+        subscribers: None,
     }
 }
 
@@ -100,7 +102,7 @@ fn outcomes(mut copies: impl FnMut(u16) -> usize + Send + 'static) -> Vec<Vector
         .expect("outcomes")
 }
 
-fn neighbour_answer(frame: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn neighbour_answer(frame: &[u8]) -> Option<Vec<u8>> {
     match (Arp::parse(frame), NdpMessage::parse(frame)) {
         (Ok(arp), _) if arp.operation == Operation::Request => {
             Some(arp.reply(DEVICE).to_frame().to_vec())
@@ -234,4 +236,162 @@ fn silence_whose_control_frame_comes_at_the_second_attempt_is_right() {
     let records = outcomes(losing_control_frames(1));
     assert_eq!(results(&records), [VectorResult::Right; 3]);
     assert_eq!(records[usize::from(SILENCE)].attempts, 2);
+}
+
+/// An exchange with a NAT: the mapping, its answer, and a stranger that must not get in.
+const NAT_FILE: &str = r#"rfc = 4787
+title = "NAT"
+read = "RFC 4787"
+technologies = ["nat44"]
+
+[[vector]]
+name = "mapping"
+clause = "4.1"
+level = "MUST"
+sentence = "A mapping is used in both directions."
+[[vector.step]]
+send = "in: ipv4(src=inside, dst=outside) / udp(sport=$x, dport=7001) / payload(32)"
+expect = "out: ipv4(src=$a:external, dst=outside) / udp(sport=$p, dport=7001) / payload(32)"
+[[vector.step]]
+send = "out: ipv4(src=outside, dst=$a) / udp(sport=7001, dport=$p) / payload(32)"
+expect = "in: ipv4(src=outside, dst=inside) / udp(sport=7001, dport=$x) / payload(32)"
+[[vector.step]]
+send = "out: ipv4(src=outside, dst=$a) / udp(sport=7001, dport=$u) / payload(32)"
+expect = "nothing"
+
+[[vector]]
+name = "minutes"
+clause = "4.3"
+level = "MUST"
+sentence = "A mapping is kept."
+[[vector.step]]
+wait = "2m"
+send = "in: ipv4(src=inside, dst=outside) / udp(sport=$x, dport=7001) / payload(32)"
+expect = "out: ipv4(dst=outside) / udp(dport=7001) / payload(32)"
+"#;
+
+/// The number by which the NAT raises the ports of inside hosts, of which it has one.
+const PORT_SHIFT: u16 = 2000;
+
+fn nat_setting() -> DeviceSetting {
+    let address = |role, ipv4: &str| RoleAddresses {
+        role,
+        ipv4: ipv4.parse().ok(),
+        ipv6: None,
+    };
+    DeviceSetting {
+        roles: vec![
+            address(Role::Inside, "10.0.0.2"),
+            address(Role::Outside, "198.18.0.2"),
+            address(Role::Pool, "198.19.0.1"),
+        ],
+        hops_from_ipv4: 1,
+        hops_from_ipv6: 1,
+        mtu4: 1500,
+        mtu6: 1500,
+        subscribers: None,
+    }
+}
+
+/// Returns the frame that leaves the NAT for a UDP datagram with the payload of a vector; the ports that `mapped` has are those of mappings.
+fn through_nat(datagram: &[u8], is_outward: bool, mapped: &mut Vec<u16>) -> Option<Vec<u8>> {
+    let number = vector_number_in(datagram)?;
+    let layers = dissect(datagram);
+    let udp = layers.iter().find(|layer| layer.kind == LayerKind::Udp)?;
+    let [sport, dport] = ["sport", "dport"].map(|port| udp.value(port).unwrap_or(0) as u16);
+    let text = if is_outward {
+        mapped.push(sport + PORT_SHIFT);
+        let port = sport + PORT_SHIFT;
+        format!("out: ipv4(src=pool, dst=outside) / udp(sport={port}, dport={dport}) / payload(32)")
+    } else if mapped.contains(&dport) {
+        let port = dport - PORT_SHIFT;
+        format!(
+            "in: ipv4(src=outside, dst=inside) / udp(sport={sport}, dport={port}) / payload(32)"
+        )
+    } else {
+        return None;
+    };
+    let spec = FrameSpec::parse(&text).expect("a frame");
+    let setting = nat_setting();
+    let resolver = Resolver {
+        setting: &setting,
+        sent: &spec,
+    };
+    let mut frame = vec![0; HEADER_LEN];
+    let last = if is_outward { 2 } else { 1 };
+    EthernetHeader {
+        dst: MacAddress([2, 0, 0, 0, 0, last]),
+        src: DEVICE,
+        ether_type: EtherType::IPV4,
+    }
+    .emit(&mut frame);
+    let pattern = PayloadPattern { vector: number };
+    frame.extend(build(&spec, pattern, &resolver).expect("octets"));
+    Some(frame)
+}
+
+/// Sends the vectors of [`NAT_FILE`] to a NAT, the inside on its left, that drops the control frames from the outside if it is told so.
+fn exchanges(drops_answers: bool) -> Result<Vec<VectorRecord>, MeasureError> {
+    let mut mapped = Vec::new();
+    let (left, right) = pair_with(Box::new(move |frame, from_left, out| {
+        if let Some(answer) = neighbour_answer(frame) {
+            out.push((!from_left, answer));
+            return;
+        }
+        let datagram = &frame[HEADER_LEN..];
+        let is_control = vector_number_in(datagram) == Some(CONTROL);
+        if !(is_control && drops_answers && !from_left) {
+            let leaving = through_nat(datagram, from_left, &mut mapped);
+            out.extend(leaving.map(|leaving| (from_left, leaving)));
+        }
+    }));
+    let port = |side, port, tester: &str, dut: &str| VectorPort {
+        side,
+        port,
+        neighbours: vec![Neighbours {
+            tester: tester.parse().expect("an address"),
+            dut: dut.parse().expect("an address"),
+        }],
+    };
+    let ports = [
+        port(Side::Inside, left, "10.0.0.2", "10.0.0.1"),
+        port(Side::Outside, right, "198.18.0.2", "198.18.0.1"),
+    ];
+    let file = notation::read("nat.toml", NAT_FILE).unwrap_or_else(|error| panic!("{error}"));
+    let vectors: Vec<&Vector> = file.vectors.iter().collect();
+    VectorTester::new(ports, nat_setting(), Arc::new(AtomicBool::new(false))).run(&vectors)
+}
+
+#[test]
+fn an_exchange_uses_the_mapping_that_a_nat_chose() {
+    let records = exchanges(false).expect("outcomes");
+    let mapping = &records[0];
+    assert_eq!(
+        mapping.judgement.result,
+        VectorResult::Right,
+        "{:#?}",
+        mapping.judgement
+    );
+    assert_eq!(mapping.attempts, 2, "its silence is asked for twice");
+    assert_eq!(mapping.capture.len(), 3 + 2, "three sent and two came");
+}
+
+#[test]
+fn an_exchange_that_waits_for_minutes_is_run_only_if_long_ones_are_wanted() {
+    let records = exchanges(false).expect("outcomes");
+    let minutes = &records[1].judgement;
+    assert_eq!(minutes.result, VectorResult::NotApplicable);
+    assert_eq!(
+        minutes.reason.as_deref(),
+        Some("it waits for 120 s; only --long does")
+    );
+}
+
+#[test]
+fn a_nat_that_lets_no_answer_in_has_no_result() {
+    let refused = exchanges(true).map(|records| records.len());
+    assert!(
+        matches!(refused, Err(MeasureError::NoControlFrame)),
+        "{refused:?}"
+    );
 }

@@ -5,6 +5,7 @@ mod captures;
 mod common;
 mod conformance;
 mod conformance_dns;
+mod conformance_relay;
 mod dead_link;
 mod delays;
 mod dns;

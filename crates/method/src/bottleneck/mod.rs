@@ -88,7 +88,11 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     };
     if is_place_unknown && let Some(pattern) = rate_limit::pattern(records, goal) {
         found = Bottleneck {
-            cause: Cause::RateLimit,
+            cause: if are_of_queries(&lost) {
+                Cause::QueryRateLimit
+            } else {
+                Cause::RateLimit
+            },
             evidence: format!("{pattern}; {}", found.evidence),
         };
     }

@@ -12,7 +12,7 @@ use crate::trial::{DirectionResult, Fault, TrialKind, TrialResult, TrialSpec};
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns a trial of 1.6 s with 16 samples, at this load and with these losses.
-fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
+pub(super) fn trial(rate: u64, lost: u64, watch: Option<Watch>) -> TrialRecord {
     let spec = TrialSpec::constant(FrameRate(rate), 16 * SECOND / 10);
     let forward = DirectionResult::counted(Direction::Forward, spec.frames(), spec.frames() - lost);
     TrialRecord {
@@ -71,7 +71,7 @@ fn watch(mut cores: Vec<CoreWatch>) -> Watch {
 }
 
 /// Returns four cores, numbered from 1, with these samples.
-fn cores(of: [fn(usize) -> CpuSample; 4]) -> Watch {
+pub(super) fn cores(of: [fn(usize) -> CpuSample; 4]) -> Watch {
     watch((1..).zip(of).map(|(number, of)| core(number, of)).collect())
 }
 
@@ -79,12 +79,12 @@ fn idle_cores() -> Watch {
     cores([|_| sample(20, 280, 0); 4])
 }
 
-fn explain_all(trials: &[TrialRecord]) -> Option<Bottleneck> {
+pub(super) fn explain_all(trials: &[TrialRecord]) -> Option<Bottleneck> {
     explain(&trials.iter().collect::<Vec<_>>(), LossRatio::ZERO)
 }
 
 #[track_caller]
-fn assert_cause(trials: &[TrialRecord], cause: Cause, evidence: &str) {
+pub(super) fn assert_cause(trials: &[TrialRecord], cause: Cause, evidence: &str) {
     let found = explain_all(trials).unwrap();
     assert_eq!((found.cause, found.evidence.as_str()), (cause, evidence));
 }
@@ -644,13 +644,19 @@ fn a_dut_that_is_not_watched_by_itself_is_as_idle_as_the_host_s_cores_that_are_i
 }
 
 /// Returns four cores of which a thread takes less than one.
-fn spare_cores() -> Watch {
+pub(super) fn spare_cores() -> Watch {
     cores([|_| sample(20, 80, 0); 4])
 }
 
 /// Returns a losing trial at this load, of which so many frames a second passed.
 fn limited(rate: u64, passed: u64, watch: Option<Watch>) -> TrialRecord {
     trial(rate, (rate - passed) * 16 / 10, watch)
+}
+
+/// Returns the cause of a plateau, with this watch in all of its trials.
+fn cause_of(watch: Watch) -> Option<Cause> {
+    let trials = [40_000, 20_000, 12_000].map(|rate| limited(rate, 10_000, Some(watch.clone())));
+    explain_all(&trials).map(|found| found.cause)
 }
 
 #[test]
@@ -677,13 +683,27 @@ fn frames_that_stayed_in_the_device_at_no_known_place_may_have_met_a_rate_limit(
         }],
         ..spare_cores()
     };
-    let cause = |source| {
-        let trials =
-            [40_000, 20_000, 12_000].map(|rate| limited(rate, 10_000, Some(stayed(source))));
-        explain_all(&trials).map(|found| found.cause)
-    };
+    let cause = |source| cause_of(stayed(source));
     assert_eq!(cause(LossSource::Passage), Some(Cause::RateLimit));
     assert_eq!(cause(LossSource::NftRule), Some(Cause::Refused));
+}
+
+#[test]
+fn the_cores_of_a_device_that_polls_say_nothing_of_a_rate_limit() {
+    let watch = Watch {
+        polling: true,
+        ..spare_cores()
+    };
+    assert_eq!(cause_of(watch.clone()), Some(Cause::Polling));
+    // The counters of the interfaces come first: where frames stayed is not known, and neither is whether a core had time to spare.
+    let stayed = LossCounter {
+        device: None,
+        source: LossSource::Passage,
+        name: "left".to_owned(),
+        frames: 1_000_000,
+    };
+    let losses = vec![stayed];
+    assert_eq!(cause_of(Watch { losses, ..watch }), Some(Cause::Refused));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub enum ValueError {
         of_ratio: f64,
     },
     /// A share of more than everything.
-    #[error("a share of more than 100%: `{0}`")]
+    #[error("a share is at most 100%, not `{0}`")]
     MoreThanAll(String),
     /// A loss goal that every trial would meet.
     #[error("a loss goal must be below 100%, not `{0}`")]

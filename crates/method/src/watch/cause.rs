@@ -21,6 +21,8 @@ pub enum Cause {
     Refused,
     /// The same number of frames passed whatever was offered, although the cores have time to spare.
     RateLimit,
+    /// The same number of queries was answered whatever was asked, although the cores have time to spare.
+    QueryRateLimit,
     /// Softirqs fill a core, and others have time to spare.
     OneCoreSoftirq,
     /// User and system time of a process come to one core, and others have time to spare.
@@ -51,6 +53,10 @@ pub enum Cause {
     Unexplained,
 }
 
+const QUERY_RATE_LIMIT: &str = "the server answers the same number of queries whatever is asked, with processor time to spare: look for its limits \
+                                for a client (rate-limit of BIND, ip-ratelimit and ratelimit of Unbound, rrl-ratelimit of NSD, mod-rrl of Knot DNS), \
+                                or a rule with a limit (nft limit)";
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -59,6 +65,7 @@ impl fmt::Display for Cause {
                 "the device passes the same number of frames a second whatever is offered, with processor time to spare: look for a policer, \
                  a rule with a limit (nft limit, tc police) or a limit on ICMP"
             }
+            Self::QueryRateLimit => QUERY_RATE_LIMIT,
             Self::OneCoreSoftirq => {
                 "softirqs fill a core while others are partly idle: the flows are not spread over the cores"
             }

@@ -1,6 +1,7 @@
 //! The section that a key belongs to, for the answer to a key that was put into another one.
 
-use toml::de::{DeTable, DeValue};
+use std::sync::LazyLock;
+use toml::de::DeTable;
 
 /// The documentation of all keys. A test of this crate compares it with the keys that the reader takes.
 const DESCRIBED: &str = include_str!("../../../../docs/plan-keys.toml");
@@ -17,29 +18,46 @@ const SECTIONS: [(&str, &str); 6] = [
     ("stateful", "[[test]]"),
 ];
 
-/// Returns the section other than `section` that has this key; `None` if no other has it.
-pub(super) fn of_key(key: &str, section: &str) -> Option<&'static str> {
-    // Parsed only where a plan has a mistake.
-    let described = DeTable::parse(DESCRIBED).ok()?;
+/// Every key of these tables, in their order. A plan may have thousands of mistakes, so the documentation is parsed once.
+static KEYS: LazyLock<Vec<DocumentedKey>> = LazyLock::new(|| {
+    // The tests of this crate read the documentation, so it is always TOML; without it, no section would be named.
+    let Ok(described) = DeTable::parse(DESCRIBED) else {
+        return Vec::new();
+    };
     SECTIONS
         .into_iter()
-        .filter(|(_, home)| *home != section)
-        .find(|(table, _)| has_key(described.get_ref(), table, key))
-        .map(|(_, home)| home)
+        .flat_map(|(table, section)| keys_of(described.get_ref(), table, section))
+        .collect()
+});
+
+/// A key of the documentation.
+struct DocumentedKey {
+    key: String,
+    section: &'static str,
 }
 
-fn has_key(described: &DeTable<'_>, table: &str, key: &str) -> bool {
+/// Returns the section other than `section` that has this key; `None` if no other has it.
+pub(super) fn of_key(key: &str, section: &str) -> Option<&'static str> {
+    KEYS.iter()
+        .find(|own| own.key == key && own.section != section)
+        .map(|own| own.section)
+}
+
+fn keys_of(described: &DeTable<'_>, table: &str, section: &'static str) -> Vec<DocumentedKey> {
     let rows = described
         .get(table)
         .and_then(|rows| rows.get_ref().as_array());
-    let keys = rows
-        .into_iter()
+    rows.into_iter()
         .flatten()
         .filter_map(|row| row.get_ref().as_table()?.get("keys"))
         .filter_map(|keys| keys.get_ref().as_array())
-        .flatten();
-    keys.map(|own| own.get_ref())
-        .any(|own| matches!(own, DeValue::String(own) if own == key))
+        .flatten()
+        .filter_map(|key| key.get_ref().as_str())
+        .map(|key| DocumentedKey {
+            key: key.to_owned(),
+            section,
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -51,12 +69,8 @@ mod tests {
 
     /// Returns the sections that have a key, each once.
     fn homes(key: &str) -> BTreeSet<&'static str> {
-        let described = DeTable::parse(DESCRIBED).expect("tables of rows");
-        SECTIONS
-            .into_iter()
-            .filter(|(table, _)| has_key(described.get_ref(), table, key))
-            .map(|(_, home)| home)
-            .collect()
+        let own = KEYS.iter().filter(|own| own.key == key);
+        own.map(|own| own.section).collect()
     }
 
     #[test]

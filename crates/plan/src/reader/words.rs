@@ -299,6 +299,8 @@ pub(crate) fn core(text: &str) -> Result<u32, ValueError> {
 pub(crate) fn share_or_rate(text: &str) -> Result<f64, ValueError> {
     match units::rate(text) {
         Ok(rate) if rate.0 > 100 => Ok(rate.0 as f64),
+        // A number that is neither was meant as a rate: of a share it would be more than all.
+        Err(rate @ ValueError::Rate(_)) => units::share(text).map_err(|_| rate),
         _ => units::share(text),
     }
 }

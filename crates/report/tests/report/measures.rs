@@ -8,6 +8,51 @@ use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit, SearchMethod};
 use sixbench_method::terms::{FrameRate, LossRatio};
+use sixbench_report::Document;
+use std::collections::BTreeSet;
+
+/// Measures of which no sample has results.
+const WITHOUT_SAMPLE: [&str; 3] = ["dns-queries", "tcp-capacity", "tcp-establishment-rate"];
+
+/// Returns the measures of which the report of one test alone says a result in its first sentence.
+fn said(sample: &Sample) -> BTreeSet<&'static str> {
+    let is_said = |name: &str| {
+        let alone = Sample {
+            plan: sample.plan.clone(),
+            records: sample.records.clone(),
+            outcomes: sample.outcomes.clone(),
+            facts: sample.facts.clone(),
+            interrupted: sample.interrupted,
+        }
+        .only(&[name]);
+        let input = alone.input();
+        let document = Document::new(&input).expect("records of this version");
+        !document.headline().starts_with("There is no result")
+    };
+    let tests = sample.plan.tests.iter();
+    tests
+        .filter(|test| is_said(&test.name))
+        .map(|test| test.measure.name())
+        .collect()
+}
+
+#[test]
+fn the_results_of_every_measure_are_said_in_the_verdict() {
+    let samples = [
+        Sample::of_every_measure(),
+        Sample::of_stateful_gateways(),
+        Sample::of_dns_servers(),
+        Sample::of_clients(),
+        Sample::of_a_soak(),
+        Sample::of_new_connections(),
+    ];
+    let said: BTreeSet<&str> = samples.iter().flat_map(said).collect();
+    let with_sample: BTreeSet<&str> = Measure::infos()
+        .map(|info| info.term.name)
+        .filter(|name| !WITHOUT_SAMPLE.contains(name))
+        .collect();
+    assert_eq!(said, with_sample);
+}
 
 #[test]
 fn the_tables_of_every_measure() {

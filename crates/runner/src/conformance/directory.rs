@@ -197,6 +197,7 @@ mod tests {
                 alternative: None,
                 reason: None,
                 frames: Vec::new(),
+                steps: Vec::new(),
             },
             capture: vec![TimedFrame {
                 unix_ns: 1,

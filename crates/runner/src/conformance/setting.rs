@@ -1,5 +1,6 @@
 //! What vectors need to know of a device, from its recipe.
 
+use super::subscribers;
 use crate::error::RunError;
 use crate::profile::translator::Translator;
 use sixbench_conformance::frame::Side;
@@ -8,38 +9,41 @@ use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::RecipeLink;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address of IPv4 and one of IPv6 that no device of the house has a route to, within the ranges for documentation.
-const OUTSIDE: (Ipv4Addr, Ipv6Addr) = (
-    Ipv4Addr::new(203, 0, 113, 77),
-    Ipv6Addr::new(0x3fff, 0xfff, 0, 0, 0, 0, 0, 0x77),
-);
+/// Addresses within the ranges for documentation. Of each family, the first one to which a recipe has no route is outside of its networks.
+const OUTSIDE: [IpAddr; 3] = [
+    IpAddr::V4(Ipv4Addr::new(203, 0, 113, 77)),
+    IpAddr::V4(Ipv4Addr::new(198, 51, 100, 77)),
+    IpAddr::V6(Ipv6Addr::new(0x3fff, 0xfff, 0, 0, 0, 0, 0, 0x77)),
+];
 
 /// Host numbers that are tried for an address without a mapping.
 const HOST_NUMBERS: [u8; 4] = [77, 177, 97, 199];
 
-/// A device between IPv4 and IPv6, and which of its links is which.
-pub(super) struct TranslatorSides<'r> {
+/// A device between a link with IPv4 and one with IPv6, and which of its links is which.
+pub(super) struct FamilySides<'r> {
     pub(super) recipe: &'r Recipe,
     /// True if the left link carries IPv6.
     pub(super) is_left_ipv6: bool,
 }
 
-impl<'r> TranslatorSides<'r> {
-    /// Returns the sides of a device that translates between IPv4 and IPv6.
+impl<'r> FamilySides<'r> {
+    /// Returns the sides of a device that translates between IPv4 and IPv6, or carries the one in tunnels through the other.
     ///
     /// # Errors
-    /// Both links carry the same version of IP, or the device encapsulates.
+    /// Both links carry the same version of IP, or it is a device of subscribers whose recipe has none at its left end, such as a customer edge.
     pub(super) fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
         let (left, right) = (recipe.foreground.left, recipe.foreground.right);
-        let is_tunnel = left.outer.or(right.outer).is_some();
-        if is_tunnel || left.source.is_ipv4() == right.source.is_ipv4() {
+        let is_left_ipv6 = left.outermost().0.is_ipv6();
+        let has_subscribers = recipe.subscribers.is_some() && right.outer.is_none();
+        let is_edge = subscribers::are_served_by(recipe.technology) && !has_subscribers;
+        if is_edge || is_left_ipv6 == right.outermost().0.is_ipv6() {
             return Err(RunError::NoVectors {
                 recipe: recipe.name.clone(),
             });
         }
         Ok(Self {
             recipe,
-            is_left_ipv6: left.source.is_ipv6(),
+            is_left_ipv6,
         })
     }
 
@@ -67,6 +71,32 @@ impl<'r> TranslatorSides<'r> {
     /// The recipe's translation is wrong.
     pub(super) fn setting(&self, mtu: u16) -> Result<DeviceSetting, RunError> {
         let traffic = &self.recipe.foreground;
+        let (forward, reverse) = (traffic.hops, traffic.hops_in_reverse());
+        let (hops_from_ipv6, hops_from_ipv4) = if self.is_left_ipv6 {
+            (forward, reverse)
+        } else {
+            (reverse, forward)
+        };
+        let served = subscribers::served(self)?;
+        let mut roles = match &served {
+            Some(served) => served.roles.clone(),
+            None => self.hosts(),
+        };
+        roles.extend(self.of_device());
+        roles.extend(self.unmapped(&roles)?);
+        Ok(DeviceSetting {
+            roles,
+            hops_from_ipv4,
+            hops_from_ipv6,
+            mtu4: mtu,
+            mtu6: mtu,
+            subscribers: served.map(|served| served.setting),
+        })
+    }
+
+    /// Returns the hosts on either side of a translator.
+    fn hosts(&self) -> Vec<RoleAddresses> {
+        let traffic = &self.recipe.foreground;
         // The left host is the source of a forward datagram, and the right host its destination.
         let left_host = [traffic.left.source, traffic.right.source];
         let right_host = [traffic.left.destination, traffic.right.destination];
@@ -75,24 +105,7 @@ impl<'r> TranslatorSides<'r> {
         } else {
             (right_host, left_host)
         };
-        let (forward, reverse) = (traffic.hops, traffic.hops_in_reverse());
-        let (hops_from_ipv6, hops_from_ipv4) = if self.is_left_ipv6 {
-            (forward, reverse)
-        } else {
-            (reverse, forward)
-        };
-        let (host4, host6) = (of_both(Role::Host4, host4), of_both(Role::Host6, host6));
-        let translator = self.translator()?;
-        let mut roles = vec![host4, host6];
-        roles.extend(self.of_device());
-        roles.extend(self.unmapped(&translator, host4, host6));
-        Ok(DeviceSetting {
-            roles,
-            hops_from_ipv4,
-            hops_from_ipv6,
-            mtu4: mtu,
-            mtu6: mtu,
-        })
+        vec![of_both(Role::Host4, host4), of_both(Role::Host6, host6)]
     }
 
     fn translator(&self) -> Result<Translator, RunError> {
@@ -118,18 +131,17 @@ impl<'r> TranslatorSides<'r> {
             .collect()
     }
 
-    /// Returns the roles whose addresses have no mapping. Where everything has one, as with a prefix, the role is absent.
-    fn unmapped(
-        &self,
-        translator: &Translator,
-        host4: RoleAddresses,
-        host6: RoleAddresses,
-    ) -> Vec<RoleAddresses> {
+    /// Returns the roles whose addresses have no mapping. Where everything has one, as with a prefix, the role is absent; so it is where a role is
+    /// not known that has a mapping.
+    fn unmapped(&self, known: &[RoleAddresses]) -> Result<Vec<RoleAddresses>, RunError> {
+        let translator = self.translator()?;
+        let host6 = address_in(known, Role::Host6).and_then(|host6| host6.ipv4);
+        let host4 = address_in(known, Role::Host4).and_then(|host4| host4.ipv6);
         let near = [
             (Role::Router4, self.tester_on(Side::Ipv4)),
             (Role::Router6, self.tester_on(Side::Ipv6)),
-            (Role::Unmapped4, host6.ipv4.map(IpAddr::V4)),
-            (Role::Unmapped6, host4.ipv6.map(IpAddr::V6)),
+            (Role::Unmapped4, host6.map(IpAddr::V4)),
+            (Role::Unmapped6, host4.map(IpAddr::V6)),
         ];
         let near = near.into_iter().filter_map(|(role, address)| {
             Some((
@@ -138,15 +150,29 @@ impl<'r> TranslatorSides<'r> {
             ))
         });
         let outside = [
-            (Role::Outside4, IpAddr::V4(OUTSIDE.0)),
-            (Role::Outside6, IpAddr::V6(OUTSIDE.1)),
+            (Role::Outside4, self.outside(Side::Ipv4)),
+            (Role::Outside6, self.outside(Side::Ipv6)),
         ];
         let outside = outside
             .into_iter()
+            .filter_map(|(role, address)| Some((role, address?)))
             .filter(|(_, address)| !translator.has_mapping(*address));
-        near.chain(outside)
+        let unmapped = near.chain(outside);
+        Ok(unmapped
             .map(|(role, address)| of_both(role, [address; 2]))
-            .collect()
+            .collect())
+    }
+
+    /// Returns an address that is in none of the recipe's networks.
+    fn outside(&self, side: Side) -> Option<IpAddr> {
+        let links = [&self.recipe.left, &self.recipe.right];
+        let networks: Vec<_> = links
+            .iter()
+            .flat_map(|link| link.dut.iter().chain(&link.routes))
+            .collect();
+        OUTSIDE.into_iter().find(|address| {
+            is_of(*address, side) && !networks.iter().any(|network| network.contains(address))
+        })
     }
 
     /// Returns the tester's first address on the link of a side, in the family of that side.
@@ -159,12 +185,16 @@ impl<'r> TranslatorSides<'r> {
     }
 }
 
+fn address_in(known: &[RoleAddresses], role: Role) -> Option<&RoleAddresses> {
+    known.iter().find(|known| known.role == role)
+}
+
 fn is_of(address: IpAddr, side: Side) -> bool {
     address.is_ipv4() == (side == Side::Ipv4)
 }
 
 /// Returns the addresses of a role among two.
-fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
+pub(super) fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
     let ipv4 = addresses.iter().find_map(|address| {
         if let IpAddr::V4(address) = address {
             Some(*address)
@@ -204,7 +234,7 @@ mod tests {
 
     fn setting(name: &str) -> Result<DeviceSetting, RunError> {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
-        TranslatorSides::of_recipe(library.get(name).expect("the recipe"))?.setting(1500)
+        FamilySides::of_recipe(library.get(name).expect("the recipe"))?.setting(1500)
     }
 
     fn address(setting: &DeviceSetting, role: Role, family: Side) -> Option<String> {
@@ -257,6 +287,21 @@ mod tests {
         assert_eq!(address(&listed, Role::Unmapped4, Side::Ipv6), None);
         let prefix = setting("tayga-siit-prefix").expect("a setting");
         assert_eq!(address(&prefix, Role::Unmapped4, Side::Ipv4), None);
+    }
+
+    #[test]
+    fn an_address_outside_is_in_no_network_of_the_recipe() {
+        let relay = setting("linux-ip6tnl-lw4o6").expect("a setting");
+        assert_eq!(
+            address(&relay, Role::Outside4, Side::Ipv4).as_deref(),
+            Some("198.51.100.77"),
+            "203.0.113.0/24 is the network of its server"
+        );
+        let listed = setting("tayga-siit").expect("a setting");
+        assert_eq!(
+            address(&listed, Role::Outside4, Side::Ipv4).as_deref(),
+            Some("203.0.113.77")
+        );
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub enum RunError {
     UnknownRecipe(String),
     /// There are no vectors of requirements for a device like this.
     #[error(
-        "there are no vectors for {recipe}: those of today are for stateless translators between IPv4 and IPv6"
+        "there are no vectors for {recipe}: those of today are for stateless translators between IPv4 and IPv6, and for relays and AFTRs with subscribers"
     )]
     NoVectors {
         /// The name of its recipe.

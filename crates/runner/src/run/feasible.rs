@@ -182,10 +182,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     memory::check_limit()?;
     check_traffic(&loaded.plan, library, isolation)?;
     check_devices(loaded, library)?;
-    check_cores(&loaded.links, &loaded.plan, library)?;
-    check_rss_hash(&loaded.links, &loaded.plan)?;
-    check_interleaving(loaded, library)?;
-    memory::check_plan(&loaded.plan, library)?;
+    check_settings(loaded, library)?;
     check_ports(loaded, library)?;
     let links = &loaded.links;
     let own: Vec<&str> = links
@@ -207,6 +204,18 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
     loaded.links.agent.as_ref().map_or(Ok(()), |machine| {
         agent::check(machine, loaded.links.own_addresses, of_delays)
     })
+}
+
+/// Refuses settings that do not fit this machine or each other: cores, hashes, devices that are up at once, memory. Touches nothing.
+///
+/// # Errors
+/// The first setting that does not fit. Where it is one of a test, the error names the test.
+pub fn check_settings(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+    memory::check_limit()?;
+    check_cores(&loaded.links, &loaded.plan, library)?;
+    check_rss_hash(&loaded.links, &loaded.plan)?;
+    check_interleaving(loaded, library)?;
+    memory::check_plan(&loaded.plan, library)
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Ports that are no interfaces need no root.

@@ -2,7 +2,7 @@
 
 use crate::dut::template_vars::TemplateVars;
 use crate::exec::{Shell, TestbedError, Wait};
-use crate::recipe::{RecipeCommand, StateSection};
+use crate::recipe::{DeviceTimersSection, RecipeCommand, StateSection};
 use std::time::{Duration, Instant};
 
 /// The timeout for a command on the table, and for the table to become empty after it. With a hundred million connections this takes minutes.
@@ -168,6 +168,30 @@ impl ConnectionTable {
             Left::None(_) => Ok(start.elapsed()),
             Left::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
         }
+    }
+
+    /// Sets the short timers of the recipe, and returns them; `None` if it has none.
+    ///
+    /// # Errors
+    /// If a command fails.
+    pub fn set_short_timers(&self) -> Result<Option<DeviceTimersSection>, TestbedError> {
+        let timers = self.state.timers.clone();
+        if let Some(timers) = &timers {
+            self.run(&timers.short)?;
+        }
+        Ok(timers)
+    }
+
+    /// Gives the device the timers that it has by itself, and returns false if the recipe does not say how.
+    ///
+    /// # Errors
+    /// If a command fails.
+    pub fn set_own_timers(&self) -> Result<bool, TestbedError> {
+        let own = self.state.timers.as_ref().map(|timers| &timers.own);
+        let Some(own) = own.filter(|own| !own.is_empty()) else {
+            return Ok(false);
+        };
+        self.run(own).map(|()| true)
     }
 
     /// Polls the table until it is empty. Gives up when the wait is over or the count has not fallen for `stall`.

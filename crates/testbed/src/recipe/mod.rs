@@ -22,7 +22,7 @@ pub use definition::{
 pub use library::{Library, RecipeFile, sha256};
 pub use name::{check_name, check_reference};
 pub(crate) use plain::check_value;
-pub use state::{DeviceSide, HostSysctl, Pool, PoolPorts, StateSection};
+pub use state::{DeviceSide, DeviceTimersSection, HostSysctl, Pool, PoolPorts, StateSection};
 pub use step::RecipeCommand;
 pub use system::System;
 pub use technology::*;

@@ -45,9 +45,39 @@ pub struct StateSection {
     /// The default of `{table-size}`, the number of entries in the table.
     #[serde(default)]
     pub table_size: Option<u64>,
+    /// The timers of the device, for requirements that wait for them.
+    #[serde(default)]
+    pub timers: Option<DeviceTimersSection>,
     /// Sysctls of this machine, not of the device's namespace: written before the device is set up and restored after it is gone.
     #[serde(default)]
     pub host: Vec<HostSysctl>,
+}
+
+/// The timers of a device: short ones, so that requirements on them can be asked in seconds, and its own. The times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "struct DeviceTimers"
+)]
+pub struct DeviceTimersSection {
+    /// Commands that set the short timers.
+    pub short: Vec<RecipeCommand>,
+    /// Commands that give the device the timers back that it has by itself.
+    #[serde(default)]
+    pub own: Vec<RecipeCommand>,
+    /// The short timer of UDP mappings.
+    #[serde(default)]
+    pub udp: Option<u64>,
+    /// That of TCP connections which are partially open.
+    #[serde(default)]
+    pub tcp_transitory: Option<u64>,
+    /// That of established TCP connections.
+    #[serde(default)]
+    pub tcp_established: Option<u64>,
+    /// That of ICMP Query sessions.
+    #[serde(default)]
+    pub icmp: Option<u64>,
 }
 
 fn one() -> u64 {
@@ -164,9 +194,12 @@ pub struct HostSysctl {
 impl StateSection {
     pub(super) fn steps(&self) -> impl Iterator<Item = &RecipeCommand> {
         let single = [&self.count, &self.limit, &self.timeout];
+        let timers = self.timers.iter();
+        let of_timers = timers.flat_map(|timers| timers.short.iter().chain(&timers.own));
         self.flush
             .iter()
             .chain(&self.tear_down)
+            .chain(of_timers)
             .chain(single.into_iter().flatten())
     }
 

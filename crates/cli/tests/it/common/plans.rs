@@ -108,6 +108,20 @@ repetitions = 1
 "#
 );
 
+/// Trials of several seconds of queries to a server of the test's own.
+pub(crate) const DNS_LIMITED: &str = concat!(
+    "name = \"limited\"\nrecipes = [\"recipes\"]\n",
+    settings!("2400ms" + "100ms", "50" to "1600", "40%"),
+    r#"max-invalid = 1
+[[test]]
+name = "limited"
+dut = "limited"
+measure = "dns-authority"
+names = "10.0.0.0/20"
+repetitions = 1
+"#
+);
+
 /// Slow trials on a router, a translator and a gateway.
 pub(crate) const REMOTE_TESTS: &str = concat!(
     settings!("300ms" + "500ms", "400" to "1000", "20%"),

@@ -1,7 +1,7 @@
 //! The vectors of RFC 7915 against a translator written from the RFC: it is right in all of them. With one fault at a time, it fails the vectors of
 //! the clause that the fault breaks, and no other.
 
-mod reference;
+pub(crate) mod reference;
 mod table;
 
 use crate::frame::PayloadPattern;
@@ -67,11 +67,12 @@ fn setting() -> DeviceSetting {
         hops_from_ipv6: 1,
         mtu4: LINKS.mtu4 as u16,
         mtu6: LINKS.mtu6 as u16,
+        subscribers: None,
     }
 }
 
 /// Returns the vectors of a file.
-fn vectors_of(name: &str) -> Vec<Vector> {
+pub(crate) fn vectors_of(name: &str) -> Vec<Vector> {
     let path = folder().join(name);
     let text =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

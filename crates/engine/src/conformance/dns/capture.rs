@@ -89,6 +89,7 @@ impl CapturedMessage<'_> {
             hops_from_ipv6: 1,
             mtu4: u16::MAX,
             mtu6: u16::MAX,
+            subscribers: None,
         };
         let resolver = Resolver {
             setting: &setting,

@@ -164,6 +164,7 @@ impl Translator {
         let sent = match side {
             Side::Ipv4 => self.received_4(octets, rigging),
             Side::Ipv6 => self.received_6(octets, rigging),
+            Side::Inside | Side::Outside => panic!("a stateless translator has no {side} side"),
         };
         if !rigging.has(Fault::Overtaken) {
             return sent;
