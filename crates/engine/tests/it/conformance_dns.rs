@@ -136,6 +136,8 @@ impl Forwarder {
         if self.fault == Fault::SendsForeignAnswers {
             let mut other_id = answer.clone();
             other_id[0] ^= 1;
+            // REFUSED: whoever takes it for the answer is wrong.
+            other_id[3] |= 5;
             let mut other_name = answer.clone();
             other_name[13] = b'z';
             for foreign in [other_id, other_name, vec![0; 5]] {
