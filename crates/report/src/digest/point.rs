@@ -76,10 +76,8 @@ impl<'a> PointDigest<'a> {
 
     /// Returns what the device did with the vectors of requirements: the results of the last trial of those.
     pub(crate) fn requirements(&self) -> Option<&'a RequirementResults> {
-        let last_first = self.records.iter().rev();
-        last_first
-            .filter_map(|record| record.result.requirements())
-            .next()
+        let mut last_first = self.records.iter().rev();
+        last_first.find_map(|record| record.result.requirements())
     }
 
     /// Returns the frame size; `None` for DNS queries, whose size follows from their names.

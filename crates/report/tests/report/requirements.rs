@@ -1,7 +1,8 @@
 //! The views of what devices do with the requirements of RFCs.
 
 use crate::formats::{html, json, markdown, terminal};
-use crate::sample::{Sample, every_finding};
+use crate::sample::Sample;
+use crate::sample::requirements::every_finding;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Expectation, ExportFormat};
 use sixbench_method::trial::VectorFinding;
@@ -15,7 +16,7 @@ fn exported(sample: &Sample, format: ExportFormat, name: &str) -> String {
         .export(format)
         .map(|file| file.expect("a file"))
         .find(|(file, _)| file == name)
-        .map_or_else(String::new, |(_, text)| text.to_string())
+        .map_or_else(String::new, |(_, text)| text.clone())
 }
 
 #[test]

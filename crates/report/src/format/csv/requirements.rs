@@ -17,7 +17,7 @@ pub(crate) fn requirements_csv(digest: &Digest<'_>) -> Option<String> {
     (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
 }
 
-fn columns<'d>(plan: &'d str) -> [FileColumn<'d, VectorRow<'d>>; 14] {
+fn columns(plan: &str) -> [FileColumn<'_, VectorRow<'_>>; 14] {
     [
         FileColumn::new("plan", move |_: &VectorRow| plan),
         FileColumn::new("test", |row: &VectorRow| row.point.test.name.clone()),

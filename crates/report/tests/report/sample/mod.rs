@@ -2,14 +2,13 @@
 
 mod dns;
 mod measures;
-mod requirements;
+pub(crate) mod requirements;
 mod response;
 mod scaling;
 mod simulated;
 mod soak;
 mod stateful;
 
-pub(crate) use requirements::every_finding;
 use sixbench_method::budget::Budget;
 use sixbench_method::disturbance::signs_of;
 use sixbench_method::measures::Outcome;
