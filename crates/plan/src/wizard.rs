@@ -381,6 +381,9 @@ fn measure_of(recipe: &Recipe, name: &str) -> Result<&'static str, AnswerError> 
         Err(AnswerError::Stateless { measure, device })
     } else if measure == "response-time" && is_stateful {
         Err(AnswerError::Stateful { measure, device })
+    } else if measure == "conformance" {
+        // Devices of every kind have vectors; those of one without are refused when the plan is checked.
+        Ok(measure)
     } else if recipe.technology.is_dns() != matches!(measure, "dns64" | "dns-authority") {
         Err(AnswerError::OtherService { measure, device })
     } else {
@@ -419,7 +422,9 @@ fn test(device: &Recipe, measure: &str) -> String {
         device.name
     );
     let is_of_hosts = measure.starts_with("dns") || measure.starts_with("tcp");
-    if device.state.is_some() && !is_of_hosts && measure != "table-capacity" {
+    // Vectors open the connections that they need.
+    let has_phase_one = !is_of_hosts && !matches!(measure, "table-capacity" | "conformance");
+    if device.state.is_some() && has_phase_one {
         text += "connections = \"10k\"\nphase-1-rate = \"5k\"\n";
     }
     match measure {

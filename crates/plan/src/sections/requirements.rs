@@ -76,7 +76,7 @@ fn check_names(section: &Section<'_>, test: &RequirementTest, files: &[Requireme
     let rfcs: Vec<u32> = files.iter().map(|file| file.rfc).collect();
     for rfc in test.only.iter().filter(|rfc| !rfcs.contains(rfc)) {
         let known: Vec<String> = rfcs.iter().map(|rfc| format!("rfc{rfc}")).collect();
-        let help = format!("there are vectors of {}", known.join(", "));
+        let help = format!("known: {}", known.join(", "));
         section.mistake_with_help("only", format!("there are no vectors of RFC {rfc}"), help);
     }
     let names: Vec<&str> = files
@@ -138,11 +138,21 @@ mod tests {
         insta::assert_snapshot!(fixture_tests::mistakes(
             &source(&[
                 "measure = \"conformance\"\nframe-sizes = [84]\ndirections = \"forward\"\nrate = \"10k\"\nrepetitions = 7",
-                "measure = \"conformance\"\nonly = [\"rfc7916\", \"bcp14\"]",
+                "measure = \"conformance\"\nonly = [\"bcp14\"]",
                 "measure = \"conformance\"\nvectors = [\"64-upd\"]\nknown-violations = [\"no-vector-resembles-this\"]",
                 "measure = \"conformance\"\nonly = []",
             ]),
             &["tayga-siit"]
         ));
+    }
+
+    #[test]
+    fn an_rfc_without_vectors_is_told_with_those_that_have_some() {
+        let unknown = source(&["measure = \"conformance\"\nonly = [\"rfc7916\"]"]);
+        let said = fixture_tests::mistakes(&unknown, &["tayga-siit"]);
+        assert!(
+            said.contains("there are no vectors of RFC 7916") && said.contains("rfc7915"),
+            "{said}"
+        );
     }
 }

@@ -4,6 +4,7 @@ use crate::formats::{
     assert_rows_are_whole, csv, figures, html, json, latex, markdown, terminal, values_csv,
 };
 use crate::sample::Sample;
+use crate::sample::requirements::every_finding;
 use sixbench_method::plan::Measure;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::search::{Bracket, Limit, SearchMethod};
@@ -45,6 +46,7 @@ fn the_results_of_every_measure_are_said_in_the_verdict() {
         Sample::of_clients(),
         Sample::of_a_soak(),
         Sample::of_new_connections(),
+        Sample::with_requirements(every_finding()),
     ];
     let said: BTreeSet<&str> = samples.iter().flat_map(said).collect();
     let with_sample: BTreeSet<&str> = Measure::infos()

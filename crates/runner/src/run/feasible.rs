@@ -202,6 +202,7 @@ fn note(
 pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     memory::check_limit()?;
     check_traffic(&loaded.plan, library, isolation)?;
+    check_vectors(loaded)?;
     check_devices(loaded, library)?;
     check_settings(loaded, library)?;
     check_ports(loaded, library)?;
@@ -294,6 +295,20 @@ fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
         .check(&reached, VERSION, &listen, &shell)?)
 }
 
+/// Refuses vectors for devices at interfaces that the plan names: they are sent to devices that sixbench sets up on links of its own.
+fn check_vectors(loaded: &Loaded) -> Result<(), RunError> {
+    let mut tests = loaded.plan.tests.iter();
+    let asked = tests.find(|test| test.measure.requirements().is_some());
+    match asked.filter(|_| loaded.links.ports.is_some()) {
+        Some(test) => Err(PlanError(format!(
+            "test {}: conformance is for devices on links that sixbench builds, not at interfaces of [testbed]",
+            test.name
+        ))
+        .into()),
+        None => Ok(()),
+    }
+}
+
 /// Checks that the programs of devices on this machine are installed, and that the interfaces of devices set up by hand are given.
 fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
     if loaded.links.ports.is_some() {
@@ -373,4 +388,26 @@ fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError
         return Err(PlanError(text.to_owned()).into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_refused_at_interfaces_that_the_plan_names() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let checked = |testbed: &str, measure: &str| {
+            let text = format!(
+                "name = \"p\"\n{testbed}[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nmeasure = \"{measure}\"\n"
+            );
+            check_vectors(&sixbench_plan::load(&text, &library).expect("a plan"))
+                .map_err(|error| error.to_string())
+        };
+        const CABLED: &str = "[testbed]\nleft = \"eth1\"\nright = \"eth2\"\n";
+        assert_eq!(checked("", "conformance"), Ok(()));
+        assert_eq!(checked(CABLED, "throughput"), Ok(()));
+        let refused = checked(CABLED, "conformance").expect_err("refused");
+        assert!(refused.contains("test t: conformance is for"), "{refused}");
+    }
 }
