@@ -534,7 +534,7 @@ mod tests {
                 && share("101")
                     .unwrap_err()
                     .to_string()
-                    .contains("more than 100%")
+                    .contains("at most 100%")
         );
         assert_eq!([factor("0.5"), factor("50%")], [Ok(0.5), Ok(0.5)]);
     }

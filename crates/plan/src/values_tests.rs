@@ -28,7 +28,7 @@ const NO_VALUES: [&str; 3] = ["1979-05-27", "[[1]]", "[{ no-such-key = 1 }]"];
 const DOUBTFUL: [&str; 7] = ["0", "1", "65536", "4000000000", "1.5", "\"\"", "[]"];
 
 /// Words of a message that says what is allowed.
-const ALLOWED: [&str; 13] = [
+const ALLOWED: [&str; 15] = [
     "expected ",
     " must ",
     "at least",
@@ -42,6 +42,8 @@ const ALLOWED: [&str; 13] = [
     "only covers ",
     "write ",
     "it has ",
+    " needs ",
+    ": give ",
 ];
 /// Words of a message about a key that does not go with another one, whatever its value.
 const OTHER_KEY: [&str; 5] = [

@@ -113,7 +113,8 @@ fn of_this_machine(
     left: Option<PortSpec>,
     right: Option<PortSpec>,
 ) -> Option<[PortSpec; 2]> {
-    if left.is_some() != right.is_some() {
+    // One that is given and was refused is a mistake already.
+    if section.is_given("left") != section.is_given("right") {
         section.mistake(
             "left",
             "real interfaces come in pairs: give both `left` and `right`",
