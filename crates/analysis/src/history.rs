@@ -209,6 +209,7 @@ impl<'a> HistorySeries<'a> {
 
 /// Returns the 95th percentile of the ratios of any two values of one stretch, the larger over the smaller.
 fn usual_ratio(stretches: &[Vec<f64>]) -> Option<f64> {
+    // The pairs of five values of one level.
     const LEAST_PAIRS: usize = 10;
     if stretches.iter().flatten().any(|value| *value <= 0.0) {
         return None;

@@ -31,7 +31,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 /// The default address of the page, reachable only from this machine.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8219);
 
-/// The most browsers that can watch at once.
+/// The most browsers that can watch at once. Each holds one of the 48 connections (`ConnectionLimits`); the other 16 are for pages that are being fetched
+/// and for readers of the metrics.
 const MOST_WATCHING: usize = 32;
 /// The time that browsers have to fetch the last state, and the extra time that the thread has to end.
 const FAREWELL: Duration = Duration::from_secs(2);

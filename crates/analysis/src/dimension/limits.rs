@@ -60,7 +60,7 @@ pub struct MixGap {
     pub missing: Vec<FrameSize>,
 }
 
-/// The least share of a mix's octets that must be in frames of measured sizes.
+/// The least share of a mix's octets that must be in frames of measured sizes: below it, most of the number would be extrapolated.
 const LEAST_MEASURED_SHARE: f64 = 0.5;
 
 /// The inputs of a dimensioning.

@@ -250,6 +250,8 @@ impl DnsTester {
     ) -> Result<QuerySockets, DnsError> {
         let burst = u64::from(self.settings.burst.get() - 1);
         let under_way = (rate.frames_in(self.settings.window_ns) + burst) / of;
+        // The identifiers of a socket are used in turn. With twice as many as queries in flight, one comes again only after two windows, so that an
+        // answer that is late by up to a window is still taken for its own query, and counted as late.
         let needed = (under_way * 2)
             .div_ceil(IDENTIFIERS)
             .min(u64::from(u16::MAX)) as u16;
@@ -319,6 +321,8 @@ impl DnsTester {
 
     /// Returns this many names that are cached and will be until the end of a trial.
     fn lasting_pool(&self, count: u64, duration_ns: u64) -> Option<NameRange> {
+        // The time is that of sending alone: until the first query, the names of the trial are chosen and the threads are placed, and after the last one
+        // the answers are waited for. A fifth of the time to live, twelve minutes of the default hour, is left for that.
         let lasts = |since: Instant| {
             since.elapsed() + Duration::from_nanos(duration_ns) < self.ttl().mul_f64(0.8)
         };

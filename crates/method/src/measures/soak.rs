@@ -169,6 +169,8 @@ impl Soak {
         let duration_ns = time(keys, "duration", usual_ns(defaults.profile));
         let warm_up_ns = keys
             .value("warm-up", units::duration_ns)
+            // In the profile draft 150 s, which is longer than Linux keeps closed connections (two minutes). Three quarters are left for the line whose
+            // slope is the growth: its standard error is 1.5 times that over the whole time, as it falls with the power 1.5 of the time.
             .unwrap_or(duration_ns / 4);
         if warm_up_ns >= duration_ns {
             keys.mistake("warm-up", "`warm-up` must be shorter than `duration`");

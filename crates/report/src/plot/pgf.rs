@@ -10,10 +10,11 @@ use kuva::prelude::{Layout, Plot, ReferenceLine, TextAnnotation, TickFormat};
 use kuva::render::annotations::Orientation;
 use std::collections::BTreeSet;
 
-/// The line width in PGFPlots for one pixel in kuva, points.
+/// The line width in PGFPlots for one pixel in kuva, points. A panel is 380 pixels wide on the page (`style::WIDTH`) and 213 to 252 points in a column of a
+/// paper, so that lines keep their share of it.
 const POINTS_PER_PIXEL: f64 = 0.6;
 
-/// Points of a line that are closer than this share of both axes are merged.
+/// Points of a line that are closer than this share of both axes are merged: in the widest column this is half a point, less than a line is wide.
 const NEAR: f64 = 0.002;
 
 /// The width of an M in the type of labels, points.

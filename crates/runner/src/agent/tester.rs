@@ -174,6 +174,8 @@ impl TesterApart {
             measures_delays: before.is_some(),
         };
         self.agent.make(trial, set_forward_ns);
+        // The order that names the moment of the first frame travels one way, half a round trip. The next may be slower than the slowest seen so far, and
+        // four round trips are eight times what it takes; to wait too long costs nothing but time.
         let here = self.measure_here(&trial, LEAD_NS + 4 * round_trip.slowest_ns)?;
         let result = EndResult::joined(here, *spec, self.agent.made()?, &self.agent.machine);
         Ok(match before {

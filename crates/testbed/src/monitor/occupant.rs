@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 /// The duration of a look: two intervals of the monitor and a little more.
 const LOOK: Duration = Duration::from_millis(220);
 
-/// The duration of a look at how busy the cores are before a run.
+/// The duration of a look at how busy the cores are before a run: three intervals of the monitor and a half. It is taken once and not before each trial, so
+/// one more interval than in [`LOOK`] costs little.
 const LONG_LOOK: Duration = Duration::from_millis(350);
 
 /// The share of a core that the kernel's own housekeeping may take, in per mille.

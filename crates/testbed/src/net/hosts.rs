@@ -298,6 +298,8 @@ impl<'a> HostInterface<'a> {
 
     fn settle(&self, link: &RecipeLink, others: &[IpAddr]) -> Result<(), TestbedError> {
         self.open()?;
+        // The kernel gives the links no link-local address (`addrgenmode none`), so that addresses are the same in each run. The device's ends are fe80::1 on
+        // the left and fe80::3 on the right (`topology::link_local`): 2 is free on either link.
         self.shell.line(&format!(
             "ip address add fe80::2/64 dev {} nodad",
             self.link

@@ -119,7 +119,8 @@ pub(super) fn map<T>(
     Ok(RingMemory { mapping, parts })
 }
 
-/// Microseconds for which a call polls the driver if nothing has arrived, and the most frames that it takes in.
+/// Microseconds for which a call polls the driver if nothing has arrived, and the most frames that it takes in: 20 us and one batch, as in xdpsock, the
+/// benchmark of AF_XDP's authors (xdp-project/bpf-examples).
 const BUSY_POLL_US: libc::c_int = 20;
 const BUSY_POLL_BUDGET: libc::c_int = 64;
 
