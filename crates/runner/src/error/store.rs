@@ -56,7 +56,7 @@ pub enum StoreError {
         writer: Option<WritingProcess>,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {error}{}", path.display(), room(error))]
+    #[error("cannot write {}: {error}{}", path.display(), room(path, error))]
     NotWritten { path: PathBuf, error: io::Error },
     /// The resolved plan cannot be said in TOML.
     #[error("cannot write the resolved plan")]
@@ -162,19 +162,31 @@ fn listed(lines: &[String]) -> String {
     lines.iter().map(|line| format!("\n  {line}")).collect()
 }
 
-fn room(error: &io::Error) -> &'static str {
-    match error.kind() {
+fn room(path: &Path, error: &io::Error) -> String {
+    let what = match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            "; this user may not write there: call sixbench as the owner of the directory, or name another place, such as a copy"
+            "this user may not write there: call sixbench as the owner of the directory, or name another place, such as a copy"
         }
-        io::ErrorKind::StorageFull => {
-            "; free some space on that disk; completed trials are kept and the run can be resumed"
-        }
-        io::ErrorKind::FileTooLarge => {
-            "; raise the limit on the size of files (ulimit -f); completed trials are kept and the run can be resumed"
-        }
-        _ => "",
-    }
+        io::ErrorKind::ReadOnlyFilesystem => "name another place, such as a copy",
+        io::ErrorKind::StorageFull => "free some space on that disk",
+        io::ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
+        _ => return String::new(),
+    };
+    // Only a run writes these, and can go on after the trials that it has.
+    let of_run = ["trials.jsonl", "facts.json", "commands.sh"];
+    let is_of_run = path
+        .file_name()
+        .is_some_and(|name| of_run.iter().any(|file| name == *file));
+    let is_full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge
+    );
+    let kept = if is_of_run && is_full {
+        "; completed trials are kept and the run can be resumed"
+    } else {
+        ""
+    };
+    format!("; {what}{kept}")
 }
 
 fn new_run(directory: &Path) -> String {
@@ -195,6 +207,31 @@ pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_run_on_a_full_disk_can_be_resumed() {
+        let full = |file: &str| cannot_write(Path::new(file))(io::ErrorKind::StorageFull.into());
+        let export = full("r/exports/csv/results.csv").to_string();
+        assert!(
+            export.ends_with("; free some space on that disk"),
+            "{export}"
+        );
+        let run = full("r/trials.jsonl").to_string();
+        assert!(
+            run.ends_with("completed trials are kept and the run can be resumed"),
+            "{run}"
+        );
+    }
+
+    #[test]
+    fn another_place_is_advised_for_a_file_system_that_cannot_be_written() {
+        let error = io::ErrorKind::ReadOnlyFilesystem.into();
+        let told = cannot_write(Path::new("r/exports/csv"))(error).to_string();
+        assert!(
+            told.ends_with("; name another place, such as a copy"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_directory_without_rights_is_told_as_such() {

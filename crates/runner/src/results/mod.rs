@@ -28,5 +28,5 @@ pub mod store;
 pub(crate) mod stored;
 mod trial_file;
 pub(crate) mod trial_lines;
-mod unfinished;
-mod written;
+pub(crate) mod unfinished;
+pub(crate) mod written;

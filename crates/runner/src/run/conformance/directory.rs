@@ -3,24 +3,26 @@
 
 use crate::error::store::{Result, StoreError};
 use crate::results::own_files::OwnFile;
-use crate::results::owner;
 use crate::results::store::make_directory;
+use crate::results::unfinished::UnfinishedFile;
+use crate::results::written::write;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use sixbench_conformance::{DeviceResults, VectorOutcome};
 use sixbench_engine::conformance::VectorRecord;
 use sixbench_io::files::Folder;
 use sixbench_io::pcap;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the file with the results.
 const RESULTS: &str = "conformance.json";
 
-/// A directory for the results of a device, open.
+/// A directory for the results of a device, open. One that was made for them is removed again where none were written.
 pub struct ConformanceDirectory {
     folder: Folder,
     path: PathBuf,
+    is_new: bool,
 }
 
 /// What is read of the results of an earlier run.
@@ -40,8 +42,9 @@ impl ConformanceDirectory {
     /// Opens a directory, or makes it, for the results of vectors with these names.
     ///
     /// # Errors
-    /// It cannot be made, or something that no run has written has the name of a file that this run may write.
+    /// It cannot be made or written to, or something that no run has written has the name of a file that this run may write.
     pub fn open<'v>(path: &Path, vectors: impl Iterator<Item = &'v str>) -> Result<Self> {
+        let is_new = !path.exists();
         let folder = make_directory(path).map_err(|error| StoreError::NotCreated {
             directory: path.to_owned(),
             error,
@@ -49,7 +52,9 @@ impl ConformanceDirectory {
         let opened = Self {
             folder,
             path: path.to_owned(),
+            is_new,
         };
+        opened.check_writable()?;
         OwnFile::DeviceResults.check(&path.join(RESULTS))?;
         opened.check_captures(vectors, &opened.earlier_captures())?;
         Ok(opened)
@@ -81,10 +86,20 @@ impl ConformanceDirectory {
             self.written(file, self.folder.remove(file))?;
         }
         // The results come first: they name the captures, so that those of a run that is killed here can be replaced.
-        self.replace(RESULTS, serde_json::to_string_pretty(results)?.as_bytes())?;
+        write(
+            &self.folder,
+            RESULTS,
+            serde_json::to_string_pretty(results)?,
+        )?;
         captures
             .iter()
-            .try_for_each(|(file, octets)| self.replace(file, octets))
+            .try_for_each(|(file, octets)| write(&self.folder, file, octets))
+    }
+
+    /// Refuses a directory in which no file can be made, before the time is spent for results that would be lost.
+    fn check_writable(&self) -> Result<()> {
+        let made = UnfinishedFile::create(&self.folder, format!(".{RESULTS}"));
+        self.written(RESULTS, made.map(drop))
     }
 
     fn note(&self, outcome: &mut VectorOutcome, octets: &[u8]) {
@@ -121,19 +136,20 @@ impl ConformanceDirectory {
         captures.collect()
     }
 
-    fn replace(&self, file: &str, octets: &[u8]) -> Result<()> {
-        let written = self.folder.create(file).and_then(|mut opened| {
-            opened.write_all(octets)?;
-            owner::give(opened)
-        });
-        self.written(file, written)
-    }
-
     fn written<T>(&self, file: &str, result: io::Result<T>) -> Result<T> {
         result.map_err(|error| StoreError::NotWritten {
             path: self.path.join(file),
             error,
         })
+    }
+}
+
+impl Drop for ConformanceDirectory {
+    fn drop(&mut self) {
+        // Only an empty directory can be removed so.
+        if self.is_new {
+            let _ = std::fs::remove_dir(&self.path);
+        }
     }
 }
 
@@ -226,6 +242,17 @@ mod tests {
             serde_json::to_string_pretty(&second).expect("JSON"),
             "the results are those of the second run"
         );
+    }
+
+    #[test]
+    fn a_directory_that_was_made_for_results_is_not_left_without_them() {
+        let scratch = Scratch::new("interrupted");
+        let open = || ConformanceDirectory::open(&scratch.0, NAMES.into_iter());
+        drop(open().expect("a directory"));
+        assert!(!scratch.0.exists());
+        fs::create_dir(&scratch.0).expect("a directory");
+        drop(open().expect("a directory"));
+        assert!(scratch.0.exists(), "it was there before");
     }
 
     #[test]
