@@ -396,6 +396,7 @@ mod tests {
 
     #[test]
     fn vectors_are_refused_at_interfaces_that_the_plan_names() {
+        const CABLED: &str = "[testbed]\nleft = \"eth1\"\nright = \"eth2\"\n";
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let checked = |testbed: &str, measure: &str| {
             let text = format!(
@@ -404,7 +405,6 @@ mod tests {
             check_vectors(&sixbench_plan::load(&text, &library).expect("a plan"))
                 .map_err(|error| error.to_string())
         };
-        const CABLED: &str = "[testbed]\nleft = \"eth1\"\nright = \"eth2\"\n";
         assert_eq!(checked("", "conformance"), Ok(()));
         assert_eq!(checked(CABLED, "throughput"), Ok(()));
         let refused = checked(CABLED, "conformance").expect_err("refused");
