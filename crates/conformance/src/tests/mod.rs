@@ -5,6 +5,7 @@ mod dns;
 mod mistakes;
 mod nat;
 mod octets;
+mod patterns;
 mod results;
 mod rigs;
 mod steps;

@@ -1,6 +1,5 @@
 //! The rigs, and which vectors each of them fails.
 
-use super::NamedExchange;
 use super::fault::DnsFault;
 
 /// A rig, with the names of the vectors that it fails, and of those in which it makes a choice that the text allows.
@@ -511,22 +510,3 @@ pub(super) const DNS_RIGS: &[DnsRigRow] = &[
         chooses: &[],
     },
 ];
-
-/// Returns the names that a list of patterns means, in the order of the vectors: a `*` at the end stands for any rest.
-pub(super) fn meant(patterns: &[&str], exchanges: &[NamedExchange]) -> Vec<String> {
-    let fits = |name: &str, pattern: &&str| match pattern.strip_suffix('*') {
-        Some(begin) => name.starts_with(begin),
-        None => name == *pattern,
-    };
-    for pattern in patterns {
-        let mut names = exchanges.iter().map(|named| &named.name);
-        assert!(
-            names.any(|name| fits(name, pattern)),
-            "no vector is called {pattern}"
-        );
-    }
-    let names = exchanges.iter().map(|named| named.name.clone());
-    names
-        .filter(|name| patterns.iter().any(|pattern| fits(name, pattern)))
-        .collect()
-}

@@ -3,16 +3,13 @@
 use super::reference::fault::{Fault, Fault64};
 use super::reference::nat::{Filtering, NatSetting};
 use super::reference::nat64::{Nat64, Nat64Setting};
-use super::table::{CHOICES64, RIGS64, Rig64Row};
-use super::{OWN_INSIDE, OWN_OUTSIDE, PATTERN, came_frame, timers};
-use crate::exchange::{ExchangeRun, FreshNumbers};
-use crate::judge::CameFrame;
+use super::table::nat64::{CHOICES, RIGS};
+use super::{Bench, OWN_INSIDE, OWN_OUTSIDE, run};
 use crate::notation::Vector;
 use crate::setting::{DeviceSetting, Role, RoleAddresses};
 use crate::tests::rigs::reference::translator::{Links, Pair};
 use crate::tests::rigs::vectors_of;
-use crate::{ControlFrames, VectorJudgement, VectorResult};
-use std::collections::BTreeSet;
+use crate::{VectorJudgement, VectorResult};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const LINKS: Links = Links {
@@ -77,7 +74,6 @@ fn device() -> DeviceSetting {
 
 /// Returns the judgement of a vector on the reference NAT64, or on a rigged one.
 fn judged(vector: &Vector, filtering: Filtering, fault: Option<Fault64>) -> VectorJudgement {
-    let (device, timers, mut fresh) = (device(), timers(), FreshNumbers::default());
     let nat_fault: Option<Fault> = match fault {
         Some(Fault64::Nat(fault)) => Some(fault),
         Some(Fault64::ErrorInErrorForwarded) => Some(Fault::InnerErrorForwarded),
@@ -98,33 +94,22 @@ fn judged(vector: &Vector, filtering: Filtering, fault: Option<Fault64>) -> Vect
         fault,
     };
     let mut nat = Nat64::new(setting, LINKS);
-    let mut run = ExchangeRun::new(vector, &device, &timers, PATTERN, &mut fresh);
-    while let Some(step) = run.next_step().expect("a step") {
-        let mut came = nat.pass(step.wait.as_millis() as u64);
-        for (side, datagram) in &step.datagrams {
-            came.extend(nat.receive(*side, datagram));
-        }
-        let came: Vec<CameFrame> = came.into_iter().map(came_frame).collect();
-        run.learn(&came, ControlFrames::Came).expect("a step");
-    }
-    run.judgement()
+    run(vector, &device(), &mut nat)
 }
 
-/// The names of the vectors that a rigged NAT64 fails.
-fn failed(vectors: &[Vector], row: &Rig64Row) -> BTreeSet<String> {
-    let fails = |vector: &&Vector| {
-        judged(vector, row.filtering, Some(row.fault))
-            .result
-            .is_violation()
-    };
-    let failing = vectors.iter().filter(fails);
-    failing.map(|vector| vector.name.clone()).collect()
+fn bench() -> Bench<Fault64> {
+    Bench {
+        vectors: vectors_of("rfc6146.toml"),
+        judged,
+        rigs: RIGS,
+        choices: CHOICES,
+    }
 }
 
 #[test]
 fn the_reference_nat64_is_right_in_every_vector() {
     let mut wrong = Vec::new();
-    for vector in &vectors_of("rfc6146.toml") {
+    for vector in &bench().vectors {
         let judgement = judged(vector, Filtering::EndpointIndependent, None);
         let other = judged(vector, Filtering::AddressDependent, None);
         if judgement.result != VectorResult::Right || other.result.is_violation() {
@@ -136,37 +121,15 @@ fn the_reference_nat64_is_right_in_every_vector() {
 
 #[test]
 fn each_rig_of_a_nat64_fails_the_vectors_of_its_clause_and_no_other() {
-    let vectors = vectors_of("rfc6146.toml");
-    let mut mistakes = Vec::new();
-    for row in RIGS64 {
-        let (told, seen) = (row.fails(&vectors), failed(&vectors, row));
-        if told != seen {
-            let names: Vec<&String> = seen.iter().collect();
-            mistakes.push(format!("{:?} {:?}: {names:?}", row.filtering, row.fault));
-        }
-    }
-    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    bench().check_rigs();
 }
 
 #[test]
 fn every_vector_of_a_nat64_is_failed_by_a_rig() {
-    let vectors = vectors_of("rfc6146.toml");
-    let caught: BTreeSet<String> = RIGS64.iter().flat_map(|row| row.fails(&vectors)).collect();
-    let free = vectors
-        .iter()
-        .filter(|vector| !caught.contains(&vector.name));
-    let free: Vec<&str> = free.map(|vector| &vector.name[..]).collect();
-    assert_eq!(free, [""; 0]);
+    bench().check_vectors();
 }
 
 #[test]
 fn a_choice_that_rfc_6146_allows_is_told_as_one() {
-    let vectors = vectors_of("rfc6146.toml");
-    for (fault, name) in CHOICES64 {
-        let vector = vectors.iter().find(|vector| vector.name == *name);
-        let vector = vector.expect("the vector");
-        let judgement = judged(vector, Filtering::EndpointIndependent, Some(*fault));
-        let told = (judgement.result, judgement.alternative.is_some());
-        assert_eq!(told, (VectorResult::Allowed, true), "{fault:?} {name}");
-    }
+    bench().check_choices();
 }

@@ -8,6 +8,7 @@ use crate::frame::PayloadPattern;
 use crate::judge::{CameFrame, judge};
 use crate::notation::{RequirementFile, Vector, read};
 use crate::octets::{Resolver, build};
+use crate::tests::patterns::names_meant;
 use crate::{ControlFrames, DeviceSetting, Role, RoleAddresses, VectorJudgement, VectorResult};
 use reference::translator::{Links, Pair, Rig, Translator};
 use std::collections::BTreeSet;
@@ -202,33 +203,9 @@ fn mistakes_in(rows: &[RigRow], vectors: &[PreparedVector]) -> Vec<String> {
     mistakes
 }
 
-/// Returns the names that a list of patterns means: a `*` at the end stands for any rest, a `!` at the begin takes names away.
 fn meant_by(patterns: &[&str], vectors: &[PreparedVector]) -> BTreeSet<String> {
-    let mut meant = BTreeSet::new();
-    for pattern in patterns {
-        let (is_taken_away, pattern) = pattern
-            .strip_prefix('!')
-            .map_or((false, *pattern), |rest| (true, rest));
-        let fits = |name: &str| {
-            pattern
-                .strip_suffix('*')
-                .map_or(name == pattern, |begin| name.starts_with(begin))
-        };
-        let names: Vec<&String> = vectors
-            .iter()
-            .map(|prepared| &prepared.vector.name)
-            .filter(|name| fits(name))
-            .collect();
-        assert!(!names.is_empty(), "no vector is called {pattern}");
-        for name in names {
-            if is_taken_away {
-                meant.remove(name);
-            } else {
-                meant.insert(name.clone());
-            }
-        }
-    }
-    meant
+    let names = vectors.iter().map(|prepared| prepared.vector.name.as_str());
+    names_meant(patterns, names)
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::frame::{PayloadPattern, Side};
 use crate::judge::{CameFrame, judge};
 use crate::notation::{RequirementFile, Vector, built_in};
 use crate::octets::{Resolver, build};
+use crate::tests::patterns::names_meant;
 use crate::{
     ControlFrames, DeviceSetting, Role, RoleAddresses, SubscriberSetting, VectorJudgement,
     VectorResult,
@@ -27,7 +28,7 @@ use relay::Relay;
 use softwire::Softwires;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use table::{RIGS, RigRow};
+use table::{RigRow, rigs_of};
 
 const PATTERN: PayloadPattern = PayloadPattern { vector: 0x0713 };
 
@@ -178,42 +179,6 @@ impl Bench {
         let failed = judged.filter(|(_, judgement)| judgement.result.is_violation());
         failed.map(|(name, _)| name).collect()
     }
-
-    /// Returns the rows of the rigs of this kind of device.
-    fn rigs(&self) -> impl Iterator<Item = &'static RigRow> {
-        let technology = self.network.technology;
-        RIGS.iter()
-            .filter(move |row| row.technologies.contains(&technology))
-    }
-
-    /// Returns the names that a list of patterns means: a `*` at the end stands for any rest, a `!` at the begin takes names away.
-    fn meant_by(&self, patterns: &[&str], known: &BTreeSet<&str>) -> BTreeSet<String> {
-        let mut meant = BTreeSet::new();
-        for pattern in patterns {
-            let (is_taken_away, pattern) = match pattern.strip_prefix('!') {
-                Some(rest) => (true, rest),
-                None => (false, *pattern),
-            };
-            let fits = |name: &&&str| match pattern.strip_suffix('*') {
-                Some(begin) => name.starts_with(begin),
-                None => **name == pattern,
-            };
-            let names: Vec<&&str> = known.iter().filter(fits).collect();
-            let technology = self.network.technology;
-            assert!(
-                !names.is_empty(),
-                "{technology:?}: no vector is called {pattern}"
-            );
-            for name in names {
-                if is_taken_away {
-                    meant.remove(*name);
-                } else {
-                    meant.insert((*name).to_owned());
-                }
-            }
-        }
-        meant
-    }
 }
 
 /// Returns the datagrams that a vector sends, or `None` if it does not apply to the device.
@@ -235,8 +200,8 @@ fn mistakes_in(bench: &Bench) -> Vec<String> {
     let technology = bench.network.technology;
     let known: BTreeSet<&str> = bench.judged(None).into_keys().collect();
     let mut mistakes = Vec::new();
-    for RigRow { fault, fails, .. } in bench.rigs() {
-        let told = bench.meant_by(fails, &known);
+    for RigRow { fault, fails, .. } in rigs_of(technology) {
+        let told = names_meant(fails, known.iter().copied());
         let failed = bench.failed(*fault).into_iter();
         let seen: BTreeSet<String> = failed.map(str::to_owned).collect();
         if seen != told {
@@ -283,9 +248,8 @@ fn every_vector_of_tunnels_and_of_address_sharing_is_failed_by_a_rig() {
     for bench in benches() {
         let known: BTreeSet<&str> = bench.judged(None).into_keys().collect();
         caught.extend(
-            bench
-                .rigs()
-                .flat_map(|row| bench.meant_by(row.fails, &known)),
+            rigs_of(bench.network.technology)
+                .flat_map(|row| names_meant(row.fails, known.iter().copied())),
         );
         free.extend(known.into_iter().map(str::to_owned));
     }

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::packet::{End, Endpoint, ICMP, Packet, TCP, UDP};
 use super::table::{Flow, Mapping, MappingTable};
 use crate::frame::Side;
+use crate::tests::nat::ReferenceDevice;
 use std::net::Ipv4Addr;
 
 const FIN: u8 = 1;
@@ -71,23 +72,9 @@ pub(crate) struct Nat {
     fragmented: Vec<FragmentedDatagram>,
 }
 
-impl Nat {
-    pub(crate) fn new(setting: NatSetting) -> Self {
-        Self {
-            setting,
-            now_ms: 0,
-            table: MappingTable::default(),
-            waiting: Vec::new(),
-            fragmented: Vec::new(),
-        }
-    }
-
-    fn has(&self, fault: Fault) -> bool {
-        self.setting.fault == Some(fault)
-    }
-
-    /// Lets time pass, and returns what leaves meanwhile: the errors about unsolicited SYNs.
-    pub(crate) fn pass(&mut self, time_ms: u64) -> Vec<Sent> {
+impl ReferenceDevice for Nat {
+    /// What leaves are the errors about unsolicited SYNs.
+    fn pass(&mut self, time_ms: u64) -> Vec<Sent> {
         self.now_ms += time_ms;
         self.table.forget_expired(self.now_ms);
         let (over, waiting) = std::mem::take(&mut self.waiting)
@@ -106,8 +93,7 @@ impl Nat {
             .collect()
     }
 
-    /// Returns what leaves after a datagram arrived on a side.
-    pub(crate) fn receive(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
+    fn receive(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
         let Some(mut packet) = Packet::parse(octets).filter(Packet::has_right_header_sum) else {
             return Vec::new();
         };
@@ -121,6 +107,22 @@ impl Nat {
             return self.receive_part(side, packet);
         }
         self.translate(side, packet)
+    }
+}
+
+impl Nat {
+    pub(crate) fn new(setting: NatSetting) -> Self {
+        Self {
+            setting,
+            now_ms: 0,
+            table: MappingTable::default(),
+            waiting: Vec::new(),
+            fragmented: Vec::new(),
+        }
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.setting.fault == Some(fault)
     }
 
     fn time_exceeded(&mut self, side: Side, packet: &Packet) -> Vec<Sent> {

@@ -5,6 +5,7 @@ use super::fault::Fault64;
 use super::nat::{Nat, NatSetting, Sent};
 use super::packet::{ICMP, Packet, TCP, UDP};
 use crate::frame::Side;
+use crate::tests::nat::ReferenceDevice;
 use crate::tests::rigs::reference::fault::Fault as TranslatorFault;
 use crate::tests::rigs::reference::translator::{Links, Pair, Rig, Translator};
 use std::net::Ipv6Addr;
@@ -30,6 +31,33 @@ pub(crate) struct Nat64 {
     nat: Nat,
     outside: Vec<Ipv6Addr>,
     fault: Option<Fault64>,
+}
+
+impl ReferenceDevice for Nat64 {
+    fn pass(&mut self, time_ms: u64) -> Vec<Sent> {
+        self.nat.pass(time_ms)
+    }
+
+    fn receive(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
+        if side == Side::Outside {
+            return self.receive_outside(octets);
+        }
+        if !self.is_processed(octets) {
+            return Vec::new();
+        }
+        let translated = self.translator.receive(Side::Ipv6, octets);
+        let mut leaving = Vec::new();
+        for sent in translated {
+            if sent.side == Side::Ipv6 {
+                leaving.push(inside(sent.octets));
+            } else if let Some(packet) = self.refused(&sent.octets) {
+                leaving.extend(self.pass_inside(&packet.error(3, 3, self.translator.own.v4)));
+            } else {
+                leaving.extend(self.through_nat(Side::Inside, &sent.octets));
+            }
+        }
+        leaving
+    }
 }
 
 impl Nat64 {
@@ -61,33 +89,6 @@ impl Nat64 {
 
     fn has(&self, fault: Fault64) -> bool {
         self.fault == Some(fault)
-    }
-
-    /// Lets time pass, and returns what leaves meanwhile.
-    pub(crate) fn pass(&mut self, time_ms: u64) -> Vec<Sent> {
-        self.nat.pass(time_ms)
-    }
-
-    /// Returns what leaves after a datagram arrived on a side.
-    pub(crate) fn receive(&mut self, side: Side, octets: &[u8]) -> Vec<Sent> {
-        if side == Side::Outside {
-            return self.receive_outside(octets);
-        }
-        if !self.is_processed(octets) {
-            return Vec::new();
-        }
-        let translated = self.translator.receive(Side::Ipv6, octets);
-        let mut leaving = Vec::new();
-        for sent in translated {
-            if sent.side == Side::Ipv6 {
-                leaving.push(inside(sent.octets));
-            } else if let Some(packet) = self.refused(&sent.octets) {
-                leaving.extend(self.pass_inside(&packet.error(3, 3, self.translator.own.v4)));
-            } else {
-                leaving.extend(self.through_nat(Side::Inside, &sent.octets));
-            }
-        }
-        leaving
     }
 
     fn receive_outside(&mut self, octets: &[u8]) -> Vec<Sent> {

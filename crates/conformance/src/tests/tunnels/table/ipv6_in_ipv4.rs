@@ -1,0 +1,337 @@
+//! Rigs of devices that carry IPv6 in IPv4: relays of 6to4 and border relays of 6rd.
+
+use super::{RigRow, rig};
+use crate::tests::tunnels::fault::Fault;
+use crate::tests::tunnels::network::Technology;
+
+const BOTH: &[Technology] = &[Technology::SixToFour, Technology::SixRd];
+const SIX_TO_FOUR: &[Technology] = &[Technology::SixToFour];
+const SIX_RD: &[Technology] = &[Technology::SixRd];
+
+pub(super) const RIGS: &[RigRow] = &[
+    rig(
+        SIX_TO_FOUR,
+        Fault::EncapDropped,
+        &[
+            "6in4-encap",
+            "6in4-encap-*",
+            "6in4-path-mtu",
+            "6to4-encap",
+            "6to4-encap-df",
+            "6to4-encap-neighbour",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::DecapDropped,
+        &[
+            "6in4-decap",
+            "6in4-decap-1480",
+            "6in4-decap-fragments",
+            "6in4-decap-fragments-late",
+            "6in4-decap-hop-*",
+            "6in4-decap-padded",
+            "6in4-decap-ttl-1",
+            "6to4-decap",
+            "ecn-6in4-decap-ce-*",
+            "ecn-6in4-decap-ect0-*",
+            "ecn-6in4-decap-ect1-*",
+            "ecn-6in4-decap-not-in-ect0",
+            "ecn-6in4-decap-not-in-ect1",
+        ],
+    ),
+    rig(SIX_TO_FOUR, Fault::EndCached, &["6to4-encap-neighbour"]),
+    rig(
+        SIX_TO_FOUR,
+        Fault::SourceOfLink,
+        &[
+            "6in4-decap-hop-limit-1",
+            "6in4-encap",
+            "6in4-encap-1280",
+            "6in4-encap-df",
+            "6in4-encap-flow-label",
+            "6in4-encap-hop-limit",
+            "6in4-encap-tos",
+            "6to4-encap",
+            "6to4-encap-df",
+            "6to4-encap-neighbour",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(SIX_TO_FOUR, Fault::EncapHopsKept, &["6in4-encap-hop-limit"]),
+    rig(
+        BOTH,
+        Fault::DecapHopsKept,
+        &["6in4-decap-hop-limit", "6in4-decap-ttl-1"],
+    ),
+    rig(
+        BOTH,
+        Fault::NoTimeExceeded,
+        &["6in4-decap-hop-limit-1", "6in4-encap-hop-limit-1"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::InnerHopsFromOuter,
+        &["6in4-decap-hop-*", "6in4-decap-ttl-1"],
+    ),
+    rig(BOTH, Fault::OuterHopsChecked, &["6in4-decap-ttl-1"]),
+    rig(
+        SIX_TO_FOUR,
+        Fault::OuterClassInvented,
+        &["6in4-encap-tos", "ecn-6in4-encap-*"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::InnerClassCleared,
+        &[
+            "6in4-encap-flow-label",
+            "6in4-encap-tos",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(
+        BOTH,
+        Fault::InnerHeaderCleared,
+        &[
+            "6in4-decap",
+            "ecn-6in4-decap-ce-*",
+            "ecn-6in4-decap-ect0-*",
+            "ecn-6in4-decap-ect1-*",
+        ],
+    ),
+    rig(BOTH, Fault::EncapCeHidden, &["ecn-6in4-encap-ce"]),
+    rig(
+        BOTH,
+        Fault::EncapEctExchanged,
+        &["ecn-6in4-encap-ect0", "ecn-6in4-encap-ect1"],
+    ),
+    rig(
+        BOTH,
+        Fault::DecapEcnIgnored,
+        &[
+            "ecn-6in4-decap-ect0-in-ce",
+            "ecn-6in4-decap-ect0-in-ect1",
+            "ecn-6in4-decap-ect1-in-ce",
+            "ecn-6in4-decap-not-in-ce",
+        ],
+    ),
+    rig(
+        BOTH,
+        Fault::DecapEcnForced,
+        &["ecn-6in4-decap-not-in-ect0", "ecn-6in4-decap-not-in-ect1"],
+    ),
+    rig(BOTH, Fault::DecapCeCleared, &["ecn-6in4-decap-not-in-ce"]),
+    rig(BOTH, Fault::DecapEctEqual, &["ecn-6in4-decap-ect0-in-ect1"]),
+    rig(
+        BOTH,
+        Fault::DecapEcnReplaced,
+        &[
+            "ecn-6in4-decap-ce-*",
+            "ecn-6in4-decap-ect0-in-not",
+            "ecn-6in4-decap-ect1-in-ect0",
+            "ecn-6in4-decap-ect1-in-not",
+            "ecn-6in4-decap-not-*",
+        ],
+    ),
+    rig(SIX_TO_FOUR, Fault::DfSet, &["6to4-encap-df"]),
+    rig(
+        SIX_TO_FOUR,
+        Fault::MtuBelowMinimum,
+        &[
+            "6in4-encap-1280",
+            "6in4-encap-too-big",
+            "6in4-path-mtu",
+            "6to4-encap-df",
+        ],
+    ),
+    rig(
+        BOTH,
+        Fault::MtuOneTooSmall,
+        &["6in4-encap-too-big", "6in4-path-mtu"],
+    ),
+    rig(
+        BOTH,
+        Fault::TooBigNotReduced,
+        &["6in4-encap-too-big", "6in4-path-mtu"],
+    ),
+    rig(BOTH, Fault::MtuIgnored, &["6in4-encap-too-big"]),
+    rig(BOTH, Fault::ErrorCodeWrong, &["6in4-error-*"]),
+    rig(BOTH, Fault::ErrorForwarded, &["6in4-error-*"]),
+    rig(BOTH, Fault::PaddingKept, &["6in4-decap-padded"]),
+    rig(
+        BOTH,
+        Fault::LargeDropped,
+        &[
+            "6in4-decap-1480",
+            "6in4-decap-fragments",
+            "6in4-decap-fragments-late",
+        ],
+    ),
+    rig(
+        BOTH,
+        Fault::NoReassembly,
+        &["6in4-decap-fragments", "6in4-decap-fragments-late"],
+    ),
+    rig(
+        BOTH,
+        Fault::ReassemblyInOrder,
+        &["6in4-decap-fragments-late"],
+    ),
+    rig(
+        BOTH,
+        Fault::IdentificationIgnored,
+        &["6in4-decap-fragments-apart"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::InvalidSourcePassed,
+        &["6in4-decap-source-*", "6to4-decap-source-*"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::SourceUnchecked,
+        &["6to4-spoofed", "6to4-spoofed-ipv4"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::NativeSourcePassed,
+        &["6to4-native-to-native"],
+    ),
+    rig(SIX_TO_FOUR, Fault::SourceNetworkChecked, &["6to4-spoofed"]),
+    rig(
+        SIX_TO_FOUR,
+        Fault::DestinationUnchecked,
+        &[
+            "6to4-destination-of-another",
+            "6to4-native-source-to-another",
+        ],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::InvalidDestinationPassed,
+        &["6to4-decap-destination-*"],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::EmbeddedSourceUnchecked,
+        &[
+            "6to4-decap-broadcast",
+            "6to4-decap-embedded-*",
+            "6to4-decap-loopback",
+            "6to4-decap-multicast",
+            "6to4-decap-private-*",
+        ],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::EmbeddedDestinationUnchecked,
+        &[
+            "6to4-encap-broadcast",
+            "6to4-encap-embedded-*",
+            "6to4-encap-loopback",
+            "6to4-encap-multicast",
+            "6to4-encap-private-*",
+        ],
+    ),
+    rig(
+        SIX_TO_FOUR,
+        Fault::EncapSourceUnchecked,
+        &["6to4-encap-foreign-source"],
+    ),
+    rig(
+        SIX_RD,
+        Fault::EncapDropped,
+        &[
+            "6in4-encap",
+            "6in4-encap-*",
+            "6in4-path-mtu",
+            "6rd-encap",
+            "6rd-encap-neighbour",
+            "6rd-traffic-*",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(
+        SIX_RD,
+        Fault::DecapDropped,
+        &[
+            "6in4-decap",
+            "6in4-decap-1480",
+            "6in4-decap-fragments",
+            "6in4-decap-fragments-late",
+            "6in4-decap-hop-*",
+            "6in4-decap-padded",
+            "6in4-decap-ttl-1",
+            "6rd-decap",
+            "6rd-reflected",
+            "ecn-6in4-decap-ce-*",
+            "ecn-6in4-decap-ect0-*",
+            "ecn-6in4-decap-ect1-*",
+            "ecn-6in4-decap-not-in-ect0",
+            "ecn-6in4-decap-not-in-ect1",
+        ],
+    ),
+    rig(SIX_RD, Fault::EndCached, &["6rd-encap-neighbour"]),
+    rig(
+        SIX_RD,
+        Fault::SourceOfLink,
+        &[
+            "6in4-decap-hop-limit-1",
+            "6in4-encap",
+            "6in4-encap-1280",
+            "6in4-encap-df",
+            "6in4-encap-flow-label",
+            "6in4-encap-hop-limit",
+            "6in4-encap-tos",
+            "6rd-encap",
+            "6rd-encap-neighbour",
+            "6rd-reflected",
+            "6rd-traffic-*",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(
+        SIX_RD,
+        Fault::EncapHopsKept,
+        &["6in4-encap-hop-limit", "6rd-reflected"],
+    ),
+    rig(
+        SIX_RD,
+        Fault::InnerHopsFromOuter,
+        &["6in4-decap-hop-*", "6in4-decap-ttl-1", "6rd-reflected"],
+    ),
+    rig(
+        SIX_RD,
+        Fault::OuterClassInvented,
+        &["6in4-encap-tos", "6rd-traffic-*", "ecn-6in4-encap-*"],
+    ),
+    rig(
+        SIX_RD,
+        Fault::InnerClassCleared,
+        &[
+            "6in4-encap-flow-label",
+            "6in4-encap-tos",
+            "6rd-traffic-*",
+            "ecn-6in4-encap-*",
+        ],
+    ),
+    rig(
+        SIX_RD,
+        Fault::MtuBelowMinimum,
+        &["6in4-encap-1280", "6in4-encap-too-big", "6in4-path-mtu"],
+    ),
+    rig(SIX_RD, Fault::InvalidSourcePassed, &["6in4-decap-source-*"]),
+    rig(
+        SIX_RD,
+        Fault::SourceUnchecked,
+        &["6rd-spoofed-ipv4", "6rd-spoofed-neighbour"],
+    ),
+    rig(SIX_RD, Fault::NativeSourcePassed, &["6rd-spoofed-native"]),
+    rig(
+        SIX_RD,
+        Fault::SourceNetworkChecked,
+        &["6rd-spoofed-neighbour"],
+    ),
+    rig(SIX_RD, Fault::ReflectedDropped, &["6rd-reflected"]),
+];
