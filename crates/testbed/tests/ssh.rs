@@ -602,7 +602,12 @@ fn the_cores_and_the_memory_of_the_machine_are_watched_for_the_time_of_a_trial()
             // Creates a visible load, because the machine may otherwise be idle.
             let end = Instant::now() + INTERVAL * 20;
             while Instant::now() < end {}
-            assert_eq!(shells(), at_rest + 1, "one shell");
+            // On a busy machine, one of an earlier command may still be ending.
+            let is_alone = (0..500).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                shells() == at_rest + 1
+            });
+            assert!(is_alone, "one shell: {} beside {at_rest}", shells());
         })
     };
     // On a busy machine, the shell may not have time for some samples.

@@ -500,7 +500,7 @@ mod tests {
             loaded.plan.tests.iter().partition(|test| test.optional);
         assert_eq!(
             (optional.len(), always.len()),
-            (4, 5),
+            (4, 6),
             "what needs the lab, a build by hand or DPDK may be missing"
         );
     }

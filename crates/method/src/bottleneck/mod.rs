@@ -82,11 +82,12 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
         .or_else(|| saturation(&at_most, &losing))
         .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
-    let is_place_unknown = match found.cause {
+    let may_be_limited = match found.cause {
         Cause::Refused => rate_limit::is_place_unknown(&lost),
-        cause => cause == Cause::Unexplained,
+        // Just above a limit by the second, all that is missing in the lowest losing trial may be due in one second. The pattern is that of several loads.
+        cause => matches!(cause, Cause::Unexplained | Cause::Event),
     };
-    if is_place_unknown && let Some(pattern) = rate_limit::pattern(records, goal) {
+    if may_be_limited && let Some(pattern) = rate_limit::pattern(records, goal) {
         found = Bottleneck {
             cause: if are_of_queries(&lost) {
                 Cause::QueryRateLimit

@@ -92,7 +92,9 @@ fn check_names(section: &Section<'_>, test: &RequirementTest, files: &[Requireme
         let unknown = wanted.iter().filter(|name| !names.contains(&name.as_str()));
         for name in unknown {
             let near = nearest(name, &names).map(|near| format!("did you mean `{near}`?"));
-            let help = near.unwrap_or_else(|| "the files in conformance/ name all".to_owned());
+            let help = near.unwrap_or_else(|| {
+                "expected the name of one in the files of conformance/".to_owned()
+            });
             section.mistake_with_help(key, format!("no vector is named `{name}`"), help);
         }
     }
