@@ -5,13 +5,13 @@ use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::procedure::{Reading, Single};
 use super::{
-    Family, Info, Loads, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Tcp, Term,
-    TestContext, TrafficRequirements, Value,
+    Family, Info, Loads, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Tcp,
+    Term, TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
-use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::Direction;
+use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{
     JudgedVector, RequirementResults, RequirementStrength, TrialKind, TrialResult, TrialSpec,
     VectorFinding, Verdict,
@@ -187,9 +187,8 @@ fn read(result: &TrialResult) -> Reading {
         (
             Quantity::MustsViolated,
             results.violated_of(RequirementStrength::Must),
-            results.count(|vector| {
-                vector.is_unknown() && vector.level == RequirementStrength::Must
-            }),
+            results
+                .count(|vector| vector.is_unknown() && vector.level == RequirementStrength::Must),
         ),
         (Quantity::RequirementsViolated, results.violated(), unknown),
         (
