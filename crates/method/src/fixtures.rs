@@ -10,7 +10,7 @@ use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::SimulatedDut;
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{
-    JudgedVector, Measurer, RequirementStrength, TrialSettings, VectorFinding, Verdict,
+    JudgedVector, Measurer, RequirementLevel, TrialSettings, VectorResult, Verdict,
 };
 
 /// Returns a plan with one throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
@@ -73,11 +73,7 @@ pub fn outcome(test: &str, size: u16, repetition: u32) -> Outcome {
 }
 
 /// Returns the result of a vector with a requirement of RFC 7915 section 4.1.
-pub fn judged_vector(
-    name: &str,
-    level: RequirementStrength,
-    result: VectorFinding,
-) -> JudgedVector {
+pub fn judged_vector(name: &str, level: RequirementLevel, result: VectorResult) -> JudgedVector {
     JudgedVector {
         name: name.to_owned(),
         rfc: 7915,

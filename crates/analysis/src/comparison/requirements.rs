@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{JudgedVector, RequirementStrength, VectorFinding};
+use sixbench_method::trial::{JudgedVector, RequirementLevel, VectorResult};
 use std::collections::BTreeMap;
 
 /// The requirements that both sides of a test were asked for.
@@ -36,13 +36,13 @@ pub struct RequirementChange {
     /// The clause with its RFC.
     pub clause: String,
     /// The word by which the text asks for it.
-    pub level: RequirementStrength,
+    pub level: RequirementLevel,
     /// The requirement in one sentence.
     pub sentence: String,
     /// The finding of A.
-    pub a: VectorFinding,
+    pub a: VectorResult,
     /// The finding of B.
-    pub b: VectorFinding,
+    pub b: VectorResult,
     /// The meaning of the two.
     pub change: RequirementTurn,
 }
@@ -69,13 +69,13 @@ impl RequirementTurn {
         }
     }
 
-    fn between(a: VectorFinding, b: VectorFinding) -> Option<Self> {
+    fn between(a: VectorResult, b: VectorResult) -> Option<Self> {
         let is_known = a.is_met() || a.is_violation();
         if a.is_met() && b.is_violation() {
             Some(Self::BecameWrong)
         } else if a.is_violation() && b.is_met() {
             Some(Self::BecameRight)
-        } else if is_known && b == VectorFinding::Unknown {
+        } else if is_known && b == VectorResult::Unknown {
             Some(Self::NotKnown)
         } else {
             None
@@ -111,7 +111,7 @@ fn findings<'r>(test: &Test, runs: &[&'r [TrialRecord]]) -> BTreeMap<&'r str, &'
     for vector in of_test
         .filter_map(|record| record.result.requirements())
         .flat_map(|results| &results.vectors)
-        .filter(|vector| vector.result != VectorFinding::NotApplicable)
+        .filter(|vector| vector.result != VectorResult::NotApplicable)
     {
         let known = worst.entry(&vector.name).or_insert(vector);
         if vector.result < known.result {
@@ -145,7 +145,7 @@ fn compared(
             .filter(|(in_a, in_b)| {
                 [in_a.result, in_b.result]
                     .iter()
-                    .all(|result| *result != VectorFinding::Unknown)
+                    .all(|result| *result != VectorResult::Unknown)
             })
             .count(),
         changes,
@@ -179,13 +179,13 @@ mod tests {
     use sixbench_method::fixtures::{judged_vector, outcome};
     use sixbench_method::plan::{Measure, RequirementTest};
     use sixbench_method::record::FORMAT;
-    use sixbench_method::trial::RequirementStrength::{Must, Should};
-    use sixbench_method::trial::VectorFinding::{
+    use sixbench_method::trial::RequirementLevel::{Must, Should};
+    use sixbench_method::trial::VectorResult::{
         Allowed, NoAnswer, NotApplicable, Right, Unknown, Wrong,
     };
     use sixbench_method::trial::{RequirementResults, TrialOutcome, TrialResult, TrialSpec};
 
-    fn record(vectors: &[(&str, RequirementStrength, VectorFinding)]) -> TrialRecord {
+    fn record(vectors: &[(&str, RequirementLevel, VectorResult)]) -> TrialRecord {
         let vectors = vectors
             .iter()
             .map(|(name, level, result)| judged_vector(name, *level, *result))

@@ -2,11 +2,12 @@
 //! answer section are always compared.
 
 use super::matching::FieldDifference;
-use super::result::{ControlFrames, FrameVerdict, VectorJudgement, VectorResult};
+use super::result::{ControlFrames, FrameVerdict, VectorJudgement};
 use crate::dns::{
     DnsExpectation, DnsMessage, DnsQuery, DnsRecord, DnsWording, EdnsExpectation, ExpectedRecord,
     ExpectedSection, HeaderFlag, MessageSection, ResolvedExchange,
 };
+use sixbench_method::trial::VectorResult;
 
 /// The answer to a query, if one came.
 #[derive(Clone, Debug)]

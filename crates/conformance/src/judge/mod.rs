@@ -8,6 +8,7 @@ mod wording;
 pub use dns::{DnsAnswer, DnsOutcome, judge_dns};
 pub use matching::{CameFrame, FieldDifference, differences};
 pub(crate) use result::is_met;
-pub use result::{ControlFrames, FrameVerdict, StepVerdict, VectorJudgement, VectorResult, judge};
+pub use result::{ControlFrames, FrameVerdict, StepVerdict, VectorJudgement, judge};
+pub use sixbench_method::trial::VectorResult;
 pub use wording::describe;
 pub(crate) use wording::value_text;

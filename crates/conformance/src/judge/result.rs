@@ -6,6 +6,7 @@ use crate::frame::PayloadPattern;
 use crate::notation::{FrameSpec, RequiredAnswer, Vector};
 use crate::octets::{Resolver, UnresolvedValue};
 use crate::setting::DeviceSetting;
+use sixbench_method::trial::VectorResult;
 use std::fmt;
 
 /// The control frames, sent before and after the vector, that the device is known to forward.
@@ -15,53 +16,6 @@ pub enum ControlFrames {
     Came,
     /// At least one was lost.
     Lost,
-}
-
-/// The finding of a vector on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VectorResult {
-    /// The device answered otherwise than the clause says.
-    Wrong,
-    /// A frame is required and none came, although the control frames did.
-    NoAnswer,
-    /// The control frames were lost: what did not come says nothing about the clause.
-    Unknown,
-    /// The device does what the clause requires.
-    Right,
-    /// The device made a choice that the text allows.
-    Allowed,
-    /// The recipe does not have what the vector needs.
-    NotApplicable,
-}
-
-impl VectorResult {
-    /// All results, in the order of reports.
-    pub const ALL: [Self; 6] = [
-        Self::Wrong,
-        Self::NoAnswer,
-        Self::Unknown,
-        Self::Right,
-        Self::Allowed,
-        Self::NotApplicable,
-    ];
-
-    /// Returns its name in reports.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Wrong => "wrong",
-            Self::NoAnswer => "no answer",
-            Self::Unknown => "unknown",
-            Self::Right => "right",
-            Self::Allowed => "allowed",
-            Self::NotApplicable => "not applicable",
-        }
-    }
-
-    /// Returns true if the device does not do what the clause requires.
-    pub fn is_violation(self) -> bool {
-        matches!(self, Self::Wrong | Self::NoAnswer)
-    }
 }
 
 /// One frame that was expected, or that came, or both.
@@ -106,6 +60,17 @@ pub struct StepVerdict {
 }
 
 impl VectorJudgement {
+    /// Returns the frames that are expected and those that came; of an exchange, those of all steps up to the first that is not right.
+    pub fn all_frames(&self) -> impl Iterator<Item = &FrameVerdict> {
+        let of_last = if self.steps.is_empty() {
+            &self.frames[..]
+        } else {
+            &[]
+        };
+        let in_steps = self.steps.iter().flat_map(|step| &step.frames);
+        in_steps.chain(of_last)
+    }
+
     /// Returns the result of a vector that cannot be asked of the device.
     pub fn not_applicable(reason: &impl fmt::Display) -> Self {
         Self {

@@ -9,40 +9,9 @@ use super::mistake::{MistakeKind, NotationError};
 use super::steps::{ExchangeStep, is_for_steps, steps_of};
 use super::table::{LineText, SourceText, TableReader};
 use crate::dns::{DnsExchange, TextLine};
+use sixbench_method::trial::RequirementLevel;
 use std::collections::BTreeSet;
 use toml::de::DeTable;
-
-/// The level of a requirement, by the words of BCP 14.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub enum RequirementLevel {
-    /// An absolute requirement.
-    #[serde(rename = "MUST")]
-    Must,
-    /// A rule that the text states without a word of BCP 14.
-    #[serde(rename = "stated")]
-    Stated,
-    /// A requirement with exceptions.
-    #[serde(rename = "SHOULD")]
-    Should,
-    /// A choice of the device.
-    #[serde(rename = "MAY")]
-    May,
-}
-
-impl RequirementLevel {
-    /// All levels, the strongest first.
-    pub const ALL: [Self; 4] = [Self::Must, Self::Stated, Self::Should, Self::May];
-
-    /// Returns its word in the notation.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::Stated => "stated",
-            Self::Should => "SHOULD",
-            Self::May => "MAY",
-        }
-    }
-}
 
 /// One requirement: what is sent, and what must come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +38,22 @@ pub struct Vector {
     pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
     pub line: usize,
+}
+
+impl Vector {
+    /// Returns what is sent, line by line, in the notation: the frames, of an exchange those of all steps, or the zone and the query of a vector for DNS
+    /// servers.
+    pub fn sent_lines(&self) -> Vec<String> {
+        let Some(exchange) = &self.dns else {
+            let in_steps = self.steps.iter().flat_map(|step| &step.send);
+            let frames = self.send.iter().chain(in_steps);
+            return frames.map(|frame| frame.text.clone()).collect();
+        };
+        let zone = exchange.zone.iter();
+        zone.map(|line| format!("zone: {}", line.text))
+            .chain([format!("dig {}", exchange.query.text)])
+            .collect()
+    }
 }
 
 /// The requirements of one RFC.

@@ -13,10 +13,11 @@ mod wait;
 
 pub use answer::{Alternative, RequiredAnswer};
 pub use built_in::built_in;
-pub use file::{RequirementFile, RequirementLevel, Vector, read};
+pub use file::{RequirementFile, Vector, read};
 pub use frame_text::{FieldValue, FrameSpec, LayerFill, LayerSpec, Operand, SpecValue, SumTerm};
 pub use mistake::{FrameMistake, Mistake, MistakeKind, NotationError};
 pub use named::{NamedValue, NumberClass};
+pub use sixbench_method::trial::RequirementLevel;
 pub use steps::ExchangeStep;
 pub(crate) use steps::named_in;
 pub use wait::{DeviceTimer, WaitTime};

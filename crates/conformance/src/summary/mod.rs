@@ -45,7 +45,7 @@ impl VectorOutcome {
             level: vector.level,
             name: vector.name.clone(),
             sentence: vector.sentence.clone(),
-            send: sent_lines(vector),
+            send: vector.sent_lines(),
             attempts,
             is_known_defect: false,
             capture: None,
@@ -53,20 +53,6 @@ impl VectorOutcome {
             judgement,
         }
     }
-}
-
-/// Returns what is sent, line by line; of an exchange, the frames of all steps.
-fn sent_lines(vector: &Vector) -> Vec<String> {
-    let in_steps = vector.steps.iter().flat_map(|step| &step.send);
-    let frames = vector.send.iter().chain(in_steps);
-    let frames = frames.map(|frame| frame.text.clone());
-    let Some(exchange) = &vector.dns else {
-        return frames.collect();
-    };
-    let zone = exchange.zone.iter();
-    zone.map(|line| format!("zone: {}", line.text))
-        .chain([format!("dig {}", exchange.query.text)])
-        .collect()
 }
 
 /// The results of a device.

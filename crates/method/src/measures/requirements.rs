@@ -13,8 +13,8 @@ use crate::plan::{Profile, Stateful};
 use crate::terms::Direction;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{
-    JudgedVector, RequirementResults, RequirementStrength, TrialKind, TrialResult, TrialSpec,
-    VectorFinding, Verdict,
+    JudgedVector, RequirementLevel, RequirementResults, TrialKind, TrialResult, TrialSpec,
+    VectorResult, Verdict,
 };
 use crate::units::{ValueError, expected};
 use crate::watch::Watch;
@@ -182,13 +182,12 @@ fn read(result: &TrialResult) -> Reading {
     else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };
-    let unknown = results.found(VectorFinding::Unknown);
+    let unknown = results.found(VectorResult::Unknown);
     let values = [
         (
             Quantity::MustsViolated,
-            results.violated_of(RequirementStrength::Must),
-            results
-                .count(|vector| vector.is_unknown() && vector.level == RequirementStrength::Must),
+            results.violated_of(RequirementLevel::Must),
+            results.count(|vector| vector.is_unknown() && vector.level == RequirementLevel::Must),
         ),
         (Quantity::RequirementsViolated, results.violated(), unknown),
         (
@@ -213,7 +212,7 @@ fn read(result: &TrialResult) -> Reading {
 
 /// Returns whether at least one vector has a result, or none was sent.
 fn says_anything(results: &RequirementResults) -> bool {
-    results.judged() > 0 || results.found(VectorFinding::Unknown) == 0
+    results.judged() > 0 || results.found(VectorResult::Unknown) == 0
 }
 
 #[cfg(test)]
@@ -238,8 +237,8 @@ mod tests {
 
     #[test]
     fn requirements_are_counted_by_what_was_found_and_by_who_knew_it() {
-        use RequirementStrength::{Must, Should};
-        use VectorFinding::{Allowed, NoAnswer, NotApplicable, Right, Wrong};
+        use RequirementLevel::{Must, Should};
+        use VectorResult::{Allowed, NoAnswer, NotApplicable, Right, Wrong};
         let known = JudgedVector {
             is_known: true,
             ..judged_vector("known", Must, Wrong)
@@ -263,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_vector_whose_control_frames_were_lost_may_be_one_more_and_all_of_them_are_no_result() {
-        let unknown = || judged_vector("u", RequirementStrength::Must, VectorFinding::Unknown);
-        let right = judged_vector("r", RequirementStrength::Must, VectorFinding::Right);
+        let unknown = || judged_vector("u", RequirementLevel::Must, VectorResult::Unknown);
+        let right = judged_vector("r", RequirementLevel::Must, VectorResult::Right);
         let found = values(vec![unknown(), right]).expect("a result");
         assert_eq!(found[0], (Quantity::MustsViolated, 0.0, true));
         assert_eq!(found[3], (Quantity::RequirementsMet, 1.0, true));

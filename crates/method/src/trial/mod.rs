@@ -38,7 +38,7 @@ pub use fault::Fault;
 pub use icmp_error::IcmpErrors;
 pub use outcome::TrialOutcome;
 pub use requirements::{
-    JudgedFrame, JudgedVector, RequirementResults, RequirementStrength, VectorFinding,
+    JudgedFrame, JudgedVector, RequirementLevel, RequirementResults, VectorResult,
 };
 pub use response::Exchange;
 pub use settings::TrialSettings;

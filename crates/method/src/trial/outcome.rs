@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::fixtures::judged_vector;
     use crate::terms::{Direction, FrameRate};
-    use crate::trial::{RequirementStrength, VectorFinding};
+    use crate::trial::{RequirementLevel, VectorResult};
 
     fn read_again(result: &TrialResult) -> TrialResult {
         serde_json::from_str(&serde_json::to_string(result).expect("text")).expect("a result")
@@ -213,8 +213,8 @@ mod tests {
             of(
                 TrialKind::Requirements,
                 TrialOutcome::Requirements(Some(Box::new(RequirementResults {
-                    vectors: VectorFinding::ALL
-                        .map(|finding| judged_vector("v", RequirementStrength::Stated, finding))
+                    vectors: VectorResult::ALL
+                        .map(|finding| judged_vector("v", RequirementLevel::Stated, finding))
                         .to_vec(),
                 }))),
             ),

@@ -21,11 +21,11 @@ pub struct JudgedVector {
     /// The section of that RFC, or the clause of another one, which is written out.
     pub clause: String,
     /// The word by which the text asks for it.
-    pub level: RequirementStrength,
+    pub level: RequirementLevel,
     /// The requirement in one sentence.
     pub sentence: String,
     /// The finding.
-    pub result: VectorFinding,
+    pub result: VectorResult,
     /// The name of the choice that the device made, where the text allows one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,
@@ -65,7 +65,7 @@ pub struct JudgedFrame {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
-pub enum RequirementStrength {
+pub enum RequirementLevel {
     /// An absolute requirement of BCP 14.
     #[serde(rename = "MUST")]
     Must,
@@ -85,7 +85,7 @@ pub enum RequirementStrength {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum VectorFinding {
+pub enum VectorResult {
     /// Something else came than the clause requires.
     Wrong,
     /// A frame is required and none came, although the control frames did.
@@ -100,7 +100,7 @@ pub enum VectorFinding {
     NotApplicable,
 }
 
-impl RequirementStrength {
+impl RequirementLevel {
     /// All of them, the strongest first.
     pub const ALL: [Self; 4] = [Self::Must, Self::Stated, Self::Should, Self::May];
 
@@ -115,7 +115,7 @@ impl RequirementStrength {
     }
 }
 
-impl VectorFinding {
+impl VectorResult {
     /// All of them, in the order of reports: what is wrong first.
     pub const ALL: [Self; 6] = [
         Self::Wrong,
@@ -167,7 +167,7 @@ impl JudgedVector {
 
     /// Returns whether nothing is known, because control frames were lost.
     pub fn is_unknown(&self) -> bool {
-        self.result == VectorFinding::Unknown
+        self.result == VectorResult::Unknown
     }
 
     /// Returns whether the device violates the requirement although nobody names it as known.
@@ -193,12 +193,12 @@ impl RequirementResults {
     }
 
     /// Returns the number of requirements of a level that are violated.
-    pub fn violated_of(&self, level: RequirementStrength) -> usize {
+    pub fn violated_of(&self, level: RequirementLevel) -> usize {
         self.count(|vector| vector.level == level && vector.result.is_violation())
     }
 
     /// Returns the number of vectors with this finding.
-    pub fn found(&self, finding: VectorFinding) -> usize {
+    pub fn found(&self, finding: VectorResult) -> usize {
         self.count(|vector| vector.result == finding)
     }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_clause_of_another_rfc_is_cited_as_it_is_written() {
-        let mut vector = judged_vector("v", RequirementStrength::Must, VectorFinding::Right);
+        let mut vector = judged_vector("v", RequirementLevel::Must, VectorResult::Right);
         assert_eq!(vector.citation(), "RFC 7915 section 4.1");
         vector.clause = "RFC 1812 section 5.2.2".to_owned();
         assert_eq!(vector.citation(), vector.clause);
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn every_finding_is_met_or_violated_or_says_nothing() {
-        let vectors = VectorFinding::ALL
-            .map(|finding| judged_vector(finding.title(), RequirementStrength::Must, finding));
+        let vectors = VectorResult::ALL
+            .map(|finding| judged_vector(finding.title(), RequirementLevel::Must, finding));
         let results = RequirementResults {
             vectors: vectors.to_vec(),
         };
@@ -235,7 +235,7 @@ mod tests {
             (results.met(), results.violated(), results.judged()),
             (2, 2, 4)
         );
-        assert_eq!(results.violated_of(RequirementStrength::Must), 2);
-        assert_eq!(results.violated_of(RequirementStrength::Should), 0);
+        assert_eq!(results.violated_of(RequirementLevel::Must), 2);
+        assert_eq!(results.violated_of(RequirementLevel::Should), 0);
     }
 }

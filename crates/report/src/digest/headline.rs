@@ -12,7 +12,7 @@ use serde::Serialize;
 use sixbench_method::measures::{Info, Noun, Quantity, ResultKind, Unit};
 use sixbench_method::plan::Measure;
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::RequirementStrength;
+use sixbench_method::trial::RequirementLevel;
 use sixbench_stats::CensoredValue;
 
 /// A number, what it is of, and its words.
@@ -164,7 +164,7 @@ impl PointDigest<'_> {
 
     fn requirements_met(&self) -> Option<Headline> {
         let results = self.requirements()?;
-        let musts = results.violated_of(RequirementStrength::Must);
+        let musts = results.violated_of(RequirementLevel::Must);
         Some(headline(
             Quantity::MustsViolated,
             "median",

@@ -15,7 +15,7 @@ use sixbench_method::anomaly;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Measure;
 use sixbench_method::status::PointStatus;
-use sixbench_method::trial::VectorFinding;
+use sixbench_method::trial::VectorResult;
 use sixbench_stats::Summary;
 use std::fmt::Write;
 
@@ -120,16 +120,16 @@ fn vector_case(row: &VectorRow<'_>) -> (TestOutcome, String) {
         row.frames()
     );
     let (outcome, element) = match vector.result {
-        VectorFinding::Wrong | VectorFinding::NoAnswer if vector.is_known => (
+        VectorResult::Wrong | VectorResult::NoAnswer if vector.is_known => (
             TestOutcome::Skipped,
             element("skipped", &format!("known: {message}")),
         ),
-        VectorFinding::Wrong | VectorFinding::NoAnswer => {
+        VectorResult::Wrong | VectorResult::NoAnswer => {
             (TestOutcome::Failure, element("failure", &message))
         }
-        VectorFinding::Unknown => (TestOutcome::Error, element("error", &message)),
-        VectorFinding::NotApplicable => (TestOutcome::Skipped, element("skipped", &message)),
-        VectorFinding::Right | VectorFinding::Allowed => (TestOutcome::Passed, String::new()),
+        VectorResult::Unknown => (TestOutcome::Error, element("error", &message)),
+        VectorResult::NotApplicable => (TestOutcome::Skipped, element("skipped", &message)),
+        VectorResult::Right | VectorResult::Allowed => (TestOutcome::Passed, String::new()),
     };
     let xml = format!(
         "<testcase classname=\"{}, RFC {}\" name=\"{}/{}\">{element}</testcase>\n",

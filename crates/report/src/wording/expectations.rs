@@ -8,7 +8,7 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_method::trial::{JudgedVector, RequirementStrength};
+use sixbench_method::trial::{JudgedVector, RequirementLevel};
 use sixbench_method::units::{agreeing, counted, part_of, show_seconds};
 
 /// The most points that a reason names, and the most requirements.
@@ -155,7 +155,7 @@ fn violated(judged: &Judged<'_>, records: &[TrialRecord]) -> String {
 fn is_counted(vector: &JudgedVector, quantity: Quantity) -> bool {
     let is_asked = match quantity {
         Quantity::RequirementsViolated => true,
-        Quantity::MustsViolated => vector.level == RequirementStrength::Must,
+        Quantity::MustsViolated => vector.level == RequirementLevel::Must,
         Quantity::NewViolations => !vector.is_known,
         _ => false,
     };

@@ -1,6 +1,6 @@
 //! The requirements that a device meets and violates, in words.
 
-use sixbench_method::trial::{RequirementResults, RequirementStrength, VectorFinding};
+use sixbench_method::trial::{RequirementLevel, RequirementResults, VectorResult};
 use sixbench_method::units::counted;
 
 /// Returns the result of a device in one line: `267 of 322 requirements met, 12 MUSTs violated`.
@@ -15,11 +15,11 @@ pub(crate) fn met_in_words(results: &RequirementResults) -> String {
 
 /// Returns how many are violated whose text says MUST, and how many have no result: `12 MUSTs violated`.
 pub(crate) fn violated_in_words(results: &RequirementResults) -> String {
-    let violated = match results.violated_of(RequirementStrength::Must) {
+    let violated = match results.violated_of(RequirementLevel::Must) {
         0 => "no MUST violated".to_owned(),
         musts => format!("{} violated", counted(musts as u64, "MUST")),
     };
-    match results.found(VectorFinding::Unknown) {
+    match results.found(VectorResult::Unknown) {
         0 => violated,
         unknown => format!("{violated}, {unknown} without a result"),
     }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use sixbench_method::fixtures::judged_vector;
 
-    fn words(found: &[(RequirementStrength, VectorFinding)]) -> String {
+    fn words(found: &[(RequirementLevel, VectorResult)]) -> String {
         let vectors = found
             .iter()
             .map(|(level, finding)| judged_vector("v", *level, *finding));
@@ -41,8 +41,8 @@ mod tests {
 
     #[test]
     fn one_line_has_what_is_met_and_which_musts_are_violated() {
-        use RequirementStrength::{Must, Should};
-        use VectorFinding::{Allowed, NoAnswer, NotApplicable, Right, Unknown, Wrong};
+        use RequirementLevel::{Must, Should};
+        use VectorResult::{Allowed, NoAnswer, NotApplicable, Right, Unknown, Wrong};
         assert_eq!(
             words(&[(Must, Right), (Should, Wrong), (Must, NotApplicable)]),
             "1 of 2 requirements met, no MUST violated"

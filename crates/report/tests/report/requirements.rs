@@ -5,7 +5,7 @@ use crate::sample::Sample;
 use crate::sample::requirements::every_finding;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::{Expectation, ExportFormat};
-use sixbench_method::trial::VectorFinding;
+use sixbench_method::trial::VectorResult;
 use sixbench_report::Document;
 use sixbench_report::expectations::judge;
 
@@ -51,7 +51,7 @@ fn the_first_screen_has_the_requirements_beside_the_rates() {
 fn devices_stand_side_by_side_where_several_were_asked() {
     let mut cured = every_finding();
     for vector in &mut cured {
-        vector.result = VectorFinding::Right;
+        vector.result = VectorResult::Right;
     }
     let alone = Sample::with_requirements(every_finding());
     let several = Sample::with_requirements(every_finding()).asked("other", "Other", cured);
@@ -107,7 +107,7 @@ fn every_vector_is_a_case_of_junit_and_a_row_of_csv_and_of_json() {
 #[test]
 fn a_missed_expectation_names_the_requirements_that_are_violated() {
     let mut vectors = every_finding();
-    vectors.retain(|vector| vector.result != VectorFinding::Unknown);
+    vectors.retain(|vector| vector.result != VectorResult::Unknown);
     let said = |quantity, at_most| {
         let mut sample = Sample::with_requirements(vectors.clone());
         let test = sample.plan.tests.last_mut().expect("a test");

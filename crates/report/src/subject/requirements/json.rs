@@ -2,9 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sixbench_method::trial::{
-    JudgedVector, RequirementResults, RequirementStrength, VectorFinding,
-};
+use sixbench_method::trial::{JudgedVector, RequirementLevel, RequirementResults, VectorResult};
 
 /// The results of the vectors of a point, counted and one by one.
 #[derive(Serialize, JsonSchema)]
@@ -30,10 +28,10 @@ impl<'a> JsonRequirements<'a> {
             judged: results.judged(),
             met: results.met(),
             violated: results.violated(),
-            musts_violated: results.violated_of(RequirementStrength::Must),
+            musts_violated: results.violated_of(RequirementLevel::Must),
             new_violations: results.count(JudgedVector::is_new_violation),
-            unknown: results.found(VectorFinding::Unknown),
-            not_applicable: results.found(VectorFinding::NotApplicable),
+            unknown: results.found(VectorResult::Unknown),
+            not_applicable: results.found(VectorResult::NotApplicable),
             vectors: &results.vectors,
         }
     }

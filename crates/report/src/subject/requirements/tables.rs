@@ -5,7 +5,7 @@ use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::title;
 use sixbench_method::lists::each_once;
-use sixbench_method::trial::{JudgedFrame, JudgedVector, VectorFinding};
+use sixbench_method::trial::{JudgedFrame, JudgedVector, VectorResult};
 use std::collections::BTreeMap;
 
 /// A vector at a point.
@@ -65,7 +65,7 @@ struct RfcRow<'d> {
 
 /// Returns the requirements counted by device and RFC.
 pub(super) fn by_rfc(digest: &Digest) -> Table {
-    let counts = VectorFinding::ALL.map(|finding| {
+    let counts = VectorResult::ALL.map(|finding| {
         Column::number(capitalised(finding.title()), move |row: &RfcRow| {
             let found = row.vectors.iter().filter(|vector| vector.result == finding);
             Cell::Count(found.count() as u64)

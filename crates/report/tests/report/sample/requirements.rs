@@ -6,8 +6,8 @@ use sixbench_method::plan::{Measure, Point, RequirementTest, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
 use sixbench_method::replay::outcomes;
 use sixbench_method::trial::{
-    JudgedFrame, JudgedVector, RequirementResults, RequirementStrength, TrialOutcome, TrialResult,
-    TrialSpec, VectorFinding,
+    JudgedFrame, JudgedVector, RequirementLevel, RequirementResults, TrialOutcome, TrialResult,
+    TrialSpec, VectorResult,
 };
 
 impl Sample {
@@ -54,7 +54,7 @@ impl Sample {
 
 /// Returns vectors with every finding: a MUST and a SHOULD are violated, the latter known.
 pub(crate) fn every_finding() -> Vec<JudgedVector> {
-    use RequirementStrength::{Must, Should};
+    use RequirementLevel::{Must, Should};
     let wrong = JudgedVector {
         frames: vec![JudgedFrame {
             expected: Some("6: ipv6(src=host4, dst=host6) / udp / payload(32)".to_owned()),
@@ -62,7 +62,7 @@ pub(crate) fn every_finding() -> Vec<JudgedVector> {
             differences: vec!["ipv6.len: 40 required, 39 came".to_owned()],
         }],
         capture: Some("vectors/tayga-right-r1-t1-46-short.pcap".to_owned()),
-        ..judged_vector("46-short", Must, VectorFinding::Wrong)
+        ..judged_vector("46-short", Must, VectorResult::Wrong)
     };
     let silent = JudgedVector {
         frames: vec![JudgedFrame {
@@ -71,18 +71,18 @@ pub(crate) fn every_finding() -> Vec<JudgedVector> {
             differences: vec![],
         }],
         is_known: true,
-        ..judged_vector("64-too-big", Should, VectorFinding::NoAnswer)
+        ..judged_vector("64-too-big", Should, VectorResult::NoAnswer)
     };
     let chosen = JudgedVector {
         choice: Some("copied".to_owned()),
-        ..judged_vector("46-tos", Should, VectorFinding::Allowed)
+        ..judged_vector("46-tos", Should, VectorResult::Allowed)
     };
     vec![
-        judged_vector("46-udp", Must, VectorFinding::Right),
+        judged_vector("46-udp", Must, VectorResult::Right),
         silent,
         wrong,
         chosen,
-        judged_vector("46-lost", Must, VectorFinding::Unknown),
-        judged_vector("46-unmapped", Must, VectorFinding::NotApplicable),
+        judged_vector("46-lost", Must, VectorResult::Unknown),
+        judged_vector("46-unmapped", Must, VectorResult::NotApplicable),
     ]
 }

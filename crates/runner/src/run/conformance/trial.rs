@@ -4,17 +4,16 @@
 use super::{DeviceConformance, applicable, perform};
 use crate::error::{PlanError, RunError};
 use crate::request::Site;
+use sixbench_conformance::Vector;
 use sixbench_conformance::judge::FrameVerdict;
-use sixbench_conformance::notation::{RequirementFile, RequirementLevel, built_in};
-use sixbench_conformance::{Vector, VectorResult};
+use sixbench_conformance::notation::{RequirementFile, built_in};
 use sixbench_engine::conformance::VectorRecord;
 use sixbench_io::pcap;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{RequirementTest, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::trial::{
-    JudgedFrame, JudgedVector, RequirementResults, RequirementStrength, TrialOutcome, TrialResult,
-    TrialSpec, VectorFinding,
+    JudgedFrame, JudgedVector, RequirementResults, TrialOutcome, TrialResult, TrialSpec,
 };
 use sixbench_testbed::Recipe;
 use std::io;
@@ -155,13 +154,13 @@ fn judged_vector(
         name: vector.name.clone(),
         rfc: selected.rfc,
         clause: vector.clause.clone(),
-        level: word(vector.level),
+        level: vector.level,
         sentence: vector.sentence.clone(),
-        result: finding(judgement.result),
+        result: judgement.result,
         choice: judgement.alternative.clone(),
         reason: judgement.reason.clone(),
-        sent: vector.send.iter().map(|frame| frame.text.clone()).collect(),
-        frames: judgement.frames.iter().map(judged_frame).collect(),
+        sent: vector.sent_lines(),
+        frames: judgement.all_frames().map(judged_frame).collect(),
         attempts: record.attempts,
         is_known,
         capture: None,
@@ -176,29 +175,11 @@ fn judged_frame(frame: &FrameVerdict) -> JudgedFrame {
     }
 }
 
-fn word(level: RequirementLevel) -> RequirementStrength {
-    match level {
-        RequirementLevel::Must => RequirementStrength::Must,
-        RequirementLevel::Stated => RequirementStrength::Stated,
-        RequirementLevel::Should => RequirementStrength::Should,
-        RequirementLevel::May => RequirementStrength::May,
-    }
-}
-
-fn finding(result: VectorResult) -> VectorFinding {
-    match result {
-        VectorResult::Wrong => VectorFinding::Wrong,
-        VectorResult::NoAnswer => VectorFinding::NoAnswer,
-        VectorResult::Unknown => VectorFinding::Unknown,
-        VectorResult::Right => VectorFinding::Right,
-        VectorResult::Allowed => VectorFinding::Allowed,
-        VectorResult::NotApplicable => VectorFinding::NotApplicable,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_conformance::VectorJudgement;
+    use sixbench_conformance::judge::StepVerdict;
     use sixbench_testbed::Library;
 
     fn checked(dut: &str, selection: RequirementTest) -> Result<(), String> {
@@ -245,5 +226,62 @@ mod tests {
         };
         let found = selected(recipe, &only, &files).expect("vectors");
         assert!(!found.is_empty() && found.iter().all(|found| found.rfc == 6052));
+    }
+
+    fn record_of(judgement: VectorJudgement) -> VectorRecord {
+        VectorRecord {
+            judgement,
+            attempts: 1,
+            capture: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_sent_is_recorded_of_every_kind_of_vector() {
+        let record = record_of(VectorJudgement::not_applicable(&"none"));
+        for file in files().expect("vectors") {
+            for vector in &file.vectors {
+                let selected = ChosenVector {
+                    rfc: file.rfc,
+                    vector,
+                };
+                let judged = judged_vector(&selected, &record, false);
+                assert!(!judged.sent.is_empty(), "{}", vector.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_frames_of_every_step_of_an_exchange_are_recorded() {
+        let files = files().expect("vectors");
+        let mut vectors = files.iter().flat_map(|file| &file.vectors);
+        let vector = vectors.find(|vector| vector.steps.len() > 1);
+        let selected = ChosenVector {
+            rfc: 4787,
+            vector: vector.expect("an exchange"),
+        };
+        let frame = |came: &str| FrameVerdict {
+            expected: None,
+            came: Some(came.to_owned()),
+            differences: Vec::new(),
+        };
+        let step = |came: &str| StepVerdict {
+            wait_ms: None,
+            send: Vec::new(),
+            frames: vec![frame(came)],
+            names: Vec::new(),
+        };
+        let judgement = VectorJudgement {
+            steps: vec![step("first"), step("last")],
+            frames: vec![frame("last")],
+            ..VectorJudgement::not_applicable(&"none")
+        };
+        let judged = judged_vector(&selected, &record_of(judgement), false);
+        let came: Vec<&str> = judged
+            .frames
+            .iter()
+            .filter_map(|frame| frame.came.as_deref())
+            .collect();
+        assert_eq!(came, ["first", "last"]);
     }
 }
