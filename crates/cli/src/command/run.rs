@@ -468,9 +468,10 @@ fn what_is_left(trials: usize, report: Option<&Path>, directory: &Path) -> Strin
     format!("{kept}{report}\ncontinue with: {resume}")
 }
 
-/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of a conformant run; empty if the plan's profile is `rfc`.
+/// Returns a description of how a plan falls short of the RFCs' durations, with the cost of a conformant run; empty if the plan's profile is `rfc`, and
+/// if it has no load.
 fn not_conformant(plan: &Plan, directory: &Path) -> String {
-    if plan.profile == Profile::Rfc {
+    if plan.profile == Profile::Rfc || !plan.has_loads() {
         return String::new();
     }
     let budget = budget::estimate_rfc(plan);
@@ -488,6 +489,20 @@ fn not_conformant(plan: &Plan, directory: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_that_only_asks_for_requirements_is_not_told_to_be_too_short() {
+        let library = library(&[]).expect("recipes");
+        let of_measure = |measure: &str| {
+            let text = format!(
+                "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nmeasure = \"{measure}\"\n"
+            );
+            let loaded = parse_plan("p", &text, &library).expect("a plan");
+            not_conformant(&loaded.plan, Path::new("results"))
+        };
+        assert_eq!(of_measure("conformance"), "");
+        assert!(of_measure("throughput").starts_with("Not conformant: trials of "));
+    }
 
     #[test]
     fn the_quickstarts_plan_is_good() {

@@ -350,6 +350,12 @@ impl Plan {
             .any(|test| !test.measure.family().is_answered())
     }
 
+    /// Returns true if a test sends a load: durations and repetitions of the RFCs say nothing about the others.
+    pub fn has_loads(&self) -> bool {
+        let mut tests = self.tests.iter();
+        tests.any(|test| test.measure.family().has_load())
+    }
+
     /// Returns the number of repetitions of its tests in words: `7 repetitions`, or `5 to 20 repetitions`.
     pub fn repetitions_in_words(&self) -> String {
         // What is right or wrong is measured once.

@@ -306,7 +306,7 @@ fn with_document<T>(
         commands: inputs.commands,
         generated: &generated(),
         interrupted: inputs.interrupted,
-        rfc_budget: (inputs.plan.profile != Profile::Rfc)
+        rfc_budget: (inputs.plan.profile != Profile::Rfc && inputs.plan.has_loads())
             .then(|| budget::estimate_rfc(inputs.plan)),
     };
     Ok(print(report::Document::new(&input)?))
