@@ -26,4 +26,5 @@ pub use port::{
 };
 pub use port::{loopback, pcap};
 pub use round_trip::round_trip_ns;
+pub use sys::counters::{CounterReader, InterfaceCounters};
 pub use sys::interface::Interface;

@@ -33,7 +33,7 @@ pub fn address_space_left() -> Option<u64> {
     Some(most.saturating_sub(used << 10))
 }
 
-/// Returns the number of files and sockets that this process has open.
+/// Returns the number of files and sockets that this process has open, including the directory that this function opens to count them.
 ///
 /// # Errors
 /// If /proc cannot be read.

@@ -3,7 +3,7 @@
 use super::drift::erfc;
 use super::{median_interval_95, sort};
 
-/// The fewest repetitions whose order is informative.
+/// The fewest repetitions whose order counts as evidence (docs/RESULTS.md, "Repetitions that follow each other").
 const LEAST: usize = 6;
 
 /// The number of repetitions from which the estimated autocorrelation is always used; with fewer, it is used only if chance alone would rarely
@@ -34,7 +34,7 @@ pub struct Autocorrelation {
 /// the variance of Bartels' rank version of von Neumann's ratio (Journal of the American Statistical Association 77, 1982).
 pub fn autocorrelation(samples: &[&[f64]]) -> Option<Autocorrelation> {
     let long = samples.iter().filter(|sample| sample.len() >= LEAST);
-    let found: Vec<Lag> = long.filter_map(|sample| Lag::of(sample)).collect();
+    let found: Vec<Lag> = long.filter_map(|sample| Lag::measure(sample)).collect();
     let weight: f64 = found.iter().map(|lag| lag.n).sum();
     let mean = |of: fn(&Lag) -> f64| found.iter().map(|lag| lag.n * of(lag)).sum::<f64>() / weight;
     let deviation = found
@@ -61,7 +61,7 @@ struct Lag {
 
 impl Lag {
     /// Returns the correlation of a sample's ranks from one value to the next, or `None` if all values are equal.
-    fn of(sample: &[f64]) -> Option<Self> {
+    fn measure(sample: &[f64]) -> Option<Self> {
         let n = sample.len() as f64;
         let ranks = ranks(sample);
         let from_mean: Vec<f64> = ranks.iter().map(|rank| rank - (n + 1.0) / 2.0).collect();
@@ -93,12 +93,14 @@ impl Lag {
 /// Returns the rank of each value, from 1; equal values share their mean rank.
 fn ranks(sample: &[f64]) -> Vec<f64> {
     let sorted = sort(sample);
-    let rank = |value: &f64| {
-        let below = sorted.partition_point(|other| other < value);
-        let up_to = sorted.partition_point(|other| other <= value);
-        (below + up_to + 1) as f64 / 2.0
-    };
-    sample.iter().map(rank).collect()
+    sample
+        .iter()
+        .map(|value| {
+            let below = sorted.partition_point(|other| other < value);
+            let up_to = sorted.partition_point(|other| other <= value);
+            (below + up_to + 1) as f64 / 2.0
+        })
+        .collect()
 }
 
 /// Returns the factor by which autocorrelation increases the variance of Mann and Whitney's U for samples of `m` and `n` values, if values k apart
@@ -106,13 +108,16 @@ fn ranks(sample: &[f64]) -> Vec<f64> {
 pub fn inflation(autocorrelation: f64, m: usize, n: usize) -> f64 {
     // Except for small terms, U is a sum over the values of each sample, each weighted by the number of values in the other.
     let (of_m, of_n) = (of_mean(autocorrelation, m), of_mean(autocorrelation, n));
+    // Two empty samples would divide by zero.
     (n as f64 * of_m + m as f64 * of_n) / (m + n).max(1) as f64
 }
 
 /// Returns the same factor for the mean of `n` values.
 fn of_mean(autocorrelation: f64, n: usize) -> f64 {
-    let share = |k: usize| (1.0 - k as f64 / n as f64) * autocorrelation.powi(k as i32);
-    1.0 + 2.0 * (1..n).map(share).sum::<f64>()
+    1.0 + 2.0
+        * (1..n)
+            .map(|k| (1.0 - k as f64 / n as f64) * autocorrelation.powi(k as i32))
+            .sum::<f64>()
 }
 
 /// Returns the 95 % interval of the median of values in the order they were measured, which may be autocorrelated. For independent values it is that
@@ -124,7 +129,7 @@ fn of_mean(autocorrelation: f64, n: usize) -> f64 {
 /// [`shift`](super::shift) assumes.
 pub fn median_interval_95_in_order(values: &[f64]) -> Option<(f64, f64)> {
     let independent = median_interval_95(values)?;
-    let allowed = Lag::of(values).map_or(0.0, |lag| lag.allowed_for().clamp(0.0, HIGHEST));
+    let allowed = Lag::measure(values).map_or(0.0, |lag| lag.allowed_for().clamp(0.0, HIGHEST));
     if allowed == 0.0 {
         return Some(independent);
     }

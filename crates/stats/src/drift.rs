@@ -89,7 +89,10 @@ fn sum_of(a: &[f64], b: &[f64]) -> Vec<f64> {
 
 /// Kendall's variance with ties, and his correction by one because the score is whole.
 fn normal(score: i64, n: usize, ties: &[usize]) -> f64 {
-    let term = |t: usize| (t * (t - 1) * (2 * t + 5)) as f64;
+    /// The share of `t` equal values in Kendall's variance, times 18.
+    fn term(t: usize) -> f64 {
+        (t * (t - 1) * (2 * t + 5)) as f64
+    }
     let variance = (term(n) - ties.iter().map(|&group| term(group)).sum::<f64>()) / 18.0;
     if variance <= 0.0 {
         return 1.0;

@@ -67,12 +67,15 @@ fn best_split(sorted: &[f64]) -> Option<usize> {
 }
 
 fn squares(low: &[f64], high: &[f64]) -> f64 {
-    let of = |part: &[f64]| (part.len() - 1) as f64 * deviation(part, mean(part)).powi(2);
-    of(low) + of(high)
+    let [low, high] = [low, high].map(|part| (part.len() - 1) as f64 * variance(part));
+    low + high
+}
+
+fn variance(part: &[f64]) -> f64 {
+    deviation(part, mean(part)).powi(2)
 }
 
 fn ashman(low: &[f64], high: &[f64]) -> f64 {
-    let variance = |part: &[f64]| deviation(part, mean(part)).powi(2);
     std::f64::consts::SQRT_2 * (mean(high) - mean(low)) / (variance(low) + variance(high)).sqrt()
 }
 

@@ -108,7 +108,7 @@ pub fn rank_test(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<RankTe
     } else {
         1.0
     };
-    let (is_far_above, is_far_below) = are_far_apart(a, b, has_ratios, (high, low));
+    let (is_far_above, is_far_below) = are_far_apart(a, b, has_ratios, high, low);
     let far = |is_far: bool, p: f64| {
         if is_far {
             p.min(least_p(a.len(), b.len()))
@@ -129,14 +129,8 @@ pub fn rank_test(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<RankTe
 }
 
 /// Returns whether all of B lies above, or below, A times the limit by more than the range of the wider sample.
-fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, (high, low): (f64, f64)) -> (bool, bool) {
+fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, high: f64, low: f64) -> (bool, bool) {
     let walk = walk(a, b, has_ratios);
-    let ends = |of: &[f64]| {
-        (
-            of.iter().copied().fold(f64::INFINITY, f64::min),
-            of.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        )
-    };
     let ((lowest_a, highest_a), (lowest_b, highest_b)) = (ends(a), ends(b));
     if has_ratios {
         (
@@ -146,6 +140,14 @@ fn are_far_apart(a: &[f64], b: &[f64], has_ratios: bool, (high, low): (f64, f64)
     } else {
         (lowest_b - highest_a > walk, highest_b - lowest_a < -walk)
     }
+}
+
+/// Returns the lowest and the highest value of a sample.
+fn ends(sample: &[f64]) -> (f64, f64) {
+    (
+        sample.iter().copied().fold(f64::INFINITY, f64::min),
+        sample.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    )
 }
 
 /// Returns the smallest p-value that two samples of independent values of these sizes can have.
@@ -158,7 +160,7 @@ pub fn least_p(m: usize, n: usize) -> f64 {
 fn p_values(a: &[f64], b: &[f64], limit: f64, terms: &ComparisonTerms) -> (f64, f64) {
     let a: Vec<f64> = a.iter().map(|value| value * limit).collect();
     let scores = scores(&a, b, terms.is_higher_better);
-    let divisions = Divisions::of(&scores, b.len());
+    let divisions = Divisions::new(&scores, b.len());
     divisions.p_values(scores[a.len()..].iter().sum(), terms)
 }
 
@@ -167,17 +169,18 @@ fn p_values(a: &[f64], b: &[f64], limit: f64, terms: &ComparisonTerms) -> (f64, 
 fn scores(a: &[f64], b: &[f64], is_higher_better: bool) -> Vec<usize> {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (sorted, worst) = (sort(&all), 2 * alike(a.len(), b.len()));
-    let score = |value: &f64| {
-        let below = sorted.partition_point(|other| other < value);
-        let above = sorted.len() - sorted.partition_point(|other| other <= value);
-        let (worse, better) = if is_higher_better {
-            (below, above)
-        } else {
-            (above, below)
-        };
-        (sorted.len() + 1 + worse - better).max(worst)
-    };
-    all.iter().map(score).collect()
+    all.iter()
+        .map(|value| {
+            let below = sorted.partition_point(|other| other < value);
+            let above = sorted.len() - sorted.partition_point(|other| other <= value);
+            let (worse, better) = if is_higher_better {
+                (below, above)
+            } else {
+                (above, below)
+            };
+            (sorted.len() + 1 + worse - better).max(worst)
+        })
+        .collect()
 }
 
 /// Returns the number of values that count as equal: at most the size of the smaller sample, so that samples that do not overlap can still be told
@@ -199,7 +202,7 @@ struct Divisions {
 }
 
 impl Divisions {
-    fn of(scores: &[usize], n: usize) -> Self {
+    fn new(scores: &[usize], n: usize) -> Self {
         let mut sorted = scores.to_vec();
         sorted.sort_unstable();
         let (all, m) = (sorted.len(), sorted.len() - n);
@@ -235,7 +238,7 @@ impl Divisions {
     /// Returns the divisions of samples without ties.
     fn untied(m: usize, n: usize) -> Self {
         let scores: Vec<usize> = (1..=m + n).map(|rank| 2 * rank.max(alike(m, n))).collect();
-        Self::of(&scores, n)
+        Self::new(&scores, n)
     }
 
     /// Returns the p-values of B being higher, and lower, than A if its scores have this sum.
@@ -341,7 +344,7 @@ pub fn open_ratios(a: &[f64], b: &[f64], terms: &ComparisonTerms) -> Option<Shif
         return None;
     }
     let ratio = median(b)? / median(a)?;
-    let (low, high) = Inversion::of(a, b, terms).interval();
+    let (low, high) = Inversion::new(a, b, terms).interval();
     let alone = ComparisonTerms {
         tolerance: 0.0,
         up: 0.0,
@@ -382,7 +385,7 @@ struct Inversion<'s> {
 }
 
 impl<'s> Inversion<'s> {
-    fn of(a: &'s [f64], b: &'s [f64], terms: &'s ComparisonTerms) -> Self {
+    fn new(a: &'s [f64], b: &'s [f64], terms: &'s ComparisonTerms) -> Self {
         let ratios: Vec<f64> = b
             .iter()
             .flat_map(|b| a.iter().map(move |a| b / a))

@@ -24,6 +24,7 @@ pub fn slope_within(a: &[f64], b: &[f64]) -> Option<Slope> {
     slopes.sort_by(|one, other| one.0.total_cmp(&other.0));
     let weight: f64 = slopes.iter().map(|(_, apart)| apart).sum();
     let error = WIDE * (variance(a.len() as f64) + variance(b.len() as f64)).sqrt();
+    // The slope up to which the pairs, in the order of their slopes, have this weight: the weighted quantile.
     let at = |weight: f64| {
         let mut below = 0.0;
         let is_below = |(_, apart): &&(f64, f64)| {

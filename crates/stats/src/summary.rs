@@ -27,7 +27,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of a sample in any order; `None` when it is empty.
+    /// Returns the summary of a sample in any order; `None` when it is empty.
     pub fn of(sample: &[f64]) -> Option<Self> {
         let sorted = sort(sample);
         let mean = mean(&sorted);
@@ -43,25 +43,25 @@ impl Summary {
         })
     }
 
-    /// `(max - min) / median * 100`, per cent: how far the repetitions are apart. `None` when the median is zero.
+    /// Returns `(max - min) / median * 100`, per cent: how far the repetitions are apart. `None` when the median is zero.
     pub fn dispersion_percent(&self) -> Option<f64> {
         (self.median != 0.0).then(|| (self.max - self.min) / self.median * 100.0)
     }
 }
 
-/// The `p`-th percentile, `p` in 0..=1, of a sample in any order, by RFC 2330 section 11.3: the smallest value x of the
+/// Returns the `p`-th percentile, `p` in 0..=1, of a sample in any order, by RFC 2330 section 11.3: the smallest value x of the
 /// sample with F(x) >= p. `None` when the sample is empty.
 pub fn percentile(sample: &[f64], p: f64) -> Option<f64> {
     percentile_of_sorted(&sort(sample), p)
 }
 
-/// The median of a sample in any order: by RFC 2330 section 11.3 the mean of the two central values when n is even.
+/// Returns the median of a sample in any order: by RFC 2330 section 11.3 the mean of the two central values when n is even.
 /// `None` when the sample is empty.
 pub fn median(sample: &[f64]) -> Option<f64> {
     median_of_sorted(&sort(sample))
 }
 
-/// Two values of the sample between which the median lies with a probability of at least 95 %, whatever the
+/// Returns two values of the sample between which the median lies with a probability of at least 95 %, whatever the
 /// distribution: the order statistics that the binomial distribution allows. `None` for n < 6, where the whole sample
 /// does not reach 95 %.
 pub fn median_interval_95(sample: &[f64]) -> Option<(f64, f64)> {

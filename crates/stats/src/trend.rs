@@ -7,7 +7,7 @@ const BLOCKS: usize = 20;
 /// The 97.5th percentile of Student's t distribution with two degrees of freedom fewer than there are blocks.
 const STUDENT: f64 = 2.101;
 
-/// The highest correlation of neighbouring residuals that is taken into account.
+/// The highest correlation of neighbouring residuals that is taken into account: the variance is then multiplied by 19, and at 1 it would have no bound.
 const HIGHEST: f64 = 0.9;
 
 /// A slope per step, with its 95 % interval.

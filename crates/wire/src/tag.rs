@@ -25,6 +25,7 @@ pub const BACKGROUND: u8 = 0b10;
 
 /// Octets of the fill pattern before it repeats: more than any payload except that of the largest jumbo frames.
 const PATTERN_LEN: usize = 8192;
+/// The pattern, computed by the compiler: filling and checking a frame is a copy and a comparison.
 static PATTERN: [u8; PATTERN_LEN] = pattern();
 
 /// The information that a frame carries about itself.

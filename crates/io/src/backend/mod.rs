@@ -40,6 +40,12 @@ impl Backend {
             .chain(of_interfaces.map(|info| (info.word, Self::Named(info))))
     }
 
+    /// Returns the backend of which several ports on one interface each receive all of its frames.
+    pub fn shared() -> Self {
+        static PACKET: BackendInfo = packet::INFO;
+        Self::Named(&PACKET)
+    }
+
     /// Opens an interface with the first backend that can, trying the fastest first; the error is that of the last attempt.
     fn open(self, request: &PortRequest<'_>) -> Result<Port, PortError> {
         let is_wanted = |info: &&BackendInfo| match self {
@@ -115,19 +121,24 @@ impl PortSpec {
         }
     }
 
-    /// Returns the names of the interfaces of the kernel that the port uses: its own, or those that the options of a DPDK device name.
-    pub fn kernel_interfaces(&self) -> Vec<&str> {
-        let Self::Address(_, address) = self else {
-            return self.interface().into_iter().collect();
+    /// Returns the names of the interfaces of the kernel that the port uses: its own, those that the options of a DPDK device name, or those of a NIC whose
+    /// driver shares it with DPDK. Whatever else goes through them would be test traffic's victim.
+    pub fn kernel_interfaces(&self) -> Vec<String> {
+        let Self::Address(info, address) = self else {
+            return self.interface().into_iter().map(str::to_owned).collect();
         };
         let options = address
             .split(',')
             .skip(1)
             .filter_map(|option| option.split_once('='));
-        options
+        let named = options
             .filter(|(key, _)| ["iface", "rx_iface", "tx_iface"].contains(key))
-            .map(|(_, name)| name)
-            .collect()
+            .map(|(_, name)| name.to_owned());
+        let mut all: Vec<String> = named.collect();
+        if **info == dpdk::INFO {
+            all.extend(dpdk::shared_interfaces(address));
+        }
+        all
     }
 
     /// Opens the port with these settings; an interface is opened with `backend`.
@@ -191,13 +202,7 @@ mod tests {
 
     #[test]
     fn the_interfaces_that_a_port_uses_are_its_own_or_those_its_options_name() {
-        let used = |name| {
-            PortSpec::among(&OF_ADDRESSES, name)
-                .kernel_interfaces()
-                .into_iter()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
+        let used = |name| PortSpec::among(&OF_ADDRESSES, name).kernel_interfaces();
         assert_eq!(used("enp1s0f0"), ["enp1s0f0"]);
         assert_eq!(used("memory:net_af_packet0,iface=e0,blocksz=4096"), ["e0"]);
         assert_eq!(
@@ -258,12 +263,12 @@ mod tests {
     #[test]
     fn an_address_is_opened_by_its_backend_whatever_is_wanted_for_interfaces() {
         let port = PortSpec::among(&OF_ADDRESSES, "memory:a")
-            .open(Backend::Auto, PortOptions::of(1514))
+            .open(Backend::Auto, PortOptions::new(1514))
             .expect("a port");
         assert_eq!(port.name, "a/1514");
         for (_, backend) in Backend::words() {
             let error = PortSpec::Interface("sb-none".to_owned())
-                .open(backend, PortOptions::of(64))
+                .open(backend, PortOptions::new(64))
                 .err()
                 .expect("no port")
                 .to_string();

@@ -4,6 +4,7 @@ use crate::{BATCH, Fill, Halves, Port, PortError, Receive, Sent, Transmit};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The longest frame that can be sent through a link in memory, in octets.
 const BUFFER: usize = 16_384;
 /// Frames in flight from one end to the other. Beyond that they are refused, as by a full DUT.
 const CAPACITY: usize = 65_536;
@@ -77,17 +78,19 @@ impl Loopback {
         } else {
             &self.to_right
         };
-        let halves = |arriving: &FrameQueue| Halves {
-            transmit: Box::new(LoopbackTransmit {
-                end: self.clone(),
-                buffers: vec![0; BUFFER * BATCH],
-            }),
-            receive: Box::new(LoopbackReceive {
-                end: self.clone(),
-                arriving: arriving.clone(),
-            }),
-        };
-        let queues = arriving.iter().map(halves).collect();
+        let queues = arriving
+            .iter()
+            .map(|arriving| Halves {
+                transmit: Box::new(LoopbackTransmit {
+                    end: self.clone(),
+                    buffers: vec![0; BUFFER * BATCH],
+                }),
+                receive: Box::new(LoopbackReceive {
+                    end: self.clone(),
+                    arriving: arriving.clone(),
+                }),
+            })
+            .collect();
         Port {
             name: name.to_owned(),
             mac,
@@ -97,7 +100,8 @@ impl Loopback {
         }
     }
 
-    /// Passes one frame through the device; returns whether there was room for every frame that came out.
+    /// Passes one frame through the device; returns whether there was room for every frame that came out. The first one without room is lost, and so are
+    /// those after it.
     fn pass(&self, frame: &[u8]) -> bool {
         let mut out = Vec::new();
         (locked(&self.device))(frame, self.is_left, &mut out);

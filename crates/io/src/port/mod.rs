@@ -96,7 +96,7 @@ pub struct PortOptions {
 
 impl PortOptions {
     /// Returns the default settings, for frames of up to `longest_frame` octets without FCS.
-    pub fn of(longest_frame: u32) -> Self {
+    pub fn new(longest_frame: u32) -> Self {
         Self {
             longest_frame,
             queues: None,

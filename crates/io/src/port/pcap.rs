@@ -25,18 +25,21 @@ pub fn tee(port: Port, path: &Path, limit: usize) -> io::Result<Port> {
         frames: Vec::with_capacity(limit.min(65_536)),
     };
     let capture = Arc::new(Mutex::new(capture));
-    let keeping = |Halves { transmit, receive }| Halves {
-        transmit: Box::new(TeeTransmit {
-            inner: transmit,
-            capture: capture.clone(),
-        }),
-        receive: Box::new(TeeReceive {
-            inner: receive,
-            capture: capture.clone(),
-        }),
-    };
     Ok(Port {
-        queues: port.queues.into_iter().map(keeping).collect(),
+        queues: port
+            .queues
+            .into_iter()
+            .map(|Halves { transmit, receive }| Halves {
+                transmit: Box::new(TeeTransmit {
+                    inner: transmit,
+                    capture: capture.clone(),
+                }),
+                receive: Box::new(TeeReceive {
+                    inner: receive,
+                    capture: capture.clone(),
+                }),
+            })
+            .collect(),
         ..port
     })
 }

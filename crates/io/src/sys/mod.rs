@@ -1,5 +1,7 @@
-//! The thin layer over the kernel: every raw system call is made here or in `ring` and returns an `io::Result`.
+//! The thin layer over the kernel: raw system calls that more than one module needs, each as a function that returns an `io::Result`. A call that only
+//! one module makes, such as `sendmmsg` of `udp::outbox` and of `backend::packet`, or `bpf` of `backend::xdp::program`, is made there.
 
+pub(crate) mod counters;
 pub(crate) mod interface;
 pub(crate) mod mapping;
 pub(crate) mod memfd;
@@ -39,7 +41,8 @@ pub(crate) fn socket(
     )?)
 }
 
-/// Returns an obstacle if the kernel has no sockets of this family, which the message calls `what`.
+/// Returns an obstacle if the kernel has no sockets of this family, which the message calls `what`. Any other error, such as that of a missing
+/// privilege, is none: it says that the kernel knows the family.
 pub(crate) fn lacking(family: libc::c_int, what: &str, cure: &str) -> Option<Obstacle> {
     let error = socket(family, libc::SOCK_RAW, 0)
         .err()

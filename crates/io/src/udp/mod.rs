@@ -104,7 +104,7 @@ impl UdpSocket {
         self.local
     }
 
-    /// Returns the number of datagrams dropped so far because the receive buffer was full.
+    /// Returns the number of datagrams dropped so far because the receive buffer was full; 0 if the kernel does not report it (`SO_MEMINFO`).
     pub fn drops(&self) -> u64 {
         let info: io::Result<[u32; 9]> = get_option(&self.fd, libc::SOL_SOCKET, libc::SO_MEMINFO);
         info.map_or(0, |info| u64::from(info[MEMINFO_DROPS]))
@@ -138,6 +138,7 @@ impl UdpSocket {
                 Ok(()) => {}
                 Err(error) if is_full(&error) => return Ok(sent),
                 Err(error) if sent == 0 => return Err(error),
+                // Datagrams that left must be counted as sent. The error is lost, as the kernel reports it only once.
                 Err(_) => return Ok(sent),
             }
         }

@@ -24,7 +24,7 @@ fn open(name: &str) -> Result<Port, PortError> {
 
 /// Opens a port by its name in plan files, for frames of up to `longest` octets.
 fn open_for(name: &str, longest: u32) -> Result<Port, PortError> {
-    PortSpec::parse(name).open(Backend::Auto, PortOptions::of(longest))
+    PortSpec::parse(name).open(Backend::Auto, PortOptions::new(longest))
 }
 
 /// Opens a port with this number of queues.
@@ -33,7 +33,7 @@ fn open_queues(name: &str, queues: u32) -> Result<Port, PortError> {
         Backend::Auto,
         PortOptions {
             queues: NonZeroU32::new(queues),
-            ..PortOptions::of(LENGTH as u32)
+            ..PortOptions::new(LENGTH as u32)
         },
     )
 }

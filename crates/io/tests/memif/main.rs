@@ -39,7 +39,7 @@ impl Drop for Directory {
 
 /// Opens a port by its name in plan files, for frames of up to `longest` octets.
 fn open_port(name: &str, longest: u32) -> Result<Port, PortError> {
-    PortSpec::parse(name).open(Backend::Auto, PortOptions::of(longest))
+    PortSpec::parse(name).open(Backend::Auto, PortOptions::new(longest))
 }
 
 fn open(name: &str, longest: u32) -> Result<Halves, PortError> {

@@ -18,7 +18,7 @@ fn open(end: &str, backend: &str) -> Result<Halves, PortError> {
         .find(|(word, _)| *word == backend)
         .expect("a backend");
     PortSpec::parse(end)
-        .open(backend, PortOptions::of(LENGTH as u32))
+        .open(backend, PortOptions::new(LENGTH as u32))
         .map(Port::into_single_queue)
 }
 
@@ -411,7 +411,7 @@ fn every_queue_of_an_interface_is_served_and_polled_if_wanted() {
         let pair = Pair::with_queues("io-queues", 2);
         let settings = PortOptions {
             busy_poll,
-            ..PortOptions::of(LENGTH as u32)
+            ..PortOptions::new(LENGTH as u32)
         };
         let mut from = open_queues(&pair, "e0", settings).expect("all queues");
         let mut to = open_queues(&pair, "e1", settings).expect("all queues");
@@ -437,7 +437,7 @@ fn a_number_of_queues_that_an_interface_has_not_is_refused_with_the_command_that
     let pair = Pair::with_queues("io-count", 2);
     let wanted = |queues| PortOptions {
         queues: std::num::NonZeroU32::new(queues),
-        ..PortOptions::of(LENGTH as u32)
+        ..PortOptions::new(LENGTH as u32)
     };
     let error = open_queues(&pair, "e0", wanted(3))
         .err()

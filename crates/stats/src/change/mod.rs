@@ -70,8 +70,16 @@ pub fn change_points(series: &[Vec<SeriesLevel>]) -> Vec<Vec<ChangePoint>> {
         .collect();
     let roots = roots.into_iter().zip(holm(&p_values));
     let each = series.iter().zip(follows).zip(roots);
-    each.map(|((levels, follows), root)| splitter.segmented(levels, follows, all as f64, root))
-        .collect()
+    each.map(|((levels, follows), (split, p_value))| {
+        let whole = SeriesStretch {
+            from: 0,
+            to: levels.len(),
+            split,
+            p_value,
+        };
+        splitter.segmented(levels, follows, all as f64, whole)
+    })
+    .collect()
 }
 
 /// Returns the fewest values per series that can show a change, however large, when this many series are tested together.
@@ -102,6 +110,16 @@ impl Split {
     }
 }
 
+/// A stretch of a series that may have to be split.
+struct SeriesStretch {
+    /// The index of its first value, and one past its last.
+    from: usize,
+    to: usize,
+    /// Its best split, and the adjusted p-value of that.
+    split: Option<Split>,
+    p_value: f64,
+}
+
 /// Splits stretches, and caches the tables for each length.
 #[derive(Default)]
 struct Splitter {
@@ -109,31 +127,37 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// Returns the changes of a series, given the split of the whole series and its adjusted p-value; `all` is the number of values of all series.
+    /// Returns the changes of a series, given the whole of it; `all` is the number of values of all series.
     fn segmented(
         &mut self,
         levels: &[SeriesLevel],
         follows: f64,
         all: f64,
-        (root, p): (Option<Split>, f64),
+        whole: SeriesStretch,
     ) -> Vec<ChangePoint> {
-        let mut open = vec![(0, levels.len(), root, p)];
+        let mut open = vec![whole];
         let mut found = Vec::new();
-        while let Some((from, to, split, p_value)) = open.pop() {
-            let Some(split) = split.filter(|_| is_significant(p_value)) else {
+        while let Some(stretch) = open.pop() {
+            let p_value = stretch.p_value;
+            let Some(split) = stretch.split.filter(|_| is_significant(p_value)) else {
                 continue;
             };
             found.extend(split.at.iter().map(|at| ChangePoint {
-                at: from + at,
+                at: stretch.from + at,
                 p_value,
             }));
-            for (from, to) in split.stretches(from, to) {
+            for (from, to) in split.stretches(stretch.from, stretch.to) {
                 let among = all / (to - from) as f64;
                 let split = self.best_split(&levels[from..to], follows, LEVEL / among);
                 let own = split.as_ref().map_or(1.0, |split| split.p * among);
                 // A part is never more certain to have changed than the whole it was found in: that is what bounds the error of testing part after
                 // part.
-                open.push((from, to, split, own.clamp(p_value, 1.0)));
+                open.push(SeriesStretch {
+                    from,
+                    to,
+                    split,
+                    p_value: own.clamp(p_value, 1.0),
+                });
             }
         }
         found.sort_by_key(|change| change.at);
@@ -150,12 +174,12 @@ impl Splitter {
         let tails = self
             .tails
             .entry(levels.len())
-            .or_insert_with(|| SplitTails::of(levels.len()));
+            .or_insert_with(|| SplitTails::new(levels.len()));
         let scores = scores(levels);
         let part = tails.least_likely(&scores, PartOf::Anywhere)?;
         let at = refined(levels, tails.places(&scores, part));
         let draws = (FINER / fine).clamp(DRAWS.0, DRAWS.1) as usize;
-        let mut orders = RandomOrders::of(scores, follows);
+        let mut orders = RandomOrders::new(scores, follows);
         let mut exceeded = 0;
         for draw in 1..=draws {
             // Equal probabilities may differ in their last digits, as they are logarithms of different sums: they count as equal, which errs towards
@@ -185,14 +209,14 @@ impl Splitter {
             .iter()
             .map(|levels| self.seeming_stretches(levels))
             .collect();
-        let of = |stretches: &mut dyn Iterator<Item = &Vec<f64>>| {
+        let allowed = |stretches: &mut dyn Iterator<Item = &Vec<f64>>| {
             let stretches: Vec<&[f64]> = stretches.map(Vec::as_slice).collect();
             autocorrelation(&stretches).map_or(0.0, |found| found.allowed)
         };
-        let common = of(&mut stretches.iter().flatten());
+        let common = allowed(&mut stretches.iter().flatten());
         stretches
             .iter()
-            .map(|own| of(&mut own.iter()).max(common))
+            .map(|own| allowed(&mut own.iter()).max(common))
             .collect()
     }
 
@@ -248,15 +272,17 @@ fn deviations(levels: &[SeriesLevel]) -> f64 {
 fn scores(levels: &[SeriesLevel]) -> Vec<f64> {
     let is_above =
         |a: &SeriesLevel, b: &SeriesLevel| a.value > b.value && !b.is_at_least && !a.is_at_most;
-    let score = |level: &SeriesLevel| {
-        levels
-            .iter()
-            .map(|other| {
-                f64::from(i8::from(is_above(level, other)) - i8::from(is_above(other, level)))
-            })
-            .sum()
-    };
-    levels.iter().map(score).collect()
+    levels
+        .iter()
+        .map(|level| {
+            levels
+                .iter()
+                .map(|other| {
+                    f64::from(i8::from(is_above(level, other)) - i8::from(is_above(other, level)))
+                })
+                .sum()
+        })
+        .collect()
 }
 
 /// Random orders of scores.
@@ -271,7 +297,7 @@ struct RandomOrders {
 }
 
 impl RandomOrders {
-    fn of(mut sorted: Vec<f64>, follows: f64) -> Self {
+    fn new(mut sorted: Vec<f64>, follows: f64) -> Self {
         sorted.sort_by(f64::total_cmp);
         let order = sorted.clone();
         Self {

@@ -39,7 +39,7 @@ pub(super) struct SplitTails {
 
 impl SplitTails {
     /// Makes the table for stretches of `n` values.
-    pub(super) fn of(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         let lengths = if n <= EXACT { n + 1 } else { 0 };
         Self {
             n,

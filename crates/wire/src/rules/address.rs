@@ -36,7 +36,7 @@ impl BitField {
     /// Returns the field's part of an address. The shifts wrap rather than check: the constructor has ensured that they are less than the width
     /// of the shifted value.
     #[inline]
-    fn of(&self, number: u64) -> u128 {
+    fn part(&self, number: u64) -> u128 {
         u128::from(number.wrapping_shr(u32::from(self.take)) & self.mask)
             .wrapping_shl(u32::from(self.put))
     }
@@ -127,7 +127,7 @@ impl AddressRule {
         let number = self.first.wrapping_add(e);
         self.fields
             .iter()
-            .fold(self.base, |bits, field| bits | field.of(number))
+            .fold(self.base, |bits, field| bits | field.part(number))
     }
 
     /// Returns the address of subscriber `e`.

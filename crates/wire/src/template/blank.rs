@@ -1,4 +1,4 @@
-//! The template's cold half: the frame before it is patched, and the sums of its invariable fields.
+//! What a template computes once, before its first frame is sent: the frame before it is patched, and the sums of its invariable fields.
 
 use std::net::IpAddr;
 
@@ -96,6 +96,7 @@ fn check_length(version: IpVersion, octets: usize) -> Result<(), WireError> {
     Ok(())
 }
 
+/// Checks that 32 bits from this octet of an address on can vary: they must lie within it, and begin at an even octet, since checksums add 16-bit words.
 fn check_offset(version: IpVersion, offset: usize) -> Result<(), WireError> {
     let most = match version {
         IpVersion::V4 => 0,
@@ -134,7 +135,8 @@ fn emit(description: &Description, frame_octets: usize, src: IpAddr, dst: IpAddr
     emit_ip(
         src,
         dst,
-        (hop_limit, transport.protocol(version)),
+        hop_limit,
+        transport.protocol(version),
         &mut frame[ethernet::HEADER_LEN..],
     );
     emit_transport(
@@ -146,7 +148,7 @@ fn emit(description: &Description, frame_octets: usize, src: IpAddr, dst: IpAddr
     frame.into()
 }
 
-fn emit_ip(src: IpAddr, dst: IpAddr, (hop_limit, protocol): (u8, u8), datagram: &mut [u8]) {
+fn emit_ip(src: IpAddr, dst: IpAddr, hop_limit: u8, protocol: u8, datagram: &mut [u8]) {
     match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Header {
             dscp: 0,

@@ -90,19 +90,21 @@ fn pci_address(text: &str) -> Option<String> {
         _ => return None,
     };
     let (device, function) = rest.split_once('.')?;
-    let is_hex = |text: &str, digits: usize| {
-        text.len() == digits && text.chars().all(|c| c.is_ascii_hexdigit())
-    };
     let is_good = is_hex(domain, 4) && is_hex(bus, 2) && is_hex(device, 2) && is_hex(function, 1);
     is_good.then(|| format!("{domain}:{bus}:{device}.{function}").to_ascii_lowercase())
 }
 
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.chars().all(|c| c.is_ascii_hexdigit())
+}
+
 /// Returns whether this can be the name of a virtual device. DPDK finds its driver by the letters before the number.
 fn is_virtual(name: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.contains('_')
-        && name.chars().all(is_name)
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 #[cfg(test)]

@@ -74,6 +74,14 @@ fn obstacle() -> Option<Obstacle> {
     })
 }
 
+/// Returns the kernel interfaces of the NIC at an address whose driver shares it with DPDK: DPDK takes from them what they receive. None of any other.
+pub(crate) fn shared_interfaces(address: &str) -> Vec<String> {
+    match DeviceAddress::parse(address).map(|address| address.kind) {
+        Ok(DeviceKind::Pci(nic)) => PciBus::of_this_machine().shared_interfaces(&nic),
+        _ => Vec::new(),
+    }
+}
+
 fn open(request: &PortRequest<'_>) -> Result<Port, PortError> {
     let name = format!("{}:{}", INFO.word, request.address);
     open_device(&name, request).map_err(|error| PortError::Driver {
@@ -111,7 +119,7 @@ fn open_device(name: &str, request: &PortRequest<'_>) -> Result<Port, DpdkError>
     });
     let queues = queues
         .into_iter()
-        .map(|queue| port::halves(&shared, queue))
+        .map(|(sending, receiving)| port::halves(&shared, sending, receiving))
         .collect();
     Ok(Port {
         name: name.to_owned(),

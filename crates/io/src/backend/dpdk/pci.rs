@@ -2,6 +2,7 @@
 //! what to do.
 
 use super::error::DpdkError;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,10 +35,12 @@ impl PciBus {
             .flatten()
             .flatten();
         let addresses = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let is_for_programs = |driver: String| driver == VFIO || UIO.contains(&driver.as_str());
         let mut nics: Vec<String> = addresses
             .filter(|address| {
-                self.is_nic(address) && self.driver(address).is_some_and(is_for_programs)
+                self.is_nic(address)
+                    && self
+                        .driver(address)
+                        .is_some_and(|driver| driver == VFIO || UIO.contains(&driver.as_str()))
             })
             .collect();
         nics.sort();
@@ -73,7 +76,8 @@ impl PciBus {
             Some(driver) if UIO.contains(&driver) || SHARING.contains(&driver) => Ok(()),
             Some(driver) => {
                 let interface = self
-                    .interface(address)
+                    .interfaces(address)
+                    .first()
                     .map_or(String::new(), |name| format!(" as its interface {name}"));
                 Err(self.unbound(
                     address,
@@ -97,23 +101,34 @@ impl PciBus {
         name_behind(&self.device(address).join("driver"))
     }
 
-    /// Returns the kernel interface of a NIC. With virtio there is another device in between.
-    fn interface(&self, address: &str) -> Option<String> {
+    /// Returns the kernel interfaces of a NIC whose driver shares it with DPDK; none of any other. A NIC of mlx4 has one for each of its ports.
+    pub(super) fn shared_interfaces(&self, address: &str) -> Vec<String> {
+        let shares = self
+            .driver(address)
+            .is_some_and(|driver| SHARING.contains(&driver.as_str()));
+        if shares {
+            self.interfaces(address)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the kernel interfaces of a NIC, sorted. With virtio there is another device in between.
+    fn interfaces(&self, address: &str) -> Vec<String> {
         let device = self.device(address);
         let below = fs::read_dir(&device)
-            .ok()?
+            .into_iter()
+            .flatten()
             .flatten()
             .map(|entry| entry.path().join("net"));
-        let mut places = std::iter::once(device.join("net")).chain(below);
-        places.find_map(|place| {
-            fs::read_dir(place)
-                .ok()?
-                .flatten()
-                .next()?
-                .file_name()
-                .into_string()
-                .ok()
-        })
+        let places = std::iter::once(device.join("net")).chain(below);
+        let entries = places
+            .filter_map(|place| fs::read_dir(place).ok())
+            .flatten();
+        let names = entries
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok());
+        names.collect::<BTreeSet<String>>().into_iter().collect()
     }
 
     /// Returns the error for a NIC that must be bound to the userspace driver.
@@ -310,6 +325,37 @@ mod tests {
         machine.write("dev/vfio/42", "");
         machine.0.check(NIC).expect("a NIC that can be taken");
         assert_eq!(machine.0.nics_for_programs(), [NIC]);
+    }
+
+    #[test]
+    fn the_interfaces_of_a_nic_that_its_driver_shares_are_known_and_those_of_others_are_not_shared()
+    {
+        for driver in ["mlx4_core", "mlx5_core", "mana"] {
+            let machine = FakeMachine::new(&format!("shared-{driver}"), Some(driver));
+            assert_eq!(
+                machine.0.shared_interfaces(NIC),
+                [""; 0],
+                "{driver} without one"
+            );
+            for interface in ["eth3", "eth2"] {
+                machine.write(
+                    &format!("sys/bus/pci/devices/{NIC}/net/{interface}/mtu"),
+                    "1500",
+                );
+            }
+            machine.write(
+                &format!("sys/bus/pci/devices/{NIC}/mlx5_core.eth.0/net/eth2/mtu"),
+                "1500",
+            );
+            assert_eq!(
+                machine.0.shared_interfaces(NIC),
+                ["eth2", "eth3"],
+                "{driver}"
+            );
+        }
+        let machine = FakeMachine::new("not-shared", Some("ixgbe"));
+        machine.write(&format!("sys/bus/pci/devices/{NIC}/net/eth2/mtu"), "1500");
+        assert_eq!(machine.0.shared_interfaces(NIC), [""; 0]);
     }
 
     #[test]

@@ -122,7 +122,8 @@ impl PortShared {
 /// Returns the halves of one queue.
 pub(super) fn halves(
     shared: &Arc<PortShared>,
-    (sending, receiving): (SendingQueue, ReceivingQueue),
+    sending: SendingQueue,
+    receiving: ReceivingQueue,
 ) -> Halves {
     let (slots, spare) = (sending.slots(), vec![0; sending.room()].into_boxed_slice());
     let way_out = Arc::new(Mutex::new(sending));

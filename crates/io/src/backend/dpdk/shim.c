@@ -76,6 +76,9 @@ struct shim_port {
     uint16_t id;
     uint16_t queues;
     uint16_t frame_room;
+    // Flow control as it was, if it was turned off.
+    uint16_t has_stopped_pausing;
+    struct rte_eth_fc_conf flow_control;
     struct shim_queue queue[];
 };
 
@@ -274,7 +277,19 @@ static int configure(const struct shim_port *port, struct shim_settings *setting
     return rc;
 }
 
+// Turns flow control off: a device that sends PAUSE frames would make the tester look slow. A driver that has none, or cannot change it, is left alone.
+static void stop_pausing(struct shim_port *port) {
+    struct rte_eth_fc_conf off;
+    memset(&port->flow_control, 0, sizeof port->flow_control);
+    if (rte_eth_dev_flow_ctrl_get(port->id, &port->flow_control) || port->flow_control.mode == RTE_ETH_FC_NONE) return;
+    off = port->flow_control;
+    off.mode = RTE_ETH_FC_NONE;
+    port->has_stopped_pausing = rte_eth_dev_flow_ctrl_set(port->id, &off) == 0;
+}
+
 static void shim_close(struct shim_port *port) {
+    // The kernel keeps the NIC of a driver that shares it.
+    if (port->has_stopped_pausing) rte_eth_dev_flow_ctrl_set(port->id, &port->flow_control);
     shim_remove(port->id);
     for (unsigned q = 0; q < port->queues; q++) {
         rte_mempool_free(port->queue[q].rx_pool);
@@ -306,6 +321,7 @@ static int shim_open(uint16_t id, struct shim_settings *settings, struct shim_po
         shim_close(port);
         return rc;
     }
+    stop_pausing(port);
     *out = port;
     return 0;
 }

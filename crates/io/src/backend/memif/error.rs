@@ -144,12 +144,16 @@ impl MemifError {
 }
 
 fn versions(min: u16, max: u16) -> String {
-    let one = |version: u16| format!("{}.{}", version >> 8, version & 0xff);
     if min == max {
-        one(min)
+        version(min)
     } else {
-        format!("{} to {}", one(min), one(max))
+        format!("{} to {}", version(min), version(max))
     }
+}
+
+/// Returns a version as the peer's documentation writes it: the major number is in the upper octet.
+fn version(number: u16) -> String {
+    format!("{}.{}", number >> 8, number & 0xff)
 }
 
 fn because(reason: &Option<String>) -> String {

@@ -83,22 +83,8 @@ impl MemifMemory {
             },
             LOG2_RING,
         );
-        let ring = |memory, nth, sends| {
-            RingEnd::new(
-                memory,
-                layout.ring(nth),
-                RingUse {
-                    is_client: true,
-                    sends,
-                },
-            )
-        };
-        let [to_server, to_client] = self.ours()?;
-        halves(
-            ring(to_server, 0, true),
-            ring(to_client, 1, false),
-            Some(layout),
-        )
+        let (sending, receiving) = layout.client_rings(self.ours()?);
+        halves(sending, receiving, Some(layout))
     }
 
     /// Returns the port of a server whose peer has given the places of its rings: region, offset and size as a power of two.

@@ -53,6 +53,21 @@ pub(super) struct RegionLayout {
 }
 
 impl RegionLayout {
+    /// Returns the client's ends of both rings, in the memory of each half: the first one sends, the second one receives.
+    pub(super) fn client_rings(
+        &self,
+        [to_server, to_client]: [SharedMemory; 2],
+    ) -> (RingEnd, RingEnd) {
+        let end = |memory, nth, sends| {
+            let role = RingUse {
+                is_client: true,
+                sends,
+            };
+            RingEnd::new(memory, self.ring(nth), role)
+        };
+        (end(to_server, 0, true), end(to_client, 1, false))
+    }
+
     pub(super) fn new(buffers: ClientBuffers, log2_ring: u8) -> Self {
         Self { buffers, log2_ring }
     }
@@ -132,25 +147,12 @@ fn connect_once(
     let connected = offer_memory(&channel, address, buffers);
     let (client, peer) = connected.inspect_err(|error| explain(&channel, error))?;
     let ClientMemory {
-        memory: [to_server, to_client],
+        memory,
         layout,
         bells: [bell, unused_bell],
     } = client;
-    let ring = |memory, nth, sends| {
-        RingEnd::new(
-            memory,
-            layout.ring(nth),
-            RingUse {
-                is_client: true,
-                sends,
-            },
-        )
-    };
-    let (sending, receiving, bell) = (
-        ring(to_server, 0, true),
-        ring(to_client, 1, false),
-        ringer(bell)?,
-    );
+    let (sending, receiving) = layout.client_rings(memory);
+    let bell = ringer(bell)?;
     receiving.mask_interrupts();
     // This must wait until the server is ready, as it sets all indices to zero.
     receiving.publish();

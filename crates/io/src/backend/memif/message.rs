@@ -157,16 +157,15 @@ impl MemifMessage {
     /// # Errors
     /// It has a wrong length or an unknown type.
     pub(super) fn decode(octets: &[u8]) -> Result<Self, MemifError> {
-        let wrong_length = || {
-            MemifError::broken(format!(
-                "a message of {} octets, where each has {MESSAGE_OCTETS}",
-                octets.len()
-            ))
-        };
         let octets = octets
             .first_chunk::<MESSAGE_OCTETS>()
             .filter(|all| all.len() == octets.len())
-            .ok_or_else(wrong_length)?;
+            .ok_or_else(|| {
+                MemifError::broken(format!(
+                    "a message of {} octets, where each has {MESSAGE_OCTETS}",
+                    octets.len()
+                ))
+            })?;
         let mut fields = FieldReader { octets, at: 0 };
         let number = u16::from_ne_bytes(fields.take());
         Ok(match number {

@@ -62,7 +62,7 @@ pub(super) fn halves(
         _unused_bell: unused_bell,
     });
     let slots = usize::from(sending.size());
-    let way_out = Arc::new(Mutex::new(WayOut {
+    let way_out = Arc::new(Mutex::new(TransmitRing {
         end: sending,
         bell,
         layout,
@@ -100,14 +100,14 @@ pub(super) fn halves(
 }
 
 /// The ring on which frames leave. The sending half and answers take turns; if one finds it taken, it continues without waiting.
-struct WayOut {
+struct TransmitRing {
     end: RingEnd,
     bell: Ringer,
     /// The layout of our own memory, if it is ours.
     layout: Option<RegionLayout>,
 }
 
-impl WayOut {
+impl TransmitRing {
     /// Shows the peer the entries that were put in.
     fn publish(&self) {
         self.end.publish();
@@ -198,7 +198,7 @@ fn note_full(is_full: bool, full: &mut u32, shared: &LinkShared) -> Result<(), P
 
 /// The sending half of a client: frames are written where the server reads them.
 struct ClientTransmit {
-    way_out: Arc<Mutex<WayOut>>,
+    way_out: Arc<Mutex<TransmitRing>>,
     layout: RegionLayout,
     slots: usize,
     /// The buffer for frames for which the ring has no room.
@@ -278,7 +278,7 @@ impl Transmit for ClientTransmit {
 
 /// The sending half of a server: frames are copied into the buffers that the client has put into the ring.
 struct ServerTransmit {
-    way_out: Arc<Mutex<WayOut>>,
+    way_out: Arc<Mutex<TransmitRing>>,
     longest: usize,
     buffers: Box<[u8]>,
     full: u32,
@@ -349,7 +349,7 @@ struct MemifReceive {
     frame: Box<[u8]>,
     /// The number of polls in a row that found nothing.
     looks: u32,
-    way_out: Arc<Mutex<WayOut>>,
+    way_out: Arc<Mutex<TransmitRing>>,
     shared: Arc<LinkShared>,
 }
 

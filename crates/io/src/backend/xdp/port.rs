@@ -92,7 +92,7 @@ fn open(interface: &Interface, settings: PortOptions) -> Result<Port, PortError>
     let queues = served(&interface.name, interface.queues()?, settings.queues).map_err(unusable)?;
     let mut failed = Vec::new();
     for mode in MODES {
-        match open_in(interface, mode, chunk, (queues, settings.busy_poll)) {
+        match open_in(interface, mode, chunk, queues, settings.busy_poll) {
             Ok(queues) => {
                 let each = if queues.len() == 1 {
                     String::new()
@@ -156,10 +156,10 @@ fn open_in(
     interface: &Interface,
     mode: XdpMode,
     chunk: usize,
-    (queues, busy_poll): (u32, bool),
+    queues: u32,
+    busy_poll: bool,
 ) -> io::Result<Vec<Halves>> {
-    let bound =
-        (0..queues).map(|queue| bind_queue((interface.index, queue), mode, chunk, busy_poll));
+    let bound = (0..queues).map(|queue| bind_queue(interface.index, queue, mode, chunk, busy_poll));
     let bound: Vec<BoundSocket> = bound.collect::<io::Result<_>>()?;
     let attach = if mode == XdpMode::Generic {
         Attach::Generic
@@ -178,7 +178,8 @@ fn open_in(
 }
 
 fn bind_queue(
-    (index, queue): (u32, u32),
+    index: u32,
+    queue: u32,
     mode: XdpMode,
     chunk: usize,
     busy_poll: bool,

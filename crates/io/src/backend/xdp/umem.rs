@@ -14,6 +14,7 @@ pub(super) const SEND_CHUNKS: u32 = 4096;
 const CHUNKS: [usize; 2] = [2048, 4096];
 /// Octets that the kernel keeps free before a received frame (XDP_PACKET_HEADROOM).
 const HEADROOM: u32 = 256;
+
 /// Returns the octets of a chunk for frames of `octets`; `None` if no size is large enough.
 pub(super) fn chunk_for(octets: u32) -> Option<usize> {
     CHUNKS
