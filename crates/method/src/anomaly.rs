@@ -123,8 +123,10 @@ pub fn beside_the_goal(records: &[&TrialRecord], goal: LossRatio) -> Vec<Anomaly
         .iter()
         .copied()
         .filter(|record| record.result.verdict(goal) == Verdict::Passed);
-    let is_told = |of: &AnomalyShare| of.share.is_none_or(is_notable) && !of.kind.is_plain_loss();
-    shares(passed).into_iter().filter(is_told).collect()
+    shares(passed)
+        .into_iter()
+        .filter(|of| of.share.is_none_or(is_notable) && !of.kind.is_plain_loss())
+        .collect()
 }
 
 /// Returns the frames of each kind in these trials, without the kinds of which there are none.
@@ -254,7 +256,7 @@ mod tests {
 
     fn plan() -> Plan {
         Plan {
-            tests: vec![Test::of("nat", "tayga-siit")],
+            tests: vec![Test::new("nat", "tayga-siit")],
             ..fixtures::plan(SearchMethod::Binary, &[0.0])
         }
     }

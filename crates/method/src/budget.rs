@@ -66,10 +66,14 @@ pub(crate) fn costs(plan: &Plan) -> Vec<[Cost; 2]> {
         .collect()
 }
 
-/// Returns the time around each trial of a test: residual wait, rest, the tester's own overhead, and the waits between the phases of RFC 9693.
+/// Returns the time around each trial of a test: residual wait, rest, the tester's own overhead, the ramp, and the waits between the phases of RFC 9693.
 pub(crate) fn around_ns(test: &Test, trial: &TrialSettings) -> u64 {
     let between_ns = test.stateful.map_or(0, |stateful| 2 * stateful.timeout_ns);
-    trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns
+    let ramp_ns = test
+        .traffic
+        .ramp_ns
+        .map_or(0, |ramp_ns| ramp_ns + AROUND_NS);
+    trial.residual_ns + trial.rest_ns + AROUND_NS + between_ns + ramp_ns
 }
 
 /// Returns the set-up times in nanoseconds, one for each device that is set up separately.

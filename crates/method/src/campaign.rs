@@ -1,6 +1,6 @@
 //! One plan measured by several runs: the parts that can be measured separately, and their distribution among the runs.
 
-use crate::budget;
+use crate::budget::{self, Cost};
 use crate::measures::Outcome;
 use crate::plan::{MeasurementKey, Plan, Point, Selection, Test};
 use crate::repeat::Repetition;
@@ -208,7 +208,7 @@ fn inseparable(plan: &Plan, test: &Test, linked: &[Point]) -> Option<&'static st
 
 /// Returns the points of the plan, grouped so that points whose loads depend on each other are together.
 fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
-    let of = |point: Point| -> (Point, Vec<Point>) {
+    let with_sources = |point: Point| -> (Point, Vec<Point>) {
         let is_at_throughput = plan
             .test(&point.test)
             .is_some_and(|test| test.measure.is_at_throughput());
@@ -220,7 +220,7 @@ fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
         (point, sources)
     };
     let mut groups: Vec<Vec<(Point, Vec<Point>)>> = Vec::new();
-    for (point, sources) in plan.tests.iter().flat_map(Test::points).map(of) {
+    for (point, sources) in plan.tests.iter().flat_map(Test::points).map(with_sources) {
         let is_linked = |group: &Vec<(Point, Vec<Point>)>| {
             group
                 .iter()
@@ -244,65 +244,87 @@ fn linked_points(plan: &Plan) -> Vec<Vec<Point>> {
 
 /// Returns the parts of a plan that can be measured separately, by any run and in any order, in the plan's order.
 pub fn work_units(plan: &Plan) -> Vec<WorkUnit> {
-    let costs: BTreeMap<&str, _> = plan
-        .tests
-        .iter()
-        .map(|test| test.name.as_str())
-        .zip(budget::costs(plan))
-        .collect();
-    // Estimates the trials of some repetitions of a point, and their time in nanoseconds.
-    let cost_of = |point: &Point, first: bool, repetitions: u32| {
-        let (test, [cold, later]) = (plan.test(&point.test)?, costs.get(point.test.as_str())?);
-        let (cold_ones, others) = if first {
-            (1.0, f64::from(repetitions) - 1.0)
-        } else {
-            (0.0, f64::from(repetitions))
+    let costs = WorkCosts::new(plan);
+    let mut units = Vec::new();
+    for linked in linked_points(plan) {
+        let keys = |repetition| {
+            let key = |point: &Point| MeasurementKey {
+                point: point.clone(),
+                repetition,
+            };
+            linked.iter().map(key).collect()
         };
-        let trials = cold_ones * cold.trials + others * later.trials;
-        let around_ns = trials * budget::around_ns(test, &plan.trial) as f64;
-        Some((
-            trials,
-            cold_ones * cold.sending_ns + others * later.sending_ns + around_ns,
-        ))
-    };
-    let unit = |keys: Vec<MeasurementKey>| {
-        let test_of = |key: &MeasurementKey| plan.test(&key.point.test);
-        let cost = |key: &MeasurementKey| match key.repetition {
-            Some(repetition) => cost_of(&key.point, repetition == 1, 1),
-            None => cost_of(&key.point, true, test_of(key)?.repetitions.most()),
-        };
-        let (trials, ns) = keys
-            .iter()
-            .filter_map(cost)
-            .fold((0.0, 0.0), |sum, cost| (sum.0 + cost.0, sum.1 + cost.1));
-        let devices = keys
-            .iter()
-            .filter_map(test_of)
-            .map(|test| test.dut.clone())
-            .collect();
+        match linked.first().and_then(|point| plan.test(&point.test)) {
+            Some(test) if linked.len() == 1 && inseparable(plan, test, &linked).is_none() => {
+                let repetitions = 1..=test.repetitions.most();
+                units.extend(repetitions.map(|repetition| costs.unit(keys(Some(repetition)))));
+            }
+            _ => units.push(costs.unit(keys(None))),
+        }
+    }
+    units
+}
+
+/// An estimate of trials and of their time.
+#[derive(Clone, Copy, Default)]
+struct WorkCost {
+    trials: f64,
+    ns: f64,
+}
+
+/// The estimated costs of the repetitions of each test of a plan.
+struct WorkCosts<'p> {
+    plan: &'p Plan,
+    /// By the name of the test: the cost of its first repetition, and that of each later one.
+    by_test: BTreeMap<&'p str, [Cost; 2]>,
+}
+
+impl<'p> WorkCosts<'p> {
+    fn new(plan: &'p Plan) -> Self {
+        let names = plan.tests.iter().map(|test| test.name.as_str());
+        Self {
+            plan,
+            by_test: names.zip(budget::costs(plan)).collect(),
+        }
+    }
+
+    /// Returns the part of the plan that has these measurements.
+    fn unit(&self, keys: Vec<MeasurementKey>) -> WorkUnit {
+        let mut sum = WorkCost::default();
+        let mut devices = BTreeSet::new();
+        for key in &keys {
+            let Some(test) = self.plan.test(&key.point.test) else {
+                continue;
+            };
+            devices.insert(test.dut.clone());
+            if let Some(cost) = self.of_measurement(key, test) {
+                sum.trials += cost.trials;
+                sum.ns += cost.ns;
+            }
+        }
         WorkUnit {
             measurements: keys,
             devices,
-            trials: trials.ceil() as u32,
-            seconds: (ns / 1e9).ceil() as u64,
+            trials: sum.trials.ceil() as u32,
+            seconds: (sum.ns / 1e9).ceil() as u64,
         }
-    };
-    let units_of = |linked: Vec<Point>| -> Vec<WorkUnit> {
-        let key = |point: &Point, repetition| MeasurementKey {
-            point: point.clone(),
-            repetition,
+    }
+
+    /// Returns the cost of one repetition of a point, or of all of them.
+    fn of_measurement(&self, key: &MeasurementKey, test: &Test) -> Option<WorkCost> {
+        let [first, later] = self.by_test.get(test.name.as_str())?;
+        // Only the search of the first repetition begins without a result to start from.
+        let (first_ones, later_ones) = match key.repetition {
+            None => (1.0, f64::from(test.repetitions.most()) - 1.0),
+            Some(1) => (1.0, 0.0),
+            Some(_) => (0.0, 1.0),
         };
-        match (
-            &linked[..],
-            linked.first().and_then(|point| plan.test(&point.test)),
-        ) {
-            ([point], Some(test)) if inseparable(plan, test, &linked).is_none() => {
-                (1..=test.repetitions.most())
-                    .map(|repetition| unit(vec![key(point, Some(repetition))]))
-                    .collect()
-            }
-            _ => vec![unit(linked.iter().map(|point| key(point, None)).collect())],
-        }
-    };
-    linked_points(plan).into_iter().flat_map(units_of).collect()
+        let trials = first_ones * first.trials + later_ones * later.trials;
+        let around_ns = trials * budget::around_ns(test, &self.plan.trial) as f64;
+        let sending_ns = first_ones * first.sending_ns + later_ones * later.sending_ns;
+        Some(WorkCost {
+            trials,
+            ns: sending_ns + around_ns,
+        })
+    }
 }

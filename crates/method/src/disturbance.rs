@@ -4,7 +4,8 @@
 //! # Rules
 //!
 //! A trial that other work disturbed is repeated (`patience`). It is recorded with a mark that makes it invalid everywhere, and no procedure
-//! learns from it, neither in the run nor in a replay. The engine records for how long its threads were ready and had no core, and the session adds the
+//! learns from it, neither in the run nor in a replay. A trial that lost enough frames while nobody disturbed it has decided, whatever happened at other
+//! times (`record::slices`), and one that lost none has passed. The engine records for how long its threads were ready and had no core, and the session adds the
 //! time that the host took. Between two attempts the run waits until no other process uses the cores (`testbed::monitor::occupant`).
 //!
 //! The end of a search is judged again when its records are replayed (`disturbance`). If other processes had the DUT's processors in the
@@ -65,9 +66,16 @@ pub fn weighed(bracket: Bracket, records: &[&TrialRecord]) -> Bracket {
 }
 
 /// Returns whether the loss at the upper bound may not be the device's: other work had its processors in that trial, in others at this load or in
-/// most of the repetition, or all of the loss occurred at one moment while the processors had capacity to spare.
+/// most of the repetition, or all of the loss occurred at one moment while the processors had capacity to spare. A trial that lost enough while nobody
+/// disturbed it leaves no doubt but the last.
 fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     let (lost, disturbed) = at_upper_bound(bracket, records);
+    // Loss at one moment in trials at every load is a property of the device, not an accident.
+    let is_accident = bracket.lower.is_some() && accident(records, bracket.goal).is_some();
+    let is_decided = |record: &&TrialRecord| record.result.is_loss_decided(bracket.goal);
+    if lost.iter().any(is_decided) {
+        return is_accident;
+    }
     let is_excusable = lost.iter().any(|record| record.has_excusable_loss());
     let all_disturbed = records
         .iter()
@@ -76,8 +84,7 @@ fn is_doubtful(bracket: &Bracket, records: &[&TrialRecord]) -> bool {
     is_excusable
         || (!disturbed.is_empty() && disturbed.len() >= lost.len())
         || all_disturbed as f64 > DISTURBED_SHARE_OF_SEARCHES * records.len() as f64
-        // Loss at one moment in trials at every load is a property of the device, not an accident.
-        || (bracket.lower.is_some() && accident(records, bracket.goal).is_some())
+        || is_accident
 }
 
 /// Returns the incident on the machine that may explain the loss that limits these trials; `None` if the loss is the device's.

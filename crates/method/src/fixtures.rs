@@ -1,16 +1,17 @@
 //! For tests: a plan, runs of it on simulated devices, and how often chance is allowed.
 
 use crate::disturbance::{signs_of, weighed};
-use crate::measures::{Findings, LimitSigns, Outcome, procedure};
-use crate::plan::{Plan, Point, Profile, Test};
+use crate::measures::{Findings, LimitSigns, Outcome, SendingTime, procedure};
+use crate::plan::{Measure, Plan, Point, Profile, RequirementTest, Test};
 use crate::record::{FORMAT, TrialRecord};
 use crate::repeat::Repetition;
-use crate::replay::{Resumed, resume};
+use crate::replay::{ResumedMeasurement, resume};
 use crate::search::{Bracket, RepetitionStart, SearchMethod, SearchSettings};
 use crate::simulated::SimulatedDut;
-use crate::terms::{FrameRate, FrameSize, LossRatio};
+use crate::terms::{Direction, FrameRate, FrameSize, LossRatio};
 use crate::trial::{
-    JudgedVector, Measurer, RequirementLevel, TrialSettings, VectorResult, Verdict,
+    JudgedVector, LoadedDirection, LoadedFinding, Measurer, RequirementLevel, RequirementLoad,
+    RequirementResults, TrialOutcome, TrialResult, TrialSettings, TrialSpec, VectorResult, Verdict,
 };
 
 /// Returns a plan with one throughput test at two frame sizes, three repetitions; 1 k to 10 M frames/s, width 0.1 %, 60 s trials.
@@ -49,7 +50,7 @@ fn throughput_test() -> Test {
         title: "NAT64".into(),
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
         repetitions: Repetition::Fixed(3),
-        ..Test::of("nat64", "simulated")
+        ..Test::new("nat64", "simulated")
     }
 }
 
@@ -85,9 +86,91 @@ pub fn judged_vector(name: &str, level: RequirementLevel, result: VectorResult) 
         reason: None,
         sent: vec!["ipv4: ipv4(src=host4, dst=host6) / udp(sport=1, dport=9)".to_owned()],
         frames: Vec::new(),
+        steps: Vec::new(),
         attempts: 1,
         is_known: false,
         capture: None,
+        capture_sha256: None,
+        under_load: None,
+    }
+}
+
+/// Returns a finding under load for which no frames are kept.
+pub fn loaded_finding(result: VectorResult) -> LoadedFinding {
+    LoadedFinding {
+        result,
+        choice: None,
+        reason: None,
+        frames: Vec::new(),
+        steps: Vec::new(),
+        attempts: 5,
+        capture: None,
+        capture_sha256: None,
+    }
+}
+
+/// Returns a load of 20,000 frames/s, of which the device lost one frame in the reverse direction.
+pub fn requirement_load() -> RequirementLoad {
+    let received = [(Direction::Forward, 200_000), (Direction::Reverse, 199_999)];
+    let directions = received.map(|(direction, received)| LoadedDirection {
+        direction,
+        offered: 200_000,
+        received,
+        wrong: 0,
+    });
+    RequirementLoad {
+        rate: FrameRate(20_000),
+        frame_size: FrameSize(84),
+        trials: 2,
+        invalid_trials: 0,
+        directions: directions.to_vec(),
+    }
+}
+
+/// Returns a test of all requirements of a device.
+pub fn requirement_test(name: &str, dut: &str) -> Test {
+    Test {
+        measure: Measure::Requirements(RequirementTest::default()),
+        ..Test::new(name, dut)
+    }
+}
+
+/// Returns the record of the only trial of a test of requirements, with these results.
+///
+/// # Panics
+/// The test has no point, or is of another measure.
+pub fn requirement_record(test: &Test, vectors: Vec<JudgedVector>) -> TrialRecord {
+    requirement_record_under(None, test, vectors)
+}
+
+/// The same with the counts of a load, if there was one.
+///
+/// # Panics
+/// The test has no point, or is of another measure.
+pub fn requirement_record_under(
+    load: Option<RequirementLoad>,
+    test: &Test,
+    vectors: Vec<JudgedVector>,
+) -> TrialRecord {
+    let SendingTime::For(planned_ns) = test.measure.sending() else {
+        panic!("vectors are sent for a time of their own");
+    };
+    let spec = TrialSpec::requirements(planned_ns);
+    TrialRecord {
+        format: FORMAT,
+        point: test.points().next().expect("a point"),
+        repetition: 1,
+        trial: 1,
+        load: None,
+        started: "2026-11-21T09:30:00Z".to_owned(),
+        result: TrialResult {
+            outcome: TrialOutcome::Requirements(Some(Box::new(RequirementResults {
+                load,
+                vectors,
+            }))),
+            ..TrialResult::new(spec, vec![], vec![])
+        },
+        watch: None,
     }
 }
 
@@ -154,7 +237,7 @@ pub fn measure(
     dut: &mut SimulatedDut,
     records: &mut Vec<TrialRecord>,
 ) -> Outcome {
-    let Resumed {
+    let ResumedMeasurement {
         mut procedure,
         mut trials,
         load,

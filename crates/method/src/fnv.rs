@@ -1,8 +1,9 @@
-//! The 64-bit FNV-1a hash. It tells a changed content from an unchanged one and makes short names; it protects against nobody.
+//! The 64-bit FNV-1a hash. It tells a changed content from an unchanged one and makes short names; it is not cryptographic, so whoever chooses the
+//! content can choose its hash.
 //!
-//! `io` has the hash once more, for hardware addresses: it knows no other crate.
+//! `io` has a copy of it for hardware addresses, because it depends on no other crate.
 
-/// The hash of nothing.
+/// The hash of no octets: the offset basis.
 pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Returns the hash of some octets.

@@ -85,22 +85,21 @@ impl Forecast {
     /// Returns the forecast of a run that has not begun, and that measures this part of its plan.
     pub fn new(plan: &Plan, selection: &Selection) -> Self {
         let plan = &selection.narrowed(plan);
-        let expected = |(test, costs): (&crate::plan::Test, [Cost; 2])| TestForecast {
-            name: test.name.clone(),
-            costs,
-            points: test.points().map(|point| (point, 0)).collect(),
-            repetitions: test.repetitions.most(),
-            expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
-            around: ObservedShare::default(),
-            trials: [ObservedShare::default(); 2],
-        };
         Self {
             selection: selection.clone(),
             tests: plan
                 .tests
                 .iter()
                 .zip(budget::costs(plan))
-                .map(expected)
+                .map(|(test, costs)| TestForecast {
+                    name: test.name.clone(),
+                    costs,
+                    points: test.points().map(|point| (point, 0)).collect(),
+                    repetitions: test.repetitions.most(),
+                    expected_around_ns: budget::around_ns(test, &plan.trial) as f64,
+                    around: ObservedShare::default(),
+                    trials: [ObservedShare::default(); 2],
+                })
                 .collect(),
             set_ups_ns: budget::set_ups_ns(plan),
             set_up: ObservedShare::default(),
@@ -191,6 +190,41 @@ impl Forecast {
         (set_ups_ns + tests_ns + self.rest_of_measurement()) as u64
     }
 
+    /// Returns the expected time for the measurements of these tests that have not begun, and for setting up a device for them, nanoseconds.
+    pub fn remaining_of_ns(&self, is_wanted: impl Fn(&str) -> bool) -> u64 {
+        let set_up_ns = self.set_ups_ns.last().copied().unwrap_or(0) as f64
+            * self.set_up.value().unwrap_or(1.0);
+        let tests_ns: f64 = self.wanted(is_wanted).map(|test| self.rest_of(test)).sum();
+        (set_up_ns + tests_ns) as u64
+    }
+
+    /// Returns the expected time for the first repetitions of these tests, as far as they are still to be made, and for the rest of the current
+    /// measurement, nanoseconds.
+    pub fn first_repetitions_ns(&self, is_wanted: impl Fn(&str) -> bool) -> u64 {
+        let first = kind(1);
+        let of_test = |index: usize| {
+            let test = &self.tests[index];
+            let begun = |point: usize, ended: u32| ended > 0 || self.is_under_way(index, point);
+            let points = test.points.iter().enumerate();
+            let to_come = points
+                .filter(|(point, (_, ended))| !begun(*point, *ended))
+                .count();
+            to_come as f64 * self.trials(test, first) * self.trial_ns(test, first)
+        };
+        let to_come: f64 = self.wanted(is_wanted).map(of_test).sum();
+        (to_come + self.rest_of_measurement()) as u64
+    }
+
+    fn wanted(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = usize> {
+        (0..self.tests.len()).filter(move |index| is_wanted(&self.tests[*index].name))
+    }
+
+    fn is_under_way(&self, test: usize, point: usize) -> bool {
+        self.measurement
+            .as_ref()
+            .is_some_and(|m| (m.test, m.point) == (test, point))
+    }
+
     fn begin(&mut self, point: &Point, repetition: u32) {
         let Some(index) = self.tests.iter().position(|test| test.name == point.test) else {
             return;
@@ -247,13 +281,8 @@ impl Forecast {
     /// Returns the time for the measurements of a test that have not begun, nanoseconds.
     fn rest_of(&self, index: usize) -> f64 {
         let test = &self.tests[index];
-        let is_under_way = |point| {
-            self.measurement
-                .as_ref()
-                .is_some_and(|m| (m.test, m.point) == (index, point))
-        };
         let rest = test.points.iter().enumerate().map(|(point, (_, ended))| {
-            let begun = ended + u32::from(is_under_way(point));
+            let begun = ended + u32::from(self.is_under_way(index, point));
             let repetitions = (begun + 1..=test.repetitions).map(kind);
             repetitions
                 .map(|kind| self.trials(test, kind) * self.trial_ns(test, kind))

@@ -13,7 +13,7 @@ pub struct Chain {
     /// The devices, the one with the least idle core first.
     pub devices: Vec<Idleness>,
     /// The device that limits the chain.
-    pub weakest: Weakest,
+    pub weakest: ChainBottleneck,
 }
 
 /// The idleness of one device.
@@ -37,7 +37,7 @@ pub struct Idleness {
 /// The bottleneck among the devices of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
-pub enum Weakest {
+pub enum ChainBottleneck {
     /// The first one.
     First {
         /// Percentage points by which its least idle core is less idle than that of the next device.
@@ -81,13 +81,13 @@ pub fn weakest(records: &[&TrialRecord]) -> Option<Chain> {
     // Whatever filled the host's cores, a device that waits for one looks idle.
     let wait_for_cores = has_ample && dut_cores(records, None).iter().any(Core::is_saturated);
     let weakest = if share_cores || wait_for_cores {
-        Weakest::Shared { host_cores }
+        ChainBottleneck::Shared { host_cores }
     } else if has_ample {
-        Weakest::Neither
+        ChainBottleneck::Neither
     } else if margin < CLEAR_POINTS {
-        Weakest::Undecided { margin }
+        ChainBottleneck::Undecided { margin }
     } else {
-        Weakest::First { margin }
+        ChainBottleneck::First { margin }
     };
     Some(Chain { devices, weakest })
 }
@@ -126,27 +126,29 @@ fn watches<'a>(records: &[&'a TrialRecord]) -> Vec<&'a Watch> {
 }
 
 fn of_devices(watches: &[&Watch]) -> Vec<Idleness> {
-    let of = |name: &str| {
-        let watched = || {
-            watches
-                .iter()
-                .flat_map(|watch| &watch.devices)
-                .filter(|device| device.device == name)
-        };
-        let machine = watched().find_map(|device| device.machine.as_deref());
-        of_cores(
-            name,
-            machine,
-            &cores_of(watched().flat_map(|device| &device.cores)),
-        )
-    };
     let names = each_once(
         watches
             .iter()
             .flat_map(|watch| &watch.devices)
             .map(|device| device.device.as_str()),
     );
-    names.into_iter().filter_map(of).collect()
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let watched = || {
+                watches
+                    .iter()
+                    .flat_map(|watch| &watch.devices)
+                    .filter(|device| device.device == name)
+            };
+            let machine = watched().find_map(|device| device.machine.as_deref());
+            of_cores(
+                name,
+                machine,
+                &cores_of(watched().flat_map(|device| &device.cores)),
+            )
+        })
+        .collect()
 }
 
 fn of_cores(name: &str, machine: Option<&str>, cores: &[Core]) -> Option<Idleness> {
@@ -181,14 +183,14 @@ impl fmt::Display for Chain {
             .map(Idleness::place)
             .unwrap_or_default();
         match &self.weakest {
-            Weakest::First { margin } => {
+            ChainBottleneck::First { margin } => {
                 write!(
                     f,
                     "the bottleneck is {first}: its busiest core was less idle by {margin:.0} points ({})",
                     idle.join("; ")
                 )
             }
-            Weakest::Undecided { margin } => {
+            ChainBottleneck::Undecided { margin } => {
                 let names = self.names();
                 let why = format!(
                     "their busiest cores are {margin:.0} points apart, but a difference of {CLEAR_POINTS:.0} is needed"
@@ -199,14 +201,14 @@ impl fmt::Display for Chain {
                     idle.join("; ")
                 )
             }
-            Weakest::Neither => {
+            ChainBottleneck::Neither => {
                 write!(
                     f,
                     "no device is short of processor time: look elsewhere, for example at queues and links ({})",
                     idle.join("; ")
                 )
             }
-            Weakest::Shared { host_cores } => {
+            ChainBottleneck::Shared { host_cores } => {
                 let used: Vec<String> = self
                     .devices
                     .iter()

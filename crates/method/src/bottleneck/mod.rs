@@ -10,12 +10,12 @@ mod table;
 mod tests;
 
 pub use crate::watch::cause::{Bottleneck, Cause};
-pub use devices::{Chain, Idleness, Weakest, idleness, weakest};
+pub use devices::{Chain, ChainBottleneck, Idleness, idleness, weakest};
 pub use refusals::{DeliveryRefusal, of_trial, refusals};
 
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::{TrialKind, Verdict};
+use crate::trial::{Fault, TrialKind, Verdict};
 use crate::units::part_of;
 use cores::{Core, busy_percent, dut_cores, list};
 use losses::are_of_queries;
@@ -58,9 +58,14 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
         .iter()
         .any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
     let (drops, of_table) = (losses::drops(&lost), table::table_refusals(&lost));
-    let mut found = taken(&lost)
+    // What a trial lost while nobody disturbed it is not explained by what others did at other times.
+    let is_decided = lost
+        .iter()
+        .any(|record| record.result.is_loss_decided(goal));
+    let by_others = |found: Option<Bottleneck>| found.filter(|_| !is_decided);
+    let mut found = by_others(taken(&lost))
         .or_else(|| refusals::as_the_cause(&lost))
-        .or_else(|| steal(cores, &before, nothing_lost(&lost)))
+        .or_else(|| by_others(steal(cores, &before, nothing_lost(&lost))))
         .or_else(|| of_table.as_ref().and_then(Refusals::as_the_cause))
         .or_else(|| {
             (!is_polling)
@@ -96,6 +101,13 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
             },
             evidence: format!("{pattern}; {}", found.evidence),
         };
+    }
+    if let Some(at_port) = refusals::at_a_port(&lost) {
+        // No counter of the kernel above the card tells of these, and cores that had time to spare did not fetch them.
+        if found.cause == Cause::Unexplained {
+            found.cause = at_port.cause;
+        }
+        found.evidence = format!("{}; {}", at_port.evidence, found.evidence);
     }
     if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
         found.evidence = format!("{}; {drops}", found.evidence);
@@ -211,6 +223,13 @@ fn tester(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> {
     let cause = match fault {
         Some(fault) if fault.is_of_connections() => Cause::PhaseOne,
         Some(fault) if fault.is_of_names() => Cause::Names,
+        Some(_)
+            if invalid
+                .iter()
+                .all(|record| record.result.faults.iter().any(Fault::is_of_a_link)) =>
+        {
+            Cause::Link
+        }
         Some(_) if invalid.iter().all(|record| record.is_disturbed()) => Cause::Disturbed,
         _ => Cause::Tester,
     };

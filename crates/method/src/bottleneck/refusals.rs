@@ -10,7 +10,7 @@
 //! if they explain half of what is missing.
 
 use super::{losses, rate, with};
-use crate::record::TrialRecord;
+use crate::record::{LossCounter, LossSource, TrialRecord};
 use crate::terms::{Direction, LossRatio};
 use crate::trial::{DirectionResult, Verdict};
 use crate::watch::cause::{Bottleneck, Cause};
@@ -40,6 +40,12 @@ pub struct DeliveryRefusal {
     /// What to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// True if a network card of the device counted the frames: then they say where the device was too slow, and not that it refused them.
+    #[serde(skip)]
+    pub is_at_port: bool,
+    /// True if that card's counter is one of what the cable did to frames.
+    #[serde(skip)]
+    pub is_of_the_cable: bool,
 }
 
 /// Returns what the device said in the losing trial at the lowest load in which it said anything, the most frequent first. Without one, an invalid trial
@@ -77,6 +83,8 @@ fn of_direction(result: &DirectionResult) -> impl Iterator<Item = DeliveryRefusa
             sentence: errors.sentence(result.offered),
             what: format!("answered with {errors}"),
             advice: errors.advice().map(str::to_owned),
+            is_at_port: false,
+            is_of_the_cable: false,
         })
 }
 
@@ -104,6 +112,9 @@ fn counted(record: &TrialRecord) -> Vec<DeliveryRefusal> {
             sentence: format!("of {missing} {what}, {counter}"),
             what: counter.what(),
             advice: counter.advice().map(str::to_owned),
+            is_at_port: counter.source == LossSource::Port,
+            is_of_the_cable: counter.source == LossSource::Port
+                && LossCounter::is_of_the_cable(counter.counter()),
         })
         .collect()
 }
@@ -113,18 +124,41 @@ pub(super) fn as_the_cause(lost: &[&TrialRecord]) -> Option<Bottleneck> {
     if losses::are_of_queries(lost) {
         return None;
     }
-    let explains =
-        |refusal: &&DeliveryRefusal| 2 * refusal.frames >= refusal.missing && refusal.missing > 0;
+    most_explained(lost, false).map(|(_, evidence)| Bottleneck {
+        cause: Cause::Refused,
+        evidence,
+    })
+}
+
+/// Returns the cause if a network card of the device counted at least half of the frames that are missing in most of these trials: the card or its driver
+/// had no room for them, or the cable damaged them.
+pub(super) fn at_a_port(lost: &[&TrialRecord]) -> Option<Bottleneck> {
+    most_explained(lost, true).map(|(first, evidence)| Bottleneck {
+        cause: if first.is_of_the_cable {
+            Cause::Link
+        } else {
+            Cause::QueueOverflow
+        },
+        evidence,
+    })
+}
+
+/// Returns the first refusal that explains at least half of the frames that are missing, if there is one for most of these trials, with its sentence: among
+/// those of network cards, or among all others.
+fn most_explained(lost: &[&TrialRecord], is_at_port: bool) -> Option<(DeliveryRefusal, String)> {
     let explained: Vec<DeliveryRefusal> = lost
         .iter()
-        .filter_map(|record| of_trial(record).iter().find(explains).cloned())
+        .filter_map(|record| {
+            of_trial(record).into_iter().find(|refusal| {
+                refusal.is_at_port == is_at_port
+                    && refusal.missing > 0
+                    && 2 * refusal.frames >= refusal.missing
+            })
+        })
         .collect();
-    let first = explained
-        .first()
-        .filter(|_| 2 * explained.len() > lost.len())?;
+    let are_most = 2 * explained.len() > lost.len();
+    let first = explained.into_iter().next().filter(|_| are_most)?;
     let at = lost.first().map_or(0, |record| rate(record).0);
-    Some(Bottleneck {
-        cause: Cause::Refused,
-        evidence: format!("at {at} frames/s {}", first.sentence),
-    })
+    let evidence = format!("at {at} frames/s {}", first.sentence);
+    Some((first, evidence))
 }

@@ -6,6 +6,7 @@ use crate::record::{
     CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, FORMAT, LossCounter, LossSource,
     Watch,
 };
+use crate::status::InvalidCause;
 use crate::terms::{Direction, FrameSize};
 use crate::trial::{DirectionResult, Fault, TrialKind, TrialResult, TrialSpec};
 
@@ -589,7 +590,7 @@ fn one_device_is_no_chain_and_the_trials_of_all_repetitions_count() {
     let found = weakest(&trials.iter().collect::<Vec<_>>()).expect("two devices");
     assert_eq!(
         (found.devices[0].least_percent, found.weakest),
-        (20.0, Weakest::First { margin: 60.0 })
+        (20.0, ChainBottleneck::First { margin: 60.0 })
     );
 }
 
@@ -686,6 +687,84 @@ fn frames_that_stayed_in_the_device_at_no_known_place_may_have_met_a_rate_limit(
     let cause = |source| cause_of(stayed(source));
     assert_eq!(cause(LossSource::Passage), Some(Cause::RateLimit));
     assert_eq!(cause(LossSource::NftRule), Some(Cause::Refused));
+}
+
+/// Returns what is found where a counter of the device's network card counted most of the missing frames, while its cores had time to spare.
+fn found_at_port(name: &str) -> Bottleneck {
+    let dropped = LossCounter {
+        device: None,
+        source: LossSource::Port,
+        name: name.to_owned(),
+        frames: 412,
+    };
+    let watch = Watch {
+        losses: vec![dropped],
+        ..spare_cores()
+    };
+    let trials = [
+        trial(10_000, 420, Some(watch)),
+        trial(9_000, 0, Some(spare_cores())),
+    ];
+    explain_all(&trials).expect("a cause")
+}
+
+#[test]
+fn a_network_card_that_dropped_the_frames_shows_a_queue_that_overflowed_and_no_refusal() {
+    let found = found_at_port("eth1 rx_missed_errors");
+    assert_eq!(found.cause, Cause::QueueOverflow);
+    let evidence = "at 10000 frames/s of 420 missing frames, 412 in eth1 rx_missed_errors: ";
+    assert!(found.evidence.starts_with(evidence), "{}", found.evidence);
+}
+
+#[test]
+fn frames_that_were_damaged_on_the_cable_show_no_queue_that_overflowed_but_the_link() {
+    for counter in ["rx_crc_errors", "tx_carrier_errors"] {
+        let found = found_at_port(&format!("eth1 {counter}"));
+        assert_eq!(found.cause, Cause::Link, "{counter}");
+        assert!(found.evidence.contains("412 in eth1"), "{}", found.evidence);
+    }
+}
+
+#[test]
+fn a_link_that_went_down_in_every_trial_at_a_load_is_the_cause() {
+    let went_down = |rate| {
+        let mut record = trial(rate, 100, None);
+        record.result.faults.push(Fault::LinkWentDown {
+            interface: "eth1".to_owned(),
+            times: 1,
+        });
+        record
+    };
+    let trials = [went_down(10_000), went_down(10_000), trial(9_000, 0, None)];
+    let found = explain_all(&trials).expect("a cause");
+    assert_eq!(found.cause, Cause::Link);
+    assert!(
+        found.evidence.ends_with(
+            "were invalid: the link of eth1 went down once during the trial: a cable, a transceiver, or the device's end of it"
+        ),
+        "{}",
+        found.evidence
+    );
+}
+
+#[test]
+fn frames_that_the_link_of_the_tester_lost_are_the_links_and_neither_the_devices_nor_the_testers() {
+    let mut record = trial(10_000, 100, None);
+    record.result.faults.push(Fault::LostOnLink {
+        direction: Direction::Forward,
+        interface: "eth1".to_owned(),
+        counter: "rx_crc_errors".to_owned(),
+        frames: 100,
+    });
+    let trials = [record, trial(9_000, 0, None)];
+    assert_eq!(
+        trials[0].result.verdict(LossRatio::ZERO),
+        Verdict::Invalid,
+        "they explain the loss"
+    );
+    assert_eq!(explain_all(&trials).expect("a cause").cause, Cause::Link);
+    let invalid = [&trials[0]];
+    assert_eq!(InvalidCause::find(&invalid), InvalidCause::Link);
 }
 
 #[test]

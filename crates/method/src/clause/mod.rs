@@ -47,43 +47,36 @@ pub struct Clause {
 }
 
 impl Clause {
+    /// Returns the clause of a MUST, which is violated where it is not met.
     pub(crate) fn must(
         clause: &'static str,
         requirement: &'static str,
         actual: impl Into<String>,
         is_met: bool,
     ) -> Self {
-        let conformance = if is_met {
-            Conformance::Met
-        } else {
-            Conformance::Violated
-        };
         Self {
             clause,
             level: Level::Must,
             requirement,
             actual: actual.into(),
-            conformance,
+            conformance: if is_met {
+                Conformance::Met
+            } else {
+                Conformance::Violated
+            },
         }
     }
 
+    /// Returns the clause of a SHOULD, which is met in part where it is not met.
     pub(crate) fn should(
         clause: &'static str,
         requirement: &'static str,
         actual: impl Into<String>,
         is_met: bool,
     ) -> Self {
-        let conformance = if is_met {
-            Conformance::Met
-        } else {
-            Conformance::Partial
-        };
         Self {
-            clause,
             level: Level::Should,
-            requirement,
-            actual: actual.into(),
-            conformance,
+            ..Self::must(clause, requirement, actual, is_met).or_in_part(true)
         }
     }
 

@@ -104,11 +104,10 @@ pub(super) fn clauses(test: &Test) -> Vec<Clause> {
         }
     };
     let is_met = |entry: &&Deviation| entry.unless.is_some_and(|setup| setup.is_of(measure));
-    let has_device = |entry: &&Deviation| entry.devices.is_none_or(|group| group.has(test));
     all()
         .iter()
         .filter(concerns)
-        .filter(has_device)
+        .filter(|entry| entry.devices.is_none_or(|group| group.has(test)))
         .filter(|entry| !is_met(entry))
         .map(clause)
         .collect()

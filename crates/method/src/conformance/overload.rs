@@ -109,12 +109,13 @@ fn between(steps: &[u32]) -> impl Iterator<Item = Clause> + use<> {
         && [1, 2, 3]
             .iter()
             .all(|quarter| steps.contains(&(most / 4 * quarter)));
-    let clause = || {
-        Clause::may(
-            INCREMENTAL,
-            "degradation at n/4, n/2 and 3n/4",
-            format!("of n = {most}"),
-        )
-    };
-    has_all.then(clause).into_iter()
+    has_all
+        .then(|| {
+            Clause::may(
+                INCREMENTAL,
+                "degradation at n/4, n/2 and 3n/4",
+                format!("of n = {most}"),
+            )
+        })
+        .into_iter()
 }

@@ -149,18 +149,17 @@ fn mixes(plan: &Plan, test: &Test) -> Option<Clause> {
         .iter()
         .map(|step| step.foreground.background_percent())
         .collect();
-    let has = |wanted: f64| {
-        percents
-            .iter()
-            .any(|percent| (percent - wanted).abs() < 0.01)
-    };
     let actual = format!("{} % native", list(&percents));
     let requirement = "mixes with 0, 10, 50 and 90 % of native IPvY traffic";
     Some(Clause::should(
         "RFC 8219 section 5.3",
         requirement,
         actual,
-        [0.0, 10.0, 50.0, 90.0].into_iter().all(has),
+        [0.0, 10.0, 50.0, 90.0].into_iter().all(|wanted| {
+            percents
+                .iter()
+                .any(|percent| (percent - wanted).abs() < 0.01)
+        }),
     ))
 }
 

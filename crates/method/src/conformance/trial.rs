@@ -15,6 +15,7 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
         Family::Frames | Family::Requests | Family::PhaseOne | Family::Tcp => {}
     }
     let mut clauses = pauses(plan, test);
+    clauses.extend(ramp(test));
     clauses.extend(verification());
     if is_searched(test) || is_of_planned_frames(test) {
         clauses.push(duration(plan));
@@ -58,6 +59,21 @@ fn pauses(plan: &Plan, test: &Test) -> Vec<Clause> {
         ),
         rest(plan, test),
     ]
+}
+
+/// Returns the clause on the ramp before each trial, if there is one.
+fn ramp(test: &Test) -> Option<Clause> {
+    let ramp_ns = test.traffic.ramp_ns?;
+    let actual = format!(
+        "test frames at a rising load for {} before each trial, which count apart: a device that loses the first frames of a flow loses them there",
+        seconds(ramp_ns)
+    );
+    Some(Clause::should(
+        "RFC 2544 section 23",
+        "only routing updates and learning frames are sent before the trial",
+        actual,
+        false,
+    ))
 }
 
 fn rest(plan: &Plan, test: &Test) -> Clause {
@@ -130,8 +146,8 @@ fn verification() -> Vec<Clause> {
         ),
         Clause::should(
             SECTION,
-            "sequence numbers are sent and checked; lost, reordered and duplicate frames are reported",
-            "one bit for each number, all three counts in every trial",
+            "sequence numbers are sent and checked; lost, reordered and duplicate frames and the gaps in the numbering are reported",
+            "one bit for each number, all counts in every trial; gaps with their lengths (RFC 3357), reordering with its extent (RFC 4737)",
             true,
         ),
     ]

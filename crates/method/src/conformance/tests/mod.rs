@@ -25,7 +25,7 @@ fn test(name: &str, measure: Measure) -> Test {
         measure,
         frame_sizes: SIZES.into_iter().map(FrameSize).collect(),
         repetitions: Repetition::Fixed(20),
-        ..Test::of(name, "tayga")
+        ..Test::new(name, "tayga")
     }
 }
 
