@@ -150,16 +150,15 @@ impl NameRule {
 
     /// Returns a valid name that resembles this one.
     fn nearest(&self, name: &str) -> String {
-        let lower = |c: char| {
-            if self.has_capitals {
-                c
-            } else {
-                c.to_ascii_lowercase()
-            }
-        };
         let changed: String = name
             .chars()
-            .map(lower)
+            .map(|c| {
+                if self.has_capitals {
+                    c
+                } else {
+                    c.to_ascii_lowercase()
+                }
+            })
             .map(|c| if self.has(c) { c } else { '-' })
             .collect();
         let parts: Vec<&str> = changed

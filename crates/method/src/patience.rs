@@ -2,7 +2,7 @@
 //! are kept with the others, marked by [`Fault::MadeAgain`]; no procedure learns from them.
 
 use crate::disturbance::{accident, is_held_up, was_done_to_it};
-use crate::measures::TrialPurpose;
+use crate::measures::{Judgement, TrialPurpose};
 use crate::plan::Plan;
 use crate::record::TrialRecord;
 use crate::terms::{FrameRate, LossRatio};
@@ -41,22 +41,28 @@ impl Patience {
         self.left_ns
     }
 
+    /// Keeps no more than this time, in nanoseconds.
+    pub fn keep_at_most(&mut self, ns: u64) {
+        self.left_ns = self.left_ns.min(ns);
+    }
+
     /// Subtracts the nanoseconds of a trial or of a wait.
     pub fn spend(&mut self, ns: u64) {
         self.left_ns = self.left_ns.saturating_sub(ns);
     }
 
     /// Returns whether a trial is to be rerun because others may have caused its failure, or a part of the delays for which it was made, and if so
-    /// marks it. `verdict` and `purpose` are those of its procedure.
-    pub fn excuse(
-        &mut self,
-        record: &mut TrialRecord,
-        verdict: Verdict,
-        purpose: TrialPurpose,
-    ) -> bool {
+    /// marks it. What it lost while nobody disturbed it, if that is enough to fail, is not excused by what happened at other times.
+    pub fn excuse(&mut self, record: &mut TrialRecord, judgement: Judgement) -> bool {
+        let Judgement {
+            verdict,
+            purpose,
+            is_decided,
+        } = judgement;
         let has_false_delays =
             purpose == TrialPurpose::Delays && verdict == Verdict::Passed && is_held_up(record);
         let is_excused = self.left_ns > 0
+            && !is_decided
             && (has_false_delays
                 || was_done_to_it(record, verdict)
                 || self.is_first_accident(record, verdict));

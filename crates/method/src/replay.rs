@@ -101,14 +101,14 @@ pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
         .first()
         .copied()
         .unwrap_or(LossRatio::ZERO);
-    let of = |record: &TrialRecord| (record.point.clone(), record.repetition);
+    let repetition_of = |record: &TrialRecord| (record.point.clone(), record.repetition);
     let mut events = Vec::new();
     for (index, record) in records.iter().enumerate().skip(from) {
         let Some(test) = plan.test(&record.point.test) else {
             continue;
         };
-        let (point, repetition) = of(record);
-        if index == 0 || of(&records[index - 1]) != of(record) {
+        let (point, repetition) = repetition_of(record);
+        if index == 0 || repetition_of(&records[index - 1]) != repetition_of(record) {
             let of = test.repetitions.most();
             events.push(Event::MeasurementStarted {
                 point: point.clone(),
@@ -123,7 +123,7 @@ pub fn events(plan: &Plan, records: &[TrialRecord], from: usize) -> Vec<Event> {
         });
         if records
             .get(index + 1)
-            .is_none_or(|next| of(next) != of(record))
+            .is_none_or(|next| repetition_of(next) != repetition_of(record))
         {
             let ended = outcomes_of(plan, &point, &records[..=index])
                 .into_iter()
@@ -146,7 +146,7 @@ pub fn wants_more(test: &Test, made: &[Outcome]) -> bool {
 }
 
 /// The state of a measurement after its recorded trials.
-pub struct Resumed {
+pub struct ResumedMeasurement {
     /// The procedure to continue. Without records it is the one that a live run begins with.
     pub procedure: Box<dyn Procedure>,
     /// The number of trials recorded so far.
@@ -165,7 +165,7 @@ pub fn resume(
     point: &Point,
     repetition: u32,
     records: &[TrialRecord],
-) -> Result<Resumed, Box<ReplayMismatch>> {
+) -> Result<ResumedMeasurement, Box<ReplayMismatch>> {
     let groups = by_measurement(records);
     let mut earlier = Replay::default();
     let before = groups.range(..(point.clone(), repetition));
@@ -186,7 +186,7 @@ pub fn resume(
             .and_then(|_| recorded(plan, point, records)),
     };
     let fed = feed(plan, point, &earlier.finished, trials, load)?;
-    Ok(Resumed {
+    Ok(ResumedMeasurement {
         procedure: fed.procedure,
         trials: trials.len() as u32,
         load: fed.load,
@@ -307,7 +307,7 @@ fn recorded(plan: &Plan, point: &Point, records: &[TrialRecord]) -> Option<LoadS
 }
 
 /// A procedure that has learned the recorded trials.
-struct Fed {
+struct ReplayedProcedure {
     procedure: Box<dyn Procedure>,
     /// The number of trials it has not learned from.
     invalid: u32,
@@ -325,12 +325,12 @@ fn feed(
     earlier: &[Outcome],
     trials: &[&TrialRecord],
     load: Option<LoadSource>,
-) -> Result<Fed, Box<ReplayMismatch>> {
+) -> Result<ReplayedProcedure, Box<ReplayMismatch>> {
     let test = plan
         .test(&point.test)
         .expect("points are of the plan's tests");
     let procedure = procedure(plan, test, point.frame_size, earlier, load.as_ref());
-    let mut fed = Fed {
+    let mut fed = ReplayedProcedure {
         procedure,
         invalid: 0,
         watched: Vec::new(),
@@ -382,7 +382,7 @@ fn outcome(
     point: &Point,
     repetition: u32,
     records: &[&TrialRecord],
-    fed: &Fed,
+    fed: &ReplayedProcedure,
 ) -> Outcome {
     let trials = records.len() as u32;
     let last_valid = fed.last_valid.and_then(|index| records.get(index).copied());

@@ -4,7 +4,6 @@ use super::keys::{Keys, MeasureDefaults, time};
 use super::loads::Loads;
 use super::loads::NumberSearch;
 use super::procedure::Conditions;
-use super::tcp::Tcp;
 use super::{
     Family, Findings, Info, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
     SendingTime, Term, TestContext, TrafficRequirements, Value,
@@ -17,7 +16,6 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -128,10 +126,6 @@ impl Measurement for BackToBack {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -156,10 +150,6 @@ impl Measurement for BackToBack {
             context.tries(),
             context.conditions(),
         ))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 
@@ -254,12 +244,11 @@ impl Procedure for BackToBackSearch {
 
 /// Returns the clauses on the throughput: only the throughput can tell which frame sizes fill a buffer at all.
 fn throughput(test: &TestContext<'_>) -> Vec<Clause> {
-    let is_throughput = |other: &&PeerTest<'_>| other.has_same_device && other.is_throughput;
     let requirement = "the throughput of all frame sizes is known";
     let Some(other) = test
         .peers
         .iter()
-        .filter(is_throughput)
+        .filter(|other| other.has_same_device && other.is_throughput)
         .max_by_key(|other| other.has_same_traffic)
     else {
         return vec![Clause::must(

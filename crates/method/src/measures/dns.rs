@@ -1,28 +1,24 @@
 //! DNS resolution performance, RFC 8219 section 9: the highest rate of queries that are all answered correctly and in time. The same procedure
 //! measures an authoritative server and a device that forwards queries.
 
-use super::Value;
 use super::clauses::is_first_goal_zero;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
 use super::loads::Loads;
-use super::tcp::Tcp;
 use super::{
-    Family, Info, Load, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Load, Measurement, Procedure, ProcedureContext, SearchedRate, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{SECOND, count, repetitions, seconds};
 use crate::plan::{DOMAIN, DnsRole, DnsTest, Names, Profile, Stateful, checked_domain};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
-use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
 use crate::units::{self, ValueError, expected};
-use crate::watch::Watch;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-const fn info(term: Term, summary: &'static str, searched: Searched) -> Info {
+const fn info(term: Term, summary: &'static str, searched: SearchedRate) -> Info {
     Info {
         term,
         summary,
@@ -65,7 +61,7 @@ pub(super) static INFOS: [Info; 3] = [
         },
         "the highest rate of DNS queries at which a DNS64 server answers all of them correctly and in time (RFC 8219 section \
          9)",
-        Searched::OfAll("DNS64 resolution performance"),
+        SearchedRate::OfAll("DNS64 resolution performance"),
     ),
     info(
         Term {
@@ -78,7 +74,7 @@ pub(super) static INFOS: [Info; 3] = [
             unit: "queries per second",
         },
         "the same for an authoritative server, which answers from its zone",
-        Searched::OfAll("Authoritative DNS performance"),
+        SearchedRate::OfAll("Authoritative DNS performance"),
     ),
     info(
         Term {
@@ -93,7 +89,7 @@ pub(super) static INFOS: [Info; 3] = [
             unit: "queries per second",
         },
         "the same through a device that forwards them to the tester's own authority",
-        Searched::Throughput,
+        SearchedRate::Throughput,
     ),
 ];
 
@@ -238,10 +234,6 @@ impl Measurement for DnsTest {
         TrialKind::Queries
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -307,10 +299,6 @@ impl Measurement for DnsTest {
             None => Box::new(context.search(queries)),
         }
     }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
-    }
 }
 
 fn set_up(dns: &DnsTest) -> Vec<Clause> {
@@ -362,7 +350,7 @@ fn procedure(test: &TestContext<'_>, dns: &DnsTest) -> Vec<Clause> {
     let actual = format!(
         "{}; {}",
         repetitions(test.repetitions),
-        test.search.start.in_words()
+        test.search.start.phrase()
     );
     vec![
         Clause::must(

@@ -1,11 +1,9 @@
 //! Connection establishment rate, RFC 9693: the highest rate at which every frame of phase 1 opens a connection that works.
 
-use super::Value;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::loads::Loads;
-use super::tcp::Tcp;
 use super::{
-    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, SearchedRate, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::numbers::percent;
@@ -13,9 +11,7 @@ use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Profile, Stateful};
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::{FrameRate, LossRatio};
-use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
-use crate::watch::Watch;
 
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct EstablishmentRate;
@@ -42,7 +38,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
     finds_a_limit: true,
     searches_phase_one: true,
     repetitions: 20,
-    searched: Some(Searched::Named("Connection establishment rate")),
+    searched: Some(SearchedRate::Named("Connection establishment rate")),
     quantities: &[],
     headline: None,
     is_averaged: false,
@@ -71,10 +67,6 @@ impl Measurement for EstablishmentRate {
         }
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -95,7 +87,7 @@ impl Measurement for EstablishmentRate {
                 format!(
                     "{} connections; {}",
                     stateful.connections,
-                    test.search.start.in_words()
+                    test.search.start.phrase()
                 ),
                 is_zero,
             ),
@@ -120,9 +112,5 @@ impl Measurement for EstablishmentRate {
         let establishing =
             move |spec: TrialSpec| stateful.establishing(stateful.connections, spec.rate);
         Box::new(context.search_with(&settings, LossRatio::ZERO, establishing))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }

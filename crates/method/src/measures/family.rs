@@ -96,6 +96,15 @@ impl Family {
         }
     }
 
+    /// Returns whether a ramp can precede its trials: frames at a load that rises to that of the trial. Where each frame opens a connection, or waits for an
+    /// answer, the ones before the trial would not be like those of it.
+    pub fn can_have_a_ramp(self) -> bool {
+        match self {
+            Self::Frames => true,
+            Self::Requests | Self::PhaseOne | Self::Tcp | Self::Queries | Self::Vectors => false,
+        }
+    }
+
     /// Returns whether its trials are answered: what may be late or missing are answers, neither frames nor connections.
     pub fn is_answered(self) -> bool {
         match self {

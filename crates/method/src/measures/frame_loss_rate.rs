@@ -6,7 +6,6 @@ use super::keys::{Keys, MeasureDefaults};
 use super::loads::Loads;
 use super::procedure::Conditions;
 use super::procedure::reading::EXCUSABLE_SHARE;
-use super::tcp::Tcp;
 use super::{
     Family, Findings, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements, Value,
@@ -18,7 +17,6 @@ use crate::terms::bounds::{Bounded, TableBounds};
 use crate::terms::{FrameRate, FrameSize, LossRatio};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,10 +144,6 @@ impl Measurement for LossScan {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -179,10 +173,6 @@ impl Measurement for LossScan {
             context.tries(),
             context.conditions(),
         ))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 
@@ -261,16 +251,16 @@ fn loss_rate(result: &TrialResult, direction: &DirectionResult) -> Value {
     }
 }
 
-/// The losses of the directions that are the DUT's, in a trial in which those of another may be the tester's.
-fn of_those_that_hold(result: &TrialResult) -> Vec<Value> {
+/// Returns the losses that are the DUT's, in a trial in which those of another may be the tester's.
+fn losses_of_the_dut(result: &TrialResult) -> Vec<Value> {
     let lossy = result
         .directions
         .iter()
         .filter(|direction| direction.not_received() > 0);
-    let holding =
+    let of_the_dut =
         lossy.filter(|direction| result.is_loss_of_the_dut_in(direction, EXCUSABLE_SHARE));
     if result.is_as_asked() {
-        holding
+        of_the_dut
             .map(|direction| loss_rate(result, direction))
             .collect()
     } else {
@@ -300,11 +290,11 @@ impl Procedure for Scan {
         match self.verdict(result) {
             Verdict::Passed | Verdict::Lost => self.note(result),
             Verdict::Invalid => {
-                let holding = of_those_that_hold(result);
-                self.partial = if holding.is_empty() {
+                let losses = losses_of_the_dut(result);
+                self.partial = if losses.is_empty() {
                     std::mem::take(&mut self.partial)
                 } else {
-                    holding
+                    losses
                 };
                 // As in searches, a load that the tester clearly could not offer is tried half as often.
                 self.invalid += if result.is_beyond_tester() { 2 } else { 1 };

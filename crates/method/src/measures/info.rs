@@ -26,7 +26,7 @@ pub struct Info {
     /// The number of repetitions that its clauses ask for.
     pub repetitions: u32,
     /// The rate that is searched for; `None` if the result is not such a rate.
-    pub searched: Option<Searched>,
+    pub searched: Option<SearchedRate>,
     /// The quantities that a repetition reports besides the rate that is searched for. Repetitions are judged by the first one unless
     /// [`Info::headline`] says otherwise.
     pub quantities: &'static [Quantity],
@@ -64,7 +64,7 @@ pub struct Term {
 
 /// A rate that is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Searched {
+pub enum SearchedRate {
     /// The throughput; with a loss goal above zero the rate has no name of its own.
     Throughput,
     /// A rate of this name, for any loss goal.

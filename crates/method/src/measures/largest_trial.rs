@@ -45,7 +45,7 @@ impl Test {
             | TrialKind::TearDown { connections }
             | TrialKind::TcpCapacity { connections } => of_connections(connections),
             TrialKind::Constant => {
-                Conditions::of(&context).apply(TrialSpec::constant(rate, longest_ns))
+                Conditions::new(&context).apply(TrialSpec::constant(rate, longest_ns))
             }
             kind => {
                 let outstanding = measure.loads().most_outstanding(&context);
@@ -75,7 +75,7 @@ mod tests {
     fn plan(measure: Measure) -> Plan {
         let test = Test {
             measure,
-            ..Test::of("test", "device")
+            ..Test::new("test", "device")
         };
         Plan {
             name: "plan".into(),

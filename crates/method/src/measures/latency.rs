@@ -1,13 +1,11 @@
 //! Latency, RFC 8219 section 7.2: typical and worst-case latency of tagged frames.
 
-use super::Value;
 use super::clauses::{DETERMINED, at_throughput, determined, lasts, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
-use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -18,7 +16,6 @@ use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{Tagging, TrialKind, TrialResult, TrialSpec};
 use crate::units;
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,10 +128,6 @@ impl Measurement for Latency {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let (how, is_determined) = determined(self.load);
         let determines = Clause::should(LATENCY, DETERMINED, how, is_determined);
@@ -190,10 +183,6 @@ impl Measurement for Latency {
             }
         };
         context.delays_at(self.load, tagged, read)
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 

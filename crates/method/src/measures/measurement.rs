@@ -5,7 +5,6 @@ use super::info::Info;
 use super::loads::Loads;
 use super::procedure::{Procedure, ProcedureContext};
 use super::quantity::Value;
-use super::tcp::Tcp;
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::trial::{TrialKind, TrialResult};
@@ -13,7 +12,7 @@ use crate::watch::Watch;
 
 /// Everything that the rest of the program needs to know about a measurement and that may depend on its settings. What does not is in its [`Info`].
 ///
-/// No method has a default: what a measure does not say would hold silently.
+/// No method but [`Measurement::watched`] has a default: what a measure does not say would hold silently.
 pub trait Measurement {
     /// Returns its description.
     fn info(&self) -> &'static Info;
@@ -27,9 +26,6 @@ pub trait Measurement {
     /// Returns the kind of its largest trial.
     fn largest_kind(&self, stateful: Option<Stateful>) -> TrialKind;
 
-    /// Returns the settings of its TCP connections, or `None` if it sends frames or queries.
-    fn tcp(&self) -> Option<&Tcp>;
-
     /// Sets the measure's own durations to those of a profile whose trials last `trial_ns`.
     fn follow(&mut self, profile: Profile, trial_ns: u64);
 
@@ -42,8 +38,10 @@ pub trait Measurement {
     /// Returns the procedure of its next repetition.
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure>;
 
-    /// Returns observations of the DUT itself during a trial; empty unless the result includes some.
-    fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value>;
+    /// Returns observations of the DUT itself during a trial. The result of most measures includes none.
+    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
+        Vec::new()
+    }
 }
 
 /// The time for which each trial of a measurement sends.

@@ -37,13 +37,13 @@ mod tests;
 pub(crate) use context::PeerTest;
 pub use context::TestContext;
 pub use family::{Family, Noun, ResultKind};
-pub use info::{Demand, Info, Searched, Term, TrafficRequirements};
+pub use info::{Demand, Info, SearchedRate, Term, TrafficRequirements};
 pub use keys::{Keys, MeasureDefaults};
 pub use load::Load;
 pub use loads::{Loads, NumberSearch};
 pub use measurement::{Measurement, SendingTime};
 pub use outcome::{LimitSigns, LoadSource, Outcome, SearchRef};
-pub use procedure::{Findings, Procedure, ProcedureContext, TrialPurpose, procedure};
+pub use procedure::{Findings, Judgement, Procedure, ProcedureContext, TrialPurpose, procedure};
 pub use quantity::{Quantity, Unit, Value};
 pub use tcp::Tcp;
 
@@ -269,6 +269,18 @@ impl Measure {
     /// Returns whether both send the same queries, at whatever rate, or both send none.
     pub(crate) fn sends_queries_of(&self, other: &Self) -> bool {
         self.dns().map(DnsTest::searched) == other.dns().map(DnsTest::searched)
+    }
+
+    /// Returns the settings of its TCP connections, or `None` if it sends frames or queries.
+    pub fn tcp(&self) -> Option<&Tcp> {
+        if let Self::TcpEstablishmentRate(tcp)
+        | Self::TcpCapacity(TcpCapacity { tcp, .. })
+        | Self::Soak(Soak { tcp: Some(tcp), .. }) = self
+        {
+            Some(tcp)
+        } else {
+            None
+        }
     }
 
     /// Returns the queries to be changed.

@@ -1,13 +1,11 @@
 //! Packet delay variation, RFC 8219 section 7.3.1: the 99.9th percentile of the delays of all frames less the smallest.
 
-use super::Value;
 use super::clauses::{stream, twenty_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{DelayValue, TAIL_SHARE, delays};
-use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -16,7 +14,6 @@ use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{TrialKind, TrialResult, TrialSpec};
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,10 +98,6 @@ impl Measurement for PdvStream {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let mut clauses = stream(test, self.load, self.duration_ns, PDV);
         clauses.extend([
@@ -138,10 +131,6 @@ impl Measurement for PdvStream {
             move |rate| TrialSpec::constant(rate, duration_ns),
             read,
         )
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 

@@ -7,7 +7,7 @@ use sixbench_stats::CensoredValue;
 
 /// The better one of two values, which decides the formula of degradation (RFC 8219 section 10.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Better {
+enum BetterValue {
     Higher,
     Lower,
 }
@@ -26,9 +26,9 @@ macro_rules! quantities {
             /// Every quantity.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            const fn row(self) -> (&'static str, &'static str, Unit, Better) {
+            const fn row(self) -> (&'static str, &'static str, Unit, BetterValue) {
                 match self {
-                    $(Self::$variant => ($name, $title, Unit::$unit, Better::$better),)+
+                    $(Self::$variant => ($name, $title, Unit::$unit, BetterValue::$better),)+
                 }
             }
         }
@@ -131,8 +131,10 @@ quantities! {
     RequirementsViolated: "requirements-violated", "Requirements violated", Requirements, Lower;
     /// Those among them whose text says MUST.
     MustsViolated: "musts-violated", "MUSTs violated", Requirements, Lower;
-    /// Requirements that the device violates although neither its recipe nor the plan names them.
+    /// Requirements that the device violates, quietly or under load, although neither its recipe nor the plan names them.
     NewViolations: "new-violations", "New violations", Requirements, Lower;
+    /// Requirements that the device violates under load and not quietly.
+    ViolatedUnderLoad: "violated-under-load", "Requirements violated under load alone", Requirements, Lower;
 }
 
 impl Quantity {
@@ -153,7 +155,7 @@ impl Quantity {
 
     /// Returns whether a higher value is the better one.
     pub fn is_higher_better(self) -> bool {
-        self.row().3 == Better::Higher
+        self.row().3 == BetterValue::Higher
     }
 }
 

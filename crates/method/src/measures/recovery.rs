@@ -1,14 +1,12 @@
 //! System recovery, RFC 2544 section 26.5 and RFC 8219 section 7.6: how long losses go on after an overload.
 
-use super::Value;
-use super::clauses::is_first_goal_zero;
+use super::clauses::{DETERMINED, is_first_goal_zero};
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::load::scaled;
 use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{each, sent_as_asked};
-use super::tcp::Tcp;
 use super::{
     Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements,
@@ -20,7 +18,6 @@ use crate::terms::FrameRate;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, LOSS_BIN_NS, TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units::{ValueError, expected};
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -128,10 +125,6 @@ impl Measurement for Recovery {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let limit = match test.link_rate {
             Some(_) => "at most the medium's maximum".to_owned(),
@@ -150,12 +143,7 @@ impl Measurement for Recovery {
             seconds(self.after_ns)
         );
         vec![
-            Clause::must(
-                RECOVERY,
-                "the throughput is determined at each frame size",
-                found,
-                is_first_goal_zero(test),
-            ),
+            Clause::must(RECOVERY, DETERMINED, found, is_first_goal_zero(test)),
             Clause::must(
                 RECOVERY,
                 "110 % of the throughput, or the medium's maximum if that is lower",
@@ -201,10 +189,6 @@ impl Measurement for Recovery {
         };
         context.single_at(Load::OfThroughput(1.0), dropping, read)
     }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
-    }
 }
 
 /// Reads the time from the drop of the rate to the last frame lost (RFC 2544 section 26.5, whose text subtracts the wrong way
@@ -223,11 +207,12 @@ fn read(result: &TrialResult) -> Reading {
             last_ns.saturating_sub(at_ns) as f64,
         )])
     });
-    // Still losing when the trial ended.
-    let end_ns = (result.spec.duration_ns - at_ns) as f64 * 0.99;
+    // A direction that lost a frame in the last hundredth of the time after the overload was still losing when the trial ended, so it may take longer.
+    let near_end_ns = (result.spec.duration_ns - at_ns) as f64 * 0.99;
     for value in &mut values {
-        value.is_at_least = value.value > end_ns;
+        value.is_at_least = value.value > near_end_ns;
     }
+    // Losses after the overload that the tester's own stalls can explain say nothing of the device.
     let is_the_testers = result.directions.iter().any(|direction| {
         let missing = missing_from(direction, at_ns);
         missing > 0 && missing <= result.excusable(direction.direction)
@@ -242,7 +227,8 @@ fn read(result: &TrialResult) -> Reading {
     )
 }
 
-/// Frames not received that were due from a moment on, to the bin of 100 ms it lies in.
+/// Returns the number of frames not received that were due after a moment. The bin of 100 ms in which it lies is left out, because it also has losses
+/// from before.
 fn missing_from(direction: &DirectionResult, at_ns: u64) -> u64 {
     direction
         .lost_by_bin

@@ -1,23 +1,21 @@
 //! The requirements of RFCs on the device, vector by vector. What is sent and what must come is data (`conformance/`), which the methodology does not
 //! know: it counts what was found.
 
-use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults};
-use super::procedure::{Reading, Single};
+use super::procedure::{Reading, SingleTrial};
 use super::{
-    Family, Info, Loads, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Tcp,
-    Term, TestContext, TrafficRequirements, Value,
+    Family, Info, Loads, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::plan::{Profile, Stateful};
-use crate::terms::Direction;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
+use crate::terms::{Direction, FrameRate};
 use crate::trial::{
     JudgedVector, RequirementLevel, RequirementResults, TrialKind, TrialResult, TrialSpec,
     VectorResult, Verdict,
 };
-use crate::units::{ValueError, expected};
-use crate::watch::Watch;
+use crate::units::{self, ValueError, expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +32,9 @@ pub struct RequirementTest {
     /// The names of the vectors that the device is known to violate, beside those that its recipe names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_violations: Vec<String>,
+    /// The load at which the vectors are sent once more, frames per second in each direction; absent: they are sent quietly alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_load: Option<FrameRate>,
 }
 
 /// The numbers of RFCs.
@@ -41,12 +42,14 @@ const RFC: NumberBound = NumberBound::new(1.0, 99_999.0);
 /// The time that all vectors of a stateless translator take, nanoseconds: 322 on TAYGA take 28 s. It is an estimate for the plan's duration and bounds
 /// nothing.
 const ALL_NS: u64 = 30_000_000_000;
+/// The time that the vectors take under load as a multiple of the time that they take quietly: nothing is sent between two trials of the load.
+const LOADED_FACTOR: u64 = 2;
 /// The time of a single vector with a second attempt, nanoseconds.
 const EACH_NS: u64 = 1_000_000_000;
 
 impl Bounded for RequirementTest {
     const BOUNDS: TableBounds = TableBounds {
-        numbers: &[("only", RFC)],
+        numbers: &[("only", RFC), ("under-load", FrameRate::BOUND)],
         ..TableBounds::NONE
     };
 }
@@ -58,7 +61,8 @@ pub(super) static INFOS: [Info; 1] = [Info {
         clause: "the RFCs of the device's technology, such as RFC 7915",
         here: "The device is brought up for the test alone and sent one vector after the other, each between two control \
                frames; what comes is compared with what the clause requires, field by field. Silence counts only if the \
-               control frames came. Nothing is sent at a rate, and nothing is timed.",
+               control frames came. Nothing is timed, and nothing is sent at a rate, unless the vectors are sent once more under \
+               the load `under-load`; what differs then is told beside what was found quietly.",
         unit: "requirements",
     },
     summary: "the requirements of RFCs that the device meets and violates, vector by vector",
@@ -75,12 +79,13 @@ pub(super) static INFOS: [Info; 1] = [Info {
         Quantity::MustsViolated,
         Quantity::RequirementsViolated,
         Quantity::NewViolations,
+        Quantity::ViolatedUnderLoad,
         Quantity::RequirementsMet,
     ],
     headline: Some(Quantity::MustsViolated),
     is_averaged: false,
     axis: "MUSTs violated",
-    open_end: HIGHEST_LOAD_PASSED,
+    open_end: "vectors without a result may be violated as well",
 }];
 
 impl RequirementTest {
@@ -93,20 +98,25 @@ impl RequirementTest {
             known_violations: keys
                 .list("known-violations", vector_name)
                 .unwrap_or_default(),
+            under_load: keys.value("under-load", units::rate),
         }
     }
 
-    /// Returns whether both send the same vectors to the same device.
+    /// Returns whether both send the same vectors to the same device. What is found quietly does not depend on whether they are sent once more.
     pub(super) fn selects_as(&self, other: &Self) -> bool {
         (&self.only, &self.vectors) == (&other.only, &other.vectors)
     }
 
     /// Returns the time that the vectors are expected to take, nanoseconds.
     fn estimate_ns(&self) -> u64 {
-        if self.vectors.is_empty() {
+        let quietly_ns = if self.vectors.is_empty() {
             ALL_NS
         } else {
             ALL_NS.min(EACH_NS.saturating_mul(self.vectors.len() as u64))
+        };
+        match self.under_load {
+            Some(_) => quietly_ns.saturating_add(quietly_ns.saturating_mul(LOADED_FACTOR)),
+            None => quietly_ns,
         }
     }
 }
@@ -149,10 +159,6 @@ impl Measurement for RequirementTest {
         TrialKind::Requirements
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -162,19 +168,24 @@ impl Measurement for RequirementTest {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(Single::new(
+        Box::new(SingleTrial::new(
             TrialSpec::requirements(self.estimate_ns()),
             context.tries(),
             read,
         ))
     }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
-    }
 }
 
-/// Counts what the vectors found. A trial in which control frames were lost around every vector says nothing of the device.
+/// Requirements that were counted.
+struct RequirementCount {
+    quantity: Quantity,
+    count: usize,
+    /// The number of vectors without a result: each would be one more.
+    unknown: usize,
+}
+
+/// Counts what the vectors found. A trial in which control frames were lost around every vector says nothing of the device, and a load that was not offered
+/// says nothing of the device under it.
 fn read(result: &TrialResult) -> Reading {
     let Some(results) = result
         .requirements()
@@ -182,32 +193,76 @@ fn read(result: &TrialResult) -> Reading {
     else {
         return Reading::new(Verdict::Invalid, Vec::new());
     };
-    let unknown = results.found(VectorResult::Unknown);
-    let values = [
-        (
-            Quantity::MustsViolated,
-            results.violated_of(RequirementLevel::Must),
-            results.count(|vector| vector.is_unknown() && vector.level == RequirementLevel::Must),
-        ),
-        (Quantity::RequirementsViolated, results.violated(), unknown),
-        (
-            Quantity::NewViolations,
-            results.count(JudgedVector::is_new_violation),
-            results.count(|vector| vector.is_unknown() && !vector.is_known),
-        ),
-        (Quantity::RequirementsMet, results.met(), unknown),
-    ];
-    let values = values.map(|(quantity, count, unknown)| Value {
-        quantity,
+    let offered = results.offered_load();
+    let counts = counts(results)
+        .into_iter()
+        .chain(offered.map(|_| count_under_load(results)));
+    let values = counts.map(|counted| Value {
+        quantity: counted.quantity,
         // Values of the whole device are stored with the forward direction.
         direction: Direction::Forward,
         load: result.spec.rate,
-        value: count as f64,
-        // Each vector without a result would be one more.
-        is_at_least: unknown > 0,
+        value: counted.count as f64,
+        is_at_least: counted.unknown > 0,
         is_at_most: false,
     });
-    Reading::new(Verdict::Passed, values.to_vec())
+    Reading {
+        is_whole: results.load.is_none() || offered.is_some(),
+        ..Reading::new(Verdict::Passed, values.collect())
+    }
+}
+
+fn counts(results: &RequirementResults) -> [RequirementCount; 4] {
+    let unknown = results.found(VectorResult::Unknown);
+    let unknown_musts =
+        results.count(|vector| vector.is_unknown() && vector.level == RequirementLevel::Must);
+    let may_be_new = results.count(|vector| {
+        is_unknown_at_all(results, vector)
+            && !vector.is_known
+            && !results.is_violated_at_all(vector)
+    });
+    [
+        RequirementCount {
+            quantity: Quantity::MustsViolated,
+            count: results.violated_of(RequirementLevel::Must),
+            unknown: unknown_musts,
+        },
+        RequirementCount {
+            quantity: Quantity::RequirementsViolated,
+            count: results.violated(),
+            unknown,
+        },
+        RequirementCount {
+            quantity: Quantity::NewViolations,
+            count: results.count(|vector| results.is_new_violation(vector)),
+            unknown: may_be_new,
+        },
+        RequirementCount {
+            quantity: Quantity::RequirementsMet,
+            count: results.met(),
+            unknown,
+        },
+    ]
+}
+
+fn count_under_load(results: &RequirementResults) -> RequirementCount {
+    RequirementCount {
+        quantity: Quantity::ViolatedUnderLoad,
+        count: results.count(|vector| results.is_violated_under_load_alone(vector)),
+        // What is violated quietly cannot be violated under load alone.
+        unknown: results.count(|vector| {
+            is_unknown_under_load(results, vector) && !vector.result.is_violation()
+        }),
+    }
+}
+
+/// Returns whether nothing is known of a vector, quietly or under load.
+fn is_unknown_at_all(results: &RequirementResults, vector: &JudgedVector) -> bool {
+    vector.is_unknown() || is_unknown_under_load(results, vector)
+}
+
+fn is_unknown_under_load(results: &RequirementResults, vector: &JudgedVector) -> bool {
+    results.result_under_load(vector) == Some(VectorResult::Unknown)
 }
 
 /// Returns whether at least one vector has a result, or none was sent.
@@ -218,15 +273,18 @@ fn says_anything(results: &RequirementResults) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::judged_vector;
+    use crate::fixtures::{judged_vector, loaded_finding, requirement_load};
+    use crate::trial::{RequirementLoad, TrialOutcome};
 
-    fn values(results: Vec<JudgedVector>) -> Option<Vec<(Quantity, f64, bool)>> {
+    fn reading(load: Option<RequirementLoad>, vectors: Vec<JudgedVector>) -> Reading {
         let mut result = TrialResult::new(TrialSpec::requirements(1), Vec::new(), Vec::new());
-        result.outcome =
-            crate::trial::TrialOutcome::Requirements(Some(Box::new(RequirementResults {
-                vectors: results,
-            })));
-        let reading = read(&result);
+        let results = RequirementResults { load, vectors };
+        result.outcome = TrialOutcome::Requirements(Some(Box::new(results)));
+        read(&result)
+    }
+
+    fn values(vectors: Vec<JudgedVector>) -> Option<Vec<(Quantity, f64, bool)>> {
+        let reading = reading(None, vectors);
         let values = reading.values.into_iter();
         (reading.verdict == Verdict::Passed).then(|| {
             values
@@ -268,6 +326,54 @@ mod tests {
         assert_eq!(found[0], (Quantity::MustsViolated, 0.0, true));
         assert_eq!(found[3], (Quantity::RequirementsMet, 1.0, true));
         assert_eq!(values(vec![unknown()]), None);
+    }
+
+    #[test]
+    fn under_a_load_what_breaks_there_alone_is_counted_and_one_that_was_not_offered_is_made_again()
+    {
+        use VectorResult::{NoAnswer, Right, Unknown, Wrong};
+        let loaded = |name, result, under_load| JudgedVector {
+            under_load: Some(Box::new(loaded_finding(under_load))),
+            ..judged_vector(name, RequirementLevel::Must, result)
+        };
+        let vectors = || {
+            vec![
+                loaded("broken", Right, NoAnswer),
+                loaded("wrong", Wrong, NoAnswer),
+                loaded("lost", Right, Unknown),
+                judged_vector("same", RequirementLevel::Must, Right),
+            ]
+        };
+        let count = |reading: &Reading, quantity| {
+            let mut values = reading.values.iter();
+            let found = values.find(|value| value.quantity == quantity);
+            found.map(|value| (value.value, value.is_at_least))
+        };
+        let offered = reading(Some(requirement_load()), vectors());
+        assert!(offered.is_whole);
+        let broken = count(&offered, Quantity::ViolatedUnderLoad);
+        assert_eq!(broken, Some((1.0, true)), "nothing is known of one more");
+        let violated = count(&offered, Quantity::RequirementsViolated);
+        assert_eq!(violated, Some((1.0, false)), "what was found quietly");
+        assert_eq!(count(&offered, Quantity::NewViolations), Some((2.0, true)));
+        let settled = vec![
+            loaded("wrong", Wrong, Unknown),
+            loaded("lost", Unknown, NoAnswer),
+        ];
+        let settled = reading(Some(requirement_load()), settled);
+        let broken = count(&settled, Quantity::ViolatedUnderLoad);
+        assert_eq!(broken, Some((1.0, false)), "it is violated quietly");
+        let new = count(&settled, Quantity::NewViolations);
+        assert_eq!(new, Some((2.0, false)), "both are violations already");
+        let unfit = RequirementLoad {
+            invalid_trials: 1,
+            ..requirement_load()
+        };
+        let not_offered = reading(Some(unfit), vectors());
+        assert!(!not_offered.is_whole);
+        assert_eq!(count(&not_offered, Quantity::ViolatedUnderLoad), None);
+        let new = count(&not_offered, Quantity::NewViolations);
+        assert_eq!(new, Some((1.0, false)), "what was found quietly");
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Reset, RFC 6201 and RFC 8219 section 7.7: how long the DUT forwards nothing around a reset.
 
-use super::Value;
 use super::clauses::{is_first_goal_zero, several_times};
 use super::info::NOT_RECOVERED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::loads::Loads;
 use super::procedure::Reading;
 use super::procedure::reading::{EXCUSABLE_SHARE, each, sent_as_asked};
-use super::tcp::Tcp;
 use super::{
     Demand, Family, Info, Load, Measurement, Procedure, ProcedureContext, Quantity, SendingTime,
     Term, TestContext, TrafficRequirements,
@@ -18,7 +16,6 @@ use crate::plan::{Profile, Stateful};
 use crate::terms::FrameSize;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::trial::{DirectionResult, TrialKind, TrialResult, TrialSpec, Verdict};
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,10 +122,6 @@ impl Measurement for Reset {
         TrialKind::Constant
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let before = seconds(self.before_ns);
         let is_smallest = test.frame_sizes == [FrameSize::MINIMUM];
@@ -179,10 +172,6 @@ impl Measurement for Reset {
             }
         };
         context.single_at(self.load, resetting, read)
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 

@@ -211,10 +211,6 @@ impl Measurement for Soak {
         self.kind()
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        self.tcp.as_ref()
-    }
-
     fn follow(&mut self, profile: Profile, _trial_ns: u64) {
         self.duration_ns = usual_ns(profile);
         self.warm_up_ns = self.duration_ns / 4;
@@ -303,9 +299,10 @@ impl Soak {
 /// Returns the growth per hour, and the lower and the upper end of its interval; nothing of too few samples.
 fn growth(samples: &[u64], watch: &Watch) -> Vec<f64> {
     let samples: Vec<f64> = samples.iter().map(|octets| *octets as f64).collect();
-    let per_hour = |slope: f64| slope * HOUR_NS / watch.interval_ns.max(1) as f64;
     trend(&samples).map_or_else(Vec::new, |found| {
-        [found.slope, found.low, found.high].map(per_hour).to_vec()
+        [found.slope, found.low, found.high]
+            .map(|slope| slope * HOUR_NS / watch.interval_ns.max(1) as f64)
+            .to_vec()
     })
 }
 

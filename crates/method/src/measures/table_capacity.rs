@@ -5,8 +5,7 @@ use super::info::NO_LARGER_NUMBER;
 use super::keys::{Keys, MeasureDefaults};
 use super::loads::Loads;
 use super::loads::NumberSearch;
-use super::procedure::Searching;
-use super::tcp::Tcp;
+use super::procedure::LoadSearch;
 use super::{
     Family, Findings, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements, Value,
@@ -19,7 +18,6 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
 use crate::trial::{TrialKind, TrialResult, TrialSettings, TrialSpec, Verdict};
 use crate::units;
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,10 +135,6 @@ impl Measurement for Capacity {
         }
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -184,10 +178,6 @@ impl Measurement for Capacity {
             context.test.trial,
         ))
     }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
-    }
 }
 
 /// The width, as a share, of a search for a rate that is only compared with shares of other rates.
@@ -201,7 +191,7 @@ struct CapacitySearch {
     search: SearchSettings,
     trial: TrialSettings,
     /// The number of connections being tried, and the search for their rate; `None` when all is known.
-    step: Option<(u64, Searching)>,
+    step: Option<(u64, LoadSearch)>,
     /// Numbers held with their rates, in the order of the steps.
     held: Vec<(u64, FrameRate)>,
     /// The smallest number not held.
@@ -235,7 +225,7 @@ impl CapacitySearch {
     }
 
     /// Returns the search for the rate at this number of connections. It starts at the smallest rate that still counts as held.
-    fn step_of(&self, connections: u64) -> (u64, Searching) {
+    fn step_of(&self, connections: u64) -> (u64, LoadSearch) {
         let (minimum, maximum) = match self.held.last() {
             Some((_, before)) => (
                 FrameRate(((before.0 as f64 * self.share()).ceil() as u64).max(1)),
@@ -253,13 +243,12 @@ impl CapacitySearch {
         };
         let goal = self.search.first_goal();
         let stateful = self.stateful;
-        let establishing = move |spec: TrialSpec| stateful.establishing(connections, spec.rate);
         (
             connections,
-            Searching::new(
+            LoadSearch::new(
                 new_search(&settings, &self.trial, Start::Cold),
                 goal,
-                Box::new(establishing),
+                Box::new(move |spec| stateful.establishing(connections, spec.rate)),
             ),
         )
     }
@@ -352,7 +341,7 @@ impl Procedure for CapacitySearch {
             .held
             .iter()
             .map(|(number, rate)| self.value(Quantity::ConnectionsHeld, *number, *rate, false));
-        // The number alone: the rates of the repetitions differ.
+        // A capacity has no load: each repetition found the number at another rate.
         let values = capacity.map(|(number, _)| {
             self.value(Quantity::TableCapacity, *number, FrameRate(0), is_at_least)
         });

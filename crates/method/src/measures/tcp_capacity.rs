@@ -16,7 +16,6 @@ use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate, LossRatio};
 use crate::trial::{TrialKind, TrialResult, TrialSpec, Verdict};
 use crate::units;
-use crate::watch::Watch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,10 +122,6 @@ impl Measurement for TcpCapacity {
         }
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        Some(&self.tcp)
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -168,10 +163,6 @@ impl Measurement for TcpCapacity {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(TcpCapacitySearch::new(self, context.tries()))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 
@@ -254,17 +245,19 @@ impl Procedure for TcpCapacitySearch {
         // Nothing more is wanted, or the tester can go no further: then the DUT may hold more.
         let found = self.lower.filter(|_| self.next_trial().is_none());
         let is_at_least = self.upper.is_none() || self.is_unfit();
-        let value = |connections: u64| Value {
-            quantity: Quantity::TcpConnections,
-            direction: self.direction,
-            load: self.settings.rate,
-            value: connections as f64,
-            is_at_least,
-            is_at_most: false,
-        };
         Findings {
             brackets: Vec::new(),
-            values: found.map(value).into_iter().collect(),
+            values: found
+                .map(|connections| Value {
+                    quantity: Quantity::TcpConnections,
+                    direction: self.direction,
+                    load: self.settings.rate,
+                    value: connections as f64,
+                    is_at_least,
+                    is_at_most: false,
+                })
+                .into_iter()
+                .collect(),
         }
     }
 }

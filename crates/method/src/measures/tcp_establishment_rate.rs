@@ -1,19 +1,16 @@
 //! TCP connection establishment rate, RFC 3511 section 5.3 and RFC 8219 section 8: the highest rate of connections that all succeed.
 
-use super::Value;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::loads::Loads;
 use super::tcp::{Tcp, common_clauses};
 use super::{
-    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, SearchedRate, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::seconds;
 use crate::plan::{Profile, Stateful};
-use crate::trial::TrialResult;
 use crate::trial::{TrialKind, TrialSpec};
-use crate::watch::Watch;
 
 const RATE: &str = "RFC 3511 section 5.3.3";
 
@@ -36,7 +33,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
     finds_a_limit: false,
     searches_phase_one: false,
     repetitions: 20,
-    searched: Some(Searched::OfAll("TCP connection establishment rate")),
+    searched: Some(SearchedRate::OfAll("TCP connection establishment rate")),
     quantities: &[],
     headline: None,
     is_averaged: false,
@@ -61,17 +58,13 @@ impl Measurement for Tcp {
         TrialKind::TcpRate
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        Some(self)
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
 
     fn clauses(&self, test: &TestContext<'_>) -> Vec<Clause> {
         let number = format!("the rate times {}", seconds(test.trial.duration_ns));
-        let search = format!("a search; {}", test.search.start.in_words());
+        let search = format!("a search; {}", test.search.start.phrase());
         let mut clauses = vec![
             Clause::must(
                 RATE,
@@ -95,9 +88,5 @@ impl Measurement for Tcp {
             kind: TrialKind::TcpRate,
             ..spec
         }))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }

@@ -3,8 +3,7 @@
 use super::info::HIGHEST_LOAD_PASSED;
 use super::loads::Loads;
 use super::procedure::reading::sent_as_asked;
-use super::procedure::{Reading, Single};
-use super::tcp::Tcp;
+use super::procedure::{Reading, SingleTrial};
 use super::{
     Demand, Family, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
     TestContext, TrafficRequirements, Value,
@@ -14,7 +13,6 @@ use crate::clause::{Clause, RFC_9693};
 use crate::plan::{Profile, Stateful};
 use crate::terms::Direction;
 use crate::trial::{TrialKind, TrialResult, Verdict};
-use crate::watch::Watch;
 
 /// The measurement; its only settings are those of the two phases.
 pub(super) struct TearDownRate;
@@ -65,10 +63,6 @@ impl Measurement for TearDownRate {
         }
     }
 
-    fn tcp(&self) -> Option<&Tcp> {
-        None
-    }
-
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
 
     fn lengthen(&mut self) {}
@@ -90,15 +84,11 @@ impl Measurement for TearDownRate {
     }
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
-        Box::new(Single::new(
+        Box::new(SingleTrial::new(
             context.stateful().tearing_down(),
             context.tries(),
             read,
         ))
-    }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
     }
 }
 

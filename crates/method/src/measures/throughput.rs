@@ -1,12 +1,10 @@
 //! Throughput, RFC 2544 section 26.1 and RFC 8219 section 7.1: the highest rate at which every offered frame comes back correctly.
 
-use super::Value;
 use super::clauses::{goals, several_times};
 use super::info::HIGHEST_LOAD_PASSED;
 use super::loads::Loads;
-use super::tcp::Tcp;
 use super::{
-    Family, Info, Measurement, Procedure, ProcedureContext, Searched, SendingTime, Term,
+    Family, Info, Measurement, Procedure, ProcedureContext, SearchedRate, SendingTime, Term,
     TestContext, TrafficRequirements,
 };
 use crate::clause::Clause;
@@ -14,8 +12,6 @@ use crate::clause::numbers::{percent, seconds};
 use crate::plan::{Profile, Stateful};
 use crate::terms::LossRatio;
 use crate::trial::TrialKind;
-use crate::trial::TrialResult;
-use crate::watch::Watch;
 
 /// The measurement; its only settings are the plan's.
 pub(super) struct Throughput;
@@ -41,7 +37,7 @@ pub(super) static INFOS: [Info; 1] = [Info {
     finds_a_limit: true,
     searches_phase_one: false,
     repetitions: 20,
-    searched: Some(Searched::Throughput),
+    searched: Some(SearchedRate::Throughput),
     quantities: &[],
     headline: None,
     is_averaged: false,
@@ -64,10 +60,6 @@ impl Measurement for Throughput {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Constant
-    }
-
-    fn tcp(&self) -> Option<&Tcp> {
-        None
     }
 
     fn follow(&mut self, _profile: Profile, _trial_ns: u64) {}
@@ -103,10 +95,6 @@ impl Measurement for Throughput {
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         Box::new(context.throughput())
     }
-
-    fn watched(&self, _result: &TrialResult, _watch: &Watch) -> Vec<Value> {
-        Vec::new()
-    }
 }
 
 /// Returns the clause on zero loss: any goal of zero loss finds the throughput; other goals are listed with their loss.
@@ -123,10 +111,7 @@ fn zero_loss(test: &TestContext<'_>) -> Clause {
 fn search(test: &TestContext<'_>) -> Clause {
     let method = test.search.method.info().title;
     let width = percent(test.search.width);
-    let (trials, start) = (
-        seconds(test.trial.duration_ns),
-        test.search.start.in_words(),
-    );
+    let (trials, start) = (seconds(test.trial.duration_ns), test.search.start.phrase());
     let actual = format!("{method}, to {width}, with trials of {trials}; {start}");
     Clause::must(
         THROUGHPUT,

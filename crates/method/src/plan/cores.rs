@@ -60,7 +60,7 @@ mod tests {
     fn a_device_has_its_own_number_of_cores_by_its_name_or_that_of_its_machine() {
         let test = Test {
             device_cores: [("br".to_owned(), 4)].into(),
-            ..Test::of("t", "row")
+            ..Test::new("t", "row")
         };
         let limits = test.core_limits();
         assert_eq!(limits.of_device(["jool-plat", "br"]), Some(4));

@@ -125,7 +125,7 @@ mod tests {
             search,
             vec![Test {
                 measure,
-                ..Test::of("t", "dut")
+                ..Test::new("t", "dut")
             }],
         )
     }

@@ -112,13 +112,13 @@ mod tests {
         let test = Test {
             expect: vec![Expectation::at_least(1e5), latency],
             series,
-            ..Test::of("t", "d")
+            ..Test::new("t", "d")
         };
         let text = toml::to_string(&test).expect("text");
         assert!(text.contains("quantity = \"typical-latency\""), "{text}");
         assert_eq!(toml::from_str::<Test>(&text).expect("a test"), test);
         assert!(
-            !toml::to_string(&Test::of("t", "d"))
+            !toml::to_string(&Test::new("t", "d"))
                 .expect("text")
                 .contains("expect")
         );
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_number_of_an_earlier_version_is_still_read() {
-        let text = toml::to_string(&Test::of("t", "d")).expect("text");
+        let text = toml::to_string(&Test::new("t", "d")).expect("text");
         let (own, tables) = text.split_at(text.find("\n[").expect("a table"));
         let read: Test =
             toml::from_str(&format!("{own}\nexpect = 100000\n{tables}")).expect("a test");

@@ -73,14 +73,14 @@ mod tests {
     use crate::terms::{FrameRate, FrameSize};
 
     fn changed(change: impl FnOnce(&mut Test)) -> Test {
-        let mut test = Test::of("t", "device");
+        let mut test = Test::new("t", "device");
         change(&mut test);
         test
     }
 
     #[test]
     fn other_traffic_is_neither_shared_nor_compared() {
-        let usual = Test::of("t", "device");
+        let usual = Test::new("t", "device");
         for other in [
             changed(|test| test.directions = Directions::Forward),
             changed(|test| {
@@ -96,6 +96,7 @@ mod tests {
                 });
             }),
             changed(|test| test.traffic.left_networks = 2),
+            changed(|test| test.traffic.ramp_ns = Some(1_000_000_000)),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
             changed(|test| test.frame_timeout_ns = Some(1)),
         ] {
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn another_device_is_compared_and_shares_nothing() {
-        let usual = Test::of("t", "device");
+        let usual = Test::new("t", "device");
         for other in [
             changed(|test| test.dut = "another".to_owned()),
             changed(|test| test.cores = Some(2)),
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn another_measure_shares_the_throughput_and_is_not_compared() {
         let (usual, other) = (
-            Test::of("t", "device"),
+            Test::new("t", "device"),
             changed(|test| test.measure = Measure::EstablishmentRate),
         );
         assert!(usual.shares_throughput_with(&other) && !usual.asks_the_same_as(&other));
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn how_often_and_under_which_name_changes_nothing() {
-        let usual = Test::of("t", "device");
+        let usual = Test::new("t", "device");
         for other in [
             changed(|test| test.name = "another".to_owned()),
             changed(|test| test.frame_sizes = vec![FrameSize(128)]),

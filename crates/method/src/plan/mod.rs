@@ -25,12 +25,11 @@ pub use empty_trial::EmptyTrial;
 pub use expectation::Expectation;
 pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
-pub use selection::{MeasurementKey, Selection};
+pub use selection::{KeyError, MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
-use crate::measures::Quantity;
 use crate::repeat::Repetition;
 use crate::search::{SearchMethod, SearchSettings};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
@@ -214,13 +213,17 @@ impl std::fmt::Display for Point {
 impl Test {
     /// Returns whether its results depend on how long each frame was on its way, from one clock to another.
     pub fn needs_one_way_delays(&self, plan: &Plan) -> bool {
-        let of_delays = |quantity: &Quantity| quantity.is_of_one_way_delays();
         self.trial_settings(plan).frame_timeout_ns > 0
-            || self.measure.info().quantities.iter().any(of_delays)
+            || self
+                .measure
+                .info()
+                .quantities
+                .iter()
+                .any(|quantity| quantity.is_of_one_way_delays())
     }
 
     /// A throughput test of `dut` as the RFCs want it, but of 84-octet frames only and not repeated.
-    pub fn of(name: &str, dut: &str) -> Self {
+    pub fn new(name: &str, dut: &str) -> Self {
         Self {
             name: name.to_owned(),
             title: name.to_owned(),

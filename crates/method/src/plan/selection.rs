@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use thiserror::Error;
 
 /// One point of a plan, or one repetition of it: `test/84`, `test/84/3`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -36,16 +37,18 @@ impl fmt::Display for MeasurementKey {
     }
 }
 
-impl FromStr for MeasurementKey {
-    type Err = String;
+/// The text does not name a measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is no measurement")]
+pub struct KeyError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for MeasurementKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
         let mut parts = text.split('/');
-        let number = |part: Option<&str>| {
-            part.map(str::parse)
-                .transpose()
-                .map_err(|_| format!("`{text}` is no measurement"))
-        };
+        let wrong = || KeyError(text.to_owned());
+        let number = |part: Option<&str>| part.map(str::parse).transpose().map_err(|_| wrong());
         let (test, size, repetition) = (
             parts.next().unwrap_or_default(),
             number(parts.next())?,
@@ -59,7 +62,7 @@ impl FromStr for MeasurementKey {
                 };
                 Ok(Self { point, repetition })
             }
-            _ => Err(format!("`{text}` is no measurement")),
+            _ => Err(wrong()),
         }
     }
 }
@@ -71,9 +74,9 @@ impl From<MeasurementKey> for String {
 }
 
 impl TryFrom<String> for MeasurementKey {
-    type Error = String;
+    type Error = KeyError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, KeyError> {
         text.parse()
     }
 }
@@ -124,13 +127,15 @@ impl Selection {
             return repetition;
         }
         // Not one repetition after the other: a file may say that there are billions.
-        let is_of = |key: &&MeasurementKey| {
-            key.point == *point
-                && key
-                    .repetition
-                    .is_some_and(|of| (1..=repetition).contains(&of))
-        };
-        self.keys.iter().filter(is_of).count() as u32
+        self.keys
+            .iter()
+            .filter(|key| {
+                key.point == *point
+                    && key
+                        .repetition
+                        .is_some_and(|of| (1..=repetition).contains(&of))
+            })
+            .count() as u32
     }
 
     /// Returns the plan with only what the run measures of it, for estimates.

@@ -35,6 +35,9 @@ pub struct TrafficSettings {
     /// A bounded number of network flows (RFC 8219 section 10); otherwise every frame has values of its own from the ranges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Flows>,
+    /// The time over which the load rises to that of a trial before it begins, with frames that count apart, nanoseconds. RFC 2544 has no such ramp.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_ns: Option<u64>,
 }
 
 impl Bounded for TrafficSettings {
@@ -43,6 +46,10 @@ impl Bounded for TrafficSettings {
             ("left-networks", TrafficSettings::NETWORKS),
             ("right-networks", TrafficSettings::NETWORKS),
             ("subscribers", NumberBound::COUNT),
+            (
+                "ramp-ns",
+                NumberBound::TIME_NS.at_least(TrafficSettings::SHORTEST_RAMP_NS as f64),
+            ),
         ],
         tables: &[
             ("forward_ports", &Ports::BOUNDS),
@@ -67,6 +74,9 @@ impl TrafficSettings {
     /// The networks on one side.
     pub const NETWORKS: NumberBound = NumberBound::new(1.0, 256.0);
 
+    /// The shortest ramp, nanoseconds.
+    pub const SHORTEST_RAMP_NS: u64 = 10_000_000;
+
     /// RFC 4814 section 4.5: pseudorandom ports; one address pair.
     pub const RFC_4814: Self = Self::with_ports(Ports::RFC_4814);
 
@@ -82,6 +92,7 @@ impl TrafficSettings {
             subscribers: None,
             payload: Payload::Udp,
             flows: None,
+            ramp_ns: None,
         }
     }
 
@@ -191,12 +202,12 @@ const PORT_RANGE: TableBounds = TableBounds {
 
 impl Ports {
     /// RFC 4814 section 4.5: source 1024-65535, destination 1-49151, pseudorandom, uniform.
-    pub const RFC_4814: Self = Self::of(ValueOrder::Pseudorandom);
+    pub const RFC_4814: Self = Self::in_order(ValueOrder::Pseudorandom);
     /// One flow: the first ports of RFC 4814's ranges.
-    pub const FIXED: Self = Self::of(ValueOrder::Fixed);
+    pub const FIXED: Self = Self::in_order(ValueOrder::Fixed);
 
     /// RFC 4814's ranges in another order.
-    pub const fn of(order: ValueOrder) -> Self {
+    pub const fn in_order(order: ValueOrder) -> Self {
         Self {
             source: ValueRange {
                 first: 1024,

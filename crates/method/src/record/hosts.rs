@@ -42,7 +42,7 @@ impl<'f> RepetitionHosts<'f> {
     }
 
     /// Returns the hosts of a repetition.
-    pub fn of(&self, point: &Point, repetition: u32) -> Vec<String> {
+    pub fn hosts(&self, point: &Point, repetition: u32) -> Vec<String> {
         self.of
             .get(&(point, repetition))
             .into_iter()

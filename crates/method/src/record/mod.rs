@@ -1,15 +1,18 @@
 //! What a run leaves behind: one line of `trials.jsonl` for each settled trial, and the facts of the machine.
 
+mod cable;
 mod hosts;
 mod moment;
 mod ranges;
 mod run;
+mod slices;
 mod warning;
 
 pub use crate::watch::{
     CoreRole, CoreWatch, CpuSample, DeviceWatch, DropPlace, Drops, SharedWatch, Watch,
 };
 pub use crate::watch::{LossCounter, LossSource};
+pub use cable::{Cable, CableEnd};
 pub use hosts::RepetitionHosts;
 pub use run::{CodeFile, CodeOrigin, Disturber, Ending, RunPart, SkipReason, SkippedTest};
 pub use warning::{CoreLoad, ThreadAbility, Warning, WarningLevel, WarningSubject};
@@ -83,7 +86,10 @@ impl TrialRecord {
     /// Returns the share of the time of sending for which others had the DUT's processors while it was ready to use them, as far as is known. So many of
     /// the frames may have waited for others than the device.
     pub fn held_share(&self) -> f64 {
-        let watched_us = self.watch.as_ref().map_or(0, |watch| watch.held_us());
+        let watched_us = self
+            .watch
+            .as_ref()
+            .map_or(0, |watch| watch.held_in_all_us());
         let taken_us = self
             .result
             .faults
@@ -221,6 +227,9 @@ pub struct DutFacts {
     /// The kind of links between it and the tester; unknown in results of an earlier version.
     #[serde(default, skip_serializing_if = "LinkKind::is_unknown")]
     pub links: LinkKind,
+    /// The cables from the tester's left port to its right port, in this order, where the links are interfaces that the plan names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cables: Vec<Cable>,
     /// The vectors of requirements that show the defects which its recipe knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defect_vectors: Vec<String>,

@@ -20,10 +20,10 @@ const SAMPLES_BEFORE: usize = 1;
 const SAMPLES_AFTER: usize = 3;
 
 /// The shortest time in microseconds that counts as evidence; the kernel's own housekeeping takes less.
-const LEAST_US: u64 = 3_000;
+pub(super) const LEAST_US: u64 = 3_000;
 
 /// The same for times counted in ticks of 10 ms: a single tick may be due to any process.
-const LEAST_OF_TICKS_US: u64 = 20_000;
+pub(super) const LEAST_OF_TICKS_US: u64 = 20_000;
 
 impl Watch {
     /// Returns the milliseconds for which others held up the DUT while it lost frames, beyond their usual share of the trial; `None` if the loss did
@@ -35,12 +35,11 @@ impl Watch {
         }
         let others = self.others_us();
         let usual = median(&others)?;
-        let phase_one_ns = || {
+        let before_ns = self.lead_ns.unwrap_or_else(|| {
             result
                 .phase_one_result()
                 .map_or(0, |connections| connections.delay_ns)
-        };
-        let before_ns = self.lead_ns.unwrap_or_else(phase_one_ns);
+        });
         let before = (before_ns / self.interval_ns.max(1)) as usize;
         let lossy = result.directions.iter().filter_map(lossy_bins);
         let in_samples = |bins: Vec<usize>| -> u64 {

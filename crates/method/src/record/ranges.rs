@@ -109,6 +109,7 @@ fn largest_watched(of: &Watch) -> u64 {
         .chain(memory)
         .chain(&of.connections)
         .chain(&of.waited_us)
+        .chain(&of.held_us)
         .chain(&of.process_ms)
         .chain(&of.others_ms);
     numbers.copied().max().unwrap_or(0)

@@ -32,6 +32,11 @@ pub enum Ending {
     Complete,
     /// The user interrupted it.
     Interrupted,
+    /// The time that the user gave it was up before everything was measured.
+    TimeUp {
+        /// That time, seconds.
+        within_s: u64,
+    },
     /// An error ended it.
     Failed {
         /// The error in words.
@@ -58,7 +63,7 @@ pub struct CodeFile {
 pub enum CodeOrigin {
     /// It came with sixbench.
     BuiltIn,
-    /// The command line named its directory.
+    /// The command line named its directory, or it is one of the user's own for all plans.
     CommandLine,
     /// The plan brought it along, or the results directory of a run that is resumed.
     Plan,
@@ -110,7 +115,7 @@ pub struct Disturber {
 
 impl Disturber {
     /// Returns who it is, and the cores: `rustc (process 41) on core 0 and core 1`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{} on {}", self.who, self.cores.join(" and "))
     }
 
@@ -176,7 +181,7 @@ mod tests {
                 ("the host", "06:11", "06:11", 220)
             ]
         );
-        assert_eq!(known[0].words(), "rustc on core 0 and core 2");
+        assert_eq!(known[0].describe(), "rustc on core 0 and core 2");
     }
 
     #[test]
@@ -188,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_test_that_was_left_out_is_read_back_as_planned() {
-        let planned = Box::new(Test::of("jool", "jool-siit"));
+        let planned = Box::new(Test::new("jool", "jool-siit"));
         let reason = SkipReason::LeftOut {
             why: "no lab".to_owned(),
             planned,

@@ -12,7 +12,7 @@ pub(in crate::measures) struct Conditions {
 }
 
 impl Conditions {
-    pub(in crate::measures) fn of(test: &TestContext<'_>) -> Self {
+    pub(in crate::measures) fn new(test: &TestContext<'_>) -> Self {
         Self {
             flows: test.traffic.flows,
             phase_one: test.stateful.map(|stateful| stateful.phase_one()),

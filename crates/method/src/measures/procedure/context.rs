@@ -2,8 +2,8 @@
 
 use super::Procedure;
 use super::conditions::Conditions;
-use super::single::{Single, TrialReader};
-use super::staged::{AtKnownRate, Searching, SpecMapper, Staged};
+use super::single::{SingleTrial, TrialReader};
+use super::staged::{AtKnownRate, LoadSearch, SpecMapper, TwoStages};
 use crate::measures::load::scaled as share_of;
 use crate::measures::{Load, TestContext};
 use crate::plan::Stateful;
@@ -31,7 +31,7 @@ impl ProcedureContext<'_> {
     }
 
     pub(in crate::measures) fn conditions(&self) -> Conditions {
-        Conditions::of(&self.test)
+        Conditions::new(&self.test)
     }
 
     /// Returns the maximum rate of the medium, if the plan names the medium.
@@ -41,15 +41,16 @@ impl ProcedureContext<'_> {
 
     /// Returns the two phases of the test. A test of connections without phases, which no plan file can contain, gets one connection.
     pub(in crate::measures) fn stateful(&self) -> Stateful {
-        let one = || Stateful::new(1, self.test.search.minimum, self.test.trial.residual_ns);
-        self.test.stateful.unwrap_or_else(one)
+        self.test.stateful.unwrap_or_else(|| {
+            Stateful::new(1, self.test.search.minimum, self.test.trial.residual_ns)
+        })
     }
 
     /// Returns a search whose trials are made by `mapper` from a constant load.
     pub(in crate::measures) fn search(
         &self,
         mapper: impl Fn(TrialSpec) -> TrialSpec + 'static,
-    ) -> Searching {
+    ) -> LoadSearch {
         let goal = self.test.search.first_goal();
         self.search_by(&self.test.search, goal, self.start, Box::new(mapper))
     }
@@ -81,7 +82,7 @@ impl ProcedureContext<'_> {
         settings: &SearchSettings,
         goal: LossRatio,
         mapper: impl Fn(TrialSpec) -> TrialSpec + 'static,
-    ) -> Searching {
+    ) -> LoadSearch {
         self.search_by(settings, goal, self.start, Box::new(mapper))
     }
 
@@ -91,8 +92,8 @@ impl ProcedureContext<'_> {
         goal: LossRatio,
         start: Start,
         mapper: SpecMapper,
-    ) -> Searching {
-        Searching::new(new_search(settings, &self.test.trial, start), goal, mapper)
+    ) -> LoadSearch {
+        LoadSearch::new(new_search(settings, &self.test.trial, start), goal, mapper)
     }
 
     /// Returns a single trial at a load that may have to be searched for first; `spec` makes the trial from the load.
@@ -105,7 +106,9 @@ impl ProcedureContext<'_> {
         let (conditions, tries) = (self.conditions(), self.tries());
         self.at_load(
             load,
-            Box::new(move |rate| Box::new(Single::new(conditions.apply(spec(rate)), tries, read))),
+            Box::new(move |rate| {
+                Box::new(SingleTrial::new(conditions.apply(spec(rate)), tries, read))
+            }),
         )
     }
 
@@ -117,7 +120,8 @@ impl ProcedureContext<'_> {
         read: TrialReader,
     ) -> Box<dyn Procedure> {
         let (conditions, tries) = (self.conditions(), self.tries());
-        let single = move |rate| Single::new(conditions.apply(spec(rate)), tries, read).of_delays();
+        let single =
+            move |rate| SingleTrial::new(conditions.apply(spec(rate)), tries, read).of_delays();
         self.at_load(load, Box::new(move |rate| Box::new(single(rate))))
     }
 
@@ -130,18 +134,18 @@ impl ProcedureContext<'_> {
         // A repetition in which no load passed without loss leaves the throughput unknown: the next one searches again.
         match self.known {
             Some(rate) => scaled(rate),
-            None => Box::new(Staged::new(
+            None => Box::new(TwoStages::new(
                 self.throughput_from(Start::Cold),
                 Box::new(scaled),
             )),
         }
     }
 
-    pub(in crate::measures) fn throughput(&self) -> Searching {
+    pub(in crate::measures) fn throughput(&self) -> LoadSearch {
         self.throughput_from(self.start)
     }
 
-    fn throughput_from(&self, start: Start) -> Searching {
+    fn throughput_from(&self, start: Start) -> LoadSearch {
         let conditions = self.conditions();
         let goal = self.test.search.first_goal();
         self.search_by(

@@ -11,8 +11,8 @@ pub(in crate::measures) use conditions::Conditions;
 pub use context::ProcedureContext;
 pub use next::procedure;
 pub(in crate::measures) use reading::Reading;
-pub(in crate::measures) use single::Single;
-pub(in crate::measures) use staged::Searching;
+pub(in crate::measures) use single::SingleTrial;
+pub(in crate::measures) use staged::LoadSearch;
 
 use super::Value;
 use crate::search::Bracket;
@@ -32,11 +32,35 @@ pub trait Procedure {
         TrialPurpose::Counts
     }
 
+    /// Returns what this measurement says of the result of that trial.
+    fn judgement(&self, result: &TrialResult) -> Judgement {
+        let verdict = self.verdict(result);
+        Judgement {
+            verdict,
+            purpose: self.purpose(),
+            is_decided: verdict == Verdict::Lost
+                && result
+                    .with_undisturbed_loss_alone()
+                    .is_some_and(|alone| self.verdict(&alone) == Verdict::Lost),
+        }
+    }
+
     /// Processes the result of that trial.
     fn learn(&mut self, result: &TrialResult);
 
     /// Returns the findings so far.
     fn findings(&self) -> Findings;
+}
+
+/// The judgement of a measurement on a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// The purpose of the trial.
+    pub purpose: TrialPurpose,
+    /// True if it was lost by what it lost while nobody disturbed it.
+    pub is_decided: bool,
 }
 
 /// What a trial is made for, which decides what may disturb it.

@@ -78,14 +78,11 @@ impl Reading {
 
     /// Returns the reading of a trial from its values, each with whether it is valid. Some values may be valid and others not, but none is if the
     /// trial was not performed as asked.
-    pub(in crate::measures) fn of_those_that_hold(
-        result: &TrialResult,
-        found: Vec<(Value, bool)>,
-    ) -> Self {
+    pub(in crate::measures) fn of_valid(result: &TrialResult, found: Vec<(Value, bool)>) -> Self {
         let all = found.len();
         let values: Vec<Value> = found
             .into_iter()
-            .filter(|(_, holds)| *holds)
+            .filter(|(_, is_valid)| *is_valid)
             .map(|(value, _)| value)
             .collect();
         let is_invalid = !result.is_as_asked() || (values.is_empty() && all > 0);

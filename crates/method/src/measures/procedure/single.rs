@@ -11,7 +11,7 @@ pub(in crate::measures) type TrialReader = fn(&TrialResult) -> Reading;
 /// One valid trial, or the finding that the tester could not make one. A trial that yields only some of its values is kept until one yields all of
 /// them.
 #[derive(Clone, Debug)]
-pub(in crate::measures) struct Single {
+pub(in crate::measures) struct SingleTrial {
     spec: TrialSpec,
     tries_left: u32,
     read: TrialReader,
@@ -19,7 +19,7 @@ pub(in crate::measures) struct Single {
     values: Vec<Value>,
 }
 
-impl Single {
+impl SingleTrial {
     /// Returns a procedure of at most `tries` trials of `spec`, which ends once one yields all of its values.
     pub(in crate::measures) fn new(spec: TrialSpec, tries: u32, read: TrialReader) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Single {
     }
 }
 
-impl Procedure for Single {
+impl Procedure for SingleTrial {
     fn next_trial(&self) -> Option<TrialSpec> {
         (self.tries_left > 0).then_some(self.spec)
     }

@@ -6,7 +6,7 @@ use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{TrialResult, TrialSpec, Verdict};
 
 /// A search for the load as a procedure: the throughput measurement itself, and the first stage of those made at the throughput.
-pub(in crate::measures) struct Searching {
+pub(in crate::measures) struct LoadSearch {
     search: Box<dyn Search>,
     goal: LossRatio,
     mapper: SpecMapper,
@@ -15,7 +15,7 @@ pub(in crate::measures) struct Searching {
 /// The mapping from the constant load that a search asks for to the complete trial.
 pub(in crate::measures) type SpecMapper = Box<dyn Fn(TrialSpec) -> TrialSpec>;
 
-impl Searching {
+impl LoadSearch {
     /// Returns a procedure for `search`, whose first goal is `goal`; each of its trials is mapped by `mapper`.
     pub(in crate::measures) fn new(
         search: Box<dyn Search>,
@@ -30,7 +30,7 @@ impl Searching {
     }
 }
 
-impl Procedure for Searching {
+impl Procedure for LoadSearch {
     fn next_trial(&self) -> Option<TrialSpec> {
         Some((self.mapper)(self.search.next_trial()?))
     }
@@ -58,7 +58,7 @@ impl Procedure for Searching {
 }
 
 /// A trial at one known load: if it passes, that load is the result, and it does not count as limited by the plan or the tester.
-pub(in crate::measures) struct AtKnownRate(pub(super) Searching);
+pub(in crate::measures) struct AtKnownRate(pub(super) LoadSearch);
 
 impl Procedure for AtKnownRate {
     fn next_trial(&self) -> Option<TrialSpec> {
@@ -74,21 +74,20 @@ impl Procedure for AtKnownRate {
     }
 
     fn findings(&self) -> Findings {
-        let repeated = |bracket: Bracket| match bracket.limit {
-            Limit::Maximum => Bracket {
-                upper: bracket.lower,
-                limit: Limit::Dut,
-                ..bracket
-            },
-            Limit::Dut | Limit::Tester | Limit::Disturbed => bracket,
-        };
         Findings {
             brackets: self
                 .0
                 .findings()
                 .brackets
                 .into_iter()
-                .map(repeated)
+                .map(|bracket| match bracket.limit {
+                    Limit::Maximum => Bracket {
+                        upper: bracket.lower,
+                        limit: Limit::Dut,
+                        ..bracket
+                    },
+                    Limit::Dut | Limit::Tester | Limit::Disturbed => bracket,
+                })
                 .collect(),
             ..self.0.findings()
         }
@@ -96,13 +95,13 @@ impl Procedure for AtKnownRate {
 }
 
 /// A first stage, and a second one at the load that the first finds.
-pub(in crate::measures) struct Staged<P> {
+pub(in crate::measures) struct TwoStages<P> {
     first: P,
     then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>,
     second: Option<Box<dyn Procedure>>,
 }
 
-impl<P: Procedure> Staged<P> {
+impl<P: Procedure> TwoStages<P> {
     pub(in crate::measures) fn new(
         first: P,
         then: Box<dyn Fn(FrameRate) -> Box<dyn Procedure>>,
@@ -129,7 +128,7 @@ impl<P: Procedure> Staged<P> {
     }
 }
 
-impl<P: Procedure> Procedure for Staged<P> {
+impl<P: Procedure> Procedure for TwoStages<P> {
     fn next_trial(&self) -> Option<TrialSpec> {
         match &self.second {
             Some(second) => second.next_trial(),

@@ -6,19 +6,18 @@ mod watched;
 use super::info::HIGHEST_LOAD_PASSED;
 use super::keys::{Keys, MeasureDefaults, time};
 use super::loads::{Loads, outstanding_of_clients, rate_of_clients};
-use super::procedure::Single;
+use super::procedure::SingleTrial;
 use super::procedure::reading::{EXCUSABLE_SHARE, NEGLIGIBLE_SHARE, Reading, TAIL_SHARE};
-use super::tcp::Tcp;
 use super::{
-    Demand, Family, Info, Measurement, PeerTest, Procedure, ProcedureContext, Quantity,
-    SendingTime, Term, TestContext, TrafficRequirements, Value,
+    Demand, Family, Info, Measurement, Procedure, ProcedureContext, Quantity, SendingTime, Term,
+    TestContext, TrafficRequirements, Value,
 };
 use crate::clause::Clause;
 use crate::clause::numbers::{count, list, repetitions, seconds};
 use crate::plan::{Payload, Profile, SeriesBy, Stateful};
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use crate::terms::{Direction, FrameRate};
-use crate::trial::{Delay, Spoilt, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
+use crate::trial::{Delay, SpoiltFrames, TrialKind, TrialResult, TrialSpec, Verdict, is_upper_bound};
 use crate::units::{self, ValueError, expected};
 use crate::watch::Watch;
 use schemars::JsonSchema;
@@ -147,6 +146,23 @@ impl ResponseTime {
     }
 }
 
+impl ResponseTime {
+    /// Returns a description of when each client sends.
+    fn sending_in_words(&self) -> String {
+        let (rate, duration) = (self.rate_per_client.0, seconds(self.duration_ns));
+        match self.outstanding {
+            None => format!(
+                "every client sends {rate} requests/s for {duration}, whether replies come or not (open loop), so an overloaded relay \
+                gets no relief"
+            ),
+            Some(each) => format!(
+                "every client has up to {each} requests without a reply, each of which waits for its own, for 10 ms at most, and sends at \
+                most {rate} requests/s for {duration}"
+            ),
+        }
+    }
+}
+
 impl Measurement for ResponseTime {
     fn info(&self) -> &'static Info {
         &INFOS[0]
@@ -165,10 +181,6 @@ impl Measurement for ResponseTime {
 
     fn largest_kind(&self, _stateful: Option<Stateful>) -> TrialKind {
         TrialKind::Response
-    }
-
-    fn tcp(&self) -> Option<&Tcp> {
-        None
     }
 
     fn follow(&mut self, _profile: Profile, trial_ns: u64) {
@@ -191,17 +203,6 @@ impl Measurement for ResponseTime {
             "{echo}, {} octets of Ethernet frame",
             list(test.frame_sizes)
         );
-        let (rate, duration) = (self.rate_per_client.0, seconds(self.duration_ns));
-        let loop_ = match self.outstanding {
-            None => format!(
-                "every client sends {rate} requests/s for {duration}, whether replies come or not (open loop), so an overloaded relay \
-                gets no relief"
-            ),
-            Some(each) => format!(
-                "every client has up to {each} requests without a reply, each of which waits for its own, for 10 ms at most, and sends at \
-                most {rate} requests/s for {duration}"
-            ),
-        };
         let destinations = test.traffic.destinations_of(Direction::Forward);
         let repeated = format!(
             "{}: median, 1st and 99th percentile of them",
@@ -217,7 +218,7 @@ impl Measurement for ResponseTime {
             Clause::should(
                 METHOD,
                 "eight `ping6 -i0` at a time on each client, which wait for their replies (closed loop)",
-                loop_,
+                self.sending_in_words(),
                 self.outstanding.is_some(),
             ),
             Clause::should(
@@ -255,7 +256,7 @@ impl Measurement for ResponseTime {
 
     fn procedure(&self, context: &ProcedureContext<'_>) -> Box<dyn Procedure> {
         let spec = self.trial(context.test.traffic.clients());
-        Box::new(Single::new(spec, context.tries(), read).of_delays())
+        Box::new(SingleTrial::new(spec, context.tries(), read).of_delays())
     }
 
     fn watched(&self, result: &TrialResult, watch: &Watch) -> Vec<Value> {
@@ -287,46 +288,34 @@ pub(super) fn read(result: &TrialResult) -> Reading {
     // Both are of the same times, and hold together.
     let times_hold =
         time.is_some_and(|time| mean_holds(time, spoilt) && deviation_holds(time, spoilt));
-    let found = [
-        (
-            Quantity::RequestLoss,
-            Some(exchange.loss_ratio().0 * 100.0),
-            unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered,
-        ),
-        (
-            Quantity::ResponseTime,
-            time.and_then(Delay::mean_ns),
-            times_hold,
-        ),
-        (
-            Quantity::ResponseTimeDeviation,
-            time.and_then(Delay::deviation_ns),
-            times_hold,
-        ),
-        (
-            Quantity::ForwardedFrames,
-            Some(forwarded * 1e9 / result.spec.duration_ns.max(1) as f64),
-            unanswered == 0.0 || excusable <= NEGLIGIBLE_SHARE * forwarded,
-        ),
-    ];
+    let loss_holds = unanswered == 0.0 || excusable <= EXCUSABLE_SHARE * unanswered;
+    let forwarding_holds = unanswered == 0.0 || excusable <= NEGLIGIBLE_SHARE * forwarded;
     // Values for both directions together are stored with the requests.
-    let value = |(quantity, value, holds): (Quantity, Option<f64>, bool)| {
-        let (direction, load) = (Direction::Forward, result.spec.rate);
-        let is_at_most =
-            quantity == Quantity::ResponseTime && time.is_some_and(is_mean_upper_bound);
-        Some((
-            Value {
-                quantity,
-                direction,
-                load,
-                value: value?,
-                is_at_least: false,
-                is_at_most,
-            },
-            holds,
-        ))
+    let value = |quantity, value| Value {
+        quantity,
+        direction: Direction::Forward,
+        load: result.spec.rate,
+        value,
+        is_at_least: false,
+        is_at_most: false,
     };
-    Reading::of_those_that_hold(result, found.into_iter().filter_map(value).collect())
+    let loss = exchange.loss_ratio().0 * 100.0;
+    let mut found = vec![(value(Quantity::RequestLoss, loss), loss_holds)];
+    if let Some(mean_ns) = time.and_then(Delay::mean_ns) {
+        let mean = Value {
+            is_at_most: time.is_some_and(is_mean_upper_bound),
+            ..value(Quantity::ResponseTime, mean_ns)
+        };
+        found.push((mean, times_hold));
+    }
+    if let Some(deviation_ns) = time.and_then(Delay::deviation_ns) {
+        let deviation = value(Quantity::ResponseTimeDeviation, deviation_ns);
+        found.push((deviation, times_hold));
+    }
+    let per_second = forwarded * 1e9 / result.spec.duration_ns.max(1) as f64;
+    let forwarding = value(Quantity::ForwardedFrames, per_second);
+    found.push((forwarding, forwarding_holds));
+    Reading::of_valid(result, found)
 }
 
 /// Returns whether the tester may have added a sensible share of the average by polling its port.
@@ -337,7 +326,7 @@ fn is_mean_upper_bound(time: &Delay) -> bool {
 }
 
 /// Returns whether the tester's part in the sum of all times is negligible.
-fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
+fn mean_holds(time: &Delay, spoilt: SpoiltFrames) -> bool {
     let sum_ns = time.moments.map_or(0, |moments| moments.sum_ns);
     spoilt.is_within(TAIL_SHARE, time.count)
         || spoilt.sum_ns as f64 <= NEGLIGIBLE_SHARE * sum_ns as f64
@@ -345,7 +334,7 @@ fn mean_holds(time: &Delay, spoilt: Spoilt) -> bool {
 
 /// Returns whether the tester's part in the spread is small: by the triangle inequality a standard deviation moves by no more
 /// than the root of the mean square of what was added.
-fn deviation_holds(time: &Delay, spoilt: Spoilt) -> bool {
+fn deviation_holds(time: &Delay, spoilt: SpoiltFrames) -> bool {
     let added_ns =
         (spoilt.frames as f64 / time.count.max(1) as f64).sqrt() * spoilt.worst_ns as f64;
     spoilt.is_within(TAIL_SHARE, time.count)
@@ -357,13 +346,10 @@ fn steps(test: &TestContext<'_>) -> Vec<u32> {
     let series = test
         .series
         .filter(|series| series.by == SeriesBy::Subscribers);
-    let is_sibling = |other: &&PeerTest<'_>| {
-        series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name))
-    };
     let mut steps: Vec<u32> = test
         .peers
         .iter()
-        .filter(is_sibling)
+        .filter(|other| series.is_some_and(|own| other.series.is_some_and(|s| s.name == own.name)))
         .map(|other| other.clients)
         .collect();
     if steps.is_empty() {

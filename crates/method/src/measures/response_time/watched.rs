@@ -22,17 +22,19 @@ pub(super) fn values(result: &TrialResult, watch: &Watch) -> Vec<Value> {
         (Quantity::MemoryGrowth, growth(watch, samples)),
     ];
     let (direction, load) = (Direction::Forward, result.spec.rate);
-    let value = |(quantity, value): (_, Option<f64>)| {
-        Some(Value {
-            quantity,
-            direction,
-            load,
-            value: value?,
-            is_at_least: false,
-            is_at_most: false,
+    found
+        .into_iter()
+        .filter_map(|(quantity, value)| {
+            Some(Value {
+                quantity,
+                direction,
+                load,
+                value: value?,
+                is_at_least: false,
+                is_at_most: false,
+            })
         })
-    };
-    found.into_iter().filter_map(value).collect()
+        .collect()
 }
 
 /// Returns whether the load of the cores is caused by the DUT: always if it has its own machine, and on the host's cores unless other processes ran
@@ -68,14 +70,15 @@ fn busy(watch: &Watch, samples: usize) -> Vec<f64> {
         .min()
         .unwrap_or(0)
         .min(samples);
-    let of_core = |core: &&CoreWatch, i: usize| {
-        let sample = &core.samples[i];
-        f64::from(u32::from(sample.user) + u32::from(sample.system) + u32::from(sample.softirq))
-            / 10.0
-    };
     (0..length)
-        .map(|i| cores.iter().map(|core| of_core(core, i)).sum::<f64>() / cores.len() as f64)
+        .map(|i| cores.iter().map(|core| load(core, i)).sum::<f64>() / cores.len() as f64)
         .collect()
+}
+
+/// Returns the load of a core in an interval, in per cent.
+fn load(core: &CoreWatch, interval: usize) -> f64 {
+    let sample = &core.samples[interval];
+    f64::from(u32::from(sample.user) + u32::from(sample.system) + u32::from(sample.softirq)) / 10.0
 }
 
 /// Returns the growth of the memory in use. The first sample is taken before the first frame.
@@ -91,16 +94,18 @@ fn growth(watch: &Watch, samples: usize) -> Option<f64> {
     } else {
         own
     };
-    let of = |memory: &[u64]| {
-        Some(
-            memory
-                .iter()
-                .take(samples + 1)
-                .max()?
-                .saturating_sub(*memory.first()?) as f64,
-        )
-    };
-    memories.into_iter().map(of).sum()
+    memories
+        .into_iter()
+        .map(|memory| {
+            Some(
+                memory
+                    .iter()
+                    .take(samples + 1)
+                    .max()?
+                    .saturating_sub(*memory.first()?) as f64,
+            )
+        })
+        .sum()
 }
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ fn every_query_of_a_simulated_trial_has_one_fate() {
     );
     assert_eq!(
         dns.answers
-            .fates()
+            .outcomes()
             .iter()
             .map(|(_, queries)| queries)
             .sum::<u64>(),

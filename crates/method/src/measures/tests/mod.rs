@@ -50,7 +50,7 @@ fn plan(measure: Measure) -> Plan {
             title: "SIIT".into(),
             measure,
             repetitions: Repetition::Fixed(2),
-            ..Test::of("siit", "simulated")
+            ..Test::new("siit", "simulated")
         }],
     }
 }
