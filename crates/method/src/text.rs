@@ -94,16 +94,18 @@ fn color_at(text: &str) -> Option<&str> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| c != ';' && !c.is_ascii_digit())?;
     let numbers: Vec<&str> = codes[..end].split(';').collect();
-    let is_plain = |code: &&str| {
-        code.is_empty()
-            || matches!(code.parse().unwrap_or(u32::MAX), 0..=4 | 22..=24 | 30..=37 | 39 | 90..=97)
-    };
     // One of 256 colours.
     let is_indexed = matches!(numbers[..], ["38", "5", _]);
     let is_color = codes[end..].starts_with('m')
         && codes[..end].len() <= 16
-        && (is_indexed || numbers.iter().all(is_plain));
+        && (is_indexed || numbers.iter().all(|code| is_plain_code(code)));
     is_color.then(|| &text[..end + 3])
+}
+
+/// Returns whether a number of an escape sequence, whose default is 0, sets weight or one of the 16 colours.
+fn is_plain_code(code: &str) -> bool {
+    code.is_empty()
+        || matches!(code.parse().unwrap_or(u32::MAX), 0..=4 | 22..=24 | 30..=37 | 39 | 90..=97)
 }
 
 /// Returns a number with its noun: `1 tag`, `500 tags`, `2 searches`.
@@ -119,6 +121,11 @@ pub fn part_of(part: usize, of: usize, noun: &str) -> String {
         part.to_string()
     };
     format!("{part} of {}", counted(of as u64, noun))
+}
+
+/// Returns the form of a verb that goes with a number of things: `one` with a single one, `many` with none or several.
+pub fn verb_for<'t>(number: usize, one: &'t str, many: &'t str) -> &'t str {
+    if number == 1 { one } else { many }
 }
 
 /// Returns the form of a noun in the singular or in the plural: `trial` or `trials`. Of several words, the last one changes.

@@ -37,7 +37,7 @@ pub fn is_shared(plan: &Plan, test: &Test, point: &Point) -> bool {
 
 /// The trials and the time that sharing searches has saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SharingSavings {
     /// The number of points that were measured at the throughput of another test's searches.
     pub points: u32,
     /// The number of trials saved, assuming that a separate search takes as many as the first of those searches.
@@ -47,7 +47,7 @@ pub struct Saved {
 }
 
 /// Returns the trials and the time that sharing searches has saved among `outcomes`.
-pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
+pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> SharingSavings {
     let of_point = |point: &Point| {
         let load = outcomes
             .iter()
@@ -76,7 +76,7 @@ pub fn saved(plan: &Plan, outcomes: &[Outcome]) -> Saved {
         .iter()
         .fold(0_u32, |all, of_one| all.saturating_add(*of_one));
     let each_ns = plan.trial.duration_ns.saturating_add(plan.trial.rest_ns);
-    Saved {
+    SharingSavings {
         points: trials.len() as u32,
         trials: all,
         time_ns: u64::from(all).saturating_mul(each_ns),

@@ -83,7 +83,6 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 /// # Errors
 /// What was expected instead of the text.
 pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
-    let wrong = || expected("frames per second such as 1000, 500k or 1.2M", text);
     let units = [
         ("", 1.0),
         ("fps", 1.0),
@@ -97,7 +96,7 @@ pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
     // A rate below zero is a number out of bounds, not a text without a meaning.
     let positive = text.trim().strip_prefix('-');
     let rate = scaled(positive.unwrap_or(text), &units)
-        .ok_or_else(wrong)?
+        .ok_or_else(|| expected("frames per second such as 1000, 500k or 1.2M", text))?
         .round();
     if positive.is_some() || !FrameRate::BOUND.contains(rate) {
         return Err(ValueError::Rate(text.to_owned()));
@@ -110,14 +109,13 @@ pub fn rate(text: &str) -> Result<FrameRate, ValueError> {
 /// # Errors
 /// What was expected instead of the text.
 pub fn bit_rate(text: &str) -> Result<u64, ValueError> {
-    let wrong = || expected("a bit rate such as 100M, 1G or 25G", text);
     let rate = scaled(
         text,
         &[("M", 1e6), ("Mbit/s", 1e6), ("G", 1e9), ("Gbit/s", 1e9)],
     );
     rate.filter(|rate| BIT_RATE.contains(*rate))
         .map(|rate| rate as u64)
-        .ok_or_else(wrong)
+        .ok_or_else(|| expected("a bit rate such as 100M, 1G or 25G", text))
 }
 
 /// Reads the traffic of a subscriber, in bit/s: `200k`, `1.8M`, `1.8Mbit/s`.
@@ -144,7 +142,6 @@ pub fn bits_per_second(text: &str) -> Result<u64, ValueError> {
 /// # Errors
 /// What was expected instead of the text.
 pub fn duration_ns(text: &str) -> Result<u64, ValueError> {
-    let wrong = || expected("a time such as 60s, 200ms or 2m", text);
     let units = [
         ("us", 1e3),
         ("ms", 1e6),
@@ -155,7 +152,9 @@ pub fn duration_ns(text: &str) -> Result<u64, ValueError> {
     ];
     // Zero needs no unit.
     let nothing = || split(text).filter(|split| *split == (0.0, "")).map(|_| 0.0);
-    let nanoseconds = scaled(text, &units).or_else(nothing).ok_or_else(wrong)?;
+    let nanoseconds = scaled(text, &units)
+        .or_else(nothing)
+        .ok_or_else(|| expected("a time such as 60s, 200ms or 2m", text))?;
     if !NumberBound::STATED_TIME_NS.contains(nanoseconds) {
         return Err(ValueError::Time(text.to_owned()));
     }
@@ -239,10 +238,9 @@ pub fn share(text: &str) -> Result<f64, ValueError> {
 /// # Errors
 /// The text is not a share.
 pub fn factor(text: &str) -> Result<f64, ValueError> {
-    let wrong = || expected("a share such as 1% or 50%", text);
     let (number, suffix) = split(text)
         .filter(|(_, suffix)| matches!(*suffix, "" | "%"))
-        .ok_or_else(wrong)?;
+        .ok_or_else(|| expected("a share such as 1% or 50%", text))?;
     // Divided rather than multiplied by 0.01, which has no exact binary representation.
     let ratio = if suffix == "%" {
         number / 100.0

@@ -2,7 +2,7 @@
 //! the full duration, so the final value rests on full trials, as section 24 asks.
 
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
-use super::range::{Aim, Bounds, LoadRange};
+use super::range::{Bounds, ExpectedLoad, LoadRange};
 use super::{Bracket, Limit, Search, SearchInfo, SearchSettings, Start};
 use crate::terms::LossRatio;
 use crate::trial::{TrialResult, TrialSpec};
@@ -42,7 +42,7 @@ pub struct BinarySearch {
     goal: LossRatio,
     duration_ns: u64,
     range: LoadRange,
-    aim: Option<Aim>,
+    aim: Option<ExpectedLoad>,
     known: Bounds,
     policy: InvalidTrialPolicy,
 }
@@ -69,10 +69,10 @@ impl BinarySearch {
     }
 }
 
-fn aim(start: Start) -> Option<Aim> {
+fn aim(start: Start) -> Option<ExpectedLoad> {
     match start {
         Start::Cold => None,
-        Start::Near(hint) => Some(Aim::around(hint)),
+        Start::Near(hint) => Some(ExpectedLoad::around(hint)),
     }
 }
 

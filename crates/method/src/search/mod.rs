@@ -136,7 +136,7 @@ impl RepetitionStart {
     }
 
     /// Returns how repetitions start, as the part of a sentence.
-    pub fn in_words(self) -> &'static str {
+    pub fn phrase(self) -> &'static str {
         match self {
             Self::Cold => "every repetition starts cold, where the first one does",
             Self::Dithered => {

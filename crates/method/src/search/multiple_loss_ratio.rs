@@ -59,12 +59,14 @@ impl MultipleLossRatioSearch {
         max_invalid: u32,
         start: Start,
     ) -> Self {
-        let selector = |goal: Goal| {
-            let range = LoadRange::new(minimum, maximum, goal.width);
-            Selector::new(goal, range, max_invalid, start)
-        };
         Self {
-            selectors: goals.into_iter().map(selector).collect(),
+            selectors: goals
+                .into_iter()
+                .map(|goal| {
+                    let range = LoadRange::new(minimum, maximum, goal.width);
+                    Selector::new(goal, range, max_invalid, start)
+                })
+                .collect(),
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct Bounds {
 
 /// The load near which the result is expected, in frames per second per direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Aim {
+pub(super) struct ExpectedLoad {
     pub(super) load: FrameRate,
     /// The first step beyond that load, in widths.
     pub(super) widths: u32,
@@ -23,7 +23,7 @@ pub(super) struct Aim {
 /// trials, but would tie a DUT that scatters by more to the hint, and repetitions would agree too well.
 pub(super) const BRACKET: u32 = 16;
 
-impl Aim {
+impl ExpectedLoad {
     /// Returns an aim that tries the hint first, then the bracket above or below it. Starting below the hint would cost less when the hint is wrong,
     /// but a noisy DUT occasionally fails there, and the loads above are then never tried: the medians came out 0.2 % low.
     pub(super) fn around(hint: FrameRate) -> Self {
@@ -100,7 +100,7 @@ impl LoadRange {
 
     /// Returns the next load if the result is expected near `aim`: the aim itself, then a step beyond the bound found there, then steps that double
     /// until the other bound is found or halving is shorter.
-    pub(super) fn gallop(&self, known: Bounds, aim: Aim) -> Option<FrameRate> {
+    pub(super) fn gallop(&self, known: Bounds, aim: ExpectedLoad) -> Option<FrameRate> {
         if self.is_settled(known) {
             return None;
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_right_aim_needs_two_trials() {
-        let aim = Aim::at(FrameRate(500_000));
+        let aim = ExpectedLoad::at(FrameRate(500_000));
         assert_eq!(range().gallop(known(0, 0), aim), Some(aim.load));
         let above = range().gallop(known(500_000, 0), aim).unwrap();
         assert!(range().is_settled(known(500_000, above.0)), "{above}");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_hint_is_tried_first_and_then_the_bracket_on_the_side_of_the_answer() {
-        let aim = Aim::around(FrameRate(500_000));
+        let aim = ExpectedLoad::around(FrameRate(500_000));
         assert_eq!(range().gallop(known(0, 0), aim), Some(FrameRate(500_000)));
         let above = range().gallop(known(500_000, 0), aim).unwrap();
         assert!((584_000..588_000).contains(&above.0), "{above}");
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_wrong_aim_is_left_in_doubling_steps() {
-        let (aim, mut lower, mut steps) = (Aim::at(FrameRate(1_000)), 1_000, Vec::new());
+        let (aim, mut lower, mut steps) = (ExpectedLoad::at(FrameRate(1_000)), 1_000, Vec::new());
         while let Some(next) = range().gallop(known(lower, 0), aim) {
             steps.push((next.0 as f64 / lower as f64).ln() / 0.00995);
             lower = next.0;
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_aim_outside_the_range_is_drawn_to_its_end() {
-        let first = |aim| range().gallop(known(0, 0), Aim::at(FrameRate(aim)));
+        let first = |aim| range().gallop(known(0, 0), ExpectedLoad::at(FrameRate(aim)));
         assert_eq!(first(5), Some(FrameRate(1_000)));
         assert_eq!(first(u64::MAX), Some(FrameRate(1_000_000)));
     }

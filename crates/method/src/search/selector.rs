@@ -3,7 +3,7 @@
 use super::goal::{Goal, Target};
 use super::invalid_trials::{GoalEvidence, InvalidTrialPolicy};
 use super::load_stat::{Class, LoadStat};
-use super::range::{Aim, Bounds, LoadRange};
+use super::range::{Bounds, ExpectedLoad, LoadRange};
 use super::{Bracket, Limit, Start};
 use crate::terms::{FrameRate, LossRatio};
 use crate::trial::{DirectionResult, TrialResult, TrialSpec};
@@ -16,7 +16,7 @@ pub(super) struct Selector {
     targets: Vec<Target>,
     stage: usize,
     range: LoadRange,
-    aim: Aim,
+    aim: ExpectedLoad,
     stats: BTreeMap<FrameRate, LoadStat>,
     policy: InvalidTrialPolicy,
 }
@@ -31,8 +31,8 @@ impl Selector {
             range,
             aim: match start {
                 // The first trial is at the maximum: its forwarding rate is the first good estimate.
-                Start::Cold => Aim::at(FrameRate(u64::MAX)),
-                Start::Near(hint) => Aim::around(hint),
+                Start::Cold => ExpectedLoad::at(FrameRate(u64::MAX)),
+                Start::Near(hint) => ExpectedLoad::around(hint),
             },
             stats: BTreeMap::new(),
             policy: InvalidTrialPolicy::new(max_invalid),
@@ -131,7 +131,7 @@ impl Selector {
         let forwarded = forwarding_rate(result, self.goal.loss_ratio);
         // A trial within the width of the bound would be useless: step down from the bound instead.
         if !self.stage_range().is_narrow(forwarded.0, rate.0) {
-            self.aim = Aim::at(forwarded.min(self.aim.load));
+            self.aim = ExpectedLoad::at(forwarded.min(self.aim.load));
         }
     }
 
@@ -142,7 +142,10 @@ impl Selector {
             if !self.stage_range().is_settled(bounds) {
                 return;
             }
-            self.aim = bounds.lower.or(bounds.upper).map_or(self.aim, Aim::at);
+            self.aim = bounds
+                .lower
+                .or(bounds.upper)
+                .map_or(self.aim, ExpectedLoad::at);
             self.stage += 1;
         }
     }

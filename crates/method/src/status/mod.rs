@@ -3,7 +3,7 @@
 
 mod reason;
 
-pub use reason::{InvalidCause, InvalidStage, NoResult, NotRun, Open, Stop};
+pub use reason::{InvalidCause, InvalidStage, LowerBoundReasons, NoResult, NotRun, Stop};
 
 use crate::measures::{Outcome, Quantity};
 use crate::plan::{Plan, Point, Test};
@@ -23,7 +23,7 @@ pub enum PointStatus {
     /// It has a result. That the DUT lost frames even at the lowest load is one: zero.
     Result,
     /// It has a result, but the true value may be higher.
-    AtLeast(Open),
+    AtLeast(LowerBoundReasons),
     /// Trials were made and came to no result.
     NoResult(NoResult),
     /// No trial was made.
@@ -100,7 +100,7 @@ pub struct StatusCounts {
 
 impl StatusCounts {
     /// Counts the statuses of `points`.
-    pub fn of(points: &[PlannedPoint]) -> Self {
+    pub fn count(points: &[PlannedPoint]) -> Self {
         let mut counts = Self {
             points: points.len(),
             ..Self::default()
@@ -211,27 +211,22 @@ impl<'a> StatusSources<'a, '_> {
         let results: Vec<&Outcome> = outcomes.iter().filter(is_result).copied().collect();
         let (with_result, made) = (results.len() as u32, outcomes.len() as u32);
         let selected = self.facts.selection.repetitions(test, &point);
-        let is_enough = made >= selected
-            || !crate::replay::wants_more(
-                test,
-                &outcomes.iter().map(|&o| o.clone()).collect::<Vec<_>>(),
-            );
+        let made_so_far: Vec<Outcome> = outcomes.iter().map(|&outcome| outcome.clone()).collect();
+        let is_enough = made >= selected || !crate::replay::wants_more(test, &made_so_far);
         let planned = if is_enough { made } else { selected };
         let stop = (!is_enough).then(|| self.stop_of(test));
-        let status = match (&results[..], &stop) {
-            ([], _) if selected == 0 && records.is_empty() => {
-                PointStatus::NotRun(NotRun::LeftToOthers)
+        let status = match &results[..] {
+            [] if selected == 0 && records.is_empty() => PointStatus::NotRun(NotRun::LeftToOthers),
+            [] if !outcomes.is_empty() => {
+                PointStatus::NoResult(NoResult::explain(test, outcomes, records))
             }
-            ([], _) if !outcomes.is_empty() => {
-                PointStatus::NoResult(NoResult::of(test, outcomes, records))
-            }
-            ([], _) if is_mismatched(self.plan, &point, records) => {
+            [] if is_mismatched(self.plan, &point, records) => {
                 PointStatus::NoResult(NoResult::Mismatched {
                     trials: records.len() as u32,
                 })
             }
-            ([], stop) => self.without_outcome(records.len() as u32, stop.clone()),
-            (results, _) => match Open::of(test, results, records) {
+            [] => self.without_outcome(records.len() as u32, stop.clone()),
+            results => match LowerBoundReasons::find(test, results, records) {
                 Some(open) => PointStatus::AtLeast(open),
                 None => PointStatus::Result,
             },
@@ -272,7 +267,9 @@ impl<'a> StatusSources<'a, '_> {
             }),
             SkipReason::LeftOut { .. } => None,
         });
-        failures.next_back().unwrap_or_else(|| Stop::of(self.facts))
+        failures
+            .next_back()
+            .unwrap_or_else(|| Stop::from_facts(self.facts))
     }
 
     fn left_out_point(&self, test: &'a Test, point: Point) -> PlannedPoint<'a> {
@@ -303,9 +300,12 @@ impl<'a> StatusSources<'a, '_> {
 
 impl Stop {
     /// Returns why the run ended, by the last of its parts.
-    pub fn of(facts: &Facts) -> Self {
+    pub fn from_facts(facts: &Facts) -> Self {
         match facts.runs.last().map(|part| &part.ending) {
             Some(Some(Ending::Interrupted)) => Self::Interrupted,
+            Some(Some(Ending::TimeUp { within_s })) => Self::TimeUp {
+                within_s: *within_s,
+            },
             Some(Some(Ending::Failed { error })) => Self::Failed {
                 error: error.clone(),
             },

@@ -15,7 +15,7 @@ use std::mem::discriminant;
 
 /// The reasons why the true value may be higher than the number: how many repetitions were ended by something other than the DUT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct LowerBoundReasons {
     /// The number of repetitions that ended because no trial beyond the result was valid.
     pub invalid: u32,
     /// The reason why such trials were invalid.
@@ -37,6 +37,10 @@ pub enum InvalidCause {
     Names,
     /// Other work used the DUT's processors.
     Disturbed,
+    /// Other work used the tester's processors, and none is known to have used the DUT's.
+    TesterDisturbed,
+    /// A link between the tester and the DUT went down, or damaged frames.
+    Link,
 }
 
 /// The stage whose trials were invalid.
@@ -109,6 +113,11 @@ pub enum NotRun {
 pub enum Stop {
     /// The user interrupted the run.
     Interrupted,
+    /// The time that the user gave the run was up.
+    TimeUp {
+        /// That time, seconds.
+        within_s: u64,
+    },
     /// The device of this point could not be set up.
     SetUpFailed {
         /// The name of its recipe.
@@ -127,9 +136,13 @@ pub enum Stop {
     Unknown,
 }
 
-impl Open {
+impl LowerBoundReasons {
     /// Returns the reasons, or `None` if the DUT determined the number. `results` are the repetitions that have one.
-    pub(super) fn of(test: &Test, results: &[&Outcome], records: &[&TrialRecord]) -> Option<Self> {
+    pub(super) fn find(
+        test: &Test,
+        results: &[&Outcome],
+        records: &[&TrialRecord],
+    ) -> Option<Self> {
         let brackets = || {
             results
                 .iter()
@@ -139,13 +152,15 @@ impl Open {
         let bounds =
             || brackets().filter(|bracket| bracket.value().is_some_and(|rate| rate.is_at_least));
         let open = |limit: Limit| bounds().filter(|bracket| bracket.limit == limit).count() as u32;
-        let is_open = |outcome: &&&Outcome| {
-            outcome
-                .values
-                .iter()
-                .any(|v| v.is_at_least && is_own(v.quantity))
-        };
-        let values = results.iter().filter(is_open).count() as u32;
+        let values = results
+            .iter()
+            .filter(|outcome| {
+                outcome
+                    .values
+                    .iter()
+                    .any(|v| v.is_at_least && is_own(v.quantity))
+            })
+            .count() as u32;
         if !is_median_open(test, results) {
             return None;
         }
@@ -162,7 +177,7 @@ impl Open {
         );
         (invalid + maximum + disturbed > 0).then(|| Self {
             invalid,
-            cause: InvalidCause::of(records),
+            cause: InvalidCause::find(records),
             maximum,
             disturbed,
         })
@@ -170,17 +185,18 @@ impl Open {
 
     /// Returns whether a disturbance is a reason, for any of the repetitions.
     pub fn is_of_a_disturbance(&self) -> bool {
-        self.disturbed > 0 || (self.invalid > 0 && self.cause == InvalidCause::Disturbed)
+        self.disturbed > 0 || (self.invalid > 0 && self.cause.is_of_a_disturbance())
     }
 
     pub(super) fn name(&self) -> &'static str {
         match (self.invalid, self.cause) {
             _ if self.disturbed > 0 => "machine-disturbed",
             (0, _) => "maximum-of-the-plan",
-            (_, InvalidCause::Disturbed) => "machine-disturbed",
+            (_, InvalidCause::Disturbed | InvalidCause::TesterDisturbed) => "machine-disturbed",
             (_, InvalidCause::Tester) => "tester-fell-short",
             (_, InvalidCause::Connections) => "connections-not-as-asked",
             (_, InvalidCause::Names) => "names-not-as-asked",
+            (_, InvalidCause::Link) => "link-went-down",
         }
     }
 }
@@ -210,20 +226,39 @@ fn is_median_open(test: &Test, results: &[&Outcome]) -> bool {
 }
 
 impl InvalidCause {
+    /// Returns the cause of a disturbance that ended a search: other work had the DUT's processors in some of the trials, or else the tester's.
+    fn of_disturbance(records: &[&TrialRecord]) -> Self {
+        let mut faults = records.iter().flat_map(|record| &record.result.faults);
+        if faults.any(Fault::is_of_the_machine) {
+            Self::Disturbed
+        } else {
+            Self::TesterDisturbed
+        }
+    }
+
+    /// Returns whether other work is the cause.
+    pub fn is_of_a_disturbance(self) -> bool {
+        matches!(self, Self::Disturbed | Self::TesterDisturbed)
+    }
+
     /// Returns the cause of the majority of the invalid trials.
-    pub fn of(records: &[&TrialRecord]) -> Self {
-        let invalid = || {
-            records
-                .iter()
-                .filter(|r| r.result.faults.iter().any(Fault::always_invalidates))
-        };
-        let is_most = |of: fn(&Fault) -> bool| {
-            2 * invalid().filter(|r| r.result.faults.iter().any(of)).count() > invalid().count()
-        };
-        if is_most(Fault::is_of_connections) {
+    pub fn find(records: &[&TrialRecord]) -> Self {
+        let with_faults = records.iter().copied();
+        let with_faults = with_faults.filter(|record| !record.result.faults.is_empty());
+        let mut decisive: Vec<&TrialRecord> = with_faults
+            .clone()
+            .filter(|r| r.result.faults.iter().any(Fault::always_invalidates))
+            .collect();
+        if decisive.is_empty() {
+            // Frames that a link damaged make a trial invalid only where they explain its loss.
+            decisive = with_faults.collect();
+        }
+        if is_in_most(&decisive, Fault::is_of_connections) {
             Self::Connections
-        } else if is_most(Fault::is_of_names) {
+        } else if is_in_most(&decisive, Fault::is_of_names) {
             Self::Names
+        } else if is_in_most(&decisive, Fault::is_of_a_link) {
+            Self::Link
         } else if is_most_of_all(records) {
             Self::Disturbed
         } else {
@@ -234,7 +269,7 @@ impl InvalidCause {
 
 impl NoResult {
     /// Returns the reason why none of these repetitions has a result.
-    pub(super) fn of(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
+    pub(super) fn explain(test: &Test, outcomes: &[&Outcome], records: &[&TrialRecord]) -> Self {
         if let Some(not_found) = Self::not_found(test, outcomes, records) {
             return not_found;
         }
@@ -268,9 +303,9 @@ impl NoResult {
             stage => {
                 let was_disturbed = brackets().any(|bracket| bracket.limit == Limit::Disturbed);
                 let cause = if was_disturbed {
-                    InvalidCause::Disturbed
+                    InvalidCause::of_disturbance(records)
                 } else {
-                    InvalidCause::of(records)
+                    InvalidCause::find(records)
                 };
                 let trials = records.len() as u32;
                 Self::Invalid {
@@ -296,9 +331,9 @@ impl NoResult {
         );
         let is_disturbed = wide().any(|found| found.limit == Limit::Disturbed);
         let cause = if is_disturbed {
-            InvalidCause::Disturbed
+            InvalidCause::of_disturbance(records)
         } else {
-            InvalidCause::of(records)
+            InvalidCause::find(records)
         };
         test.measure.is_searched_rate().then_some(Self::NotFound {
             lower,
@@ -321,7 +356,7 @@ impl NoResult {
                 ..
             } => "every-trial-invalid",
             Self::Invalid {
-                cause: InvalidCause::Disturbed,
+                cause: InvalidCause::Disturbed | InvalidCause::TesterDisturbed,
                 ..
             } => "machine-disturbed",
             Self::Invalid {
@@ -332,6 +367,10 @@ impl NoResult {
                 cause: InvalidCause::Names,
                 ..
             } => "names-not-as-asked",
+            Self::Invalid {
+                cause: InvalidCause::Link,
+                ..
+            } => "link-went-down",
             Self::NoLoad => "no-throughput-to-measure-at",
             Self::NothingSeen => "nothing-to-measure",
             Self::Mismatched { .. } => "not-of-this-plan",
@@ -343,6 +382,14 @@ impl NoResult {
 /// Returns whether the limit of a search that found nothing is not due to the DUT.
 fn is_not_the_duts(limit: Limit) -> bool {
     matches!(limit, Limit::Tester | Limit::Disturbed)
+}
+
+/// Returns whether most of these trials have such a fault.
+fn is_in_most(records: &[&TrialRecord], of: fn(&Fault) -> bool) -> bool {
+    let with_it = records
+        .iter()
+        .filter(|record| record.result.faults.iter().any(of));
+    2 * with_it.count() > records.len()
 }
 
 /// Returns whether other work used the DUT's processors in most of the trials with a fault.
@@ -395,6 +442,7 @@ impl Stop {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Interrupted => "interrupted",
+            Self::TimeUp { .. } => "time-up",
             Self::SetUpFailed { .. } => "set-up-failed",
             Self::Failed { .. } => "run-failed",
             Self::CutOff => "cut-off",

@@ -126,7 +126,7 @@ impl AnomalyKind {
     }
 
     /// Returns the number of these frames in a trial, all directions. For DNS queries, these are the further answers, those to no query that was asked,
-    /// and the errors of the network (a late or a wrong answer is the fate of its query, and lost); for TCP, the connections to the server that are not the
+    /// and the errors of the network (a late or a wrong answer is the outcome of its query, and lost); for TCP, the connections to the server that are not the
     /// trial's.
     pub fn in_trial(self, result: &TrialResult) -> u64 {
         if let Some(dns) = result.dns() {

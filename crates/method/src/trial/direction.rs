@@ -2,6 +2,8 @@
 
 use super::delay::{Bucket, Delay, Ipdv};
 use super::icmp_error::IcmpErrors;
+use super::lengths::LengthDistribution;
+use super::ramp::RampCounts;
 use crate::terms::{Direction, LossRatio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,9 +147,32 @@ direction! {
         /// Empty when nothing was lost.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         lost_by_bin: Vec<u64>,
+        /// The number of these, at least, that were due in slices of time in which nobody disturbed device or tester. `None` if nobody did at any time,
+        /// or where it is not known when.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost_undisturbed: Option<u64>,
         /// The due time of the last frame not received, nanoseconds from the first frame's due time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_missing_ns: Option<u64>,
+        /// The gaps in the numbering of the frames that arrived, by their lengths: runs of frames, sent one after the other, of which nothing ever arrived.
+        /// These are the lengths of the loss periods of RFC 3357 section 6.3. `None` if there is no gap, and in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gaps: Option<LengthDistribution>,
+        /// The distances from the last frame of a gap to the first frame of the next: the inter-loss-period lengths of RFC 3357 section 6.4. `None` with
+        /// fewer than two gaps.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gap_distances: Option<LengthDistribution>,
+        /// The reordering extents of the reordered frames (RFC 4737 section 4.2): how many frames earlier the first one arrived that was sent later. A
+        /// frame that fills a gap which is too many gaps ago has none. `None` without reordered frames, and in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reordering_extents: Option<LengthDistribution>,
+        /// By how many numbers the newest frame that had arrived was ahead of each duplicate: 0 for a copy right behind its original. Copies on several
+        /// queues of a port have none. `None` without duplicates, and in records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duplicate_distances: Option<LengthDistribution>,
+        /// The frames of the ramp before the trial, where there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ramp: Option<RampCounts>,
         /// The longest time without a received frame between two of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<Silence>,

@@ -29,8 +29,8 @@ pub struct DnsResult {
     pub certified: Option<u64>,
 }
 
-/// The tolerance on right answers that may have come from elsewhere than intended, where some are to come from the cache: one
-/// in so many.
+/// One right answer in so many may have come from elsewhere than the plan intends, where some are to come from the cache: entries can be pushed out of
+/// it.
 const HITS_TOLERANCE: u64 = 100;
 
 impl DnsResult {
@@ -67,8 +67,9 @@ impl DnsResult {
         .collect()
     }
 
-    /// Answers out of the cache that should not have been, or the other way round: the trial was another than was asked for. One kind does
-    /// not make up for the other. New names must not be in any cache (RFC 8219 section 9.2: a MUST), so without caching not one may be.
+    /// Returns a fault if answers came from the cache that should not have, or did not come from it although they should: this was not the trial that
+    /// was asked for. Both numbers are added, so that one does not make up for the other. New names must not be in any cache (RFC 8219 section 9.2: a
+    /// MUST), so where nothing is to come from the cache, a single one invalidates the trial.
     pub fn hits_differ(&self) -> Option<Fault> {
         let Cache {
             intended,
@@ -78,9 +79,9 @@ impl DnsResult {
             ..
         } = self.cache;
         let (observed, of) = (observed?, self.answers.sound());
-        let is_known = intended == 0 && repeated > 0;
+        let is_new_name_cached = intended == 0 && repeated > 0;
         let differ = (missed + repeated) * HITS_TOLERANCE > of;
-        (is_known || differ).then_some(Fault::HitsDiffer {
+        (is_new_name_cached || differ).then_some(Fault::HitsDiffer {
             intended,
             observed,
             of,
@@ -168,7 +169,7 @@ impl Answers {
             .saturating_sub(self.host_unreachable)
     }
 
-    /// All fates together but for `unanswered`: what the tester has settled.
+    /// Returns the number of queries with any outcome other than `unanswered`: those that are no longer waited for.
     pub fn settled(&self) -> u64 {
         let answered = [
             self.right,
@@ -189,8 +190,8 @@ impl Answers {
         answered.iter().chain(&failed).sum()
     }
 
-    /// Every result with the words for it, in the order of reports.
-    pub fn fates(&self) -> [(&'static str, u64); 13] {
+    /// Returns the number of queries with each outcome, with its name in reports and in their order; those answered in time first.
+    pub fn outcomes(&self) -> [(&'static str, u64); 13] {
         [
             ("answered in time", self.right),
             ("late", self.late),
@@ -206,6 +207,11 @@ impl Answers {
             ("malformed", self.malformed),
             ("unanswered", self.unanswered),
         ]
+    }
+
+    /// Returns the same of all outcomes other than "answered in time".
+    pub fn failures(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.outcomes().into_iter().skip(1)
     }
 }
 
@@ -251,7 +257,7 @@ impl RttSums {
         Some(self.bounds_ns? as f64 / self.count.max(1) as f64)
     }
 
-    /// The standard deviation (of the whole, as dns64perf++ has it), nanoseconds; `None` of no answers.
+    /// The standard deviation of the population (divided by the number of answers, as in dns64perf++), nanoseconds; `None` of no answers.
     pub fn deviation_ns(&self) -> Option<f64> {
         let mean_us = self.mean_ns()? / 1e3;
         let variance = self.squares_us2 / self.count as f64 - mean_us * mean_us;
@@ -280,9 +286,9 @@ pub struct Cache {
     pub repeated: u64,
     /// Names resolved before.
     pub preloaded: u64,
-    /// Queries that took: some were asked more than once.
+    /// Queries sent to resolve them; some names were asked for more than once.
     pub preload_queries: u64,
-    /// And how long, nanoseconds.
+    /// Time that this took, nanoseconds.
     pub preload_ns: u64,
 }
 

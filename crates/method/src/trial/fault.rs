@@ -37,6 +37,32 @@ pub enum Fault {
     /// The receive ring was full: these frames reached the tester and were not counted.
     #[error("{direction}: the tester's receive ring was full; {} not counted", were(*.frames))]
     ReceiveRingOverrun { direction: Direction, frames: u64 },
+    /// The network card at an end of the tester counted frames as dropped: frames that came and never reached the tester, or that it sent and that
+    /// never left. `counter` is the kernel's name of the counter that grew most, as in `/sys/class/net/*/statistics`.
+    #[error("{direction}: {} dropped by the tester's own {interface} ({counter})", were(*.frames))]
+    DroppedByPort {
+        direction: Direction,
+        interface: String,
+        counter: String,
+        frames: u64,
+    },
+    /// The network card at an end of the tester counted frames that its link lost: they arrived damaged, or could not be sent for want of a carrier.
+    #[error(
+        "{direction}: {} lost on the link of {interface} ({counter}): a cable, a transceiver, or the device's end of it",
+        were(*.frames)
+    )]
+    LostOnLink {
+        direction: Direction,
+        interface: String,
+        counter: String,
+        frames: u64,
+    },
+    /// The link at an end of the tester had no carrier: it lost it so often during the trial, or, if it is 0 times, had lost it before.
+    #[error(
+        "the link of {interface} {}: a cable, a transceiver, or the device's end of it",
+        was_down(*.times)
+    )]
+    LinkWentDown { interface: String, times: u64 },
     /// These frames had arrived before they were sent, by the clocks of both ends and by more than these are known to differ: delays of the direction
     /// are wrong by as much, or the DUT has changed the time in the frames.
     #[error(
@@ -129,6 +155,14 @@ pub enum Fault {
         counted: u64,
         after_phase_2: bool,
     },
+}
+
+fn was_down(times: u64) -> String {
+    match times {
+        0 => "was down".to_owned(),
+        1 => "went down once during the trial".to_owned(),
+        times => format!("went down {times} times during the trial"),
+    }
 }
 
 fn were(frames: u64) -> String {
@@ -226,6 +260,14 @@ impl Fault {
         )
     }
 
+    /// Returns whether a link between tester and DUT was interrupted or damaged frames, rather than the tester having fallen short.
+    pub fn is_of_a_link(&self) -> bool {
+        matches!(
+            self.itself(),
+            Self::LinkWentDown { .. } | Self::LostOnLink { .. }
+        )
+    }
+
     /// Returns whether the same trial would have this fault again: it follows from the load alone.
     pub fn is_certain(&self) -> bool {
         matches!(self, Self::AboveCertified { .. } | Self::TooFewNames { .. })
@@ -236,6 +278,7 @@ impl Fault {
         matches!(
             self.itself(),
             Self::SentTooSlowly { .. }
+                | Self::LinkWentDown { .. }
                 | Self::MadeAgain
                 | Self::TooFewDescriptors { .. }
                 | Self::TooFewAddresses { .. }

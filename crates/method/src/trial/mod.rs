@@ -19,7 +19,10 @@ mod direction;
 pub mod dns;
 mod fault;
 mod icmp_error;
+mod lengths;
 mod outcome;
+mod ramp;
+mod requirement_load;
 mod requirements;
 mod response;
 mod settings;
@@ -36,14 +39,17 @@ pub use direction::{
 };
 pub use fault::Fault;
 pub use icmp_error::IcmpErrors;
+pub use lengths::{LENGTH_CLASSES, LengthClass, LengthDistribution};
 pub use outcome::TrialOutcome;
+pub use ramp::RampCounts;
 pub use requirements::{
-    JudgedFrame, JudgedVector, RequirementLevel, RequirementResults, VectorResult,
+    FieldDifference, JudgedFrame, JudgedStep, JudgedVector, KnownViolations, LoadedDirection,
+    LoadedFinding, RequirementLevel, RequirementLoad, RequirementResults, VectorResult,
 };
 pub use response::Exchange;
 pub use settings::TrialSettings;
 pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};
-pub use spoilt::Spoilt;
+pub use spoilt::SpoiltFrames;
 
 use crate::terms::{Direction, FrameRate, LossRatio};
 use schemars::JsonSchema;
@@ -67,7 +73,7 @@ pub trait Measurer {
 
 /// The counts of a measurer in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "outcome::Recorded", into = "outcome::Recorded")]
+#[serde(from = "outcome::RecordedResult", into = "outcome::RecordedResult")]
 pub struct TrialResult {
     /// The specification of the trial.
     pub spec: TrialSpec,
@@ -140,7 +146,7 @@ impl TrialResult {
     }
 
     /// The rate of a direction: where connections are validated, the Responder's is another.
-    fn rate_of(&self, of: Direction) -> FrameRate {
+    pub(crate) fn rate_of(&self, of: Direction) -> FrameRate {
         let opens = self.directions.first().map(|first| first.direction);
         match self.spec.kind {
             TrialKind::Establish { validation, .. } if opens != Some(of) => validation,
@@ -149,19 +155,86 @@ impl TrialResult {
     }
 
     /// The most missing frames of `of` that the tester's own faults can explain: of those that did not come in time, never of those that
-    /// came back wrong.
+    /// came back wrong, nor of those that were due while nobody disturbed the trial.
     pub(crate) fn excusable(&self, of: Direction) -> u64 {
         let not_in_time = self
             .directions
             .iter()
             .filter(|d| d.direction == of)
-            .map(DirectionResult::not_in_time)
+            .map(|d| {
+                d.not_in_time()
+                    .saturating_sub(d.lost_undisturbed.unwrap_or(0))
+            })
             .sum();
         self.explicable(of).min(not_in_time)
     }
 
-    /// The frames of `of` that the tester's own faults may have cost or delayed, however many are missing.
+    /// Returns the result as it would have been if every frame had come but those that were lost while nobody disturbed the trial; `None` where that is
+    /// not known.
+    pub(crate) fn with_undisturbed_loss_alone(&self) -> Option<Self> {
+        let directions = self
+            .directions
+            .iter()
+            .map(|direction| {
+                let received = direction
+                    .offered
+                    .saturating_sub(direction.lost_undisturbed?);
+                Some(DirectionResult::counted(
+                    direction.direction,
+                    direction.offered,
+                    received,
+                ))
+            })
+            .collect::<Option<_>>()?;
+        Some(Self {
+            directions,
+            faults: Vec::new(),
+            ..self.clone()
+        })
+    }
+
+    /// Returns whether the loss in slices of time in which nobody disturbed the trial is more than `goal` allows. Then it was lost, whatever happened in
+    /// the other slices.
+    pub fn is_loss_decided(&self, goal: LossRatio) -> bool {
+        self.directions.iter().any(|direction| {
+            let lost = direction.lost_undisturbed.unwrap_or(0);
+            lost as f64 > goal.0 * direction.offered as f64
+        })
+    }
+
+    /// Sets how many frames of each direction were lost while nobody disturbed the trial: of the device that is `lost`, by direction, and the tester's
+    /// own faults, whose moments are not known, may have cost as many of them as they can explain.
+    pub fn set_lost_undisturbed(&mut self, lost: Vec<u64>) {
+        let by_tester: Vec<u64> = self
+            .directions
+            .iter()
+            .map(|direction| self.explicable_by_tester(direction.direction))
+            .collect();
+        for ((direction, lost), by_tester) in self.directions.iter_mut().zip(lost).zip(by_tester) {
+            direction.lost_undisturbed = Some(lost.saturating_sub(by_tester));
+        }
+    }
+
+    /// The frames of `of` that the tester's own faults, and others on the device's processors, may have cost or delayed, however many are missing.
     fn explicable(&self, of: Direction) -> u64 {
+        let by_others = self
+            .faults
+            .iter()
+            .filter_map(Fault::taken_ms)
+            .map(|milliseconds| self.rate_of(of).frames_in(milliseconds * 1_000_000))
+            .fold(0, u64::saturating_add);
+        let all = self.explicable_by_tester(of).saturating_add(by_others);
+        match self.dns() {
+            // No stall of the tester makes an answer wrong; and where one loop sends and receives, both ways note the same one.
+            Some(dns) => all
+                .saturating_sub(self.stalled_twice(of))
+                .min(dns.answers.too_late()),
+            None => all,
+        }
+    }
+
+    /// The frames of `of` that the tester's own faults, and those of the links, may have cost or delayed.
+    fn explicable_by_tester(&self, of: Direction) -> u64 {
         let excuse = |fault: &Fault| match fault.itself() {
             Fault::SenderStalled {
                 direction, frames, ..
@@ -170,24 +243,47 @@ impl TrialResult {
                 direction, frames, ..
             }
             | Fault::ReceiveRingOverrun { direction, frames }
-                if *direction == of =>
-            {
-                *frames
+            | Fault::DroppedByPort {
+                direction, frames, ..
             }
-            Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds } => {
-                self.rate_of(of).frames_in(milliseconds * 1_000_000)
-            }
+            | Fault::LostOnLink {
+                direction, frames, ..
+            } if *direction == of => *frames,
             Fault::NeighbourWentStale { direction, .. } if *direction == of => u64::MAX,
             _ => 0,
         };
         let all = self.faults.iter().map(excuse).fold(0, u64::saturating_add);
-        match self.dns() {
-            // No stall of the tester makes an answer wrong; and where one loop sends and receives, both ways note the same one.
-            Some(dns) => all
-                .saturating_sub(self.stalled_twice(of))
-                .min(dns.answers.too_late()),
-            None => all,
-        }
+        all.saturating_sub(self.counted_twice_by_cards(of))
+    }
+
+    /// Returns the number of frames that a card may have counted both as dropped and as damaged.
+    fn counted_twice_by_cards(&self, of: Direction) -> u64 {
+        let at_card = |fault: &Fault| match fault.itself() {
+            Fault::LostOnLink {
+                direction,
+                interface,
+                frames,
+                ..
+            } if *direction == of => Some((interface.clone(), *frames)),
+            _ => None,
+        };
+        let damaged = self.faults.iter().filter_map(at_card);
+        damaged
+            .map(|(card, damaged)| damaged.min(self.dropped_at(&card, of)))
+            .sum()
+    }
+
+    fn dropped_at(&self, card: &str, of: Direction) -> u64 {
+        let dropped = |fault: &Fault| match fault.itself() {
+            Fault::DroppedByPort {
+                direction,
+                interface,
+                frames,
+                ..
+            } if *direction == of && interface == card => *frames,
+            _ => 0,
+        };
+        self.faults.iter().map(dropped).sum()
     }
 
     /// Returns the number of frames that the faults of the sender and of the receiver of a direction both count.
@@ -222,12 +318,11 @@ impl TrialResult {
 
     /// Returns whether it would be invalid on a machine of its own, too: for another reason than that the tester was late.
     pub(crate) fn has_fault_of_its_own(&self) -> bool {
-        let is_own = |fault: &Fault| {
+        self.faults.iter().any(|fault| {
             fault.always_invalidates()
                 && fault.lateness_ns().is_none()
                 && !self.may_be_of_others(fault)
-        };
-        self.faults.iter().any(is_own)
+        })
     }
 
     /// Returns whether others may have caused more of an incomplete phase 1 than may be overlooked: they had the DUT's processors.

@@ -95,7 +95,7 @@ impl TrialResult {
 
 /// A result as records have it: each kind of outcome is a key of its own.
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(super) struct Recorded {
+pub(super) struct RecordedResult {
     spec: TrialSpec,
     directions: Vec<DirectionResult>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,9 +110,9 @@ pub(super) struct Recorded {
     faults: Vec<Fault>,
 }
 
-impl From<Recorded> for TrialResult {
-    fn from(recorded: Recorded) -> Self {
-        let Recorded {
+impl From<RecordedResult> for TrialResult {
+    fn from(recorded: RecordedResult) -> Self {
+        let RecordedResult {
             spec,
             directions,
             connections,
@@ -136,7 +136,7 @@ impl From<Recorded> for TrialResult {
     }
 }
 
-impl From<TrialResult> for Recorded {
+impl From<TrialResult> for RecordedResult {
     fn from(result: TrialResult) -> Self {
         let TrialResult {
             spec,
@@ -171,7 +171,7 @@ impl From<TrialResult> for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::judged_vector;
+    use crate::fixtures::{judged_vector, requirement_load};
     use crate::terms::{Direction, FrameRate};
     use crate::trial::{RequirementLevel, VectorResult};
 
@@ -213,6 +213,7 @@ mod tests {
             of(
                 TrialKind::Requirements,
                 TrialOutcome::Requirements(Some(Box::new(RequirementResults {
+                    load: Some(requirement_load()),
                     vectors: VectorResult::ALL
                         .map(|finding| judged_vector("v", RequirementLevel::Stated, finding))
                         .to_vec(),

@@ -14,8 +14,12 @@ pub struct Exchange<'a> {
 impl TrialResult {
     /// Returns the exchange, if the trial was one.
     pub fn exchange(&self) -> Option<Exchange<'_>> {
-        let of = |direction| self.directions.iter().find(|d| d.direction == direction);
-        let (requests, replies) = (of(Direction::Forward)?, of(Direction::Reverse)?);
+        let direction_result =
+            |direction| self.directions.iter().find(|d| d.direction == direction);
+        let (requests, replies) = (
+            direction_result(Direction::Forward)?,
+            direction_result(Direction::Reverse)?,
+        );
         (self.spec.kind == TrialKind::Response).then_some(Exchange { requests, replies })
     }
 }

@@ -181,7 +181,7 @@ impl TrialSpec {
 
     /// The schedule this asks for.
     pub fn schedule(&self) -> Schedule {
-        Schedule::of(self)
+        Schedule::new(self)
     }
 
     /// Returns the connections that this trial opens: phase 1, whether it is the trial itself or goes before it. `None` where
@@ -245,7 +245,7 @@ impl Schedule {
         }])
     }
 
-    fn of(spec: &TrialSpec) -> Self {
+    fn new(spec: &TrialSpec) -> Self {
         let mut schedule = Self(Vec::new());
         match spec.kind {
             TrialKind::Constant

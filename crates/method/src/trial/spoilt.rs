@@ -10,7 +10,7 @@ use crate::terms::{Direction, LossRatio};
 
 /// The frames of a direction, or of a whole trial, whose delays the tester may have affected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spoilt {
+pub struct SpoiltFrames {
     /// The largest possible number of spoilt frames.
     pub frames: u64,
     /// The largest possible effect on a single frame, in nanoseconds.
@@ -19,7 +19,7 @@ pub struct Spoilt {
     pub sum_ns: u128,
 }
 
-impl Spoilt {
+impl SpoiltFrames {
     fn new(frames: u64, by_ns: u64) -> Self {
         Self {
             frames,
@@ -57,35 +57,39 @@ impl TrialResult {
     /// Returns the delays of a direction that the tester may have spoilt: frames received late, and frames sent in a burst to catch up, whose load is
     /// not the intended one. Time taken from the DUT counts if it may explain most of the missing frames: a device that others always kept from its
     /// core loses a little more than that time explains.
-    pub fn spoilt(&self, of: Direction) -> Spoilt {
+    pub fn spoilt(&self, of: Direction) -> SpoiltFrames {
         let counted = self.directions.iter().find(|d| d.direction == of);
         let may_be_most = counted
             .is_some_and(|d| d.not_received() > 0 && self.excusable(of) >= d.not_received() / 2);
         self.faults
             .iter()
-            .fold(Spoilt::default(), |spoilt, fault| match fault.itself() {
-                Fault::SenderStalled {
-                    direction,
-                    frames,
-                    worst_lateness_ns: by_ns,
+            .fold(SpoiltFrames::default(), |spoilt, fault| {
+                match fault.itself() {
+                    Fault::SenderStalled {
+                        direction,
+                        frames,
+                        worst_lateness_ns: by_ns,
+                    }
+                    | Fault::ReceiverStalled {
+                        direction,
+                        frames,
+                        worst_gap_ns: by_ns,
+                    } if *direction == of => spoilt.or(SpoiltFrames::new(*frames, *by_ns)),
+                    // Clocks that differ for some frames differ for all of them.
+                    Fault::ArrivedBeforeSent { direction, .. } if *direction == of => {
+                        spoilt.or(SpoiltFrames::new(u64::MAX, u64::MAX))
+                    }
+                    Fault::NeighbourWentStale { .. } => {
+                        spoilt.or(SpoiltFrames::new(u64::MAX, u64::MAX))
+                    }
+                    Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds }
+                        if may_be_most =>
+                    {
+                        let by_ns = milliseconds * 1_000_000;
+                        spoilt.and(SpoiltFrames::new(self.rate_of(of).frames_in(by_ns), by_ns))
+                    }
+                    _ => spoilt,
                 }
-                | Fault::ReceiverStalled {
-                    direction,
-                    frames,
-                    worst_gap_ns: by_ns,
-                } if *direction == of => spoilt.or(Spoilt::new(*frames, *by_ns)),
-                // Clocks that differ for some frames differ for all of them.
-                Fault::ArrivedBeforeSent { direction, .. } if *direction == of => {
-                    spoilt.or(Spoilt::new(u64::MAX, u64::MAX))
-                }
-                Fault::NeighbourWentStale { .. } => spoilt.or(Spoilt::new(u64::MAX, u64::MAX)),
-                Fault::CpuStolen { milliseconds } | Fault::CpuTaken { milliseconds }
-                    if may_be_most =>
-                {
-                    let by_ns = milliseconds * 1_000_000;
-                    spoilt.and(Spoilt::new(self.rate_of(of).frames_in(by_ns), by_ns))
-                }
-                _ => spoilt,
             })
     }
 
@@ -137,14 +141,14 @@ mod tests {
         let spoilt = trial.spoilt(Direction::Forward);
         assert_eq!(
             spoilt,
-            Spoilt {
+            SpoiltFrames {
                 frames: 2,
                 worst_ns: 2_000_000,
                 sum_ns: 4_000_000
             }
         );
         assert!(spoilt.is_within(0.002, 1000) && !spoilt.is_within(0.001, 1000));
-        assert_eq!(trial.spoilt(Direction::Reverse), Spoilt::default());
+        assert_eq!(trial.spoilt(Direction::Reverse), SpoiltFrames::default());
         assert_eq!(trial.delay_verdict(), Verdict::Invalid);
     }
 

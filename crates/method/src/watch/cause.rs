@@ -43,6 +43,8 @@ pub enum Cause {
     HostSteal,
     /// Other work had the DUT's processors in the trials that lost, or in every trial at a load.
     Disturbed,
+    /// A link between tester and DUT went down, or frames were damaged on it.
+    Link,
     /// The tester could not offer more.
     Tester,
     /// A DNS server did not answer although cores have time to spare, and no interface counted drops.
@@ -82,6 +84,7 @@ impl fmt::Display for Cause {
             }
             Self::HostSteal => "the host of this virtual machine takes processor time away from the device",
             Self::Disturbed => "other work on the machine used the device's processors, so the device's own limit is not known",
+            Self::Link => "a link between tester and device went down or damaged frames: look at the cable, the transceivers and the device's end of it",
             Self::Tester => "the tester cannot offer more: the device may be better than this",
             Self::Waiting => {
                 "the cores have idle time and no interface counts drops: the server is waiting; check its limits on threads, \

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::fmt;
 
 /// A counter that grew during a trial in which many frames were lost.
@@ -13,7 +14,8 @@ pub struct LossCounter {
     /// The part of the kernel that counts.
     pub source: LossSource,
     /// The kernel's name of the counter, such as `Ip6InNoRoutes`; of netfilter the chain and the rule, of the passage the interface, of a full table its
-    /// limit: `nf_conntrack_max = 65536`, of a neighbour its address and interface: `198.19.0.9 on right`.
+    /// limit: `nf_conntrack_max = 65536`, of a neighbour its address and interface: `198.19.0.9 on right`, of a network card the interface and the
+    /// counter: `eth1 rx_missed_errors`.
     pub name: String,
     /// By how much it grew.
     pub frames: u64,
@@ -34,6 +36,8 @@ pub enum LossSource {
     ConntrackFull,
     /// Connection tracking, for another reason than a full table (the same counter).
     Conntrack,
+    /// A network card of the device, or its driver (`/sys/class/net/*/statistics`). It refused nothing: it had no room, or the frames were damaged.
+    Port,
     /// The IP layer (`/proc/net/snmp`, `snmp6`, `netstat`).
     Ip,
     /// The frames that arrived at an interface, less those that left by all others.
@@ -132,7 +136,57 @@ const MEANINGS: [(&str, &str); 28] = [
     ),
 ];
 
+/// The counters of a network card that count frames which it received and did not hand on, or was given and did not send, with their meanings, the most
+/// telling first. Those that sum others up, such as `rx_errors`, are left out.
+const PORT_MEANINGS: [(&str, &str); 10] = [
+    (
+        "rx_missed_errors",
+        "the card had no free descriptor in its ring, so the device did not fetch frames fast enough",
+    ),
+    ("rx_fifo_errors", "the card's own buffer was full"),
+    ("rx_over_errors", "the card's own buffer was full"),
+    (
+        "rx_dropped",
+        "the driver or the kernel had no room for them, or no use",
+    ),
+    ("rx_crc_errors", DAMAGED),
+    ("rx_frame_errors", DAMAGED),
+    ("tx_dropped", "the queue of the card was full"),
+    ("tx_fifo_errors", "the card's own buffer ran dry"),
+    ("tx_carrier_errors", "the link was down"),
+    ("tx_aborted_errors", "the card gave up sending them"),
+];
+
+const DAMAGED: &str = "damaged on the cable";
+
+/// The counters of [`PORT_MEANINGS`] that count what a cable, or a transceiver, did to frames. A card with a free ring has them, too.
+const OF_THE_CABLE: [&str; 3] = ["rx_crc_errors", "rx_frame_errors", "tx_carrier_errors"];
+
 impl LossCounter {
+    /// Returns whether a counter of a network card counts what the cable or a transceiver did to frames, rather than frames for which there was no room.
+    pub fn is_of_the_cable(counter: &str) -> bool {
+        OF_THE_CABLE.contains(&counter)
+    }
+
+    /// Returns the counter of a network card that grew most, of these with their numbers of frames, which may be 0; `None` if none grew. Drivers count the
+    /// same frame in several of them, so they are not added up, and of several that grew alike the most telling is returned.
+    pub fn grown_most<'c>(
+        grown: impl IntoIterator<Item = (&'c str, u64)>,
+    ) -> Option<(&'c str, u64)> {
+        grown
+            .into_iter()
+            .filter(|(_, frames)| *frames > 0)
+            .min_by_key(|(counter, frames)| (Reverse(*frames), rank(counter)))
+    }
+
+    /// Returns the meaning of a counter of a network card, named as in `/sys/class/net/*/statistics`; `None` of counters that do not count losses.
+    pub fn meaning_at_port(counter: &str) -> Option<&'static str> {
+        PORT_MEANINGS
+            .iter()
+            .find(|(name, _)| *name == counter)
+            .map(|(_, meaning)| *meaning)
+    }
+
     /// Returns the meaning of one of the kernel's counters of IP; `None` of counters that do not count losses.
     pub fn meaning_of(name: &str) -> Option<&'static str> {
         MEANINGS
@@ -164,12 +218,22 @@ impl LossCounter {
             LossSource::Neighbour => format!(
                 "{at}arrived, and left by no other interface: nothing answered the device's requests for the neighbour {name}"
             ),
+            LossSource::Port => {
+                let meaning = Self::meaning_at_port(self.counter())
+                    .map_or_else(String::new, |meaning| format!(": {meaning}"));
+                format!("{at}in {name}{meaning}")
+            }
             LossSource::Ip => {
                 let meaning = Self::meaning_of(name)
                     .map_or_else(String::new, |meaning| format!(": {meaning}"));
                 format!("{at}counted as {name}{meaning}")
             }
         }
+    }
+
+    /// Returns the name without the place before it.
+    pub(crate) fn counter(&self) -> &str {
+        self.name.rsplit(' ').next().unwrap_or(&self.name)
     }
 
     /// Returns what to change; `None` where the counter itself says it.
@@ -187,9 +251,21 @@ impl LossCounter {
             LossSource::Neighbour => Some(
                 "let the device's route lead to a next hop for which the tester answers (ip route get DESTINATION), or enter the tester's MAC address for it (ip neigh replace NEXT-HOP lladdr MAC dev INTERFACE)",
             ),
+            LossSource::Port if Self::is_of_the_cable(self.counter()) => Some(
+                "replace the cable or the transceiver at the interface, and look at its light levels (ethtool -m)",
+            ),
+            LossSource::Port => Some(
+                "give the interface larger rings (ethtool -G) or its interrupts a core of their own (/proc/irq/*/smp_affinity_list); if the device's processors are busy, this is where its limit shows",
+            ),
             LossSource::Ip | LossSource::Conntrack => None,
         }
     }
+}
+
+/// Returns the place of a counter of a network card among those that tell most.
+fn rank(counter: &str) -> usize {
+    let place = PORT_MEANINGS.iter().position(|(name, _)| *name == counter);
+    place.unwrap_or(PORT_MEANINGS.len())
 }
 
 impl fmt::Display for LossCounter {
@@ -233,11 +309,31 @@ mod tests {
             (full.to_string().as_str(), full.advice().is_some()),
             (words, true)
         );
+        let port = counter(LossSource::Port, "eth1 rx_missed_errors");
+        assert_eq!(
+            port.to_string(),
+            "400 in eth1 rx_missed_errors: the card had no free descriptor in its ring, so the device did not fetch frames fast enough"
+        );
+        let damaged = counter(LossSource::Port, "eth1 rx_crc_errors").advice();
+        assert!(damaged.is_some_and(|advice| advice.starts_with("replace the cable")));
         let passage = counter(LossSource::Passage, "left");
         assert_eq!(
             passage.to_string(),
             "400 arrived at the device's interface left, and left it by no other"
         );
+    }
+
+    #[test]
+    fn the_counter_that_grew_most_is_named_and_the_most_telling_of_equal_ones() {
+        let alike = [("rx_dropped", 412), ("rx_missed_errors", 412)];
+        let more = [("rx_missed_errors", 3), ("rx_of_a_driver", 4)];
+        for (grown, expected) in [
+            (&alike, Some(("rx_missed_errors", 412))),
+            (&more, Some(("rx_of_a_driver", 4))),
+            (&[("rx_dropped", 0), ("rx_missed_errors", 0)], None),
+        ] {
+            assert_eq!(LossCounter::grown_most(*grown), expected);
+        }
     }
 
     #[test]

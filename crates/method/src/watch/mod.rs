@@ -90,6 +90,10 @@ pub struct Watch {
     /// run. Empty for a DUT that is the kernel, or out of sight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u64>,
+    /// The longest time, in each interval, for which others can have held the DUT's cores while it was ready to use them, microseconds: it waited, and
+    /// neither its processes nor the kernel's threads that forward frames ran there. Empty where that is not known, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_us: Vec<u64>,
     /// The time for which other programs ran on the DUT's cores, as the scheduler counts it, milliseconds. `None` for a DUT that is the kernel, or out
     /// of sight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,10 +176,13 @@ impl Watch {
             .filter(|memory| !memory.is_empty())
             .collect();
         let length = own.iter().map(|memory| memory.len()).min();
-        let sum = |i: usize| own.iter().map(|memory| memory[i]).sum();
         length.map_or_else(
             || self.memory.clone(),
-            |length| (0..length).map(sum).collect(),
+            |length| {
+                (0..length)
+                    .map(|i| own.iter().map(|memory| memory[i]).sum())
+                    .collect()
+            },
         )
     }
 
@@ -198,16 +205,18 @@ impl Watch {
 
     fn stolen_from_ms<'a>(&self, cores: impl Iterator<Item = &'a CoreWatch>, since_ns: u64) -> u64 {
         let before = (since_ns / self.interval_ns.max(1)) as usize;
-        let of_core = |core: &CoreWatch| {
-            let per_mille: u64 = core
-                .samples
-                .iter()
-                .skip(before)
-                .map(|s| u64::from(s.steal))
-                .sum();
-            per_mille * self.interval_ns / 1_000_000_000
-        };
-        cores.map(of_core).max().unwrap_or(0)
+        cores
+            .map(|core| {
+                let per_mille: u64 = core
+                    .samples
+                    .iter()
+                    .skip(before)
+                    .map(|s| u64::from(s.steal))
+                    .sum();
+                per_mille * self.interval_ns / 1_000_000_000
+            })
+            .max()
+            .unwrap_or(0)
     }
 
     /// The host's cores that are the DUT's.
@@ -218,7 +227,7 @@ impl Watch {
     /// Microseconds for which others had the DUT's cores while it was ready to use them, as far as that is known: other programs while its processes
     /// waited, as the scheduler counts it, or the host of a virtual
     /// machine.
-    pub fn held_us(&self) -> u64 {
+    pub fn held_in_all_us(&self) -> u64 {
         let waited_us = self
             .waited_us
             .iter()
@@ -235,13 +244,15 @@ impl Watch {
     /// `None` where the DUT's part is not known.
     pub fn taken_ms(&self) -> Option<u64> {
         let own_ms = self.process_ms?;
-        let of_core = |core: &CoreWatch| {
-            core.samples
-                .iter()
-                .map(|s| u64::from(s.user) + u64::from(s.system))
-                .sum::<u64>()
-        };
-        let per_mille: u64 = self.dut_cores().map(of_core).sum();
+        let per_mille: u64 = self
+            .dut_cores()
+            .map(|core| {
+                core.samples
+                    .iter()
+                    .map(|s| u64::from(s.user) + u64::from(s.system))
+                    .sum::<u64>()
+            })
+            .sum();
         let by_ticks_ms = (per_mille * self.interval_ns / 1_000_000_000).saturating_sub(own_ms);
         // What others ran on the same cores matters as far as the DUT's processes waited meanwhile.
         let by_scheduler_ms = self
@@ -427,13 +438,16 @@ mod tests {
             waited_us: vec![20_000, 25_000],
             ..watch(Some(200))
         };
-        assert_eq!((hidden.taken_ms(), hidden.held_us()), (Some(45), 45_000));
+        assert_eq!(
+            (hidden.taken_ms(), hidden.held_in_all_us()),
+            (Some(45), 45_000)
+        );
         assert_eq!(
             Watch {
                 others_ms: Some(7),
                 ..hidden
             }
-            .held_us(),
+            .held_in_all_us(),
             7_000,
             "it waited for threads of its own, too"
         );
