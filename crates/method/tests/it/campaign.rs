@@ -12,7 +12,7 @@ fn plan(start: RepetitionStart, repetitions: Repetition) -> Plan {
     let of = |name: &str, dut: &str, sizes: &[u16]| Test {
         frame_sizes: sizes.iter().map(|&size| FrameSize(size)).collect(),
         repetitions,
-        ..Test::of(name, dut)
+        ..Test::new(name, dut)
     };
     let load = Load::OfThroughput(1.0);
     let latency = Latency {

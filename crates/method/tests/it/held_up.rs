@@ -1,7 +1,7 @@
 //! Delays measured while another program holds the device's core: they are made again for as long as there is patience, and are then upper bounds.
 
 use sixbench_method::fixtures::plan;
-use sixbench_method::measures::{Outcome, Quantity, TrialPurpose};
+use sixbench_method::measures::{Judgement, Outcome, Quantity, TrialPurpose};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{IpdvStream, Latency, Load, Measure, PdvStream, Plan, Point};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
@@ -9,7 +9,7 @@ use sixbench_method::replay::{outcomes_of, replay, resume};
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::Measurer;
+use sixbench_method::trial::{Measurer, Verdict};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -72,8 +72,8 @@ fn repeat(plan: &Plan, held: impl Fn(u32) -> u64) -> (Outcome, Vec<TrialRecord>)
             result,
             watch,
         };
-        let verdict = procedure.verdict(&record.result);
-        if !patience.excuse(&mut record, verdict, procedure.purpose()) {
+        let judgement = procedure.judgement(&record.result);
+        if !patience.excuse(&mut record, judgement) {
             procedure.learn(&record.result);
         }
         records.push(record);
@@ -184,7 +184,14 @@ fn a_search_is_not_made_again_for_what_does_not_lose_a_frame() {
     let plan = plan_of(measures()[0].clone());
     let mut record = repeat(&plan, |_| 0).1.remove(0);
     record.watch = Some(watch(60).into());
-    let passed = sixbench_method::trial::Verdict::Passed;
-    assert!(!Patience::new(&plan, &[]).excuse(&mut record.clone(), passed, TrialPurpose::Counts));
-    assert!(Patience::new(&plan, &[]).excuse(&mut record, passed, TrialPurpose::Delays));
+    let is_made_again = |purpose| {
+        let judgement = Judgement {
+            verdict: Verdict::Passed,
+            purpose,
+            is_decided: false,
+        };
+        Patience::new(&plan, &[]).excuse(&mut record.clone(), judgement)
+    };
+    assert!(!is_made_again(TrialPurpose::Counts));
+    assert!(is_made_again(TrialPurpose::Delays));
 }

@@ -5,13 +5,16 @@ use sixbench_method::fixtures::{live, plan};
 use sixbench_method::measures::{Family, Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::replay::{OrderedReplay, Replay, Resumed, outcomes, replay, resume};
+use sixbench_method::replay::{
+    OrderedReplay, Replay, ResumedMeasurement, outcomes, replay, resume,
+};
 use sixbench_method::search::{
-    Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, start_for,
+    Bracket, RepetitionStart, SearchMethod, SearchSettings, Start, new_search, start_for,
 };
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, LossRatio};
-use sixbench_method::trial::TrialKind;
+use sixbench_method::trial::{Measurer as _, TrialKind};
+use std::fmt::Write as _;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -353,7 +356,7 @@ proptest! {
         let (records, found) = live(&plan, &mut noisy(seed));
         let kept = (records.len() as f64 * cut) as usize;
         let next = &records[kept];
-        let Resumed { mut procedure, trials, load } = resume(&plan, &next.point, next.repetition, &records[..kept]).unwrap();
+        let ResumedMeasurement { mut procedure, trials, load } = resume(&plan, &next.point, next.repetition, &records[..kept]).unwrap();
         prop_assert_eq!(load.as_ref(), next.load.as_deref());
         prop_assert_eq!(trials, next.trial - 1);
         for record in records[kept..].iter().take_while(|r| (&r.point, r.repetition) == (&next.point, next.repetition)) {
@@ -366,4 +369,46 @@ proptest! {
         let bounds = |brackets: &[Bracket]| brackets.iter().map(|b| (b.lower, b.upper)).collect::<Vec<_>>();
         prop_assert_eq!((bounds(&brackets), values), (bounds(&whole.brackets), whole.values.clone()));
     }
+}
+
+/// Results are calculated from records by asking the search again which trial it wants. With other loads, those on record are no longer the ones that
+/// their plans require, and their points have no result: a better way of searching needs a method of its own, and this snapshot stays.
+#[test]
+fn a_search_tries_the_loads_that_it_tried_in_results_on_record() {
+    let devices = [
+        ("hard limit", Behaviour::HardLimit),
+        ("noisy", Behaviour::Noisy { deviation: 0.02 }),
+        (
+            "collapses",
+            Behaviour::LossInversion {
+                from: 3.0,
+                to: f64::INFINITY,
+                loss: 0.9999,
+            },
+        ),
+        ("slow tester", Behaviour::SlowTester { ceiling: 0.5 }),
+    ];
+    let starts = [Start::Cold, Start::Near(FrameRate(900_000))];
+    let mut table = String::new();
+    for method in [SearchMethod::Binary, SearchMethod::Mlrsearch] {
+        let plan = plan(method, &[0.0]);
+        let settings = SearchSettings {
+            width: 0.02,
+            ..plan.search
+        };
+        for (name, behaviour) in devices {
+            for start in starts {
+                let mut dut = SimulatedDut::new(behaviour, FrameRate(1_000_000), 1);
+                let mut search = new_search(&settings, &plan.trial, start);
+                write!(table, "{method:?}, {name}, {start:?}:").unwrap();
+                while let Some(spec) = search.next_trial() {
+                    let Ok(result) = dut.measure(&spec);
+                    search.learn(&result);
+                    write!(table, " {}/{}s", spec.rate, spec.duration_ns / SECOND).unwrap();
+                }
+                table.push('\n');
+            }
+        }
+    }
+    insta::assert_snapshot!(table);
 }

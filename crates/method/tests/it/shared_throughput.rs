@@ -9,7 +9,7 @@ use sixbench_method::replay::replay;
 use sixbench_method::search::SearchMethod;
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{Directions, FrameRate, FrameSize};
-use sixbench_method::throughput::{Saved, saved};
+use sixbench_method::throughput::{SharingSavings, saved};
 use sixbench_method::trial::TrialKind;
 use sixbench_stats::median;
 
@@ -119,7 +119,7 @@ fn what_is_made_at_the_throughput_is_made_at_the_median_of_the_throughput_test()
     let trials = 3 * of(&outcomes, "0")[0].trials;
     assert_eq!(
         saved(&plan, &outcomes),
-        Saved {
+        SharingSavings {
             points: 3,
             trials,
             time_ns: u64::from(trials) * 65 * SECOND

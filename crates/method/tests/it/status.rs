@@ -110,7 +110,7 @@ fn what_the_tester_or_the_plan_cut_off_is_a_lower_bound() {
         FrameRate(1_000_000),
         1,
     );
-    let by_tester = Open {
+    let by_tester = LowerBoundReasons {
         invalid: 3,
         cause: InvalidCause::Tester,
         maximum: 0,
@@ -120,7 +120,7 @@ fn what_the_tester_or_the_plan_cut_off_is_a_lower_bound() {
         status(Measure::Throughput, half),
         PointStatus::AtLeast(by_tester)
     );
-    let by_plan = Open {
+    let by_plan = LowerBoundReasons {
         invalid: 0,
         cause: InvalidCause::Tester,
         maximum: 3,
@@ -335,7 +335,7 @@ fn a_test_that_was_left_out_is_a_planned_one() {
     let plan = plan_of(Measure::Throughput);
     let planned = Box::new(Test {
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
-        ..Test::of("jool", "jool-siit")
+        ..Test::new("jool", "jool-siit")
     });
     let reason = SkipReason::LeftOut {
         why: "no lab".to_owned(),
@@ -376,7 +376,7 @@ fn a_test_that_was_left_out_is_a_planned_one() {
         no_result: 0,
         not_run: 2,
     };
-    assert_eq!(StatusCounts::of(&points), counts);
+    assert_eq!(StatusCounts::count(&points), counts);
 }
 
 #[test]
