@@ -26,7 +26,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Returns the trial settings of a profile.
 pub fn standard_trial(profile: Profile) -> TrialSettings {
-    let of = |duration_ns, residual_ns, rest_ns| TrialSettings {
+    let settings = |duration_ns, residual_ns, rest_ns| TrialSettings {
         duration_ns,
         residual_ns,
         rest_ns,
@@ -34,10 +34,10 @@ pub fn standard_trial(profile: Profile) -> TrialSettings {
         stall_ns: SECOND / 1000,
     };
     match profile {
-        Profile::Smoke => of(SECOND * 3 / 4, SECOND / 5, SECOND / 20),
-        Profile::Draft => of(10 * SECOND, 2 * SECOND, SECOND),
+        Profile::Smoke => settings(SECOND * 3 / 4, SECOND / 5, SECOND / 20),
+        Profile::Draft => settings(10 * SECOND, 2 * SECOND, SECOND),
         // RFC 2544 section 24: at least 60 s; section 23: 2 s for residual frames, at least 5 s of rest.
-        Profile::Rfc | Profile::Custom => of(60 * SECOND, 2 * SECOND, 5 * SECOND),
+        Profile::Rfc | Profile::Custom => settings(60 * SECOND, 2 * SECOND, 5 * SECOND),
     }
 }
 
@@ -80,7 +80,7 @@ fn standard_start(profile: Profile) -> RepetitionStart {
 /// `[search]` only if the file does not set them. A resolved plan sets everything, so all of it follows. Returns a sentence on the settings of the file
 /// that are overridden; `None` if there are none.
 pub fn apply_profile(plan: &mut Plan, source: &str, profile: Profile) -> Option<String> {
-    let keys = GivenKeys::of(source);
+    let keys = GivenKeys::read(source);
     let search = standard_search(profile);
     plan.profile = profile;
     plan.trial = TrialSettings {
@@ -139,7 +139,7 @@ const OF_TEST: [&str; 7] = [
 
 impl<'s> GivenKeys<'s> {
     /// Returns the keys of a file; none for a resolved plan, which contains all keys, including defaults.
-    fn of(source: &'s str) -> Self {
+    fn read(source: &'s str) -> Self {
         let (table, _) = DeTable::parse_recoverable(source);
         let is_resolved = resolved::is_resolved(table.get_ref());
         Self(if is_resolved {

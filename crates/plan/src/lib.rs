@@ -22,7 +22,7 @@ mod types_tests;
 mod values_tests;
 
 pub use defaults::{apply_profile, standard_search, standard_trial};
-pub use plan_file::{Links, Loaded, links_of, load, parse, recipe_directories};
+pub use plan_file::{FlowControl, Links, LoadedPlan, links_of, load, parse, recipe_directories};
 pub use reader::diagnostic::{Diagnostic, render};
 pub use reader::nearest;
 pub use reader::place::span_in;
@@ -30,3 +30,4 @@ pub use reader::words::{backend, backend_word, directions, profile};
 pub use sections::agent::{AgentMachine, end_word};
 pub use sections::stateful::MOST_COMBINATIONS;
 pub use sections::traffic::payload;
+pub use sections::vector_load::{VectorLoadRefusal, check_vector_load};

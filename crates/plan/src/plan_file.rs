@@ -13,9 +13,10 @@ use crate::sections::authority;
 use crate::sections::dns;
 use crate::sections::machines;
 use crate::sections::test::{check_tests, read_reference, read_tests, read_useful_reference};
+use crate::sections::vector_load::unfit_loads;
 use sixbench_io::{Backend, PortSpec};
 use sixbench_method::measures::Keys;
-use sixbench_method::plan::{ExportFormat, Plan, Profile};
+use sixbench_method::plan::{ExportFormat, Plan, Profile, Test};
 use sixbench_method::record::SkippedTest;
 use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::trial::TrialSettings;
@@ -27,7 +28,7 @@ use toml::de::DeTable;
 
 /// A plan, and the links on which it runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadedPlan {
     /// The plan, with every default filled in.
     pub plan: Plan,
     /// The links on which it runs.
@@ -60,15 +61,36 @@ pub struct Links {
     pub governor: Option<String>,
     /// The handling of addresses that the two interfaces have on this machine: refused, or removed for the run and restored.
     pub own_addresses: OwnAddresses,
-    /// Settings of the two interfaces while a device is measured.
+    /// Settings of the two interfaces while a device is measured, apart from flow control.
     pub nic: Vec<NicSetting>,
+    /// The flow control of the two interfaces while a device is measured.
+    pub flow_control: FlowControl,
     /// Cores of the tester's threads; if empty, they are chosen automatically.
     pub tester_cores: Vec<u32>,
     /// Cores of a DUT in a namespace; if empty, they are chosen automatically.
     pub dut_cores: Vec<u32>,
 }
 
+/// The flow control of the tester's interfaces, by which a device could make the tester send more slowly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowControl {
+    /// It is turned off, where an interface has it.
+    #[default]
+    Off,
+    /// It is left as it is.
+    Kept,
+}
+
 impl Links {
+    /// Returns all settings that the two interfaces have while a device is measured.
+    pub fn interface_settings(&self) -> Vec<NicSetting> {
+        let mut settings = self.nic.clone();
+        if self.flow_control == FlowControl::Off {
+            settings.extend(NicSetting::no_flow_control());
+        }
+        settings
+    }
+
     /// Returns the names of the interfaces of this machine that are ports of the tester, left before right; only one if the other is an agent's.
     pub fn own_interfaces(&self) -> Vec<&str> {
         self.own_ports().filter_map(PortSpec::interface).collect()
@@ -94,7 +116,7 @@ impl Links {
 ///
 /// # Errors
 /// All mistakes in the file, each with its place.
-pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
+pub fn parse(source: &str, duts: &[&str]) -> Result<LoadedPlan, Vec<Diagnostic>> {
     let table = table_of(source)?;
     let mistakes = Mistakes::default();
     let file = Section::new(
@@ -128,9 +150,15 @@ pub fn parse(source: &str, duts: &[&str]) -> Result<Loaded, Vec<Diagnostic>> {
 ///
 /// # Errors
 /// All mistakes in the file, each with its place.
-pub fn load(source: &str, library: &Library) -> Result<Loaded, Vec<Diagnostic>> {
-    let mistaken = |mistakes| dns::with_devices_that_do_not_fit(source, library, mistakes);
-    let mut loaded = parse(source, &library.names()).map_err(mistaken)?;
+pub fn load(source: &str, library: &Library) -> Result<LoadedPlan, Vec<Diagnostic>> {
+    let mut loaded = parse(source, &library.names()).map_err(|mistakes| {
+        let of_devices = dns::with_devices_that_do_not_fit(source, library, mistakes);
+        [of_devices, unfit_loads(source, library, Backend::Auto)].concat()
+    })?;
+    let unfit = unfit_loads(source, library, loaded.links.io);
+    if !unfit.is_empty() {
+        return Err(unfit);
+    }
     for test in &mut loaded.plan.tests {
         let traffic = library.get(&test.dut).map(|recipe| &recipe.foreground);
         let is_ipv4 = traffic.is_some_and(|t| t.left.source.is_ipv4() && t.right.source.is_ipv4());
@@ -164,7 +192,7 @@ pub fn links_of(source: &str) -> Links {
 }
 
 /// Reads a resolved plan, and makes the same checks as for a plan file, in case the user has edited it.
-fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Loaded> {
+fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<LoadedPlan> {
     let plan = resolved::plan_of(source)
         .map_err(|mistake| file.add(mistake))
         .ok()?;
@@ -173,14 +201,14 @@ fn read_resolved(file: &Section<'_>, source: &str, duts: &[&str]) -> Option<Load
     }
     check_tests(file, duts);
     let _ = read_reference(file, &plan.tests);
-    Some(Loaded {
+    Some(LoadedPlan {
         plan,
         links: read_testbed(file).0,
         left_out: Vec::new(),
     })
 }
 
-fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
+fn read_file(file: Section<'_>, duts: &[&str]) -> Option<LoadedPlan> {
     let name = file.required_text("name", identifier);
     let profile = file.text("profile", profile).unwrap_or(Profile::Smoke);
     let seed = file.number("seed", |t| {
@@ -191,10 +219,10 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     let exports = file.texts("exports", |word| word.parse::<ExportFormat>());
     // Read before, by `recipe_directories`.
     let _ = file.texts("recipes", words::path);
-    let trial_section = file
-        .section("trial", "[trial]")
-        .map(|section| read_trial(section, profile));
-    let (trial, patience_ns) = trial_section.unwrap_or_else(|| usual_trial(profile));
+    let (trial, patience_ns) = file.section("trial", "[trial]").map_or_else(
+        || usual_trial(profile),
+        |section| read_trial(section, profile),
+    );
     let search = file
         .section("search", "[search]")
         .map_or(standard_search(profile), |s| read_search(s, profile));
@@ -213,18 +241,8 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
         machines: &machines,
     };
     let mut tests = read_tests(&file, &defaults);
-    if let (Some(tests), Some(_)) = (&tests, &links.agent) {
-        file.section("testbed", "[testbed]")
-            .iter()
-            .for_each(|section| agent::check_tests(section, tests));
-    }
-    let testbed = links
-        .authority
-        .as_ref()
-        .zip(file.section("testbed", "[testbed]"))
-        .zip(tests.as_mut());
-    if let Some(((machine, section), tests)) = testbed {
-        authority::assign(&section, machine, tests);
+    if let Some(tests) = &mut tests {
+        fit_to_machines(&file, &links, tests);
     }
     let reference = read_useful_reference(&file, tests.as_deref().unwrap_or_default());
     file.finish();
@@ -234,13 +252,11 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
     } else {
         Profile::Custom
     };
-    // Any number would do; with a fixed one, two runs of a plan send the same frames.
-    let seed = seed.unwrap_or(42);
-    let (name, tests) = (name?, tests?);
     let plan = Plan {
-        name,
+        name: name?,
         profile,
-        seed,
+        // Any number would do; with a fixed one, two runs of a plan send the same frames.
+        seed: seed.unwrap_or(42),
         trial,
         patience_ns,
         search,
@@ -248,13 +264,29 @@ fn read_file(file: Section<'_>, duts: &[&str]) -> Option<Loaded> {
         interleave,
         reference,
         exports: exports.unwrap_or_default(),
-        tests,
+        tests: tests?,
     };
-    Some(Loaded {
+    Some(LoadedPlan {
         plan,
         links,
         left_out: Vec::new(),
     })
+}
+
+/// Checks the tests against the other machines of `[testbed]`, and gives those that need one the authority there.
+fn fit_to_machines(file: &Section<'_>, links: &Links, tests: &mut [Test]) {
+    if links.agent.is_none() && links.authority.is_none() {
+        return;
+    }
+    let Some(section) = file.section("testbed", "[testbed]") else {
+        return;
+    };
+    if links.agent.is_some() {
+        agent::check_tests(&section, tests);
+    }
+    if let Some(machine) = &links.authority {
+        authority::assign(&section, machine, tests);
+    }
 }
 
 fn usual_trial(profile: Profile) -> (TrialSettings, u64) {
@@ -311,13 +343,6 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         .value("maximum", units::rate)
         .unwrap_or(standard.maximum);
     // A rate counts as its share of the maximum, so that the bounds are never further apart than it.
-    let share = |width: f64| {
-        if width > 1.0 {
-            width / maximum.0 as f64
-        } else {
-            width
-        }
-    };
     let search = SearchSettings {
         method: section.text("method", method).unwrap_or(several),
         minimum: section
@@ -326,7 +351,13 @@ fn read_search(section: Section<'_>, profile: Profile) -> SearchSettings {
         maximum,
         width: section
             .value("width", share_or_rate)
-            .map_or(standard.width, share),
+            .map_or(standard.width, |width| {
+                if width > 1.0 {
+                    width / maximum.0 as f64
+                } else {
+                    width
+                }
+            }),
         goals,
         max_invalid: section
             .number("max-invalid", |text| {
@@ -435,6 +466,7 @@ fn read_testbed(file: &Section<'_>) -> (Links, Option<u64>) {
         governor: section.text("governor", setting),
         own_addresses: read_own_addresses(&section, has_interfaces),
         nic,
+        flow_control: read_flow_control(&section, has_interfaces),
         tester_cores: cores(&section, "tester-cores"),
         dut_cores: cores(&section, "dut-cores"),
     };
@@ -490,6 +522,15 @@ fn read_nic(section: &Section<'_>, has_interfaces: bool) -> Vec<NicSetting> {
         check_interfaces(section, key, has_interfaces);
     }
     settings
+}
+
+fn read_flow_control(section: &Section<'_>, has_interfaces: bool) -> FlowControl {
+    let words = [("off", FlowControl::Off), ("keep", FlowControl::Kept)];
+    let wanted = section.text("flow-control", |text| {
+        units::word(text, "a setting of flow control", &words)
+    });
+    check_interfaces(section, "flow-control", has_interfaces);
+    wanted.unwrap_or_default()
 }
 
 fn read_own_addresses(section: &Section<'_>, has_interfaces: bool) -> OwnAddresses {
@@ -777,7 +818,7 @@ background = \"110%\"
 
     #[test]
     fn settings_of_the_machine_are_read_and_those_of_interfaces_need_some() {
-        let keys = "governor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
+        let keys = "flow-control = \"keep\"\ngovernor = \"performance\"\nlend-addresses = true\nrx-ring = 4096\nrss-hash = \"sdfn\"\noffloads-off = [\"rx-gro\", \"tx-udp-segmentation\"]\n";
         let of = |ports: &str| parse(&format!("{SMALLEST}[testbed]\n{ports}{keys}"), &DUTS);
         let links = of("left = \"e0\"\nright = \"e1\"\n").expect("a plan").links;
         assert_eq!(
@@ -795,9 +836,21 @@ background = \"110%\"
             links.nic,
             expected.map(|(kind, name, value)| NicSetting::new(kind, name, value))
         );
+        assert_eq!(
+            links.interface_settings(),
+            links.nic,
+            "flow control is kept"
+        );
+        let plain = format!("{SMALLEST}[testbed]\nleft = \"e0\"\nright = \"e1\"\n");
+        let plain = parse(&plain, &DUTS).expect("a plan").links;
+        let off = ["autoneg", "rx", "tx"];
+        assert_eq!(
+            plain.interface_settings(),
+            off.map(|name| NicSetting::new(NicKind::FlowControl, name, "off"))
+        );
         for ports in ["", "left = \"memif:/a\"\nright = \"memif:/b\"\n"] {
             let mistakes = of(ports).expect_err("mistakes");
-            assert_eq!(mistakes.len(), 4, "{mistakes:?}");
+            assert_eq!(mistakes.len(), 5, "{mistakes:?}");
             assert_eq!(
                 mistakes[0].title,
                 "`offloads-off` only applies to interfaces of this machine"

@@ -3,10 +3,13 @@
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::terms::FrameSize;
 use std::path::Path;
+use thiserror::Error;
 
-/// A plan that comes with sixbench.
+/// A plan, or a traffic profile, that comes with sixbench.
 #[derive(Clone, Copy)]
 pub struct Ready {
+    /// The folder of the repository that it is in.
+    pub(crate) folder: &'static str,
     /// Its name, which is that of its file without the extension.
     pub name: &'static str,
     /// The text of its file.
@@ -19,11 +22,12 @@ const DEVICES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/devices.rs"
 
 /// Returns all these plans: first the one to start with, then the others by name.
 pub fn ready() -> impl Iterator<Item = Ready> {
-    let all = || PLANS.iter().map(|&(name, text)| Ready { name, text });
-    let is_first = |plan: &Ready| plan.name == "quickstart";
-    all()
-        .filter(is_first)
-        .chain(all().filter(move |plan| !is_first(plan)))
+    let folder = "plans";
+    let all = PLANS
+        .iter()
+        .map(move |&(name, text)| Ready { folder, name, text });
+    let (first, others): (Vec<_>, Vec<_>) = all.partition(|plan| plan.name == "quickstart");
+    first.into_iter().chain(others)
 }
 
 /// Returns the paths and texts of the recipes in `plans/devices`, which some of the plans use.
@@ -37,10 +41,10 @@ pub fn devices() -> Vec<(String, String)> {
 impl Ready {
     /// Returns its path in the repository, which lists use as its name.
     pub fn path(&self) -> String {
-        format!("plans/{}.toml", self.name)
+        format!("{}/{}.toml", self.folder, self.name)
     }
 
-    /// Returns its first line without the comment sign, which says what the plan is for.
+    /// Returns its first line without the comment sign, which says what it is for.
     pub fn summary(&self) -> &'static str {
         self.text
             .lines()
@@ -77,26 +81,30 @@ pub fn is_matched(pattern: &str, name: &str) -> bool {
 /// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions are the fewest that give a meaningful interval;
 /// each repetition measures both devices in turn, every second one in reverse order.
 pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
-    let of = |(name, dut): (&str, &str)| {
+    let tests: String = ["a", "b"].into_iter().zip(devices).map(|(name, dut)| {
         format!(
             "\n[[test]]\nname = \"{name}\"\ntitle = \"{dut}\"\ndut = \"{dut}\"\nmeasure = \"{measure}\"\nframe-sizes = [{size}]\nrepetitions = 7\n"
         )
-    };
-    let tests: String = ["a", "b"].into_iter().zip(devices).map(of).collect();
+    }).collect();
     format!("name = \"compare\"\ninterleave = true\n{tests}")
+}
+
+/// The plan has no test of this name.
+#[derive(Debug, Error)]
+#[error("the plan has no test named {name}; it has {}", known.join(", "))]
+pub struct NoTest {
+    name: String,
+    known: Vec<String>,
 }
 
 /// Returns the test with this name.
 ///
 /// # Errors
 /// There is no such test; the error lists the tests of the plan.
-pub fn test_named(plan: &Plan, name: &str) -> Result<Test, String> {
-    plan.test(name).cloned().ok_or_else(|| {
-        let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();
-        format!(
-            "the plan has no test named {name}; it has {}",
-            names.join(", ")
-        )
+pub fn test_named(plan: &Plan, name: &str) -> Result<Test, NoTest> {
+    plan.test(name).cloned().ok_or_else(|| NoTest {
+        name: name.to_owned(),
+        known: plan.tests.iter().map(|test| test.name.clone()).collect(),
     })
 }
 

@@ -1,9 +1,10 @@
 //! Traffic profiles for dimensioning: what one subscriber does in the busy hour. Every figure is a table with its `value` and its `source`.
 
+use crate::plans::Ready;
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::identifier;
 use crate::reader::{Mistakes, Section, table_of};
-use sixbench_analysis::dimension::{Assumed, Imix, SubscriberTraffic};
+use sixbench_analysis::dimension::{Assumption, Imix, SubscriberTraffic};
 use sixbench_method::measures::Keys;
 use sixbench_method::names::check_title;
 use sixbench_method::units::{self, ValueError, expected};
@@ -17,41 +18,16 @@ const PROFILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/profiles.r
 /// The default profile.
 pub const USUAL: &str = "residential";
 
-/// A traffic profile that comes with sixbench.
-#[derive(Clone, Copy)]
-pub struct ReadyTraffic {
-    /// Its name, which is that of its file without the extension.
-    pub name: &'static str,
-    /// The text of its file.
-    pub text: &'static str,
-}
-
-impl ReadyTraffic {
-    /// Returns its path in the repository, which lists use as its name.
-    pub fn path(&self) -> String {
-        format!("profiles/{}.toml", self.name)
-    }
-
-    /// Returns its first line without the comment sign, which says what the profile is for.
-    pub fn summary(&self) -> &'static str {
-        self.text
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches('#')
-            .trim()
-    }
-}
-
 /// Returns the profiles that come with sixbench, by name.
-pub fn ready() -> impl Iterator<Item = ReadyTraffic> {
+pub fn ready() -> impl Iterator<Item = Ready> {
+    let folder = "profiles";
     PROFILES
         .iter()
-        .map(|&(name, text)| ReadyTraffic { name, text })
+        .map(move |&(name, text)| Ready { folder, name, text })
 }
 
 /// Returns the profile that a path means when there is no such file: `residential`, `residential.toml`, `profiles/residential.toml`.
-pub fn find(path: &Path) -> Option<ReadyTraffic> {
+pub fn find(path: &Path) -> Option<Ready> {
     let path = path.strip_prefix("profiles").unwrap_or(path).to_str()?;
     let name = path.strip_suffix(".toml").unwrap_or(path);
     ready().find(|profile| profile.name == name)
@@ -120,7 +96,7 @@ fn read_file(file: Section<'_>) -> Option<SubscriberTraffic> {
 
 /// Reads two of the three figures on connections, and derives the third: the number held is the rate of new connections times their lifetime (J. D. C.
 /// Little, Operations Research 9(3), 1961).
-fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assumed<f64>)> {
+fn connections(file: &Section<'_>) -> Option<(Assumption<f64>, Assumption<f64>, Assumption<f64>)> {
     let keys = ["new-connections", "connection-lifetime", "held-connections"];
     let given = keys.iter().filter(|key| file.is_given(key)).count();
     if given != 2 {
@@ -141,10 +117,6 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
     let held = optional(file, keys[2], |text| {
         number(text, 1e-3..=1e6, "connections such as 120")
     });
-    let derived = |value, how: &str| Assumed {
-        value,
-        source: format!("derived: {how} (Little's law)"),
-    };
     match (new, lifetime, held) {
         (Some(new), Some(lifetime), None) => {
             let held = derived(
@@ -171,12 +143,19 @@ fn connections(file: &Section<'_>) -> Option<(Assumed<f64>, Assumed<f64>, Assume
     }
 }
 
+fn derived(value: f64, how: &str) -> Assumption<f64> {
+    Assumption {
+        value,
+        source: format!("derived: {how} (Little's law)"),
+    }
+}
+
 /// Reads a figure with its source; a missing figure is a mistake.
 fn figure<T, E: Display>(
     file: &Section<'_>,
     key: &'static str,
     read: impl Fn(&str) -> Result<T, E>,
-) -> Option<Assumed<T>> {
+) -> Option<Assumption<T>> {
     figure_of(file, key, |section| section.required("value", &read))
 }
 
@@ -185,7 +164,7 @@ fn optional<T, E: Display>(
     file: &Section<'_>,
     key: &'static str,
     read: impl Fn(&str) -> Result<T, E>,
-) -> Option<Assumed<T>> {
+) -> Option<Assumption<T>> {
     if file.mentions(key) {
         figure(file, key, read)
     } else {
@@ -197,7 +176,7 @@ fn figure_of<'a, T>(
     file: &Section<'a>,
     key: &'static str,
     value: impl Fn(&Section<'a>) -> Option<T>,
-) -> Option<Assumed<T>> {
+) -> Option<Assumption<T>> {
     if !file.mentions(key) {
         let missing = Diagnostic::new(
             file.span.clone(),
@@ -217,7 +196,7 @@ fn figure_of<'a, T>(
     });
     let value = value(&section);
     section.finish();
-    Some(Assumed {
+    Some(Assumption {
         value: value?,
         source: source?,
     })
@@ -280,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_profiles_that_come_with_sixbench_are_read_and_have_the_names_of_their_files() {
-        for ReadyTraffic { name, text } in ready() {
+        for Ready { name, text, .. } in ready() {
             let traffic = read(text)
                 .unwrap_or_else(|mistakes| panic!("{}", render(name, text, &mistakes, false)));
             assert_eq!(traffic.name, name);

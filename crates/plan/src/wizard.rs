@@ -3,7 +3,7 @@
 
 use crate::reader::nearest;
 use crate::reader::words::{identifier, interface, profile};
-use sixbench_method::measures::Measure;
+use sixbench_method::measures::{Demand, Info, Measure};
 use sixbench_method::names::NameError;
 use sixbench_method::units::{ValueError, expected};
 use sixbench_testbed::recipe::DeviceHost;
@@ -147,10 +147,7 @@ pub fn ask(library: &Library, screen: impl Screen) -> Result<String, UnansweredQ
         choices: Choices::Few(&PROFILES),
     };
     let profile = dialogue.ask(&asked, |text| profile(text).map(|_| text.to_owned()))?;
-    let tests: String = measures
-        .iter()
-        .map(|measure| test(device, measure))
-        .collect();
+    let tests: String = measures.iter().map(|info| test(device, info)).collect();
     Ok(format!(
         "name = \"{name}\"\nprofile = \"{profile}\"\n{}{tests}",
         testbed(&place)
@@ -356,57 +353,55 @@ fn device<'l>(library: &'l Library, text: &str) -> Result<&'l Recipe, AnswerErro
 }
 
 /// Reads the names of measures that apply to the device.
-fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static str>, AnswerError> {
+fn measures(device: &Recipe, text: &str) -> Result<Vec<&'static Info>, AnswerError> {
     let names = text.split(',').map(str::trim);
     names.map(|name| measure_of(device, name)).collect()
 }
 
 /// Reads the name of a measure that applies to the device.
-fn measure_of(recipe: &Recipe, name: &str) -> Result<&'static str, AnswerError> {
-    let known: Vec<&'static str> = Measure::infos().map(|info| info.term.name).collect();
-    let measure =
-        *known
-            .iter()
-            .find(|known| **known == name)
-            .ok_or_else(|| AnswerError::NoMeasure {
-                name: name.to_owned(),
-                hint: hint(name, &known),
-            })?;
-    let (device, is_stateful) = (recipe.name.clone(), recipe.state.is_some());
-    let needs_state = matches!(
-        measure,
-        "establishment-rate" | "tear-down-rate" | "table-capacity"
-    );
-    if needs_state && !is_stateful {
+fn measure_of(recipe: &Recipe, name: &str) -> Result<&'static Info, AnswerError> {
+    let info = Measure::infos().find(|info| info.term.name == name);
+    let info = info.ok_or_else(|| {
+        let known: Vec<&str> = Measure::infos().map(|info| info.term.name).collect();
+        AnswerError::NoMeasure {
+            name: name.to_owned(),
+            hint: hint(name, &known),
+        }
+    })?;
+    let (measure, device) = (info.term.name, recipe.name.clone());
+    let is_stateful = recipe.state.is_some();
+    if info.family.ends_with_phase_one() && !is_stateful {
         Err(AnswerError::Stateless { measure, device })
-    } else if measure == "response-time" && is_stateful {
+    } else if info.demand == Some(Demand::NoConnections) && is_stateful {
         Err(AnswerError::Stateful { measure, device })
-    } else if measure == "conformance" {
+    } else if !info.family.has_load() {
         // Devices of every kind have vectors; those of one without are refused when the plan is checked.
-        Ok(measure)
+        Ok(info)
     } else if recipe.technology.is_dns() != matches!(measure, "dns64" | "dns-authority") {
         Err(AnswerError::OtherService { measure, device })
     } else {
-        Ok(measure)
+        Ok(info)
+    }
+}
+
+fn ports([left, right]: &[String; 2]) -> String {
+    format!("\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n")
+}
+
+/// Returns the value of a key that takes one value or a list.
+fn one_or_list(all: &[String]) -> String {
+    match all {
+        [one] => one.clone(),
+        all => format!("[{}]", all.join(", ")),
     }
 }
 
 fn testbed(place: &Place) -> String {
-    let ports = |[left, right]: &[String; 2]| {
-        format!("\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n")
-    };
     match place {
         Place::Here => String::new(),
         Place::Cabled(own) => ports(own),
         Place::Ssh(own, machines) => {
-            let value = |all: &Vec<String>| {
-                if all.len() == 1 {
-                    all[0].clone()
-                } else {
-                    format!("[{}]", all.join(", "))
-                }
-            };
-            let [hosts, left, right] = machines.each_ref().map(value);
+            let [hosts, left, right] = machines.each_ref().map(|all| one_or_list(all));
             format!(
                 "{}host = {hosts}\ndut-left = {left}\ndut-right = {right}\n",
                 ports(own)
@@ -415,22 +410,25 @@ fn testbed(place: &Place) -> String {
     }
 }
 
-/// Returns the table of a test, with the keys that its measure requires.
-fn test(device: &Recipe, measure: &str) -> String {
+/// Returns the table of a test, with the keys that its measure requires, and with values for a first try where the defaults take hours or suppose a
+/// large gateway.
+fn test(device: &Recipe, info: &Info) -> String {
+    let measure = info.term.name;
     let mut text = format!(
         "\n[[test]]\nname = \"{measure}\"\ndut = \"{}\"\nmeasure = \"{measure}\"\n",
         device.name
     );
-    let is_of_hosts = measure.starts_with("dns") || measure.starts_with("tcp");
-    // Vectors open the connections that they need.
-    let has_phase_one = !is_of_hosts && !matches!(measure, "table-capacity" | "conformance");
-    if device.state.is_some() && has_phase_one {
+    // The number of connections may be what is searched for, and the kernel's sockets and vectors open those that they need.
+    let opens_some = info.family.has_frame_sizes() && measure != "table-capacity";
+    if device.state.is_some() && opens_some {
         text += "connections = \"10k\"\nphase-1-rate = \"5k\"\n";
     }
     match measure {
+        // Hours for each size: the middle one of the mix of sizes in the traffic profiles.
         "soak" => text + "frame-sizes = [594]\nrepetitions = 1\n",
         "tcp-soak" => text + "repetitions = 1\n",
         "table-capacity" => text + "start = \"10k\"\nmost = \"160k\"\nrepetitions = 1\n",
+        // The size of the requests in plans/6to4-paper.toml.
         "response-time" => text + "rate-per-client = \"1k\"\nframe-sizes = [118]\n",
         _ => text,
     }

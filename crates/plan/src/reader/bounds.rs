@@ -6,7 +6,8 @@ use sixbench_method::terms::bounds::{NumberBound, TableBounds};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// Returns the first number of a table that lies outside its bound.
+/// Returns the first number of a table that lies outside its bound. Other mistakes are not looked for: sixbench writes resolved plans, and no user
+/// corrects one line by line.
 pub(crate) fn first_outside(table: &DeTable<'_>, bounds: &TableBounds) -> Option<Diagnostic> {
     let outside = table
         .iter()
@@ -57,6 +58,7 @@ fn disordered(table: &DeTable<'_>, bounds: &TableBounds) -> Option<Diagnostic> {
 fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Integer(integer) => whole(integer),
+        // TOML allows underscores between digits, Rust does not.
         DeValue::Float(float) => float.as_str().replace('_', "").parse().ok(),
         _ => None,
     }

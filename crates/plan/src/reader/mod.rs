@@ -8,7 +8,6 @@ pub(crate) mod words;
 
 use crate::reader::diagnostic::Diagnostic;
 use sixbench_method::measures::Keys;
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -23,12 +22,25 @@ use toml::de::{DeInteger, DeTable, DeValue};
 /// The syntax errors, each with its place.
 pub(crate) fn table_of(source: &str) -> Result<Spanned<DeTable<'_>>, Vec<Diagnostic>> {
     let (table, syntax) = DeTable::parse_recoverable(source);
-    let diagnostic = |e: &toml::de::Error| Diagnostic::new(e.span().unwrap_or(0..0), e.message());
     match (syntax.is_empty(), other_language(source)) {
         (true, _) => Ok(table),
         (false, Some(other)) => Err(vec![other]),
-        (false, None) => Err(syntax.iter().map(diagnostic).collect()),
+        (false, None) => Err(syntax
+            .iter()
+            .map(|e| Diagnostic::new(e.span().unwrap_or(0..0), e.message()))
+            .collect()),
     }
+}
+
+/// Returns the tables `[[test]]` of a plan file, as far as they can be read, for looks that need the recipes of their devices.
+pub(crate) fn tests_of<'t>(table: &'t DeTable<'_>) -> impl Iterator<Item = &'t DeTable<'t>> {
+    let tests = table
+        .get("test")
+        .and_then(|tests| tests.get_ref().as_array());
+    tests
+        .into_iter()
+        .flatten()
+        .filter_map(|test| test.get_ref().as_table())
 }
 
 /// Returns the mistake of a file in another language than TOML, in place of one for each of its lines.
@@ -40,14 +52,10 @@ fn other_language(source: &str) -> Option<Diagnostic> {
     });
     let (start, first) = lines
         .find(|(_, line)| !line.trim_start().is_empty() && !line.trim_start().starts_with('#'))?;
-    let is_yaml_key = |(key, value): (&str, &str)| {
-        let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-        !key.is_empty() && key.chars().all(is_word) && (value.is_empty() || value.starts_with(' '))
-    };
     let language = match first {
         _ if first.starts_with('{') => "JSON",
         "---" => "YAML",
-        _ if first.split_once(':').is_some_and(is_yaml_key) => "YAML",
+        _ if is_yaml_key(first) => "YAML",
         _ => return None,
     };
     let help = "write `name = \"NAME\"` and a table [[test]] for each test, in the syntax of TOML";
@@ -58,6 +66,17 @@ fn other_language(source: &str) -> Option<Diagnostic> {
         )
         .help(help),
     )
+}
+
+/// Returns whether a line begins with a key of YAML: a word and a colon.
+fn is_yaml_key(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(key, value)| {
+        !key.is_empty()
+            && key
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
+            && (value.is_empty() || value.starts_with(' '))
+    })
 }
 
 #[derive(Default)]
@@ -192,19 +211,23 @@ impl<'a> Section<'a> {
         read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<Vec<(String, Vec<T>)>> {
         let table = self.get(key)?.get_ref().as_table()?;
-        let entry = |(name, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-            check(name.get_ref())
-                .map_err(|title| {
-                    self.mistakes
-                        .add(Diagnostic::new(name.span(), title.to_string()));
+        Some(
+            table
+                .iter()
+                .filter_map(|(name, value)| {
+                    check(name.get_ref())
+                        .map_err(|title| {
+                            self.mistakes
+                                .add(Diagnostic::new(name.span(), title.to_string()));
+                        })
+                        .ok()?;
+                    Some((
+                        name.get_ref().to_string(),
+                        self.items_of(value, ValueKind::Quantity, &read)?,
+                    ))
                 })
-                .ok()?;
-            Some((
-                name.get_ref().to_string(),
-                self.items_of(value, ValueKind::Quantity, &read)?,
-            ))
-        };
-        Some(table.iter().filter_map(entry).collect())
+                .collect(),
+        )
     }
 
     /// Returns whether `key` is given at all, and marks it as known.

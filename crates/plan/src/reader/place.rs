@@ -17,9 +17,6 @@ pub fn span_in(source: &str, path: &[&str]) -> Option<Range<usize>> {
                 .as_array()?
                 .iter()
                 .filter_map(|test| test.get_ref().as_table());
-            let is_named = |test: &&DeTable<'_>| {
-                test.get("name").and_then(|found| found.get_ref().as_str()) == Some(*name)
-            };
             // A step of a series has the name of its test, a dot, and more.
             let is_step = |test: &&DeTable<'_>| {
                 test.get("name")
@@ -29,7 +26,9 @@ pub fn span_in(source: &str, path: &[&str]) -> Option<Range<usize>> {
             };
             let found = tests
                 .clone()
-                .find(is_named)
+                .find(|test| {
+                    test.get("name").and_then(|found| found.get_ref().as_str()) == Some(*name)
+                })
                 .or_else(|| tests.clone().find(is_step))?;
             Some(found.get(*key)?.span())
         }

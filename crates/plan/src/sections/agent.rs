@@ -113,7 +113,7 @@ fn of_this_machine(
     left: Option<PortSpec>,
     right: Option<PortSpec>,
 ) -> Option<[PortSpec; 2]> {
-    // One that is given and was refused is a mistake already.
+    // Whether a key is given is asked rather than whether it could be read: one that was refused has its own mistake already.
     if section.is_given("left") != section.is_given("right") {
         section.mistake(
             "left",
@@ -162,6 +162,7 @@ pub(crate) fn check_tests(section: &Section<'_>, tests: &[Test]) {
             }
             Family::Requests => "requests and replies",
             Family::Vectors => "vectors of requirements",
+            Family::Frames if test.traffic.ramp_ns.is_some() => "a ramp before a trial",
             Family::Frames | Family::PhaseOne => continue,
         };
         section.mistake_with_help(

@@ -52,7 +52,8 @@ pub(crate) fn read(section: &Section<'_>, machines: &[&str], duts: &[&str]) -> C
     let of_device = |text: &str| match text {
         "all" => Ok(None),
         text => count(text, CoreLimits::NUMBER).map(Some).map_err(|_| {
-            format!("expected a whole number from 1 to 1000 or \"all\", not `{text}`")
+            let range = CoreLimits::NUMBER.from_to();
+            format!("expected a whole number {range} or \"all\", not `{text}`")
         }),
     };
     let Some(lists) = section.named_lists(KEY, known, of_device) else {

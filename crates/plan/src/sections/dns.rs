@@ -1,8 +1,8 @@
 //! Settings of a `[[test]]` of a DNS server in addition to those of its measure (RFC 8219 section 9): lists, and what depends on the recipes.
 
-use crate::reader::Section;
 use crate::reader::diagnostic::Diagnostic;
 use crate::reader::words::known_dut;
+use crate::reader::{Section, tests_of};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{DnsRole, DnsTest, Measure};
 use sixbench_method::units;
@@ -101,17 +101,9 @@ pub(crate) fn with_devices_that_do_not_fit(
     mistakes: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let (table, _) = DeTable::parse_recoverable(source);
-    let tests = table
-        .get_ref()
-        .get("test")
-        .and_then(|tests| tests.get_ref().as_array());
-    let tests: Vec<&DeTable<'_>> = tests
-        .into_iter()
-        .flatten()
-        .filter_map(|test| test.get_ref().as_table())
+    let unfit: Vec<&DeTable<'_>> = tests_of(table.get_ref())
+        .filter(|test| unfit_device(test, library).is_some())
         .collect();
-    let found = |test: &&&DeTable<'_>| unfit_device(test, library).is_some();
-    let unfit: Vec<&DeTable<'_>> = tests.iter().filter(found).copied().collect();
     let strays = || {
         unfit.iter().flat_map(|test| {
             STRAYS

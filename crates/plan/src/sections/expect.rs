@@ -18,7 +18,7 @@ pub(crate) struct ExpectContext<'a> {
 
 /// The bounded value: the rate that is searched for, or a quantity.
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum BoundedValue {
     Rate,
     Quantity(Quantity),
 }
@@ -62,7 +62,7 @@ enum ExpectError {
 pub(crate) fn read_expectations(section: &Section<'_>, of: &ExpectContext<'_>) -> Vec<Expectation> {
     let Some(tables) = section.tables("expect", "expect") else {
         let rate = section.value("expect", |text| of.least_rate(text));
-        rate.inspect(|&rate| of.check_range(section, "expect", What::Rate, rate));
+        rate.inspect(|&rate| of.check_range(section, "expect", BoundedValue::Rate, rate));
         return rate.map(Expectation::at_least).into_iter().collect();
     };
     if tables.is_empty() && section.is_empty_list("expect") {
@@ -85,7 +85,8 @@ impl ExpectContext<'_> {
         };
         let frame_size = table.value("size", |text| self.size(text));
         let rate = table.value("rate", |text| self.load(what, text));
-        if what == Some(What::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate") {
+        if what == Some(BoundedValue::Quantity(Quantity::FrameLossRate)) && !table.is_given("rate")
+        {
             table.mistake(
                 "rate",
                 "a frame loss rate belongs to a load: give `rate`, one of the test's `rates`",
@@ -117,8 +118,8 @@ impl ExpectContext<'_> {
         let keys = ["quantity", "size", "rate", "at-least", "at-most"];
         table.finish_with(&keys);
         let quantity = match what? {
-            What::Rate => None,
-            What::Quantity(quantity) => Some(quantity),
+            BoundedValue::Rate => None,
+            BoundedValue::Quantity(quantity) => Some(quantity),
         };
         Some(Expectation {
             quantity,
@@ -130,9 +131,9 @@ impl ExpectContext<'_> {
     }
 
     /// Returns the rate that is searched for, which is bounded if no quantity is given. Fails if the measure does not search for a rate.
-    fn only_rate(&self) -> Result<What, ExpectError> {
+    fn only_rate(&self) -> Result<BoundedValue, ExpectError> {
         has_rate(self.measure)
-            .then_some(What::Rate)
+            .then_some(BoundedValue::Rate)
             .ok_or_else(|| ExpectError::NoRate {
                 measure: self.measure.name(),
                 quantities: self.names().join(", "),
@@ -159,14 +160,14 @@ impl ExpectContext<'_> {
         self.rate_name().into_iter().chain(quantities).collect()
     }
 
-    fn quantity(&self, text: &str) -> Result<What, ExpectError> {
+    fn quantity(&self, text: &str) -> Result<BoundedValue, ExpectError> {
         if self.rate_name() == Some(text) {
-            return Ok(What::Rate);
+            return Ok(BoundedValue::Rate);
         }
         let mut own = self.measure.info().quantities.iter();
         let found = own.find(|quantity| quantity.name() == text);
         found
-            .map(|quantity| What::Quantity(*quantity))
+            .map(|quantity| BoundedValue::Quantity(*quantity))
             .ok_or_else(|| self.unknown_quantity(text))
     }
 
@@ -195,8 +196,8 @@ impl ExpectContext<'_> {
             .ok_or_else(|| ExpectError::OtherSize(size, known.join(", ")))
     }
 
-    fn load(&self, what: Option<What>, text: &str) -> Result<FrameRate, ExpectError> {
-        if !matches!(what, Some(What::Quantity(Quantity::FrameLossRate))) {
+    fn load(&self, what: Option<BoundedValue>, text: &str) -> Result<FrameRate, ExpectError> {
+        if !matches!(what, Some(BoundedValue::Quantity(Quantity::FrameLossRate))) {
             return Err(ExpectError::NoLoad);
         }
         let rate = units::rate(text)?;
@@ -213,10 +214,10 @@ impl ExpectContext<'_> {
     }
 
     /// Returns the bound as a number in the unit in which the quantity is stored.
-    fn bound(&self, what: What, text: &str) -> Result<f64, ValueError> {
+    fn bound(&self, what: BoundedValue, text: &str) -> Result<f64, ValueError> {
         match what {
-            What::Rate => units::amount(text, self.measure.family().noun().per_second()),
-            What::Quantity(quantity) => match quantity.unit() {
+            BoundedValue::Rate => units::amount(text, self.measure.family().noun().per_second()),
+            BoundedValue::Quantity(quantity) => match quantity.unit() {
                 Unit::Nanoseconds => units::signed_ns(text),
                 Unit::Percent => units::percent(text),
                 Unit::Octets => units::octets(text),
@@ -227,15 +228,15 @@ impl ExpectContext<'_> {
     }
 
     /// Returns the lowest and the highest value that the search can result in, and the keys that set them. `None` if the quantity has no such range.
-    fn range(&self, what: What) -> Option<(f64, f64, &'static str)> {
+    fn range(&self, what: BoundedValue) -> Option<(f64, f64, &'static str)> {
         let search = self.defaults.search;
         match what {
-            What::Rate => Some((
+            BoundedValue::Rate => Some((
                 search.minimum.0 as f64,
                 search.maximum.0 as f64,
                 "`minimum` and `maximum` in [search]",
             )),
-            What::Quantity(_) => {
+            BoundedValue::Quantity(_) => {
                 let number = self.measure.loads().number()?;
                 Some((0.0, number.most, number.keys))
             }
@@ -243,7 +244,13 @@ impl ExpectContext<'_> {
     }
 
     /// Reports a bound outside the range of the search, which could never be missed or never be met.
-    fn check_range(&self, section: &Section<'_>, key: &'static str, what: What, bound: f64) {
+    fn check_range(
+        &self,
+        section: &Section<'_>,
+        key: &'static str,
+        what: BoundedValue,
+        bound: f64,
+    ) {
         let Some((low, high, keys)) = self.range(what) else {
             return;
         };

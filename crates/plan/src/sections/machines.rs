@@ -22,20 +22,7 @@ pub(crate) fn read(
         return Vec::new();
     };
     if names.is_empty() {
-        // The configuration also applies to the machines of an agent and of an authority.
-        let of_others = section.is_given("agent") || section.is_given("authority");
-        let config = (!of_others).then_some("ssh-config");
-        for key in INTERFACES
-            .into_iter()
-            .chain(config)
-            .filter(|key| section.is_given(key))
-        {
-            section.mistake_with_help(
-                key,
-                format!("`{key}` only applies to a DUT over ssh"),
-                "add host = \"ssh:NAME\", or leave it out",
-            );
-        }
+        refuse_keys_of_machines(section);
         return Vec::new();
     }
     if !has_ports {
@@ -56,21 +43,40 @@ pub(crate) fn read(
     let [left, right] = [(INTERFACES[0], left), (INTERFACES[1], right)]
         .map(|(key, of)| for_each(section, key, of, names.len()));
     let pairs = left.into_iter().zip(right);
-    let machine = |(name, (left, right)): (&String, (String, String))| {
-        if left == right {
-            let whose = if names.len() == 1 {
-                String::new()
-            } else {
-                format!(" of {name}")
-            };
-            section.mistake(
-                INTERFACES[1],
-                format!("dut-left and dut-right{whose} must be two interfaces"),
+    names
+        .iter()
+        .zip(pairs)
+        .map(|(name, (left, right)): (&String, (String, String))| {
+            if left == right {
+                let whose = if names.len() == 1 {
+                    String::new()
+                } else {
+                    format!(" of {name}")
+                };
+                section.mistake(
+                    INTERFACES[1],
+                    format!("dut-left and dut-right{whose} must be two interfaces"),
+                );
+            }
+            RemoteMachine::new(name, config, [left, right])
+        })
+        .collect()
+}
+
+/// Reports the keys that belong to machines in a plan without one.
+fn refuse_keys_of_machines(section: &Section<'_>) {
+    // The configuration also applies to the machines of an agent and of an authority.
+    let of_others = section.is_given("agent") || section.is_given("authority");
+    let config = (!of_others).then_some("ssh-config");
+    for key in INTERFACES.into_iter().chain(config) {
+        if section.is_given(key) {
+            section.mistake_with_help(
+                key,
+                format!("`{key}` only applies to a DUT over ssh"),
+                "add host = \"ssh:NAME\", or leave it out",
             );
         }
-        RemoteMachine::new(name, config, [left, right])
-    };
-    names.iter().zip(pairs).map(machine).collect()
+    }
 }
 
 /// Returns the names of the machines; empty if the DUT is in a namespace, or set up by the user. `None` if the value was not understood, in which case
@@ -82,11 +88,13 @@ fn names(section: &Section<'_>, hosts: Option<Vec<DutHost>>) -> Option<Vec<Strin
     if hosts.is_empty() && !section.is_empty_list("host") {
         return None;
     }
-    let name = |host: &DutHost| match host {
-        DutHost::Ssh(name) => Some(name.clone()),
-        DutHost::Netns => None,
-    };
-    let names: Vec<String> = hosts.iter().filter_map(name).collect();
+    let names: Vec<String> = hosts
+        .iter()
+        .filter_map(|host| match host {
+            DutHost::Ssh(name) => Some(name.clone()),
+            DutHost::Netns => None,
+        })
+        .collect();
     if names.is_empty() && hosts.len() == 1 {
         return Some(names);
     }

@@ -8,7 +8,7 @@ use sixbench_method::measures::{Keys, MeasureDefaults};
 use sixbench_method::plan::Measure;
 use sixbench_method::units::word;
 
-/// Reads `measure` and the keys that belong to it; keys of other measures remain unknown.
+/// Reads `measure` and the keys that belong to it. Keys of other measures are not read, so they are reported as unknown.
 pub(crate) fn read_measure(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Measure {
     let names: Vec<_> = Measure::infos()
         .map(|info| (info.term.name, info.term.name))

@@ -11,3 +11,4 @@ pub(crate) mod requirements;
 pub(crate) mod stateful;
 pub(crate) mod test;
 pub(crate) mod traffic;
+pub(crate) mod vector_load;

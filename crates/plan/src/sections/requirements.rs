@@ -64,11 +64,12 @@ fn check_strays(section: &Section<'_>) {
         .into_iter()
         .filter(|key| section.is_given(key) && section.mentions(key));
     for key in given {
-        section.mistake_with_help(
-            key,
-            format!("`{key}` does not apply to conformance"),
-            "leave it out: vectors have frames of their own, which are sent once and at no rate, to a device that is set up for them alone",
-        );
+        let help = if key == "rate" {
+            "leave it out: vectors are sent at no rate; the load beside which they are sent once more is `under-load`"
+        } else {
+            "leave it out: vectors have frames of their own, which are sent once and at no rate, to a device that is set up for them alone"
+        };
+        section.mistake_with_help(key, format!("`{key}` does not apply to conformance"), help);
     }
 }
 
@@ -111,6 +112,7 @@ mod tests {
     use crate::{fixture_tests, parse};
     use sixbench_method::plan::{Measure, RequirementTest};
     use sixbench_method::repeat::Repetition;
+    use sixbench_method::terms::FrameRate;
 
     fn source(tests: &[&str]) -> String {
         fixture_tests::plan(|_| "tayga-siit", tests)
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_test_of_requirements_has_one_point_and_one_repetition_in_every_profile() {
-        let lines = "measure = \"conformance\"\nonly = [\"rfc7915\", \"rfc6052\"]\nvectors = \"64-udp\"\nknown-violations = [\"46-udp\"]";
+        let lines = "measure = \"conformance\"\nonly = [\"rfc7915\", \"rfc6052\"]\nvectors = \"64-udp\"\nknown-violations = [\"46-udp\"]\nunder-load = \"20k\"";
         let profile = "profile = \"rfc\"\n".to_owned();
         let plan = parse(&(profile + &source(&[lines])), &["tayga-siit"])
             .expect("a plan")
@@ -128,6 +130,7 @@ mod tests {
             only: vec![7915, 6052],
             vectors: vec!["64-udp".to_owned()],
             known_violations: vec!["46-udp".to_owned()],
+            under_load: Some(FrameRate(20_000)),
         };
         assert_eq!(test.measure, Measure::Requirements(expected));
         assert_eq!(test.points().count(), 1);
@@ -143,6 +146,7 @@ mod tests {
                 "measure = \"conformance\"\nonly = [\"bcp14\"]",
                 "measure = \"conformance\"\nvectors = [\"64-upd\"]\nknown-violations = [\"no-vector-resembles-this\"]",
                 "measure = \"conformance\"\nonly = []",
+                "measure = \"conformance\"\nunder-load = \"fast\"",
             ]),
             &["tayga-siit"]
         ));

@@ -55,10 +55,7 @@ pub(crate) fn read_stateful(
     let own = measure.phase_one_connections();
     let first = match &own {
         Some(own) => {
-            if !connections.is_empty() {
-                let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
-                section.mistake_with_help("connections", title, "leave `connections` out");
-            }
+            refuse_own_connections(section, &connections);
             Some(*own.start())
         }
         None => connections.first().copied(),
@@ -72,36 +69,15 @@ pub(crate) fn read_stateful(
             has_own_state_table: false,
         };
     };
-    let own_table = section.value("state-table", units::connections);
     // The last step of a search for the capacity must be validated completely.
     let most = own.map_or(first, |own| *own.end());
-    let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
-    let timeout_ns = section
-        .value("phase-1-timeout", units::duration_ns)
-        .unwrap_or(defaults.trial.residual_ns);
+    let own_table = section.value("state-table", units::connections);
     let stateful = Stateful {
         state_table: own_table.unwrap_or(most),
-        delay_ns: section.value("phase-1-delay", units::duration_ns),
-        enumeration: section
-            .text("enumerate", enumeration)
-            .unwrap_or(ValueOrder::Pseudorandom),
-        responder: section
-            .text("responder-order", order)
-            .unwrap_or(ValueOrder::Pseudorandom),
-        validation: section
-            .value("validation-rate", units::factor)
-            .unwrap_or(0.5),
         table_size: table_sizes.first().copied(),
-        ..Stateful::new(first, rate, timeout_ns)
+        ..read_phases(section, defaults, first)
     };
-    let has_loss = goals.iter().any(|goal| goal.0 > 0.0);
-    if has_loss && measure.info().searches_phase_one {
-        let title = format!(
-            "{} has no loss goal other than zero, because every connection must be established",
-            measure.name()
-        );
-        section.mistake_with_help("measure", title, "give this test `loss-goals = [\"0%\"]`");
-    }
+    check_goals(section, measure, goals);
     check(
         section,
         &stateful,
@@ -112,6 +88,47 @@ pub(crate) fn read_stateful(
         connections,
         table_sizes,
         has_own_state_table: own_table.is_some(),
+    }
+}
+
+/// Reads the settings of the two phases for this many connections.
+fn read_phases(section: &Section<'_>, defaults: &PlanDefaults<'_>, connections: u64) -> Stateful {
+    let rate = section.value("phase-1-rate", units::rate).unwrap_or(RATE);
+    let timeout_ns = section
+        .value("phase-1-timeout", units::duration_ns)
+        .unwrap_or(defaults.trial.residual_ns);
+    Stateful {
+        delay_ns: section.value("phase-1-delay", units::duration_ns),
+        enumeration: section
+            .text("enumerate", enumeration)
+            .unwrap_or(ValueOrder::Pseudorandom),
+        responder: section
+            .text("responder-order", order)
+            .unwrap_or(ValueOrder::Pseudorandom),
+        validation: section
+            .value("validation-rate", units::factor)
+            .unwrap_or(0.5),
+        ..Stateful::new(connections, rate, timeout_ns)
+    }
+}
+
+/// Refuses `connections` of a measure that sets their number itself.
+fn refuse_own_connections(section: &Section<'_>, connections: &[u64]) {
+    if !connections.is_empty() {
+        let title = "a search for the capacity of a table begins with `start` connections and goes up to `most`";
+        section.mistake_with_help("connections", title, "leave `connections` out");
+    }
+}
+
+/// Refuses a loss goal other than zero of a measure that searches for the rate of phase 1.
+fn check_goals(section: &Section<'_>, measure: &Measure, goals: &[LossRatio]) {
+    let has_loss = goals.iter().any(|goal| goal.0 > 0.0);
+    if has_loss && measure.info().searches_phase_one {
+        let title = format!(
+            "{} has no loss goal other than zero, because every connection must be established",
+            measure.name()
+        );
+        section.mistake_with_help("measure", title, "give this test `loss-goals = [\"0%\"]`");
     }
 }
 
@@ -217,6 +234,22 @@ pub(crate) fn check_combinations(
             "widen `ports`, `left-addresses` or `right-addresses`",
         );
     }
+    check_countable(section, traffic);
+    for (key, networks) in [
+        ("left-networks", traffic.left_networks),
+        ("right-networks", traffic.right_networks),
+    ] {
+        if networks > 1 {
+            section.mistake(
+                key,
+                "a stateful gateway is tested with addresses that vary, not with networks",
+            );
+        }
+    }
+}
+
+/// Reports ranges with more combinations than can be numbered.
+fn check_countable(section: &Section<'_>, traffic: &TrafficSettings) {
     // If only one direction has this many, it may be the Responder's, whose combinations are not enumerated.
     let fewest = traffic
         .tuples_of(Direction::Forward)
@@ -229,17 +262,6 @@ pub(crate) fn check_combinations(
             title,
             "narrow the ranges: a connection tracking table holds far fewer",
         );
-    }
-    for (key, networks) in [
-        ("left-networks", traffic.left_networks),
-        ("right-networks", traffic.right_networks),
-    ] {
-        if networks > 1 {
-            section.mistake(
-                key,
-                "a stateful gateway is tested with addresses that vary, not with networks",
-            );
-        }
     }
 }
 

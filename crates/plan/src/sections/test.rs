@@ -18,8 +18,8 @@ use sixbench_method::plan::{
 };
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::bounds::NumberBound;
-use sixbench_method::terms::{Directions, FrameSize, LossRatio, Share};
-use sixbench_method::units::{self, ValueError, expected, word};
+use sixbench_method::terms::{Directions, FrameRate, FrameSize, LossRatio, Share};
+use sixbench_method::units::{self, ValueError, expected, show_ns, word};
 use std::collections::BTreeSet;
 
 /// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's standard MTU, as used in the papers. On the IPv4 side each is 20 octets
@@ -138,32 +138,20 @@ fn read_test(
     let traffic = read_traffic(&section);
     let repetitions = read_repetitions(&section, defaults.profile, &measure);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
-    let maximum = section.value("maximum", units::rate);
-    if maximum.is_some_and(|maximum| maximum <= defaults.search.minimum) {
-        section.mistake(
-            "maximum",
-            "the maximum rate must be above the minimum of [search]",
-        );
-    }
+    let maximum = read_maximum(&section, defaults);
     let own_goals = read_goals(&section, defaults, &measure);
     let optional = section.truth("optional").unwrap_or(false);
     let fresh_device = section.truth("fresh-device").unwrap_or(false);
     let dut_rss_hash = section.text("dut-rss-hash", hash_fields);
     let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
-    let expect = read_expectations(
-        &section,
-        &ExpectContext {
-            defaults,
-            measure: &measure,
-            sizes: &frame_sizes,
-        },
-    );
+    let context = ExpectContext {
+        defaults,
+        measure: &measure,
+        sizes: &frame_sizes,
+    };
+    let expect = read_expectations(&section, &context);
     let goals = own_goals.as_ref().unwrap_or(&defaults.search.goals);
-    let state = read_stateful(&section, defaults, &measure, goals);
-    check_combinations(&section, &state, &traffic, &measure);
-    let dns = dns::read_steps(&section, &measure);
-    let steps = read_steps(&section, state, dns, defaults);
-    check_flows(&section, &steps, &traffic);
+    let steps = read_listed(&section, defaults, &measure, goals, &traffic);
     let again = section.again();
     section.finish();
     let test = Test {
@@ -191,11 +179,41 @@ fn read_test(
         expect,
     };
     let tests = steps.into_tests(&test);
-    tests
-        .iter()
-        .filter(|test| test.series.is_some())
-        .for_each(|step| add_name(&again, &step.name, names));
+    for step in tests.iter().filter(|test| test.series.is_some()) {
+        add_name(&again, &step.name, names);
+    }
     Some(tests)
+}
+
+/// Reads the settings of a test that may be lists.
+fn read_listed(
+    section: &Section<'_>,
+    defaults: &PlanDefaults<'_>,
+    measure: &Measure,
+    goals: &[LossRatio],
+    traffic: &TrafficSettings,
+) -> ListedSettings {
+    let state = read_stateful(section, defaults, measure, goals);
+    check_combinations(section, &state, traffic, measure);
+    let dns = dns::read_steps(section, measure);
+    let steps = read_steps(section, state, dns, defaults);
+    check_flows(section, &steps, traffic);
+    if let Some(ramp_ns) = traffic.ramp_ns {
+        check_ramp(section, &steps, measure, ramp_ns, defaults);
+    }
+    steps
+}
+
+/// Reads the highest rate of a test that sets its own.
+fn read_maximum(section: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<FrameRate> {
+    let maximum = section.value("maximum", units::rate)?;
+    if maximum <= defaults.search.minimum {
+        section.mistake(
+            "maximum",
+            "the maximum rate must be above the minimum of [search]",
+        );
+    }
+    Some(maximum)
 }
 
 /// Reads the loss goals of a test that sets its own.
@@ -278,15 +296,14 @@ fn read_repetitions(section: &Section<'_>, profile: Profile, measure: &Measure) 
             within,
         };
     }
-    let adaptive = |text: &str| {
-        word(
-            text,
-            "a number without quotes, or",
-            &[("adaptive", Repetition::ADAPTIVE)],
-        )
-    };
     let repetitions = if section.is_text("repetitions") {
-        section.text("repetitions", adaptive)
+        section.text("repetitions", |text| {
+            word(
+                text,
+                "a number without quotes, or",
+                &[("adaptive", Repetition::ADAPTIVE)],
+            )
+        })
     } else {
         section
             .number("repetitions", |text| count(text, Repetition::NUMBER))
@@ -372,6 +389,44 @@ fn check_flows(section: &Section<'_>, steps: &ListedSettings, traffic: &TrafficS
     }
 }
 
+/// Reports a ramp that the trials of the test cannot have.
+fn check_ramp(
+    section: &Section<'_>,
+    steps: &ListedSettings,
+    measure: &Measure,
+    ramp_ns: u64,
+    defaults: &PlanDefaults<'_>,
+) {
+    let least_ns = TrafficSettings::SHORTEST_RAMP_NS;
+    let most_ns = defaults.trial.duration_ns;
+    let is_held = measure.family().can_have_a_ramp() && measure.info().is_steady;
+    let (title, help) = if !is_held {
+        (
+            format!("`ramp` does not apply to {}", measure.name()),
+            "leave it out: only a load of frames that is held from the first to the last frame can be preceded by frames that count apart",
+        )
+    } else if steps.state.stateful.is_some() {
+        (
+            "`ramp` does not apply to a stateful test".to_owned(),
+            "leave it out: phase 1 opens the connections before the frames of phase 2 are counted",
+        )
+    } else if steps.flows.iter().any(|flows| flows.step_ns > 0) {
+        (
+            "`ramp` contradicts `flow-step`".to_owned(),
+            "leave one of them out: with `flow-step`, flows start within the trial, and their first frames count (RFC 8219 section 10.2.2)",
+        )
+    } else if !(least_ns..=most_ns).contains(&ramp_ns) {
+        let [least, most] = [least_ns, most_ns].map(show_ns);
+        (
+            format!("expected a ramp of {least} to {most}, the `duration` of a trial"),
+            "before shorter trials of a search it is as long",
+        )
+    } else {
+        return;
+    };
+    section.mistake_with_help("ramp", title, help);
+}
+
 fn flow_count(text: &str) -> Result<u32, ValueError> {
     let flows = text
         .replace('_', "")
@@ -421,7 +476,10 @@ impl ListedSettings {
             of_with_aaaa(&self.dns.with_aaaa),
         ];
         match series.into_iter().find(|steps| steps.len() > 1) {
-            Some(steps) => steps.into_iter().map(|step| step.of(&base)).collect(),
+            Some(steps) => steps
+                .into_iter()
+                .map(|step| step.applied_to(&base))
+                .collect(),
             None => vec![base],
         }
     }
@@ -433,7 +491,7 @@ impl ListedSettings {
         for (index, curve) in of_with_aaaa(&self.dns.with_aaaa).into_iter().enumerate() {
             let base = Test {
                 series: None,
-                ..curve.of(test)
+                ..curve.applied_to(test)
             };
             let cached: Vec<u8> = self
                 .dns
@@ -442,20 +500,26 @@ impl ListedSettings {
                 .copied()
                 .filter(|cached| *cached < 100 || index == 0)
                 .collect();
-            tests.extend(of_cached(&cached).into_iter().map(|step| step.of(&base)));
+            tests.extend(
+                of_cached(&cached)
+                    .into_iter()
+                    .map(|step| step.applied_to(&base)),
+            );
         }
         tests
     }
 
     fn of_background(&self) -> Vec<SeriesStep> {
-        let step = |&foreground: &Share| {
-            let percent = foreground.background_percent();
-            let words = (format!("native{percent}"), format!("{percent} % native"));
-            SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
-                test.foreground = foreground;
+        self.background
+            .iter()
+            .map(|&foreground| {
+                let percent = foreground.background_percent();
+                let words = (format!("native{percent}"), format!("{percent} % native"));
+                SeriesStep::new(SeriesBy::Background, percent, words, move |test| {
+                    test.foreground = foreground;
+                })
             })
-        };
-        self.background.iter().map(step).collect()
+            .collect()
     }
 
     fn of_cores(&self) -> Vec<SeriesStep> {
@@ -465,62 +529,71 @@ impl ListedSettings {
                 test.cores = Some(cores);
             });
         };
-        let step = |&cores: &u32| {
-            let (words, device) = (
-                format!("{} of {name}", units::counted(cores, "core")),
-                name.to_owned(),
-            );
-            let change = move |test: &mut Test| test.device_cores.extend([(device.clone(), cores)]);
-            let step = SeriesStep::new(
-                SeriesBy::Cores,
-                f64::from(cores),
-                (format!("cores{cores}"), words),
-                change,
-            );
-            SeriesStep {
-                device: Some(name.to_owned()),
-                ..step
-            }
-        };
-        counts.iter().map(step).collect()
+        counts
+            .iter()
+            .map(|&cores| {
+                let (words, device) = (
+                    format!("{} of {name}", units::counted(cores, "core")),
+                    name.to_owned(),
+                );
+                let change =
+                    move |test: &mut Test| test.device_cores.extend([(device.clone(), cores)]);
+                let step = SeriesStep::new(
+                    SeriesBy::Cores,
+                    f64::from(cores),
+                    (format!("cores{cores}"), words),
+                    change,
+                );
+                SeriesStep {
+                    device: Some(name.to_owned()),
+                    ..step
+                }
+            })
+            .collect()
     }
 
     fn of_connections(&self) -> Vec<SeriesStep> {
         let own_table = self.state.has_own_state_table;
-        let step = |&connections: &u64| {
-            let words = (
-                format!("connections{connections}"),
-                format!("{connections} connections"),
-            );
-            SeriesStep::new(
-                SeriesBy::Connections,
-                connections as f64,
-                words,
-                move |test| {
-                    if let Some(stateful) = &mut test.stateful {
-                        stateful.connections = connections;
-                        stateful.state_table = if own_table {
-                            stateful.state_table.min(connections)
-                        } else {
-                            connections
-                        };
-                    }
-                },
-            )
-        };
-        self.state.connections.iter().map(step).collect()
+        self.state
+            .connections
+            .iter()
+            .map(|&connections| {
+                let words = (
+                    format!("connections{connections}"),
+                    format!("{connections} connections"),
+                );
+                SeriesStep::new(
+                    SeriesBy::Connections,
+                    connections as f64,
+                    words,
+                    move |test| {
+                        if let Some(stateful) = &mut test.stateful {
+                            stateful.connections = connections;
+                            stateful.state_table = if own_table {
+                                stateful.state_table.min(connections)
+                            } else {
+                                connections
+                            };
+                        }
+                    },
+                )
+            })
+            .collect()
     }
 
     fn of_table_sizes(&self) -> Vec<SeriesStep> {
-        let step = |&size: &u64| {
-            let words = (format!("table{size}"), format!("a table of {size}"));
-            SeriesStep::new(SeriesBy::TableSize, size as f64, words, move |test| {
-                test.stateful
-                    .iter_mut()
-                    .for_each(|stateful| stateful.table_size = Some(size));
+        self.state
+            .table_sizes
+            .iter()
+            .map(|&size| {
+                let words = (format!("table{size}"), format!("a table of {size}"));
+                SeriesStep::new(SeriesBy::TableSize, size as f64, words, move |test| {
+                    test.stateful
+                        .iter_mut()
+                        .for_each(|stateful| stateful.table_size = Some(size));
+                })
             })
-        };
-        self.state.table_sizes.iter().map(step).collect()
+            .collect()
     }
 }
 
@@ -530,11 +603,12 @@ fn of_counts(
     counts: impl Iterator<Item = u32>,
     set: fn(&mut Test, u32),
 ) -> Vec<SeriesStep> {
-    let step = |count: u32| {
-        let words = (format!("{noun}s{count}"), units::counted(count, noun));
-        SeriesStep::new(by, f64::from(count), words, move |test| set(test, count))
-    };
-    counts.map(step).collect()
+    counts
+        .map(|count| {
+            let words = (format!("{noun}s{count}"), units::counted(count, noun));
+            SeriesStep::new(by, f64::from(count), words, move |test| set(test, count))
+        })
+        .collect()
 }
 
 fn of_cached(shares: &[u8]) -> Vec<SeriesStep> {
@@ -564,13 +638,15 @@ fn of_names(
     long: &str,
     set: fn(&mut DnsTest, u8),
 ) -> Vec<SeriesStep> {
-    let step = |&share: &u8| {
-        let words = (format!("{short}{share}"), format!("{share} % {long}"));
-        SeriesStep::new(by, f64::from(share), words, move |test| {
-            dns::change_queries(&mut test.measure, |dns| set(dns, share));
+    shares
+        .iter()
+        .map(|&share| {
+            let words = (format!("{short}{share}"), format!("{share} % {long}"));
+            SeriesStep::new(by, f64::from(share), words, move |test| {
+                dns::change_queries(&mut test.measure, |dns| set(dns, share));
+            })
         })
-    };
-    shares.iter().map(step).collect()
+        .collect()
 }
 
 /// One step of a series: its position on the axis, its short and long description, and the change to the test.
@@ -599,7 +675,7 @@ impl SeriesStep {
         }
     }
 
-    fn of(&self, base: &Test) -> Test {
+    fn applied_to(&self, base: &Test) -> Test {
         let mut test = Test {
             name: format!("{}.{}", base.name, self.words.0),
             title: format!("{}, {}", base.title, self.words.1),

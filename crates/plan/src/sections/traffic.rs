@@ -5,7 +5,7 @@ use crate::reader::words::{order, ports};
 use sixbench_method::measures::Keys;
 use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 use sixbench_method::terms::bounds::NumberBound;
-use sixbench_method::units::{ValueError, expected, range, range_up_to};
+use sixbench_method::units::{self, ValueError, expected, range, range_up_to};
 
 /// Reads the traffic settings of a test, except its flows, which are read as part of the series.
 pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
@@ -29,6 +29,7 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         subscribers: None,
         payload: section.text("payload", payload).unwrap_or_default(),
         flows: None,
+        ramp_ns: section.value("ramp", units::duration_ns),
     };
     for (key, addresses, networks) in [
         (
@@ -177,6 +178,38 @@ mod tests {
             "right-addresses = { range = \"0-65536\", ipv6-offset = 0 }",
             "right-addresses = { range = \"9-2\" }",
             "right-addresses = { range = \"0-9\" }\nright-networks = 2",
+        ];
+        insta::assert_snapshot!(fixture_tests::mistakes(
+            &fixture_tests::plan(|_| "relay", &tests),
+            &["relay"]
+        ));
+    }
+
+    #[test]
+    fn a_ramp_is_read_and_kept_in_the_resolved_plan() {
+        let source = fixture_tests::plan(|_| "relay", &["ramp = \"500ms\""]);
+        let plan = parse(&source, &["relay"]).expect("a plan").plan;
+        assert_eq!(plan.tests[0].traffic.ramp_ns, Some(500_000_000));
+        let resolved = crate::resolved::write(&plan, &source, "").expect("text");
+        let again = parse(&resolved, &["relay"]).expect("a resolved plan").plan;
+        assert_eq!(again.tests[0].traffic, plan.tests[0].traffic);
+        let short = resolved.replace("500000000", "5");
+        let mistakes = fixture_tests::mistakes(&short, &["relay"]);
+        assert!(mistakes.contains("ramp-ns"), "{mistakes}");
+    }
+
+    #[test]
+    fn ramps_that_make_no_sense_are_told_each_at_its_line() {
+        let tests = [
+            "ramp = \"1ms\"",
+            "ramp = \"1h\"",
+            "ramp = \"soon\"",
+            "ramp = \"1s\"\nmeasure = \"back-to-back\"",
+            "ramp = \"1s\"\nmeasure = \"recovery\"",
+            "ramp = \"1s\"\nmeasure = \"response-time\"\nrate = \"1k\"",
+            "ramp = \"1s\"\nconnections = 100\nphase-1-rate = 100",
+            "ramp = \"1s\"\nflows = 10\nflow-step = \"1s\"",
+            "ramp = \"1s\"\nmeasure = \"conformance\"",
         ];
         insta::assert_snapshot!(fixture_tests::mistakes(
             &fixture_tests::plan(|_| "relay", &tests),
