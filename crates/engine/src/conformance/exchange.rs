@@ -1,5 +1,6 @@
 //! What is sent and received for one vector, and which frames are whose.
 
+use super::load::is_about_load;
 use sixbench_conformance::ControlFrames;
 use sixbench_conformance::frame::{LayerKind, Side, dissect, vector_number_in};
 use sixbench_conformance::judge::CameFrame;
@@ -30,7 +31,7 @@ pub(super) struct VectorExchange {
     pub(super) came: Vec<CameFrame>,
     /// The number of frames that came after those.
     pub(super) left_out: u64,
-    /// The fate of its control frames.
+    /// The result of its control frames.
     pub(super) control: ControlFrames,
     /// The control frame that is waited for, until it comes.
     pub(super) awaited: Option<ControlFrame>,
@@ -40,14 +41,14 @@ pub(super) struct VectorExchange {
     pub(super) capture: Vec<TimedFrame>,
 }
 
-/// The one to whom a datagram belongs.
+/// The purpose of a datagram.
 #[derive(Debug, PartialEq, Eq)]
 enum DatagramOwner {
-    /// The vector's that is on.
+    /// The vector that is being sent.
     Vector,
-    /// A control frame with these ports.
+    /// The control frame with these ports.
     Control([u128; 2]),
-    /// That of an earlier vector, or of the device's own.
+    /// That of an earlier vector, whose frame came late, of the load, or of the protocols of the link.
     Other,
 }
 
@@ -98,6 +99,7 @@ impl VectorExchange {
 fn owner_of(datagram: &[u8], number: u16) -> DatagramOwner {
     match vector_number_in(datagram) {
         Some(CONTROL_NUMBER) => {
+            // The control frame itself, and not an ICMP error that quotes it.
             let udp = dissect(datagram)
                 .into_iter()
                 .find(|layer| layer.kind == LayerKind::Udp && !layer.is_in_error);
@@ -106,12 +108,14 @@ fn owner_of(datagram: &[u8], number: u16) -> DatagramOwner {
         }
         Some(found) if found == number => DatagramOwner::Vector,
         Some(_) => DatagramOwner::Other,
-        None if is_of_the_link(datagram) => DatagramOwner::Other,
+        None if is_of_the_link(datagram) || is_about_load(datagram) => DatagramOwner::Other,
+        // A device may answer with a message of its own, or change the payload that has the number: both are results of the vector.
         None => DatagramOwner::Vector,
     }
 }
 
-/// Returns true for what a device's kernel sends on a link by itself: router solicitations, reports of MLD and IGMP.
+/// Returns true for what a device's kernel sends on a link by itself: router solicitations, reports of MLD and IGMP. Octets in which no datagram can
+/// be found count as such, too, because no vector expects them.
 fn is_of_the_link(datagram: &[u8]) -> bool {
     const IGMP: u128 = 2;
     let layers = dissect(datagram);

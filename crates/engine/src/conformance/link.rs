@@ -1,5 +1,6 @@
 //! One link of the tester: datagrams are sent to the device's hardware address, and the device's neighbour requests are answered.
 
+use super::load::is_load;
 use crate::error::MeasureError;
 use crate::frames::neighbour::{self, NeighbourAnswerer, NeighbourResolution};
 use crate::frames::profile::Neighbours;
@@ -32,6 +33,14 @@ pub(super) struct VectorLink {
     device: MacAddress,
     neighbours: Vec<Neighbours>,
     answerer: NeighbourAnswerer,
+}
+
+/// What waited at a link.
+pub(super) struct ReceivedBatch {
+    /// The datagrams that do not belong to the load.
+    pub(super) datagrams: Vec<ReceivedDatagram>,
+    /// The number of all frames.
+    pub(super) frames: usize,
 }
 
 /// A datagram that came, and the frame around it.
@@ -101,27 +110,36 @@ impl VectorLink {
         Ok(frame)
     }
 
-    /// Returns the datagrams that wait, and answers the device's neighbour requests; other frames than IP for this station are skipped.
-    pub(super) fn receive(&mut self, now_ns: u64) -> Result<Vec<ReceivedDatagram>, PortError> {
-        let (mut received, answerer, own) = (Vec::new(), &mut self.answerer, self.own);
-        self.halves.receive.receive(&mut |frame| {
+    /// Returns the datagrams that wait, and answers the device's neighbour requests. Other frames than IP for this station are skipped, and so are those
+    /// of the load.
+    pub(super) fn receive(&mut self, now_ns: u64) -> Result<ReceivedBatch, PortError> {
+        let (mut datagrams, answerer, own) = (Vec::new(), &mut self.answerer, self.own);
+        let frames = self.halves.receive.receive(&mut |frame| {
             if !answerer.consider(frame, now_ns) {
-                received.extend(datagram_in(frame, own));
+                datagrams.extend(datagram_in(frame, own));
             }
         })?;
         while let Some(answer) = self.answerer.next_answer() {
             self.halves.receive.answer(&answer)?;
         }
-        Ok(received)
+        Ok(ReceivedBatch { datagrams, frames })
+    }
+
+    /// Returns the number of frames for which the tester had no room since the last call.
+    pub(super) fn overruns(&mut self) -> Result<u64, PortError> {
+        self.halves.receive.overruns()
     }
 }
 
-/// Returns the datagram of a frame for this station, without padding.
+/// Returns the datagram of a frame for this station, without padding, unless it belongs to the load.
 fn datagram_in(frame: &[u8], own: MacAddress) -> Option<ReceivedDatagram> {
     let ethernet = EthernetView::new(frame)
         .ok()
         .filter(|ethernet| ethernet.dst() == own)?;
     let untagged = ethernet.untagged();
+    if is_load(untagged.payload) {
+        return None;
+    }
     let announced = match untagged.ether_type {
         EtherType::IPV4 => Ipv4View::new(untagged.payload)
             .ok()

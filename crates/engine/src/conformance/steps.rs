@@ -4,7 +4,7 @@ use super::exchange::VectorExchange;
 use super::tester::{LINGER_NS, VectorRecord, VectorTester};
 use crate::error::MeasureError;
 use sixbench_conformance::exchange::{ExchangeRun, StepFrames};
-use sixbench_conformance::frame::{PayloadPattern, Side};
+use sixbench_conformance::frame::PayloadPattern;
 use sixbench_conformance::octets::UnresolvedValue;
 use sixbench_conformance::{ControlFrames, Vector, VectorJudgement};
 use sixbench_io::pcap::TimedFrame;
@@ -30,11 +30,9 @@ impl VectorTester {
     ) -> Result<VectorRecord, MeasureError> {
         if let Some(waits) = self.too_long(vector) {
             let seconds = waits.as_secs();
-            return Ok(VectorRecord {
-                judgement: VectorJudgement::not_applicable(&UnresolvedValue::LongWait { seconds }),
-                capture: Vec::new(),
-                attempts: 0,
-            });
+            return Ok(VectorRecord::not_applicable(&UnresolvedValue::LongWait {
+                seconds,
+            }));
         }
         let is_first = answer_ns == super::tester::ANSWER_NS;
         let mut frames = RunFrames {
@@ -53,8 +51,8 @@ impl VectorTester {
         };
         let mut run = ExchangeRun::new(vector, &setting, &timers, pattern, &mut self.fresh);
         let judgement = match self.run_steps(&mut run, &mut frames)? {
-            Ok(()) => run.judgement().with_left_out(frames.left_out),
-            Err(reason) => VectorJudgement::not_applicable(&reason),
+            None => run.judgement().with_left_out(frames.left_out),
+            Some(reason) => VectorJudgement::not_applicable(&reason),
         };
         Ok(VectorRecord {
             judgement,
@@ -63,23 +61,28 @@ impl VectorTester {
         })
     }
 
+    /// Runs the steps. Returns the reason if there is one why the vector does not apply to the device: what a step needs is not known, or must not be
+    /// sent.
     fn run_steps(
         &mut self,
         run: &mut ExchangeRun<'_>,
         frames: &mut RunFrames,
-    ) -> Result<Result<(), UnresolvedValue>, MeasureError> {
+    ) -> Result<Option<String>, MeasureError> {
         loop {
             let step = match run.next_step() {
                 Ok(Some(step)) => step,
-                Ok(None) => return Ok(Ok(())),
-                Err(reason) => return Ok(Err(reason)),
+                Ok(None) => return Ok(None),
+                Err(reason) => return Ok(Some(reason.to_string())),
             };
+            if let Err(forbidden) = self.admit(&step.datagrams) {
+                return Ok(Some(forbidden.to_string()));
+            }
             let exchange = self.perform_step(&step, frames)?;
             let learned = run.learn(&exchange.came, exchange.control);
             frames.left_out += exchange.left_out;
             frames.capture.extend(exchange.capture);
             if let Err(reason) = learned {
-                return Ok(Err(reason));
+                return Ok(Some(reason.to_string()));
             }
         }
     }
@@ -92,7 +95,7 @@ impl VectorTester {
         let mut exchange = VectorExchange::new(frames.number);
         // No wait lasts longer than some hours.
         self.wait(&mut exchange, step.wait.as_nanos() as u64, |_| false)?;
-        self.control(Side::Inside, &mut exchange)?;
+        self.control_both_ways(&mut exchange)?;
         for (side, datagram) in &step.datagrams {
             let frame = self.link(*side).send(datagram)?;
             exchange.keep(frame);
@@ -100,7 +103,7 @@ impl VectorTester {
         self.wait(&mut exchange, frames.answer_ns, |exchange| {
             exchange.came.len() >= step.expected
         })?;
-        self.control(Side::Inside, &mut exchange)?;
+        self.control_both_ways(&mut exchange)?;
         // Silence has no frame that ends the wait for it, so a slower path of the device gets some time.
         if step.expected == 0 || exchange.control == ControlFrames::Lost {
             self.wait(&mut exchange, LINGER_NS, |_| false)?;

@@ -70,7 +70,8 @@ impl Polls {
     #[inline]
     pub(crate) fn read<E>(
         &mut self,
-        (before_ns, most): (u64, usize),
+        before_ns: u64,
+        most: usize,
         clock: &Clock,
         read: impl FnOnce() -> Result<usize, E>,
     ) -> Result<Option<Arrival>, E> {
@@ -93,7 +94,8 @@ impl Polls {
     pub(crate) fn receive(
         &mut self,
         port: &mut dyn Receive,
-        (now_ns, batches): (u64, usize),
+        now_ns: u64,
+        batches: usize,
         clock: &Clock,
         mut each: impl FnMut(&[u8], Arrival),
     ) -> Result<(), PortError> {
@@ -220,7 +222,7 @@ mod tests {
         while !port.to_come.is_empty() {
             let now_ns = clock.now_ns();
             polls
-                .receive(&mut port, (now_ns, 4), &clock, |frame, arrival| {
+                .receive(&mut port, now_ns, 4, &clock, |frame, arrival| {
                     seen.push((truth_of(frame), arrival));
                 })
                 .expect("frames");
@@ -245,7 +247,7 @@ mod tests {
             let mut taken = Vec::new();
             let read = || port.receive(&mut |message| taken.push(truth_of(message)));
             let arrival = polls
-                .read((clock.now_ns(), BATCH), &clock, read)
+                .read(clock.now_ns(), BATCH, &clock, read)
                 .expect("messages");
             seen.extend(
                 taken
@@ -271,7 +273,7 @@ mod tests {
         let mut read = |taken| {
             hand.move_on(10);
             polls
-                .read((clock.now_ns() - 10, 32), &clock, || Ok::<usize, ()>(taken))
+                .read(clock.now_ns() - 10, 32, &clock, || Ok::<usize, ()>(taken))
                 .expect("messages")
         };
         assert_eq!(read(0), None);
@@ -336,7 +338,7 @@ mod tests {
             let now_ns = clock.now_ns();
             let widen = |_: &[u8], arrival: Arrival| widest_ns = widest_ns.max(arrival.width_ns());
             polls
-                .receive(&mut port, (now_ns, 4), &clock, widen)
+                .receive(&mut port, now_ns, 4, &clock, widen)
                 .expect("frames");
             hand.move_on(50);
         }

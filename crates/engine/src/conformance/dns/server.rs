@@ -1,4 +1,4 @@
-//! The authority at work: one thread that answers over UDP and TCP, and keeps what it was asked.
+//! The authority's sockets: one thread that answers over UDP and TCP, and keeps what it was asked.
 
 use crate::dns::authority::{AuthorityError, framed, listen_over_tcp};
 use sixbench_conformance::dns::{
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The sleep without anything to do.
-const NAP: Duration = Duration::from_micros(200);
+/// The pause after a round in which no datagram has come.
+const PAUSE: Duration = Duration::from_micros(200);
 /// The most connections at once.
 const MOST_CONNECTIONS: usize = 64;
 /// The time after which an idle connection is closed.
@@ -137,7 +137,7 @@ impl AuthorityServer {
             self.connections
                 .retain_mut(|connection| connection.turn(authority, log, now).is_ok());
             if !is_busy {
-                std::thread::sleep(NAP);
+                std::thread::sleep(PAUSE);
             }
         }
     }
@@ -149,7 +149,7 @@ impl AuthorityServer {
         log: &AuthorityLog,
         room: &mut [u8],
     ) -> bool {
-        // An error is a report about an earlier answer whose receiver has gone.
+        // There is none, or the error is a report about an earlier answer whose receiver has gone.
         let Ok((octets, from)) = self.over_udp.recv_from(room) else {
             return false;
         };

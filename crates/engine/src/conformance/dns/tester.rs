@@ -1,6 +1,6 @@
 //! The tester of vectors for DNS servers.
 
-use super::super::VectorRecord;
+use super::super::{VectorProgress, VectorRecord};
 use super::capture;
 use super::client::{ClientExchange, DnsClient};
 use super::server::{AuthorityExchange, AuthorityLog, AuthorityServer};
@@ -77,11 +77,15 @@ impl DnsVectorTester {
     }
 
     /// Asks every vector's query, and those without an answer once more. The outcomes are in the order of the vectors. The threads that read what
-    /// the server sends have no privileges.
+    /// the server sends have no privileges. `progress` is told the number of vectors that were asked, and of all.
     ///
     /// # Errors
     /// A namespace cannot be entered, the authority cannot listen, the server answers no control query, or a stop was requested.
-    pub fn run(&self, vectors: &[&Vector]) -> Result<Vec<VectorRecord>, DnsError> {
+    pub fn run(
+        &self,
+        vectors: &[&Vector],
+        progress: VectorProgress,
+    ) -> Result<Vec<VectorRecord>, DnsError> {
         let control = self.control()?;
         let prepared: Vec<PreparedVector> =
             vectors.iter().map(|vector| self.prepare(vector)).collect();
@@ -96,7 +100,10 @@ impl DnsVectorTester {
                 Ok(())
             });
             // A thread of its own, because it gives its privileges up.
-            let asking = scope.spawn(|| self.ask_all(&prepared, &control, &log));
+            let asking = scope.spawn(|| {
+                let session = self.session(&control, &log);
+                self.ask_all(&session, &prepared, progress)
+            });
             let records = joined(asking.join());
             has_ended.store(true, Ordering::Relaxed);
             let served: std::io::Result<()> = joined(serving.join());
@@ -108,12 +115,24 @@ impl DnsVectorTester {
     /// Asks from the client's namespace, without privileges.
     fn ask_all(
         &self,
+        session: &AskingSession<'_>,
         prepared: &[PreparedVector],
-        control: &ResolvedExchange,
-        log: &AuthorityLog,
+        progress: VectorProgress,
     ) -> Result<Vec<VectorRecord>, DnsError> {
         let namespace = self.ends.client_namespace.as_deref();
-        let session = AskingSession {
+        let records = within(namespace, || {
+            give_up_privileges().map(|()| session.run(prepared, progress))
+        });
+        let records = records.and_then(|without_privileges| without_privileges);
+        records.map_err(|source| namespace_error(namespace, source))?
+    }
+
+    fn session<'a>(
+        &'a self,
+        control: &'a ResolvedExchange,
+        log: &'a AuthorityLog,
+    ) -> AskingSession<'a> {
+        AskingSession {
             client: DnsClient {
                 server: *self.ends.server,
                 stop: &self.stop,
@@ -121,12 +140,7 @@ impl DnsVectorTester {
             authority: *self.ends.authority,
             control,
             log,
-        };
-        let records = within(namespace, || {
-            give_up_privileges().map(|()| session.run(prepared))
-        });
-        let records = records.and_then(|without_privileges| without_privileges);
-        records.map_err(|source| namespace_error(namespace, source))?
+        }
     }
 
     fn bind(&self) -> Result<AuthorityServer, DnsError> {
@@ -212,9 +226,14 @@ struct AskingSession<'a> {
 }
 
 impl AskingSession<'_> {
-    fn run(&self, prepared: &[PreparedVector]) -> Result<Vec<VectorRecord>, DnsError> {
+    fn run(
+        &self,
+        prepared: &[PreparedVector],
+        mut progress: VectorProgress,
+    ) -> Result<Vec<VectorRecord>, DnsError> {
         self.find_answering_server()?;
         let mut outcomes: Vec<Option<AskedVector>> = Vec::with_capacity(prepared.len());
+        let mut done = 0;
         for vector in prepared {
             self.log.forget_exchanges();
             let exchange = vector.exchange().filter(|exchange| !is_slow(exchange));
@@ -223,8 +242,11 @@ impl AskingSession<'_> {
                     .map(|exchange| self.ask(exchange, ANSWER))
                     .transpose()?,
             );
+            done += usize::from(!vector.exchange().is_some_and(is_slow));
+            progress(done, prepared.len());
         }
         self.ask_slow_ones(prepared, &mut outcomes)?;
+        progress(prepared.len(), prepared.len());
         let questions = self.log.questions();
         let judged = prepared.iter().zip(outcomes);
         Ok(judged
