@@ -151,18 +151,19 @@ impl<'a> TrialStart<'a> {
     /// trial was called off.
     pub(crate) fn wait(&self) -> Option<u64> {
         if self.arrives_last() {
-            let soon = || Some(self.clock.now_ns() + HEAD_START_NS);
-            let chosen = self.choice.map_or_else(soon, |choice| choice());
+            let chosen = self.choice.map_or_else(
+                || Some(self.clock.now_ns() + HEAD_START_NS),
+                |choice| choice(),
+            );
             *self.state() = chosen.map_or(StartState::CalledOff, |start_ns| StartState::At {
                 start_ns,
             });
             self.decided.notify_all();
         }
         let state = self.state();
-        let is_waiting = |state: &mut StartState| matches!(state, StartState::Waiting { .. });
         match *self
             .decided
-            .wait_while(state, is_waiting)
+            .wait_while(state, |state| matches!(state, StartState::Waiting { .. }))
             .unwrap_or_else(PoisonError::into_inner)
         {
             StartState::At { start_ns } => Some(start_ns),

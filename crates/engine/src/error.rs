@@ -2,6 +2,7 @@
 
 use crate::memory::OutOfMemory;
 use sixbench_io::PortError;
+use sixbench_method::isolation::Forbidden;
 use sixbench_method::trial::IcmpErrors;
 use sixbench_method::units::counted;
 use sixbench_wire::{MacAddress, WireError};
@@ -46,6 +47,9 @@ pub enum MeasureError {
          does it forward at all, and is it set up for the addresses of [foreground] in its recipe?"
     )]
     NoControlFrame,
+    /// A stateful device has translated to an address that a host on the Internet could have.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -121,11 +125,13 @@ pub enum MeasureError {
 
 /// Returns what the device answered to `offered` frames of which none arrived, to be appended to a sentence; nothing if it did not answer.
 fn answered(offered: u64, errors: &[IcmpErrors]) -> String {
-    let advised = |errors: &IcmpErrors| {
-        let advice = errors
-            .advice()
-            .map_or_else(String::new, |advice| format!(" ({advice})"));
-        format!("; {}{advice}", errors.sentence(offered))
-    };
-    errors.iter().map(advised).collect()
+    errors
+        .iter()
+        .map(|errors| {
+            let advice = errors
+                .advice()
+                .map_or_else(String::new, |advice| format!(" ({advice})"));
+            format!("; {}{advice}", errors.sentence(offered))
+        })
+        .collect()
 }

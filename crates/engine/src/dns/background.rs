@@ -19,11 +19,11 @@ const LONGEST_SETTLING: Duration = Duration::from_secs(5);
 /// Holds the authorities, and has a thread answer for them until they are needed.
 #[derive(Default)]
 pub(super) struct BackgroundAuthority {
-    resting: Option<Resting>,
+    resting: Option<BackgroundThread>,
 }
 
 /// The authorities and the thread that answers for them.
-struct Resting {
+struct BackgroundThread {
     /// True when the authorities are needed again.
     wanted: Arc<AtomicBool>,
     /// Queries answered in the meantime.
@@ -41,7 +41,7 @@ impl BackgroundAuthority {
         let answered = Arc::new(AtomicU64::new(0));
         let (seen, counter) = (wanted.clone(), answered.clone());
         let serving = std::thread::spawn(move || serve(authorities, &seen, &counter, core));
-        self.resting = Some(Resting {
+        self.resting = Some(BackgroundThread {
             wanted,
             answered,
             serving,
@@ -64,7 +64,7 @@ impl BackgroundAuthority {
 
     /// Returns the authorities; none if none were kept.
     pub(super) fn take(&mut self) -> Vec<Authority> {
-        let Some(Resting {
+        let Some(BackgroundThread {
             wanted, serving, ..
         }) = self.resting.take()
         else {

@@ -1,7 +1,7 @@
 //! The search of the self-test: the highest rate of which the tester is capable, to a tenth. One trial per rate is enough: the tester itself is
 //! tested, and a disturbance during the trial could also occur in a campaign.
 
-use super::client::Counted;
+use super::client::QueryCounts;
 use super::tally::QueryTally;
 use crate::pacing::fault::TOLERANCE;
 use sixbench_method::search::{Bounds, LoadRange};
@@ -63,17 +63,18 @@ impl CertificateSearch {
     }
 }
 
+fn is_paced(part: &QueryCounts) -> bool {
+    let nominal_ns = part.sending.nominal_ns;
+    part.sending.took_ns
+        <= nominal_ns + ((nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS)
+}
+
 /// Returns the summary of a trial of `queries` queries at `rate`.
-pub(super) fn judged(rate: u64, queries: u64, counted: &[Counted]) -> CertificateTrial {
+pub(super) fn judged(rate: u64, queries: u64, counted: &[QueryCounts]) -> CertificateTrial {
     let mut tally = QueryTally::new(1);
     for part in counted {
         tally.add(&part.tally);
     }
-    let is_paced = |part: &Counted| {
-        let nominal_ns = part.sending.nominal_ns;
-        part.sending.took_ns
-            <= nominal_ns + ((nominal_ns as f64 * TOLERANCE) as u64).max(LEAST_ALLOWED_NS)
-    };
     CertificateTrial {
         rate,
         sent: tally.answers.sent,

@@ -14,7 +14,7 @@ pub(super) fn diagnose(
     address: u32,
 ) -> String {
     let name = settings.domain.name(Ipv4Addr::from(address));
-    let expected = match settings.expectation.of(address).address {
+    let expected = match settings.expectation.for_address(address).address {
         Some(address) => format!("AAAA {address}"),
         None => "no data".to_owned(),
     };

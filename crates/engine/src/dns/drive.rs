@@ -1,7 +1,7 @@
 //! The threads of a trial: client and authority take turns in one loop if there is one core for both; otherwise each has its own.
 
 use super::authority::{AskedNames, Authority};
-use super::client::{Counted, QueryClient};
+use super::client::{QueryClient, QueryCounts};
 use crate::driver::{CallsOff, TrialStart, joined, pin, pin_and_prioritise};
 use crate::pacing::stall::Gaps;
 use sixbench_io::clock::Clock;
@@ -19,7 +19,7 @@ pub(super) struct Division {
 
 impl Division {
     /// Divides the tester's cores. If the authority is ours, it gets half of them, rounded down, which is none if there is only one.
-    pub(super) fn of(cores: &[u32], has_authority: bool) -> Self {
+    pub(super) fn new(cores: &[u32], has_authority: bool) -> Self {
         let authority = if has_authority { cores.len() / 2 } else { 0 };
         let (client, authority) = cores.split_at(cores.len() - authority);
         let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
@@ -64,7 +64,7 @@ pub(super) fn perform(
     authorities: &mut [Authority],
     division: &Division,
     context: &ThreadContext<'_>,
-) -> Option<Vec<Counted>> {
+) -> Option<Vec<QueryCounts>> {
     let are_shared = division.authority.is_empty();
     let threads = clients.len() + if are_shared { 0 } else { authorities.len() };
     let pending = AtomicUsize::new(clients.len());
@@ -95,7 +95,7 @@ pub(super) fn perform(
             .zip(&division.authority)
             .map(|(authority, core)| scope.spawn(move || run.serve(authority, *core)))
             .collect();
-        let counted: Option<Vec<Counted>> = asking
+        let counted: Option<Vec<QueryCounts>> = asking
             .into_iter()
             .map(|client| joined(client.join()))
             .collect();
@@ -103,42 +103,42 @@ pub(super) fn perform(
             .into_iter()
             .map(|authority| joined(authority.join()))
             .collect();
-        let mut counted = counted?;
-        // An authority that was away makes the DUT wait, which is a fault of the tester, as for a client.
-        let (clients, authorities) = (counted.len() as u64, away.len() as u64);
-        for gaps in &away {
-            // An authority has a different share of the queries than a client.
-            let mut of_a_client = *gaps;
-            of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
-            counted
-                .iter_mut()
-                .take(1)
-                .for_each(|client| client.gaps.add(&of_a_client));
-        }
-        // A client that shares its core with the server waits for it by design.
-        let kept_off_ns = if context.shares_core {
-            0
-        } else {
-            run.start.kept_off_ns()
-        };
-        counted
-            .iter_mut()
-            .take(1)
-            .for_each(|client| client.kept_off_ns = kept_off_ns);
-        Some(counted)
+        Some(run.with_authorities(counted?, &away))
     })
 }
 
 /// Counts a client as over when dropped, even by a panic: the authorities would otherwise wait for it.
-struct Over<'a>(&'a AtomicUsize);
+struct PendingClient<'a>(&'a AtomicUsize);
 
-impl Drop for Over<'_> {
+impl Drop for PendingClient<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl QueryRun<'_> {
+    /// Returns the counts of the clients with what the authorities, and the machine, cost the first of them.
+    fn with_authorities(&self, mut counted: Vec<QueryCounts>, away: &[Gaps]) -> Vec<QueryCounts> {
+        let (clients, authorities) = (counted.len() as u64, away.len() as u64);
+        let Some(first) = counted.first_mut() else {
+            return counted;
+        };
+        // An authority that was away makes the DUT wait, which is a fault of the tester, as for a client.
+        for gaps in away {
+            // An authority has a different share of the queries than a client.
+            let mut of_a_client = *gaps;
+            of_a_client.stalled_ns = gaps.stalled_ns * clients / authorities;
+            first.gaps.add(&of_a_client);
+        }
+        // A client that shares its core with the server waits for it by design.
+        first.kept_off_ns = if self.context.shares_core {
+            0
+        } else {
+            self.start.kept_off_ns()
+        };
+        counted
+    }
+
     /// Moves the calling thread to its core and returns the time of the first query; `None` if the trial was called off.
     fn begin(&self, core: Option<u32>) -> Option<u64> {
         if self.context.shares_core {
@@ -160,8 +160,8 @@ impl QueryRun<'_> {
         mut client: QueryClient<'_>,
         mut authority: Option<&mut Authority>,
         core: Option<u32>,
-    ) -> Option<Counted> {
-        let _over = Over(&self.pending);
+    ) -> Option<QueryCounts> {
+        let _over = PendingClient(&self.pending);
         client.begin(self.begin(core)?);
         let _noting = self.start.note_waits();
         loop {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn one_core_serves_both_and_four_are_two_each() {
-        let division = |cores: &[u32], has_authority| Division::of(cores, has_authority);
+        let division = |cores: &[u32], has_authority| Division::new(cores, has_authority);
         let own = |cores: &[u32]| cores.iter().map(|core| Some(*core)).collect::<Vec<_>>();
         assert_eq!(
             division(&[3], true),

@@ -40,7 +40,7 @@ pub(crate) enum MessageClass {
 
 /// The expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
+pub(crate) struct ExpectedAnswer {
     /// The address that the answer must have; `None` for no data (RFC 2308), from an authority whose name has none.
     pub(crate) address: Option<Ipv6Addr>,
     /// The longest right TTL, in seconds.
@@ -58,7 +58,7 @@ pub(crate) fn identifier(reply: &[u8]) -> Option<u16> {
 
 /// Judges a response with the right identifier. `question` is the part of the query after its header.
 #[inline]
-pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
+pub(crate) fn judge(reply: &[u8], question: &[u8], due: &ExpectedAnswer) -> MessageClass {
     match at_a_glance(reply, question, due) {
         Some(class) => MessageClass::Answer(class),
         None => closely(reply, question, due),
@@ -67,7 +67,11 @@ pub(crate) fn judge(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
 
 /// Judges by the short path: exactly one record after exactly the question. Returns `None` if the message must be parsed.
 #[inline]
-pub(crate) fn at_a_glance(reply: &[u8], question: &[u8], due: &Due) -> Option<AnswerClass> {
+pub(crate) fn at_a_glance(
+    reply: &[u8],
+    question: &[u8],
+    due: &ExpectedAnswer,
+) -> Option<AnswerClass> {
     let after = HEADER + question.len();
     let address = due.address?;
     // No error, not truncated, opcode QUERY; recursion desired is copied.
@@ -103,7 +107,7 @@ fn has_flag(high: u8, low: u8, role: DnsRole) -> bool {
 
 /// Judges by the long path, parsing the message.
 #[cold]
-pub(crate) fn closely(reply: &[u8], question: &[u8], due: &Due) -> MessageClass {
+pub(crate) fn closely(reply: &[u8], question: &[u8], due: &ExpectedAnswer) -> MessageClass {
     let Ok(message) = Message::from_slice(reply) else {
         return MessageClass::Answer(AnswerClass::Malformed);
     };
@@ -145,7 +149,11 @@ fn is_the_name(name: &ParsedName<&[u8]>, question: &[u8]) -> bool {
 }
 
 /// Judges a message without error by its records, parsing all sections to their ends.
-fn records(message: &Message<[u8]>, question: &[u8], due: &Due) -> Result<AnswerClass, ParseError> {
+fn records(
+    message: &Message<[u8]>,
+    question: &[u8],
+    due: &ExpectedAnswer,
+) -> Result<AnswerClass, ParseError> {
     let (mut addresses, mut others) = (Vec::new(), 0);
     for record in message.answer()? {
         let record = record?;
@@ -234,9 +242,9 @@ mod tests {
         octets
     }
 
-    fn due() -> Due {
+    fn due() -> ExpectedAnswer {
         let address = Some("64:ff9b::a00:1".parse().expect("an address"));
-        Due {
+        ExpectedAnswer {
             address,
             most_ttl: 3600,
             role: DnsRole::Dns64,
@@ -327,7 +335,7 @@ mod tests {
 
     #[test]
     fn no_data_is_right_where_the_name_has_none_and_only_from_an_authority() {
-        let none = Due {
+        let none = ExpectedAnswer {
             address: None,
             role: DnsRole::Authority,
             ..due()

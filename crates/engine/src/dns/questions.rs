@@ -1,6 +1,6 @@
 //! The name in query i and the right answer to it, as pure functions of its number, so that only the time of sending must be stored for a query.
 
-use super::judge::Due;
+use super::judge::ExpectedAnswer;
 use super::names::{NamePopulation, is_among};
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_wire::Prefix6052;
@@ -21,15 +21,14 @@ pub struct ExpectedAnswers {
 impl ExpectedAnswers {
     /// Returns the expected answer for the name of `address`.
     #[inline]
-    pub(crate) fn of(&self, address: u32) -> Due {
+    pub(crate) fn for_address(&self, address: u32) -> ExpectedAnswer {
         let own = || {
             self.population
                 .has_aaaa(address)
                 .then(|| NamePopulation::own_aaaa(address))
         };
-        let synthesised = || self.prefix.map(|prefix| prefix.embed(address.into()));
-        Due {
-            address: own().or_else(synthesised),
+        ExpectedAnswer {
+            address: own().or_else(|| self.prefix.map(|prefix| prefix.embed(address.into()))),
             most_ttl: self.most_ttl,
             role: self.role,
         }
@@ -189,7 +188,7 @@ mod tests {
             most_ttl: 1,
         };
         assert_eq!(
-            expectation.of(0x0a00_0001).address,
+            expectation.for_address(0x0a00_0001).address,
             Some("2001:2:0:aaaa::a00:1".parse().expect("an address"))
         );
         let none = ExpectedAnswers {
@@ -197,7 +196,7 @@ mod tests {
             ..expectation
         };
         assert_eq!(
-            none.of(0x0a00_0001).address,
+            none.for_address(0x0a00_0001).address,
             Some("64:ff9b::a00:1".parse().expect("an address"))
         );
         let authority = ExpectedAnswers {
@@ -205,6 +204,6 @@ mod tests {
             prefix: None,
             ..none
         };
-        assert_eq!(authority.of(0x0a00_0001).address, None);
+        assert_eq!(authority.for_address(0x0a00_0001).address, None);
     }
 }

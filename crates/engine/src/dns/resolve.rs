@@ -95,6 +95,7 @@ impl NameResolver<'_> {
         done
     }
 
+    /// Judges the answers that have arrived, and asks again where one is wrong as long as attempts are left.
     fn take(
         &self,
         sockets: &mut QuerySockets,
@@ -109,7 +110,7 @@ impl NameResolver<'_> {
             let Some(asked) = open.get(&sequence).copied() else {
                 return;
             };
-            let due = self.expectation.of(asked.address);
+            let due = self.expectation.for_address(asked.address);
             match judge::judge(reply.octets, &self.question(asked.address), &due) {
                 MessageClass::OtherQuestion => return,
                 MessageClass::Answer(AnswerClass::Right) => done.right += 1,
@@ -122,6 +123,7 @@ impl NameResolver<'_> {
         });
     }
 
+    /// Closes the queries whose time is over, and asks again about their names as long as attempts are left.
     fn give_up(
         &self,
         open: &mut BTreeMap<u32, PendingQuery>,
@@ -132,13 +134,8 @@ impl NameResolver<'_> {
         open.retain(|_, asked| {
             let is_over = now_ns > asked.deadline_ns;
             if is_over {
-                done.wrong = Some((
-                    None,
-                    format!(
-                        "no answer about {}",
-                        self.domain.name(Ipv4Addr::from(asked.address))
-                    ),
-                ));
+                let name = self.domain.name(Ipv4Addr::from(asked.address));
+                done.wrong = Some((None, format!("no answer about {name}")));
                 retry(*asked, again, done);
             }
             !is_over

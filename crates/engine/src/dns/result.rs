@@ -1,7 +1,7 @@
 //! Combines the counts of the threads into the result of a trial.
 
 use super::authority::Authority;
-use super::client::Counted;
+use super::client::QueryCounts;
 use super::tally::QueryTally;
 use crate::pacing::fault;
 use crate::pacing::sending::together;
@@ -21,7 +21,7 @@ pub(super) struct QueryTrialData<'a> {
     pub(super) spec: &'a TrialSpec,
     pub(super) server: SocketAddr,
     pub(super) queries: u64,
-    pub(super) counted: Vec<Counted>,
+    pub(super) counted: Vec<QueryCounts>,
     /// The authority's counts, if it is ours.
     pub(super) authority: Option<AuthorityCounts>,
     /// The number of names of the trial that reached the authority, if it is ours.
@@ -64,7 +64,8 @@ pub(super) fn trial_result(outcome: QueryTrialData<'_>) -> TrialResult {
     ));
     let dns = dns_result(&outcome, &tally);
     faults.extend(dns.hits_differ());
-    faults.extend(fault::arrived_before_sent(DIRECTION, tally.before_sent));
+    let (answers, worst_ns) = tally.before_sent;
+    faults.extend(fault::arrived_before_sent(DIRECTION, answers, worst_ns));
     direction.examples = std::mem::take(&mut tally.examples);
     direction.delay = tally.delays.summary();
     direction.delays = tally.delays.buckets();
@@ -88,7 +89,7 @@ pub(super) fn add_counts(authorities: &[Authority]) -> AuthorityCounts {
     authorities.iter().map(Authority::counts).sum()
 }
 
-fn gaps(counted: &[Counted], stall_ns: u64) -> Gaps {
+fn gaps(counted: &[QueryCounts], stall_ns: u64) -> Gaps {
     let mut all = Gaps::new(stall_ns, 0);
     for part in counted {
         all.add(&part.gaps);

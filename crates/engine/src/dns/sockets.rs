@@ -194,7 +194,7 @@ impl QuerySockets {
                     .receive(&socket.udp)
                     .inspect(|messages| taken = *messages)
             };
-            match socket.polls.read((before_ns, TAKEN), clock, read) {
+            match socket.polls.read(before_ns, TAKEN, clock, read) {
                 Ok(None) => *is_ready = is_alone,
                 Ok(Some(arrival)) => {
                     *is_ready = taken == TAKEN || is_alone;

@@ -4,7 +4,7 @@ use super::allocator::NameAllocator;
 use super::authority::{AddressZone, AskedNames, Authority};
 use super::background::BackgroundAuthority;
 use super::certify::{self, CertificateSearch};
-use super::client::{Asking, Counted, QueryClient};
+use super::client::{QueryClient, QueryCounts, TrialQueries};
 use super::diagnosis;
 use super::drive::{Division, ThreadContext, perform};
 use super::names::NamePopulation;
@@ -13,7 +13,7 @@ use super::questions::{ExpectedAnswers, NameRange, Questions, address};
 use super::records::RecordWriter;
 use super::resolve::{NameResolver, ResolvedNames};
 use super::result::{QueryTrialData, add_counts, nothing_sent, trial_result};
-use super::settings::{DnsEnds, DnsError, DnsSettings};
+use super::settings::{AuthorityEnd, DnsEnds, DnsError, DnsSettings};
 use super::sockets::{IDENTIFIERS, QuerySockets};
 use crate::driver::{self, Layout, place};
 use crate::memory;
@@ -23,7 +23,7 @@ use sixbench_io::files::{self, Folder};
 use sixbench_method::isolation::Admitted;
 use sixbench_method::plan::{DnsRole, Names};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::dns::{Cache, Certificate};
+use sixbench_method::trial::dns::{Cache, Certificate, CertificateTrial};
 use sixbench_method::trial::{Fault, Measurer, Schedule, TrialResult, TrialSpec};
 use std::io;
 use std::net::SocketAddr;
@@ -56,6 +56,21 @@ pub struct DnsTester {
     /// True if any answer in the previous trial was wrong or late.
     has_failed: bool,
     trials: u64,
+}
+
+/// The numbers of names that a trial asks for.
+#[derive(Clone, Copy)]
+struct NeededNames {
+    /// New ones.
+    fresh: u64,
+    /// Ones that are to be in the cache, because they were resolved before.
+    pooled: u64,
+}
+
+impl NeededNames {
+    fn all(self) -> u64 {
+        self.fresh + self.pooled
+    }
 }
 
 impl DnsTester {
@@ -129,7 +144,7 @@ impl DnsTester {
     pub fn wants_new_server(&self, spec: &TrialSpec) -> bool {
         let would_repeat = || {
             let (needed, has) = (self.needs(spec.frames()), self.settings.names.count());
-            needed.0 + needed.1 <= has && self.names_known(needed, spec.duration_ns) > has
+            needed.all() <= has && self.names_known(needed, spec.duration_ns) > has
         };
         self.settings.expectation.role == DnsRole::Dns64 && (self.has_failed || would_repeat())
     }
@@ -219,7 +234,7 @@ impl DnsTester {
     }
 
     fn division(&self) -> Division {
-        Division::of(&self.layout.cores, self.ends.authority.is_some())
+        Division::new(&self.layout.cores, self.ends.authority.is_some())
     }
 
     fn rest(&mut self, authorities: Vec<Authority>) {
@@ -308,7 +323,7 @@ impl DnsTester {
             // A range has at least one name, but none of this one is asked for.
             return Ok((NameRange { first: 0, count: 1 }, None));
         }
-        let (_, count) = self.needs(queries);
+        let count = self.needs(queries).pooled;
         if let Some(pool) = self.lasting_pool(count, duration_ns) {
             return Ok((pool, None));
         }
@@ -401,7 +416,7 @@ impl DnsTester {
         let (server, expectation) = (self.ends.server, self.settings.expectation);
         let mut authorities = self.authorities()?;
         authorities.iter_mut().for_each(Authority::reset_counts);
-        let looking = Looking {
+        let target = QueryTarget {
             server,
             expectation,
             questions: &questions,
@@ -410,7 +425,7 @@ impl DnsTester {
         let counted = self.run(
             spec.rate,
             queries,
-            &looking,
+            &target,
             asked.as_ref(),
             &mut authorities,
         );
@@ -441,38 +456,41 @@ impl DnsTester {
                 certified,
             });
         }
-        let ((fresh, pooled), has) = (self.needs(queries), self.settings.names.count());
+        let (names, has) = (self.needs(queries), self.settings.names.count());
         if self.settings.expectation.role == DnsRole::Authority {
             // Its names may be asked for repeatedly, as it has no cache.
             return None;
         }
         // If the authority is ours, it shows which names the cache knows; otherwise nothing does.
         let known = if self.ends.authority.is_none() {
-            self.names_known((fresh, pooled), spec.duration_ns)
+            self.names_known(names, spec.duration_ns)
         } else {
             0
         };
-        let needed = known.max(fresh + pooled);
+        let needed = known.max(names.all());
         (needed > has).then_some(Fault::TooFewNames { needed, has })
     }
 
-    /// Returns the number of names that the server under test would know after another trial with these numbers of new and of already resolved names.
-    fn names_known(&self, (fresh, pooled): (u64, u64), duration_ns: u64) -> u64 {
-        let resolved = if self.lasting_pool(pooled, duration_ns).is_some() {
-            0
+    /// Returns the number of names that the server under test would know after another trial with these names.
+    fn names_known(&self, needed: NeededNames, duration_ns: u64) -> u64 {
+        let new = if self.lasting_pool(needed.pooled, duration_ns).is_some() {
+            needed.fresh
         } else {
-            pooled
+            needed.all()
         };
-        self.allocator.known_after(fresh + resolved, Instant::now())
+        self.allocator.known_after(new, Instant::now())
     }
 
-    /// Returns the numbers of new and of already resolved names for a trial of this many queries.
-    fn needs(&self, queries: u64) -> (u64, u64) {
+    /// Returns the numbers of names for a trial of this many queries.
+    fn needs(&self, queries: u64) -> NeededNames {
         let any = NameRange { first: 0, count: 1 };
         let fresh =
             Questions::new(self.settings.names, 0, self.settings.cached, any).fresh_in(queries);
         let pooled = (queries - fresh).clamp(1, u64::from(self.settings.cached_names.max(1)));
-        (fresh, if self.settings.cached > 0 { pooled } else { 0 })
+        NeededNames {
+            fresh,
+            pooled: if self.settings.cached > 0 { pooled } else { 0 },
+        }
     }
 
     /// Returns the record of names that reach the authority; `None` if it is not ours.
@@ -496,68 +514,84 @@ impl DnsTester {
         &mut self,
         rate: FrameRate,
         queries: u64,
-        looking: &Looking<'_>,
+        target: &QueryTarget<'_>,
         asked: Option<&AskedNames>,
         authorities: &mut [Authority],
-    ) -> Result<Vec<Counted>, DnsError> {
+    ) -> Result<Vec<QueryCounts>, DnsError> {
         self.trials += 1;
         let settings = &self.settings;
-        let records = match settings
+        // The self-test has no records.
+        let records_at = settings
             .records
             .as_ref()
-            .filter(|_| looking.server == self.ends.server)
-        {
-            Some(path) => Some(
+            .filter(|_| target.server == self.ends.server);
+        let records = records_at
+            .map(|path| {
                 self.open_records(path)
-                    .map_err(|source| unwritable(path, source))?,
-            ),
-            None => None,
-        };
-        let asking = Asking {
+                    .map_err(|source| unwritable(path, source))
+            })
+            .transpose()?;
+        let trial = TrialQueries {
             clock: &self.clock,
             domain: &settings.domain,
-            questions: looking.questions,
-            expectation: &looking.expectation,
+            questions: target.questions,
+            expectation: &target.expectation,
             asked,
             rate,
             schedule: Schedule::constant(rate, queries),
             burst: settings.burst,
-            timeout_ns: looking.timeout_ns,
-            window_ns: settings.window_ns.max(looking.timeout_ns),
+            timeout_ns: target.timeout_ns,
+            window_ns: settings.window_ns.max(target.timeout_ns),
             stall_ns: settings.stall_ns,
         };
         let division = self.division();
-        let of = (division.client.len() as u64).min(queries.max(1));
-        let client = |index| {
-            let sockets = self.sockets(looking.server, rate, of)?;
-            Ok(QueryClient::new(
-                &asking,
-                ThreadShare { index, of },
-                sockets,
-                records.as_ref().and_then(RecordWriter::hand),
-            ))
-        };
-        let clients = (0..of).map(client).collect::<Result<Vec<_>, DnsError>>()?;
-        let shares_core = self
-            .ends
-            .external
-            .as_ref()
-            .is_some_and(|external| external.shares_core);
+        let clients = self.clients(
+            &trial,
+            target.server,
+            (division.client.len() as u64).min(queries.max(1)),
+            records.as_ref(),
+        )?;
         let context = ThreadContext {
             clock: &self.clock,
             stop: &self.stop,
             asked,
             stall_ns: settings.stall_ns,
-            shares_core,
+            shares_core: self.shares_core(),
         };
         let counted =
             perform(clients, authorities, &division, &context).ok_or(DnsError::Interrupted);
-        if let (Some(records), Some(path)) = (records, &settings.records) {
+        if let (Some(records), Some(path)) = (records, records_at) {
             records
                 .finish()
                 .map_err(|source| unwritable(path, source))?;
         }
         counted
+    }
+
+    /// Returns whether an authority in another process needs the client's core, too.
+    fn shares_core(&self) -> bool {
+        let external = self.ends.external.as_ref();
+        external.is_some_and(|external| external.shares_core)
+    }
+
+    /// Returns the clients of a trial, one for each of `threads` threads.
+    fn clients<'t>(
+        &self,
+        trial: &'t TrialQueries<'t>,
+        server: SocketAddr,
+        threads: u64,
+        records: Option<&RecordWriter>,
+    ) -> Result<Vec<QueryClient<'t>>, DnsError> {
+        (0..threads)
+            .map(|index| {
+                Ok(QueryClient::new(
+                    trial,
+                    ThreadShare { index, of: threads },
+                    self.sockets(server, trial.rate, threads)?,
+                    records.and_then(RecordWriter::hand),
+                ))
+            })
+            .collect()
     }
 
     /// Runs the self-test of RFC 8219 section 9.2.1: the client is looped to the authority, without the DUT, up to the highest rate that is
@@ -583,23 +617,96 @@ impl DnsTester {
         duration_ns: u64,
         width: f64,
     ) -> Result<Option<Certificate>, DnsError> {
-        let own = self
-            .ends
-            .authority
-            .clone()
-            .and_then(|end| Some((end.looped.clone()?, Some(end))));
-        let external = || {
-            self.ends
-                .external
-                .clone()
-                .map(|external| (external.looped, None))
-        };
-        let Some(((address, path), own)) = own.or_else(external) else {
+        let Some(looped) = self.looped_authority() else {
             return Ok(None);
         };
-        let timeout_ns = self.settings.timeout_ns;
+        let expectation = self.certified_expectation(&looped);
+        let mut certificate = Certificate {
+            rate: 0,
+            timeout_ns: self.settings.timeout_ns,
+            duration_ns,
+            path: looped.path,
+            trials: Vec::new(),
+        };
+        let mut search = CertificateSearch::new(most.0, width);
+        // Another socket at that address would get a part of the queries.
+        drop(self.background.take());
+        self.zone = None;
+        let mut authorities = match &looped.own {
+            Some(end) => {
+                let zone = AddressZone {
+                    domain: self.settings.domain.clone(),
+                    population: expectation.population,
+                    ttl_s: expectation.most_ttl,
+                };
+                self.bind(end.namespace.as_deref(), looped.address, zone)?
+            }
+            None => Vec::new(),
+        };
+        while let Some(rate) = search.next() {
+            self.check_stop()?;
+            let target = QueryTarget {
+                server: looped.address,
+                expectation,
+                questions: &Questions::fresh(self.settings.names, 0),
+                // "Within a 0.25*t timeout" (RFC 8219 section 9.2.1).
+                timeout_ns: self.settings.timeout_ns / 4,
+            };
+            let trial = self.certify_rate(rate, duration_ns, &target, &mut authorities)?;
+            search.learn(rate, &trial);
+            certificate.trials.push(trial);
+        }
+        drop(authorities);
+        self.listen()?;
+        certificate.rate = search.passed();
+        self.certificate = Some(certificate.clone());
+        Ok(Some(certificate))
+    }
+
+    /// Makes one trial of the self-test, at the load that certifies `rate`.
+    fn certify_rate(
+        &mut self,
+        rate: u64,
+        duration_ns: u64,
+        target: &QueryTarget<'_>,
+        authorities: &mut [Authority],
+    ) -> Result<CertificateTrial, DnsError> {
+        let looped = FrameRate(Certificate::looped(rate));
+        let queries = looped.frames_in(duration_ns).max(1);
+        let names = NameRange {
+            first: 0,
+            count: queries,
+        };
+        // The authority has the same work as in a trial.
+        let asked = AskedNames::new(&ranges(self.settings.names, names));
+        let counted = self.run(looped, queries, target, Some(&asked), authorities)?;
+        Ok(certify::judged(looped.0, queries, &counted))
+    }
+
+    /// Returns the authority to which the client can be looped: the tester's own, or else the external one.
+    fn looped_authority(&self) -> Option<LoopedAuthority> {
+        let own = self.ends.authority.as_ref().and_then(|end| {
+            let (address, path) = end.looped.clone()?;
+            Some(LoopedAuthority {
+                address,
+                path,
+                own: Some(end.clone()),
+            })
+        });
+        own.or_else(|| {
+            let (address, path) = self.ends.external.as_ref()?.looped.clone();
+            Some(LoopedAuthority {
+                address,
+                path,
+                own: None,
+            })
+        })
+    }
+
+    /// Returns the answers that the self-test expects from an authority.
+    fn certified_expectation(&self, looped: &LoopedAuthority) -> ExpectedAnswers {
         // "Configured to be able to answer all the AAAA record queries"; a real authority has the records of its zone file.
-        let has_every_name = own.is_some()
+        let has_every_name = looped.own.is_some()
             || self
                 .ends
                 .external
@@ -610,67 +717,26 @@ impl DnsTester {
         } else {
             self.settings.expectation.population
         };
-        let expectation = ExpectedAnswers {
+        ExpectedAnswers {
             role: DnsRole::Authority,
             prefix: None,
             population,
             ..self.settings.expectation
-        };
-        let zone = AddressZone {
-            domain: self.settings.domain.clone(),
-            population,
-            ttl_s: expectation.most_ttl,
-        };
-        let mut certificate = Certificate {
-            rate: 0,
-            timeout_ns,
-            duration_ns,
-            path,
-            trials: Vec::new(),
-        };
-        let mut search = CertificateSearch::new(most.0, width);
-        // Another socket at that address would get a part of the queries.
-        drop(self.background.take());
-        self.zone = None;
-        let mut authorities = match own {
-            Some(end) => self.bind(end.namespace.as_deref(), address, zone)?,
-            None => Vec::new(),
-        };
-        while let Some(rate) = search.next() {
-            self.check_stop()?;
-            let looped = FrameRate(Certificate::looped(rate));
-            let queries = looped.frames_in(duration_ns).max(1);
-            let questions = Questions::fresh(self.settings.names, 0);
-            let looking = Looking {
-                server: address,
-                expectation,
-                questions: &questions,
-                // "Within a 0.25*t timeout" (RFC 8219 section 9.2.1).
-                timeout_ns: timeout_ns / 4,
-            };
-            // The authority has the same work as in a trial.
-            let asked = AskedNames::new(&ranges(
-                self.settings.names,
-                NameRange {
-                    first: 0,
-                    count: queries,
-                },
-            ));
-            let counted = self.run(looped, queries, &looking, Some(&asked), &mut authorities)?;
-            let trial = certify::judged(looped.0, queries, &counted);
-            search.learn(rate, &trial);
-            certificate.trials.push(trial);
         }
-        drop(authorities);
-        self.listen()?;
-        certificate.rate = search.passed();
-        self.certificate = Some(certificate.clone());
-        Ok(Some(certificate))
     }
 }
 
+/// The authority that the self-test asks without the DUT in between.
+struct LoopedAuthority {
+    address: SocketAddr,
+    /// A description of the path to it.
+    path: String,
+    /// The tester's own authority, if it is that.
+    own: Option<AuthorityEnd>,
+}
+
 /// The server that a trial queries, and the expected answers.
-struct Looking<'a> {
+struct QueryTarget<'a> {
     server: SocketAddr,
     expectation: ExpectedAnswers,
     questions: &'a Questions,

@@ -44,7 +44,7 @@ struct Tail {
 impl Answerer {
     /// Creates an answerer for a server with these addresses, which are those of its name's records.
     pub fn new(zone: Arc<AddressZone>, own: &[IpAddr]) -> Self {
-        let of = |with_aaaa, rtype| {
+        let tail = |with_aaaa, rtype| {
             Tail::cut(
                 AddressZone {
                     population: NamePopulation { with_aaaa },
@@ -56,9 +56,9 @@ impl Answerer {
         Self {
             question: 1 + NAME_LABEL + zone.domain.wire().len() + TYPE_AND_CLASS,
             // Type 1 is A and 28 is AAAA; of a name without an AAAA record, the answer to 28 has no data.
-            a: of(0, 1),
-            aaaa: of(100, 28),
-            nothing: of(0, 28),
+            a: tail(0, 1),
+            aaaa: tail(100, 28),
+            nothing: tail(0, 28),
             records: ZoneRecords::new(zone, own),
         }
     }

@@ -42,7 +42,7 @@ const ANSWERS: usize = 256;
 
 /// The reason why the authority cannot listen.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}: {}", in_words(.cause))]
+#[error("cannot listen on {address}: {}", reason(.cause))]
 pub struct AuthorityError {
     /// The address at which it was to listen.
     pub address: SocketAddr,
@@ -50,7 +50,7 @@ pub struct AuthorityError {
     pub cause: io::Error,
 }
 
-fn in_words(error: &io::Error) -> String {
+fn reason(error: &io::Error) -> String {
     let words = match error.kind() {
         io::ErrorKind::AddrInUse => {
             "address already in use; is another name server running there? (ss -lutnp shows which)"

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The most connections at once.
 pub(super) const MOST_CONNECTIONS: usize = 64;
-/// The time after which an idle connection is closed.
+/// The time after which an idle connection is closed, so that clients that do not close theirs cannot use up [`MOST_CONNECTIONS`] for long.
 const IDLE: Duration = Duration::from_secs(5);
 /// The longest wait for events, so that a request to stop is noticed in time.
 const POLL_TIMEOUT: Duration = Duration::from_millis(100);
@@ -60,10 +60,10 @@ impl OverTcp {
         let address = listener
             .local_addr()
             .unwrap_or_else(|_| SocketAddr::from(([0; 4], 0)));
-        Self::of(listener, answerer).map_err(|cause| AuthorityError { address, cause })
+        Self::from_listener(listener, answerer).map_err(|cause| AuthorityError { address, cause })
     }
 
-    fn of(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> io::Result<Self> {
+    fn from_listener(listener: std::net::TcpListener, answerer: Arc<Answerer>) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let mut listener = TcpListener::from_std(listener);
         let poll = Poll::new()?;
@@ -135,7 +135,8 @@ impl OverTcp {
 }
 
 impl QueryStream {
-    /// Reads, answers and writes until it would block.
+    /// Reads, answers and writes until it would block: events are edge-triggered, so octets that are left in the socket would cause no further one.
+    /// Where too many answers are waiting, the event of the socket becoming writable continues this.
     fn turn(&mut self, answerer: &Answerer, counts: &mut AuthorityCounts) -> io::Result<()> {
         let mut room = [0; 4096];
         loop {

@@ -28,7 +28,7 @@ const LINGER_NS: u64 = 2_000_000;
 const RETIRED: usize = 4 * MOST;
 
 /// The settings and state that the threads of a trial share.
-pub(crate) struct Asking<'a> {
+pub(crate) struct TrialQueries<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) domain: &'a Domain,
     pub(crate) questions: &'a Questions,
@@ -46,7 +46,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) stall_ns: u64,
 }
 
-impl Asking<'_> {
+impl TrialQueries<'_> {
     /// Returns the number of bins of 100 ms.
     pub(crate) fn bins(&self) -> usize {
         (self
@@ -65,7 +65,7 @@ pub(crate) struct QueryClient<'a> {
 
 /// The client without its sockets.
 struct ClientState<'a> {
-    asking: &'a Asking<'a>,
+    asking: &'a TrialQueries<'a>,
     sending: PacedSending,
     flight: Flight,
     tally: QueryTally,
@@ -76,7 +76,7 @@ struct ClientState<'a> {
 }
 
 /// The counts of one thread.
-pub(crate) struct Counted {
+pub(crate) struct QueryCounts {
     pub(crate) tally: QueryTally,
     pub(crate) sending: Sending,
     pub(crate) gaps: Gaps,
@@ -88,7 +88,7 @@ pub(crate) struct Counted {
 impl<'a> QueryClient<'a> {
     /// Creates the client of a thread that sends this share of the queries.
     pub(crate) fn new(
-        asking: &'a Asking<'a>,
+        asking: &'a TrialQueries<'a>,
         share: ThreadShare,
         sockets: QuerySockets,
         recorder: Option<Recorder>,
@@ -156,7 +156,7 @@ impl<'a> QueryClient<'a> {
     }
 
     /// Retires the queries still in flight and returns the thread's counts.
-    pub(crate) fn finish(mut self) -> Counted {
+    pub(crate) fn finish(mut self) -> QueryCounts {
         self.state.retire(u64::MAX, usize::MAX);
         let ClientState {
             sending,
@@ -167,7 +167,7 @@ impl<'a> QueryClient<'a> {
         } = self.state;
         tally.answers.sent = flight.sent();
         tally.note_errors(self.sockets.errors());
-        Counted {
+        QueryCounts {
             tally,
             sending: sending.finish(),
             gaps,
@@ -199,8 +199,9 @@ impl ClientState<'_> {
         self.flight.launch(sent, now_ns);
         self.sending.note_sent(sent, now_ns);
         if asking.expectation.population.with_aaaa > 0 {
-            let has_own = |index: &usize| asking.expectation.population.has_aaaa(address(*index));
-            self.tally.existing += (0..sent).filter(has_own).count() as u64;
+            self.tally.existing += (0..sent)
+                .filter(|index| asking.expectation.population.has_aaaa(address(*index)))
+                .count() as u64;
         }
     }
 
@@ -219,7 +220,7 @@ impl ClientState<'_> {
         if let Some(label) = self.question[1..].first_chunk_mut::<NAME_LABEL>() {
             write_label(question.address, label);
         }
-        let due = self.asking.expectation.of(question.address);
+        let due = self.asking.expectation.for_address(question.address);
         let class = match judge::judge(reply.octets, &self.question, &due) {
             MessageClass::OtherQuestion => {
                 self.tally.answers.mismatched += 1;

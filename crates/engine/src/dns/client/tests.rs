@@ -50,7 +50,7 @@ fn with_bursts<T>(
         population: NamePopulation::default(),
         most_ttl: 60,
     };
-    let asking = Asking {
+    let asking = TrialQueries {
         clock: &clock,
         domain: &domain,
         questions: &questions,
