@@ -73,16 +73,15 @@ pub struct EndResult {
 impl EndResult {
     /// Returns the result of trial `spec`, joined from those of this machine and the other one, named `machine`.
     pub fn joined(self, spec: TrialSpec, other: Self, machine: &str) -> TrialResult {
-        let at_other = |fault| Fault::OnMachine {
-            machine: machine.to_owned(),
-            of: Box::new(fault),
-        };
         let mut directions = [self.directions, other.directions].concat();
         directions.sort_by_key(|result| result.direction == Direction::Reverse);
         let faults = self
             .faults
             .into_iter()
-            .chain(other.faults.into_iter().map(at_other))
+            .chain(other.faults.into_iter().map(|fault| Fault::OnMachine {
+                machine: machine.to_owned(),
+                of: Box::new(fault),
+            }))
             .collect();
         TrialResult::new(spec, directions, faults)
     }

@@ -1,4 +1,4 @@
-//! The tester of frames: paced senders, verifying receivers, and the traffic that they agree on without a word: both derive frame i from the seed.
+//! The tester of frames: paced senders, verifying receivers, and the traffic, of which both derive frame i from the seed and the frame's number.
 //!
 //! # A trial
 //!
@@ -31,6 +31,7 @@ mod footprint;
 pub(crate) mod neighbour;
 mod outcome;
 pub mod profile;
+mod ramp;
 mod receiver;
 mod responder;
 pub mod selftest;

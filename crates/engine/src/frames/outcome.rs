@@ -1,19 +1,17 @@
 //! Combines the counts of a trial's tasks, queue by queue, into its result.
 
-use super::receiver::{Received, Receiver};
+use super::receiver::{Receiver, ReceiverResult};
 use super::responder::SentReplies;
 use super::sender::Sender;
 use super::sent::{SentNumbers, SentShare};
-use super::tally::{IcmpErrorTable, note_errors};
+use super::tally::IcmpErrorTable;
 use super::trial::Task;
 use crate::bitmap::Bitmap;
 use crate::pacing::fault;
 use crate::pacing::sending::together;
 use sixbench_io::PortError;
 use sixbench_method::terms::{Direction, FrameRate};
-use sixbench_method::trial::{
-    DirectionResult, Fault, IcmpErrors, Receiving, TrialResult, TrialSpec,
-};
+use sixbench_method::trial::{DirectionResult, Fault, Receiving, TrialResult, TrialSpec};
 
 /// The two ends of a direction: its senders and its receivers.
 #[derive(Default)]
@@ -44,7 +42,9 @@ pub(crate) fn trial_result(
     for ((direction, ends), errors) in ends.into_iter().zip(errors) {
         if !ends.senders.is_empty() || !ends.replies.is_empty() {
             let (mut result, of_direction) = ends.result(direction, spec.rate, stall_ns)?;
-            note_errors(&mut result, errors);
+            if let Some(errors) = errors {
+                errors.note(&mut result);
+            }
             directions.push(result);
             faults.extend(of_direction);
         }
@@ -64,7 +64,9 @@ pub(crate) fn shares<'a>(
     for ((direction, ends), errors) in ends.into_iter().zip(errors) {
         if !ends.senders.is_empty() {
             let (mut counted, by_queue) = sent(direction, ends.senders);
-            note_errors(&mut counted, errors);
+            if let Some(errors) = errors {
+                errors.note(&mut counted);
+            }
             faults.extend(fault::of_sending(&counted, stall_ns));
             all_sent.push(SentShare { counted, by_queue });
         }
@@ -110,9 +112,12 @@ fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
     let (mut forward, mut reverse) = (DirectionEnds::default(), DirectionEnds::default());
     for task in tasks {
         match task {
-            Task::Send(queue, sender) => queue.of(&mut forward, &mut reverse).senders.push(*sender),
+            Task::Send(queue, sender) => queue
+                .choose(&mut forward, &mut reverse)
+                .senders
+                .push(*sender),
             Task::Receive(queue, receiver, _) => queue
-                .of(&mut forward, &mut reverse)
+                .choose(&mut forward, &mut reverse)
                 .receivers
                 .push(*receiver),
             Task::Respond(_, responder, _) => {
@@ -125,9 +130,9 @@ fn grouped(tasks: Vec<Task<'_>>) -> [(Direction, DirectionEnds<'_>); 2] {
     [(Direction::Forward, forward), (Direction::Reverse, reverse)]
 }
 
-/// Returns the ICMP errors about the frames of each direction, forward first, with the number of those without a place in the list. They arrived where
-/// the other direction is received, even if that has no frames.
-fn icmp_errors(ends: &mut [(Direction, DirectionEnds<'_>); 2]) -> [(Vec<IcmpErrors>, u64); 2] {
+/// Returns the ICMP errors about the frames of each direction, forward first; `None` without a receiver. They arrived where the other direction is
+/// received, even if that has no frames.
+fn icmp_errors(ends: &mut [(Direction, DirectionEnds<'_>); 2]) -> [Option<IcmpErrorTable>; 2] {
     let [forward, reverse] = ends.each_mut().map(|(_, ends)| {
         let tables = ends.receivers.iter_mut().map(Receiver::take_icmp_errors);
         tables.reduce(|mut all, table| {
@@ -135,7 +140,7 @@ fn icmp_errors(ends: &mut [(Direction, DirectionEnds<'_>); 2]) -> [(Vec<IcmpErro
             all
         })
     });
-    [reverse, forward].map(|of_port| of_port.map_or_else(Default::default, IcmpErrorTable::finish))
+    [reverse, forward]
 }
 
 impl DirectionEnds<'_> {
@@ -173,7 +178,7 @@ fn receive(
     stall_ns: u64,
 ) -> Result<Vec<Fault>, PortError> {
     let queues = receivers.len().max(1) as u64;
-    let mut received: Option<Received> = None;
+    let mut received: Option<ReceiverResult> = None;
     for part in receivers {
         let part = part.finish()?;
         match &mut received {
@@ -181,7 +186,7 @@ fn receive(
             None => received = Some(part),
         }
     }
-    let Some(Received {
+    let Some(ReceiverResult {
         tally,
         gaps,
         overruns,
@@ -194,7 +199,7 @@ fn receive(
         worst_gap_ns: gaps.worst_ns,
         overruns,
     };
-    let before_sent = fault::arrived_before_sent(result.direction, tally.arrived_before_sent());
+    let before_sent = tally.arrived_before_sent(result.direction);
     tally.finish(result, numbers);
     // A queue that is not polled delays or loses only its own frames.
     let of_one_queue = FrameRate(rate.0.div_ceil(queues));

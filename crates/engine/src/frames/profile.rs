@@ -29,6 +29,16 @@ pub struct AddressPair {
     pub destination: IpAddr,
 }
 
+impl AddressPair {
+    /// Returns the addresses of the opposite direction.
+    fn swapped(self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+        }
+    }
+}
+
 /// A datagram as it is on a link: plain or encapsulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encapsulation {
@@ -46,14 +56,10 @@ impl Encapsulation {
 
     /// Returns the datagram of the opposite direction: its ends, and those of the tunnel, are swapped.
     pub fn swapped(self) -> Self {
-        let swap = |ends: AddressPair| AddressPair {
-            source: ends.destination,
-            destination: ends.source,
-        };
         Self {
-            ends: swap(self.ends),
+            ends: self.ends.swapped(),
             tunnel: self.tunnel.map(|tunnel| Tunnel {
-                ends: swap(tunnel.ends),
+                ends: tunnel.ends.swapped(),
                 ..tunnel
             }),
         }
@@ -210,6 +216,8 @@ pub struct TrafficProfile {
     pub payload: Payload,
     /// The limit on the number of flows, if there is one.
     pub flows: Option<Flows>,
+    /// The time of the ramp before each trial, nanoseconds, if there is one.
+    pub ramp_ns: Option<u64>,
     /// The two phases of a stateful gateway (RFC 9693), which trials that open connections need. Such trials run on one machine only, so this is
     /// not sent to another one.
     #[serde(skip)]
@@ -274,6 +282,7 @@ impl TrafficProfile {
             subscribers: None,
             payload: Payload::Udp,
             flows: None,
+            ramp_ns: None,
             gateway: None,
             ipdv: false,
             keeps_identification: true,

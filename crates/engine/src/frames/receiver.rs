@@ -70,18 +70,14 @@ impl<'a> Receiver<'a> {
             self.gaps.look(now_ns);
         }
         let (tally, answerer) = (&mut self.tally, &mut self.answerer);
-        self.polls.receive(
-            &mut *self.port,
-            (now_ns, BATCHES),
-            clock,
-            |frame, arrival| {
+        self.polls
+            .receive(&mut *self.port, now_ns, BATCHES, clock, |frame, arrival| {
                 if tally.take(frame, arrival, on_first) == FrameClass::Foreign
                     && !answerer.consider(frame, arrival.by_ns)
                 {
                     tally.take_foreign(frame);
                 }
-            },
-        )?;
+            })?;
         while let Some(answer) = self.answerer.next_answer() {
             self.port.answer(&answer)?;
         }
@@ -115,10 +111,10 @@ impl<'a> Receiver<'a> {
     }
 
     /// Returns the counts, including the frames for which the receive ring had no room.
-    pub(crate) fn finish(self) -> Result<Received, PortError> {
+    pub(crate) fn finish(self) -> Result<ReceiverResult, PortError> {
         let overruns = self.port.overruns()?;
         let lost_neighbours = self.answerer.asked_by_all().to_vec();
-        Ok(Received {
+        Ok(ReceiverResult {
             tally: self.tally,
             gaps: self.gaps,
             overruns,
@@ -128,7 +124,7 @@ impl<'a> Receiver<'a> {
 }
 
 /// The results of a receiver.
-pub(crate) struct Received {
+pub(crate) struct ReceiverResult {
     pub(crate) tally: FrameTally,
     /// The stalls of its loop.
     pub(crate) gaps: Gaps,
@@ -138,7 +134,7 @@ pub(crate) struct Received {
     pub(crate) lost_neighbours: Vec<IpAddr>,
 }
 
-impl Received {
+impl ReceiverResult {
     /// Adds the results of another receiver of the same direction.
     pub(crate) fn add(&mut self, other: Self) {
         self.tally.add(other.tally);

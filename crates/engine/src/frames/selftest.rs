@@ -5,7 +5,7 @@ use super::sender::Writer;
 use super::sent::SentNumbers;
 use super::side::Viewpoint;
 use super::stateful::{Conversation, ConversationStep, Mapped};
-use super::stream::{Stream, StreamSource};
+use super::stream::{LinkMacs, Stream, StreamSource};
 use super::tally::{CLOCKS_APART_NS, ExpectedFrames, FrameTally, QueueCounts};
 use super::verify::Verifier;
 use crate::delay::Delays;
@@ -71,7 +71,7 @@ pub fn open(
 
 /// The performance of the Responder in phase 2, from a full state table.
 #[derive(Clone, Copy, Debug)]
-pub struct Responding {
+pub struct ResponderPerformance {
     /// Octets of the table.
     pub table_octets: u64,
     /// The rate at which entries are read in the test's order.
@@ -91,7 +91,7 @@ pub fn respond(
     profile: &TrafficProfile,
     connections: u64,
     clock: &Clock,
-) -> Result<Responding, WireError> {
+) -> Result<ResponderPerformance, WireError> {
     let conversation = conversation(profile, connections).at(ConversationStep::Use);
     let table = &conversation.table;
     (0..connections).for_each(|connection| {
@@ -119,7 +119,7 @@ pub fn respond(
         connections,
         clock,
     )?;
-    Ok(Responding {
+    Ok(ResponderPerformance {
         table_octets: table.octets(),
         reads,
         frames,
@@ -135,6 +135,12 @@ fn rate_of(count: u64, took_ns: u64) -> FrameRate {
     FrameRate((u128::from(count) * 1_000_000_000 / u128::from(took_ns.max(1))) as u64)
 }
 
+/// The hardware addresses of the link in memory.
+const MACS: LinkMacs = LinkMacs {
+    own: MacAddress([2, 0, 0, 0, 0, 1]),
+    peer: MacAddress([2, 0, 0, 0, 0, 2]),
+};
+
 fn into_nothing(
     profile: &TrafficProfile,
     direction: Direction,
@@ -142,10 +148,6 @@ fn into_nothing(
     frames: u64,
     clock: &Clock,
 ) -> Result<FrameRate, WireError> {
-    let (own, peer) = (
-        MacAddress([2, 0, 0, 0, 0, 1]),
-        MacAddress([2, 0, 0, 0, 0, 2]),
-    );
     // The load does not matter, because nothing is paced here.
     let spec = TrialSpec::burst(FrameRate(1), frames);
     let source = StreamSource {
@@ -155,7 +157,7 @@ fn into_nothing(
         trial: 0,
         conversation,
     };
-    let stream = Stream::sent(source, (own, peer))?;
+    let stream = Stream::sent(source, MACS)?;
     let mut port = Discard::new(stream.longest_octets());
     let mut writer = Writer::new(&stream, port.slots());
     let start_ns = clock.now_ns();
@@ -255,10 +257,6 @@ impl MemoryLink {
         at_once: usize,
         verification: Verification,
     ) -> Result<Self, WireError> {
-        let (own, peer) = (
-            MacAddress([2, 0, 0, 0, 0, 1]),
-            MacAddress([2, 0, 0, 0, 0, 2]),
-        );
         // They are due faster than any core writes them, as none may be sent before it is due; a receiver then expects all of up to 80 million frames.
         let spec = TrialSpec::burst(FrameRate(250_000_000), frames);
         let source = StreamSource {
@@ -268,8 +266,8 @@ impl MemoryLink {
             trial: 0,
             conversation: None,
         };
-        let stream = Stream::expected(source, (own, peer))?;
-        let mut verifier = Verifier::new(Stream::expected(source, (own, peer))?, frames, false);
+        let stream = Stream::expected(source, MACS)?;
+        let mut verifier = Verifier::new(Stream::expected(source, MACS)?, frames, false);
         if verification == Verification::FieldByField {
             verifier.read_every_field();
         }
@@ -316,7 +314,8 @@ impl MemoryLink {
         // Receiving from memory cannot fail.
         let _ = self.polls.receive(
             &mut self.receiver,
-            (start_ns, frames as usize / BATCH),
+            start_ns,
+            frames as usize / BATCH,
             clock,
             |frame, arrival| {
                 tally.take(frame, arrival, &mut |_| ());

@@ -86,6 +86,7 @@ impl<'a> Sender<'a> {
         }
         let (first, time) = (self.sending.pacer.next_number(), StampedTime::new(now_ns));
         let mut sequence = first;
+        // Queues take turns, so from one frame of a queue to its next is as far as there are queues.
         let distance = self.sending.pacer.share.of;
         let next = || {
             sequence += distance;
@@ -96,6 +97,7 @@ impl<'a> Sender<'a> {
         self.requests
             .iter_mut()
             .for_each(|requests| requests.note_sent(sent.taken, first, now_ns));
+        // Receivers have no room for frames beyond the reach, so the sender ends before a whole batch might go there.
         let pacer = &self.sending.pacer;
         self.sending.gave_up |=
             self.reach < pacer.frames() && pacer.sent() + BATCH as u64 > self.reach;
@@ -137,7 +139,7 @@ impl<'a> Sender<'a> {
 /// Writes frames into buffers, copying a template only if the buffer holds another one.
 pub(crate) struct Writer {
     /// The kind of frame that each buffer holds.
-    held: Vec<Held>,
+    held: Vec<SlotContent>,
     way: WritingWay,
 }
 
@@ -154,7 +156,7 @@ enum WritingWay {
 }
 
 impl WritingWay {
-    fn of(stream: &Stream) -> Self {
+    fn for_stream(stream: &Stream) -> Self {
         let Some((pattern, template)) = stream.only_kind() else {
             return Self::Any;
         };
@@ -168,7 +170,7 @@ impl WritingWay {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum SlotContent {
     Unknown,
     Foreground,
     Background,
@@ -178,8 +180,8 @@ impl Writer {
     /// Returns a writer for frames of `stream` into the buffers of a port with this number of slots.
     pub(crate) fn new(stream: &Stream, slots: usize) -> Self {
         Self {
-            held: vec![Held::Unknown; slots],
-            way: WritingWay::of(stream),
+            held: vec![SlotContent::Unknown; slots],
+            way: WritingWay::for_stream(stream),
         }
     }
 
@@ -233,7 +235,7 @@ impl Writer {
 #[inline(always)]
 fn write_each(
     stream: &Stream,
-    held: &mut [Held],
+    held: &mut [SlotContent],
     mut next: impl FnMut() -> (u64, StampedTime),
     wanted: usize,
     port: &mut dyn Transmit,
@@ -241,7 +243,7 @@ fn write_each(
 ) -> Result<Sent, PortError> {
     let template = &stream.kind(0).0.template;
     port.transmit(wanted, &mut |slot, buffer| {
-        let frame = template_in(&mut held[slot], buffer, template, Held::Foreground);
+        let frame = template_in(&mut held[slot], buffer, template, SlotContent::Foreground);
         let (sequence, time) = next();
         patch(frame, sequence, time);
         frame.len()
@@ -254,14 +256,14 @@ fn write(
     stream: &Stream,
     sequence: u64,
     time: StampedTime,
-    held: &mut Held,
+    held: &mut SlotContent,
     buffer: &mut [u8],
 ) -> usize {
     let (kind, is_background) = stream.kind(sequence);
     let wanted = if is_background {
-        Held::Background
+        SlotContent::Background
     } else {
-        Held::Foreground
+        SlotContent::Foreground
     };
     let frame = template_in(held, buffer, &kind.template, wanted);
     kind.template
@@ -272,10 +274,10 @@ fn write(
 /// Returns the part of a buffer that holds a frame of the template, perhaps patched before.
 #[inline(always)]
 fn template_in<'b>(
-    held: &mut Held,
+    held: &mut SlotContent,
     buffer: &'b mut [u8],
     template: &Template,
-    wanted: Held,
+    wanted: SlotContent,
 ) -> &'b mut [u8] {
     let octets = template.octets();
     let frame = &mut buffer[..octets.len()];

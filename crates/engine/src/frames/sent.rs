@@ -22,19 +22,39 @@ pub(crate) enum SentNumbers {
 }
 
 impl SentNumbers {
+    /// Returns whether no frame was sent between two of the frames that were.
+    pub(crate) fn follows(&self, earlier: u64, later: u64) -> bool {
+        !(earlier + 1..later).any(|number| self.has(number))
+    }
+
+    /// Returns whether a frame with this number was sent; it is below the highest number that was.
+    fn has(&self, number: u64) -> bool {
+        match self {
+            Self::Each(sent) => sent.has(number),
+            Self::InTurn(counts) => is_in_turn(counts, number),
+        }
+    }
+
     /// Returns the numbers of the frames that were sent but not seen, ascending.
     pub(crate) fn missing<'a>(&'a self, seen: &'a Bitmap) -> Box<dyn Iterator<Item = u64> + 'a> {
         match self {
             Self::Each(sent) => Box::new(sent.without(seen)),
             Self::InTurn(counts) => {
                 let queues = counts.len().max(1) as u64;
-                let was_sent =
-                    move |number: &u64| number / queues < counts[(number % queues) as usize];
                 let longest = counts.iter().max().copied().unwrap_or(0);
-                Box::new(seen.clear_bits(longest * queues).filter(was_sent))
+                let unseen = seen.clear_bits(longest * queues);
+                Box::new(unseen.filter(|number| is_in_turn(counts, *number)))
             }
         }
     }
+}
+
+/// Returns whether the queue whose turn it is with this number has sent it; `counts` are the frames that each queue has sent.
+fn is_in_turn(counts: &[u64], number: u64) -> bool {
+    let queues = counts.len().max(1) as u64;
+    counts
+        .get((number % queues) as usize)
+        .is_some_and(|sent| number / queues < *sent)
 }
 
 #[cfg(test)]

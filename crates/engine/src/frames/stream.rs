@@ -58,12 +58,32 @@ enum Pattern {
     Conversation(Box<Conversation>, Viewpoint),
 }
 
+/// The hardware addresses of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkMacs {
+    /// That of the tester.
+    pub(crate) own: MacAddress,
+    /// That of the DUT.
+    pub(crate) peer: MacAddress,
+}
+
+impl LinkMacs {
+    /// Returns them with the ends exchanged.
+    pub(crate) fn exchanged(self) -> Self {
+        Self {
+            own: self.peer,
+            peer: self.own,
+        }
+    }
+}
+
 /// The settings that both kinds of frames of a direction share.
 struct Common<'a> {
     profile: &'a TrafficProfile,
     direction: Direction,
     trial: u8,
-    macs: (MacAddress, MacAddress),
+    /// The source and the destination, as `own` and `peer`.
+    macs: LinkMacs,
     conversation: Option<&'a Conversation>,
     /// True if the frames are described as they arrive, false if as they leave.
     is_arrival: bool,
@@ -117,6 +137,51 @@ impl Common<'_> {
         }
     }
 
+    /// Returns the description of these frames with the addresses of `datagram`, none of which varies.
+    fn description(&self, datagram: &Encapsulation, is_background: bool) -> Description {
+        let version = version(datagram.ends.source);
+        let outer = datagram.tunnel.map(|tunnel| OuterHeader {
+            src: tunnel.ends.source,
+            dst: tunnel.ends.destination,
+            hop_limit: if self.is_arrival {
+                tunnel.hop_limit
+            } else {
+                HOP_LIMIT
+            },
+        });
+        Description {
+            src_mac: self.macs.own,
+            dst_mac: self.macs.peer,
+            src: datagram.ends.source,
+            dst: datagram.ends.destination,
+            hop_limit: HOP_LIMIT,
+            // The size is that of the datagram's frame; an outer header is added to it.
+            frame_octets: usize::from(self.profile.frame_size.without_fcs(version))
+                + outer.map_or(0, |outer| outer.octets()),
+            stream: StreamId::new(self.direction, is_background, self.trial).0,
+            variable_at: (0, 0),
+            transport: if is_background {
+                Transport::Udp
+            } else {
+                self.transport()
+            },
+            outer,
+        }
+    }
+
+    /// Returns the flow that these frames follow.
+    fn flow(&self, is_background: bool) -> Flow {
+        let pattern = self.pattern();
+        // Without the trial's number, so that all trials with a seed have the same ports and addresses.
+        let stream = StreamId::new(pattern, is_background, self.trial).0 & 3;
+        Flow::new(
+            self.profile.ports(pattern),
+            counters(self.profile, pattern),
+            self.profile.seed,
+            stream,
+        )
+    }
+
     fn transport(&self) -> Transport {
         match (self.profile.payload, self.direction) {
             (Payload::Udp, _) => Transport::Udp,
@@ -140,7 +205,7 @@ impl Common<'_> {
 }
 
 impl<'a> StreamSource<'a> {
-    fn common(self, macs: (MacAddress, MacAddress), is_arrival: bool) -> Common<'a> {
+    fn common(self, macs: LinkMacs, is_arrival: bool) -> Common<'a> {
         let Self {
             profile,
             spec,
@@ -149,6 +214,7 @@ impl<'a> StreamSource<'a> {
             conversation,
         } = self;
         let is_reply = spec.kind == TrialKind::Response && direction == Direction::Reverse;
+        let macs = if is_arrival { macs.exchanged() } else { macs };
         Common {
             profile,
             direction,
@@ -168,87 +234,41 @@ impl FrameKind {
         is_background: bool,
         common: &Common<'_>,
     ) -> Result<Self, WireError> {
-        let Common {
-            profile,
-            direction,
-            trial,
-            macs,
-            ..
-        } = *common;
-        let (id, version) = (
-            StreamId::new(direction, is_background, trial),
-            version(datagram.ends.source),
-        );
-        let conversation = if is_background {
-            None
+        // Background frames belong to no connection and to no subscriber.
+        let (conversation, population) = if is_background {
+            (None, None)
         } else {
-            common.conversation()
+            (common.conversation(), common.population())
         };
-        let population = if is_background {
-            None
-        } else {
-            common.population()
-        };
+        let version = version(datagram.ends.source);
         let (source, destination) = common.variations();
-        let sides = sides(
-            source,
-            destination,
-            version,
-            conversation.as_ref().map(|(_, view)| *view),
-        );
-        let outer = datagram.tunnel.map(|tunnel| OuterHeader {
-            src: tunnel.ends.source,
-            dst: tunnel.ends.destination,
-            hop_limit: if common.is_arrival {
-                tunnel.hop_limit
-            } else {
-                HOP_LIMIT
-            },
-        });
+        let view = conversation.as_ref().map(|(_, view)| *view);
+        let sides = sides(source, destination, version, view);
         let ends = population.as_ref().map_or(datagram.ends, |population| {
             population.zero_varying_suffix(datagram.ends)
         });
         let template = Template::new(&Description {
-            src_mac: macs.0,
-            dst_mac: macs.1,
             src: ends.source,
             dst: ends.destination,
             hop_limit,
-            // The size is that of the datagram's frame; an outer header is added to it.
-            frame_octets: usize::from(profile.frame_size.without_fcs(version))
-                + outer.map_or(0, |outer| outer.octets()),
-            stream: id.0,
             variable_at: (sides.0.at, sides.1.at),
-            transport: if is_background {
-                Transport::Udp
-            } else {
-                common.transport()
-            },
-            outer,
+            ..common.description(datagram, is_background)
         })?;
         let own = template.own_parts();
         let address_fields = (
             sides.0.address_field(version, own.0),
             sides.1.address_field(version, own.1),
         );
-        let pattern = if let Some((conversation, view)) = conversation {
-            Pattern::Conversation(Box::new(conversation), view)
-        } else {
-            let of = common.pattern();
-            let stream = StreamId::new(of, is_background, trial).0 & 3;
-            Pattern::Flow(FlowPattern {
-                flow: Flow::new(
-                    profile.ports(of),
-                    counters(profile, of),
-                    profile.seed,
-                    stream,
-                ),
+        let pattern = match conversation {
+            Some((conversation, view)) => Pattern::Conversation(Box::new(conversation), view),
+            None => Pattern::Flow(FlowPattern {
+                flow: common.flow(is_background),
                 address_fields,
                 population: population.clone(),
                 is_reply: common.is_reply,
                 is_echo: template.description().transport != Transport::Udp,
                 requests: None,
-            })
+            }),
         };
         Ok(Self {
             keeps_identification: false,
@@ -286,14 +306,15 @@ impl FrameKind {
             Pattern::Conversation(conversation, view) => (conversation, view),
         };
         let fields = conversation.fields(*view, conversation.connection(*view, index), seen);
-        // The place of the Initiator's address is the subscriber's number; behind the DUT the address comes from the pool.
+        // The index of the Initiator's address is the subscriber's number.
         let number = if view.of_initiator {
             fields.places.0
         } else {
             fields.places.1
         };
-        let at_home = self.population.as_ref().filter(|_| view.at_initiator);
-        let subscriber = at_home.and_then(|all| Some(all.addresses(all.member(number)?)));
+        // Behind the DUT the address comes from the pool, so there is a subscriber's address only on the Initiator's side.
+        let population = self.population.as_ref().filter(|_| view.at_initiator);
+        let subscriber = population.and_then(|all| Some(all.addresses(all.member(number)?)));
         let addresses = (
             self.address_fields.0.at(fields.places.0),
             self.address_fields.1.at(fields.places.1),
@@ -410,7 +431,10 @@ enum Turns {
 impl Turns {
     fn new(profile: &TrafficProfile, spec: &TrialSpec) -> Self {
         match (profile.flows, spec.kind) {
-            (_, TrialKind::Ramp { .. }) => Self::Started(spec.schedule()),
+            // In the ramp before a trial, all flows take turns from the start.
+            (Some(flows), TrialKind::Ramp { .. }) if flows.step_ns > 0 => {
+                Self::Started(spec.schedule())
+            }
             (Some(flows), _) => Self::Among(u64::from(flows.count.max(1))),
             (None, _) => Self::Unbounded,
         }
@@ -439,22 +463,16 @@ pub(crate) struct StreamSource<'a> {
 }
 
 impl Stream {
-    /// Returns the frames as they leave the tester, from the hardware address `own` to the DUT's `peer`.
-    pub(crate) fn sent(
-        of: StreamSource<'_>,
-        (own, peer): (MacAddress, MacAddress),
-    ) -> Result<Self, WireError> {
-        Self::new(&of.common((own, peer), false), of.spec, |path| {
+    /// Returns the frames as they leave the tester.
+    pub(crate) fn sent(of: StreamSource<'_>, macs: LinkMacs) -> Result<Self, WireError> {
+        Self::new(&of.common(macs, false), of.spec, |path| {
             (path.sent, HOP_LIMIT)
         })
     }
 
-    /// Returns the frames as they must arrive at the tester, from the DUT's hardware address `peer` to `own`.
-    pub(crate) fn expected(
-        of: StreamSource<'_>,
-        (own, peer): (MacAddress, MacAddress),
-    ) -> Result<Self, WireError> {
-        Self::new(&of.common((peer, own), true), of.spec, |path| {
+    /// Returns the frames as they must arrive at the tester.
+    pub(crate) fn expected(of: StreamSource<'_>, macs: LinkMacs) -> Result<Self, WireError> {
+        Self::new(&of.common(macs, true), of.spec, |path| {
             (path.expected, HOP_LIMIT.saturating_sub(path.hops))
         })
     }

@@ -1,7 +1,7 @@
 //! The subscriber of a frame, and its addresses and ports: a function of the frame's number, so that the receiver can compute them again.
 
 use super::flow::{Counter, Draw};
-use super::profile::{AddressPair, Appearance, SubscriberGroup, SubscriberGroups};
+use super::profile::{AddressPair, Appearance, SubscriberGroups};
 use sixbench_method::plan::ValueOrder;
 use sixbench_wire::rules::{AddressRule, PortRule};
 use sixbench_wire::template::{DatagramEnd, SubscriberAddresses};
@@ -47,16 +47,19 @@ impl SubscriberPopulation {
         port_order: ValueOrder,
     ) -> Self {
         let mut first = 0;
-        let seen = |group: &SubscriberGroup| {
-            let seen = SeenGroup {
-                first,
-                seen: if is_left { group.left } else { group.right },
-                ports: group.ports,
-            };
-            first += group.count;
-            seen
-        };
-        let groups = subscribers.groups.iter().map(seen).collect();
+        let groups = subscribers
+            .groups
+            .iter()
+            .map(|group| {
+                let seen = SeenGroup {
+                    first,
+                    seen: if is_left { group.left } else { group.right },
+                    ports: group.ports,
+                };
+                first += group.count;
+                seen
+            })
+            .collect();
         let numbers = Counter::among(subscribers.order, subscribers.count().max(1));
         let mut population = Self {
             end,

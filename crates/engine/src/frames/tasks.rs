@@ -6,10 +6,10 @@ use super::receiver::Receiver;
 use super::responder::Responder;
 use super::sender::Sender;
 use super::stateful::Conversation;
-use super::stream::{Stream, StreamSource};
+use super::stream::{LinkMacs, Stream, StreamSource};
 use super::tally::{ExpectedFrames, FrameTally, QueueCounts};
 use super::tester_port::PortHalves;
-use super::trial::{DirectionQueue, Task, Waiting};
+use super::trial::{DirectionQueue, ReceiverState, Task};
 use super::verify::Verifier;
 use super::window::RequestLog;
 use crate::delay::Delays;
@@ -19,7 +19,6 @@ use crate::pacing::reach::reach;
 use sixbench_io::{Halves, Receive, Transmit};
 use sixbench_method::terms::Direction;
 use sixbench_method::trial::{Schedule, TrialKind, TrialSettings, TrialSpec};
-use sixbench_wire::MacAddress;
 use std::sync::Arc;
 
 /// A part of a trial that is sent at once: a whole stateless trial, or a phase of a stateful one.
@@ -40,8 +39,8 @@ pub(crate) struct TrialContext<'a> {
     pub(crate) phase: &'a TrialPhase<'a>,
     pub(crate) profile: &'a TrafficProfile,
     pub(crate) settings: &'a TrialSettings,
-    /// The own and the peer's hardware address: left, right.
-    pub(crate) macs: [(MacAddress, MacAddress); 2],
+    /// The hardware addresses of the links: left, right.
+    pub(crate) macs: [LinkMacs; 2],
     pub(crate) trial: u8,
     /// Queues of the ports: left, right.
     pub(crate) queues: [usize; 2],
@@ -71,7 +70,7 @@ impl TrialContext<'_> {
     ) -> Result<Vec<Task<'p>>, MeasureError> {
         use Direction::{Forward, Reverse};
         let mut tasks = Vec::with_capacity(2 * (left.len() + right.len()));
-        let (mut left, mut right) = (PortHalves::of(left), PortHalves::of(right));
+        let (mut left, mut right) = (PortHalves::new(left), PortHalves::new(right));
         tasks.extend(self.senders(std::mem::take(&mut left.transmit), Forward)?);
         if self.is_exchange() {
             tasks.extend(self.responders(std::mem::take(&mut right))?);
@@ -100,7 +99,11 @@ impl TrialContext<'_> {
                 );
                 let responder =
                     Responder::new(receiver, transmit, replies, frames, self.settings.stall_ns);
-                Ok(Task::Respond(queue, Box::new(responder), Waiting::Due))
+                Ok(Task::Respond(
+                    queue,
+                    Box::new(responder),
+                    ReceiverState::Due,
+                ))
             };
         transmit
             .into_iter()
@@ -163,18 +166,21 @@ impl TrialContext<'_> {
         direction: Direction,
     ) -> Result<Vec<Task<'p>>, MeasureError> {
         let waiting = if self.is_loaded(direction) {
-            Waiting::Due
+            ReceiverState::Due
         } else {
-            Waiting::Idle
+            ReceiverState::Idle
         };
-        let receiver = |(queue, port): (usize, &'p mut dyn Receive)| {
-            Ok(Task::Receive(
-                DirectionQueue { direction, queue },
-                Box::new(self.receiver(port, direction)?),
-                waiting,
-            ))
-        };
-        ports.into_iter().enumerate().map(receiver).collect()
+        ports
+            .into_iter()
+            .enumerate()
+            .map(|(queue, port)| {
+                Ok(Task::Receive(
+                    DirectionQueue { direction, queue },
+                    Box::new(self.receiver(port, direction)?),
+                    waiting,
+                ))
+            })
+            .collect()
     }
 
     fn source(&self, direction: Direction) -> StreamSource<'_> {
@@ -192,8 +198,8 @@ impl TrialContext<'_> {
 
     /// Returns the frames of a direction as they leave.
     fn sent(&self, direction: Direction) -> Result<Stream, MeasureError> {
-        let (own, peer) = self.macs[direction as usize];
-        Ok(Stream::sent(self.source(direction), (own, peer))?.of_clients(self.requests.as_ref()))
+        let macs = self.macs[direction as usize];
+        Ok(Stream::sent(self.source(direction), macs)?.of_clients(self.requests.as_ref()))
     }
 
     fn receiver<'p>(
@@ -201,11 +207,11 @@ impl TrialContext<'_> {
         port: &'p mut dyn Receive,
         direction: Direction,
     ) -> Result<Receiver<'p>, MeasureError> {
-        let (own, peer) = self.macs[1 - direction as usize];
+        let link = self.macs[1 - direction as usize];
         let macs = if self.profile.wire == Some(WireAddresses::Exchanged) {
-            (peer, own)
+            link.exchanged()
         } else {
-            (own, peer)
+            link
         };
         let stream =
             Stream::expected(self.source(direction), macs)?.of_clients(self.requests.as_ref());
@@ -234,7 +240,7 @@ impl TrialContext<'_> {
             Direction::Forward => &self.profile.right,
             Direction::Reverse => &self.profile.left,
         };
-        let answerer = NeighbourAnswerer::new(own, neighbours);
+        let answerer = NeighbourAnswerer::new(link.own, neighbours);
         let tally = FrameTally::new(expected, QueueCounts { sending, receiving });
         Ok(Receiver::new(port, answerer, tally, self.settings.stall_ns))
     }

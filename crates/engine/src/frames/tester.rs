@@ -5,7 +5,9 @@ use super::footprint::QueuedTraffic;
 use super::neighbour;
 use super::outcome::{shares, trial_result};
 use super::profile::TrafficProfile;
+use super::ramp::FinishedRamp;
 use super::stateful::Conversation;
+use super::stream::LinkMacs;
 use super::tally::CLOCKS_APART_NS;
 use super::tasks::{TrialContext, TrialPhase};
 use super::tester_port::{AllQueues, TesterPort};
@@ -22,7 +24,7 @@ use sixbench_method::terms::{Direction, Directions};
 use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::MacAddress;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The frame engine as a [`Measurer`].
@@ -39,10 +41,14 @@ pub struct FrameTester {
     pub(crate) counter: Option<ConnectionCounter>,
     /// True if a frame that opens a connection has ever passed.
     pub(crate) has_delivered: bool,
+    /// The ramp that was sent for the next trial.
+    pub(crate) ramped: Option<FinishedRamp>,
     /// The moment at which the first frame of the last trial was due, in nanoseconds of the clock.
-    began_ns: Option<u64>,
+    pub(crate) began_ns: Option<u64>,
     /// The same of the first trial.
     first_trial_ns: Option<u64>,
+    /// The same of the trial in progress, 0 until it is chosen: for threads that have to know it meanwhile.
+    start_notice: Arc<AtomicU64>,
 }
 
 /// A trial, or a phase of it, in which all frames are done.
@@ -52,6 +58,16 @@ struct FinishedRun<'t> {
     kept_off_ns: u64,
     /// The moment at which the first frame was due, in nanoseconds of the clock.
     began_ns: u64,
+}
+
+/// One end of a tester on two machines.
+pub struct OneEnd {
+    /// The direction that it sends. It receives the other one.
+    pub sends: Direction,
+    /// Its port.
+    pub port: Port,
+    /// The port of the other end.
+    pub distant: DistantPort,
 }
 
 /// Asks the DUT for the number of its connections; `None` if it does not provide it, or an error message if it should but could not be asked.
@@ -76,17 +92,17 @@ impl FrameTester {
         )
     }
 
-    /// Returns one end of a tester, which sends `sends` from `port`, and receives the other direction there. The other end is on another machine,
-    /// at `distant`. `stop` ends a trial early.
+    /// Returns one end of a tester, whose other end is on another machine. `stop` ends a trial early.
     pub fn at_one_end(
-        (sends, port, distant): (Direction, Port, DistantPort),
+        end: OneEnd,
         profile: Admitted<TrafficProfile>,
         settings: TrialSettings,
         layout: Layout,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let (here, there) = (TesterPort::new(port), TesterPort::distant(distant));
-        let (left, right) = if sends == Direction::Forward {
+        let here = TesterPort::new(end.port);
+        let there = TesterPort::distant(end.distant);
+        let (left, right) = if end.sends == Direction::Forward {
             (here, there)
         } else {
             (there, here)
@@ -113,9 +129,16 @@ impl FrameTester {
             trial: 0,
             counter: None,
             has_delivered: false,
+            ramped: None,
             began_ns: None,
             first_trial_ns: None,
+            start_notice: Arc::default(),
         }
+    }
+
+    /// Returns the number of queues of the port that has more.
+    pub(crate) fn queue_count(&self) -> usize {
+        self.left.count.max(self.right.count)
     }
 
     /// Returns a description of which core serves which queues, and of how order is judged; `None` if each port has one queue.
@@ -134,6 +157,12 @@ impl FrameTester {
     pub fn began(&self) -> Option<Instant> {
         let ago_ns = self.clock.now_ns().saturating_sub(self.began_ns?);
         Instant::now().checked_sub(Duration::from_nanos(ago_ns))
+    }
+
+    /// Returns the place where each trial notes the moment at which its first frame is due, in nanoseconds of the clock, once it is chosen. Until then
+    /// it is 0.
+    pub(crate) fn start_notice(&self) -> Arc<AtomicU64> {
+        self.start_notice.clone()
     }
 
     /// Returns the clock used for sending and receiving.
@@ -263,23 +292,16 @@ impl FrameTester {
             clocks_apart_ns,
             measures_delays,
         } = trial;
-        let queues = self.left.count.max(self.right.count);
-        memory::ensure(
-            spec,
-            &QueuedTraffic {
-                profile: &self.profile,
-                queues,
-            },
-        )?;
+        let traffic = QueuedTraffic {
+            profile: &self.profile,
+            queues: self.queue_count(),
+        };
+        memory::ensure(spec, &traffic)?;
         check_kind(spec)?;
-        (self.trial, self.settings.frame_timeout_ns) = (
-            *number,
-            if *measures_delays {
-                self.settings.frame_timeout_ns
-            } else {
-                0
-            },
-        );
+        self.trial = *number;
+        if !*measures_delays {
+            self.settings.frame_timeout_ns = 0;
+        }
         let (phase, stall_ns) = (self.whole(spec, None), self.settings.stall_ns);
         let run = self.run(
             &phase,
@@ -318,6 +340,7 @@ impl FrameTester {
         clocks_apart_ns: u64,
         companion: Option<&mut dyn Companion>,
     ) -> Result<FinishedRun<'t>, MeasureError> {
+        self.start_notice.store(0, Ordering::Release);
         let peers = self.resolve()?;
         self.left.drain()?;
         self.right.drain()?;
@@ -330,7 +353,7 @@ impl FrameTester {
             queues: [self.left.count, self.right.count],
             clocks_apart_ns,
             first_trial_ns: self.first_trial_ns,
-            requests: RequestLog::of(phase.spec, &self.profile),
+            requests: RequestLog::for_trial(phase.spec, &self.profile),
         };
         let tasks = context.tasks(&mut self.left.queues, &mut self.right.queues)?;
         let mut run = FrameRun::new(
@@ -339,7 +362,8 @@ impl FrameTester {
             phase.spec,
             phase.residual_ns,
             &tasks,
-        );
+        )
+        .noting_start_in(self.start_notice.clone());
         if let Some(companion) = companion {
             run = run.with_other_end(companion, phase.spec, phase.loaded, clocks_apart_ns);
         }
@@ -358,12 +382,13 @@ impl FrameTester {
     }
 
     /// Returns the own and the peer's hardware address, left and right. Behind a wire the peer is the tester's other port.
-    fn hardware_addresses(&self, peers: (MacAddress, MacAddress)) -> [(MacAddress, MacAddress); 2] {
+    fn hardware_addresses(&self, peers: (MacAddress, MacAddress)) -> [LinkMacs; 2] {
         let (left, right) = (self.left.mac, self.right.mac);
-        match self.profile.wire {
-            Some(_) => [(left, right), (right, left)],
-            None => [(left, peers.0), (right, peers.1)],
-        }
+        let peers = match self.profile.wire {
+            Some(_) => (right, left),
+            None => peers,
+        };
+        [(left, peers.0), (right, peers.1)].map(|(own, peer)| LinkMacs { own, peer })
     }
 
     /// Checks that the links are up at the end of a trial: if one is down, frames were lost before they reached the device. Only a reset may take
@@ -390,7 +415,7 @@ impl Measurer for FrameTester {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
-        let queues = self.left.count.max(self.right.count);
+        let queues = self.queue_count();
         memory::ensure(
             spec,
             &QueuedTraffic {
@@ -401,7 +426,7 @@ impl Measurer for FrameTester {
         match spec.opens() {
             Some(_) if spec.kind == TrialKind::Response => Err(MeasureError::StatefulResponse),
             Some(phase_one) => self.converse(spec, phase_one),
-            None => self.exchange(&self.whole(spec, None)),
+            None => self.exchange_after_ramp(spec),
         }
     }
 }

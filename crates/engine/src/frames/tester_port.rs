@@ -93,7 +93,7 @@ pub(crate) struct PortHalves<'p> {
 }
 
 impl<'p> PortHalves<'p> {
-    pub(crate) fn of(queues: &'p mut [Halves]) -> Self {
+    pub(crate) fn new(queues: &'p mut [Halves]) -> Self {
         let mut ends = Self::default();
         for Halves { transmit, receive } in queues {
             ends.transmit.push(&mut **transmit);

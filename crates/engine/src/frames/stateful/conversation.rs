@@ -35,19 +35,19 @@ pub(crate) struct Conversation {
     orders: Orders,
     pub(crate) pool: TranslationPool,
     /// The Initiator's address and its peer's, on the Initiator's link.
-    ends: [Located; 2],
+    ends: [VariableAddress; 2],
     key: u64,
 }
 
 /// An address with its variable 32 bits.
 #[derive(Clone, Copy, Debug)]
-struct Located {
+struct VariableAddress {
     address: IpAddr,
     at: usize,
     field: AddressField,
 }
 
-impl Located {
+impl VariableAddress {
     fn new(address: IpAddr, variation: AddressVariation) -> Self {
         let version = version(address);
         let at = variation.begins_at(version);
@@ -113,8 +113,8 @@ impl Conversation {
             },
             pool: gateway.pool.clone(),
             ends: [
-                Located::new(ends.source, source),
-                Located::new(ends.destination, destination),
+                VariableAddress::new(ends.source, source),
+                VariableAddress::new(ends.destination, destination),
             ],
             key: mix(profile.seed ^ 0x5bd1_e995),
         })

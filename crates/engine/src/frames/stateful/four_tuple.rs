@@ -29,7 +29,7 @@ pub(crate) struct Enumeration {
 impl Enumeration {
     /// Returns all combinations of these ranges, in the order of phase 1. A pseudorandom order depends on `key`.
     ///
-    /// Returns `None` if there are 2^63 of them or more.
+    /// Returns `None` if there are 2^63 of them or more: each side of the permutation's rectangle must stay below 2^32.
     pub(crate) fn new(
         ports: [ValueRange; 2],
         addresses: [u32; 2],

@@ -68,8 +68,11 @@ pub struct TranslationPool {
 impl TranslationPool {
     #[inline]
     pub(crate) fn contains(&self, source: Mapped) -> bool {
-        let is_within = |(first, last): &(u16, u16)| (*first..=*last).contains(&source.part);
-        (self.ports.0..=self.ports.1).contains(&source.port) && self.parts.iter().any(is_within)
+        (self.ports.0..=self.ports.1).contains(&source.port)
+            && self
+                .parts
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&source.part))
     }
 
     /// Returns a source for messages about sources outside the pool.

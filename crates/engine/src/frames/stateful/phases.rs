@@ -38,59 +38,45 @@ impl FrameTester {
             .iter()
             .any(|d| d.received + d.mistranslated + d.corrupt > 0);
         if !self.has_delivered {
-            let errors = opened
-                .directions
-                .iter()
-                .flat_map(|direction| direction.icmp_errors.clone())
-                .collect();
-            return Err(MeasureError::NothingArrived {
-                connections: phase_one.connections,
-                errors,
-            });
+            return Err(nothing_arrived(phase_one.connections, &opened));
         }
         let mut result = self.opened(spec, phase_one, &conversation, opened)?;
+        if matches!(spec.kind, TrialKind::TearDown { .. }) {
+            return Ok(result);
+        }
         // Frames that the sender left out have not opened connections either.
         let missing: u64 = result
             .directions
             .iter()
             .map(|d| d.intended.saturating_sub(d.received))
             .sum();
-        let is_whole = missing == 0;
         match spec.kind {
-            TrialKind::TearDown { .. } => return Ok(result),
-            TrialKind::Establish { validation, .. } if is_whole => {
+            TrialKind::Establish { validation, .. } if missing == 0 => {
                 self.validate(&gateway, &conversation, validation, &mut result)?;
             }
             TrialKind::Establish { .. } => {}
-            _ if is_whole => {
+            _ if missing == 0 => {
                 self.wait_until(began_ns + gateway.settings.delay_ns(phase_one))?;
                 let delay_ns = self.clock.now_ns() - began_ns;
-                let used = self
-                    .exchange(&self.whole(spec, Some(&conversation.at(ConversationStep::Use))))?;
-                (result.directions, result.faults) = (used.directions, used.faults);
-                result
-                    .phase_one_result_mut()
-                    .into_iter()
-                    .for_each(|connections| connections.delay_ns = delay_ns);
+                self.use_connections(spec, &conversation, &mut result)?;
+                if let Some(connections) = result.phase_one_result_mut() {
+                    connections.delay_ns = delay_ns;
+                }
             }
             _ => {
-                let (of, rate) = (phase_one.connections, phase_one.rate.0);
                 result.directions.clear();
-                result.faults.insert(
-                    0,
-                    Fault::PhaseOneIncomplete {
-                        lost: missing,
-                        of,
-                        rate,
-                    },
-                );
+                let fault = Fault::PhaseOneIncomplete {
+                    lost: missing,
+                    of: phase_one.connections,
+                    rate: phase_one.rate.0,
+                };
+                result.faults.insert(0, fault);
             }
         }
         let counted_after = self.counted()?;
-        result
-            .phase_one_result_mut()
-            .into_iter()
-            .for_each(|connections| connections.counted_after = counted_after);
+        if let Some(connections) = result.phase_one_result_mut() {
+            connections.counted_after = counted_after;
+        }
         Ok(result)
     }
 
@@ -172,6 +158,20 @@ impl FrameTester {
         })
     }
 
+    /// Runs phase 2, whose directions and faults become those of the result.
+    fn use_connections(
+        &mut self,
+        spec: &TrialSpec,
+        conversation: &Conversation,
+        result: &mut TrialResult,
+    ) -> Result<(), MeasureError> {
+        let used = conversation.at(ConversationStep::Use);
+        let phase_two = self.exchange(&self.whole(spec, Some(&used)))?;
+        result.directions = phase_two.directions;
+        result.faults = phase_two.faults;
+        Ok(())
+    }
+
     /// Makes the Responder send a frame on every connection that it knows; this is the second direction of the result.
     fn validate(
         &mut self,
@@ -227,6 +227,18 @@ impl FrameTester {
             // In short sleeps, so that a request to stop is noticed.
             std::thread::sleep(Duration::from_nanos(left_ns.min(20_000_000)));
         }
+    }
+}
+
+/// Returns the error of a first phase in which no frame came back.
+fn nothing_arrived(connections: u64, opened: &TrialResult) -> MeasureError {
+    MeasureError::NothingArrived {
+        connections,
+        errors: opened
+            .directions
+            .iter()
+            .flat_map(|direction| direction.icmp_errors.clone())
+            .collect(),
     }
 }
 

@@ -66,29 +66,23 @@ impl IcmpErrorTable {
         self.others += other.others;
     }
 
-    /// Returns the messages by kind and source, the most frequent first, and the number of those for which there was no room.
-    pub(crate) fn finish(mut self) -> (Vec<IcmpErrors>, u64) {
+    /// Writes the messages, which came back to the port of its sender, into a direction's result: by kind and source, the most frequent first, and
+    /// the number of those for which there was no room.
+    pub(crate) fn note(mut self, result: &mut DirectionResult) {
         self.kinds
             .sort_by_key(|kind| Reverse((kind.quoting, kind.messages)));
-        (self.kinds, self.others)
+        result.change_details(|of| DirectionDetails {
+            icmp_errors: self.kinds,
+            other_icmp_errors: self.others,
+            ..of
+        });
     }
-}
-
-/// Writes the errors that came back to the port of its sender into a direction's result.
-pub(crate) fn note_errors(
-    result: &mut DirectionResult,
-    (icmp_errors, other_icmp_errors): (Vec<IcmpErrors>, u64),
-) {
-    result.change_details(|of| DirectionDetails {
-        icmp_errors,
-        other_icmp_errors,
-        ..of
-    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sixbench_method::terms::Direction;
 
     fn error(source: u8) -> ReceivedError {
         ReceivedError {
@@ -102,6 +96,12 @@ mod tests {
         }
     }
 
+    fn noted(table: IcmpErrorTable) -> (Vec<IcmpErrors>, u64) {
+        let mut result = DirectionResult::counted(Direction::Forward, 0, 0);
+        table.note(&mut result);
+        (result.icmp_errors.clone(), result.other_icmp_errors)
+    }
+
     #[test]
     fn errors_of_two_queues_are_added_by_kind_and_source_and_the_most_frequent_comes_first() {
         let (mut one, mut other) = (IcmpErrorTable::new(), IcmpErrorTable::new());
@@ -112,7 +112,7 @@ mod tests {
         other.count(&error(1), None);
         other.count(&error(7), None);
         one.add(&other);
-        let (kinds, others) = one.finish();
+        let (kinds, others) = noted(one);
         let counts: Vec<_> = kinds
             .iter()
             .map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum])
@@ -130,7 +130,7 @@ mod tests {
         let capacity = table.kinds.capacity();
         (0..=255).for_each(|source| table.count(&error(source), None));
         assert_eq!(table.kinds.capacity(), capacity);
-        let (kinds, others) = table.finish();
+        let (kinds, others) = noted(table);
         assert_eq!((kinds.len(), others), (MOST_KINDS, 256 - MOST_KINDS as u64));
     }
 }

@@ -2,10 +2,13 @@
 //! combines the counts of several queues.
 
 mod fields;
+mod gaps;
 mod icmp_errors;
+mod lengths;
+mod order;
 mod queues;
 
-pub(crate) use icmp_errors::{IcmpErrorTable, note_errors};
+pub(crate) use icmp_errors::IcmpErrorTable;
 pub(crate) use queues::QueueCounts;
 
 use crate::bitmap::Bitmap;
@@ -13,11 +16,16 @@ use crate::delay::arrival::Arrival;
 use crate::delay::{DelayInterval, Delays};
 use crate::frames::sent::SentNumbers;
 use crate::frames::verify::{ForeignFrame, FrameClass, Mismatch, Verifier, foreign_frame};
+use crate::pacing::fault;
 use crate::pacing::pacer::Pacer;
 use crate::pacing::reach::reach;
 use fields::WrongFields;
+use gaps::GapFinder;
+use lengths::LengthRecorder;
+use order::ArrivalOrder;
 use queues::{FaultyFrames, FrameFault};
-use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS, Schedule, Silence};
+use sixbench_method::terms::Direction;
+use sixbench_method::trial::{DirectionResult, Fault, LOSS_BIN_NS, Schedule, Silence};
 use sixbench_wire::tag::Tag;
 
 /// The number of wrong frames kept for the report.
@@ -57,9 +65,12 @@ pub(crate) struct FrameTally {
     wrong_fields: WrongFields,
     /// The ICMP errors about frames that left from the port at which this direction arrives: those of the opposite direction.
     icmp_errors: IcmpErrorTable,
-    /// The highest sequence number so far of foreground and background, which take different ways through a DUT, for each sending queue: there is
-    /// no order between queues.
-    highest: Box<[[Option<u64>; 2]]>,
+    /// The order of foreground and background, which take different ways through a DUT, for each sending queue: there is no order between queues.
+    orders: Box<[[ArrivalOrder; 2]]>,
+    /// The reordering extents that other receivers have recorded.
+    extents: LengthRecorder,
+    /// By how much duplicates are behind.
+    duplicate_distances: LengthRecorder,
     /// Frames not received, by bin.
     bins: Vec<u64>,
     /// The highest number of a frame not received.
@@ -83,6 +94,7 @@ struct ReceiverCounts {
     mistranslated: u64,
     corrupt: u64,
     duplicate: u64,
+    /// Those of other receivers; the orders have those of this one.
     reordered: u64,
     foreign: u64,
     icmp: u64,
@@ -113,7 +125,9 @@ impl FrameTally {
             counts: ReceiverCounts::default(),
             wrong_fields: WrongFields::new(queues.receiving > 1),
             icmp_errors: IcmpErrorTable::new(),
-            highest: vec![[None; 2]; queues.sending.max(1)].into_boxed_slice(),
+            orders: ArrivalOrder::of_queues(queues.sending.max(1)),
+            extents: LengthRecorder::default(),
+            duplicate_distances: LengthRecorder::default(),
             bins: vec![0; bins as usize],
             last_missing: None,
             last_arrival_ns: 0,
@@ -234,10 +248,13 @@ impl FrameTally {
         std::mem::replace(&mut self.icmp_errors, IcmpErrorTable::new())
     }
 
-    /// Returns the number of frames that had arrived before they were sent, according to the clocks of both ends, and by how much at most, in
-    /// nanoseconds.
-    pub(crate) fn arrived_before_sent(&self) -> (u64, u64) {
-        (self.counts.before_sent, self.counts.before_sent_ns)
+    /// Returns the fault that frames of a direction had arrived before they were sent, according to the clocks of both ends.
+    pub(crate) fn arrived_before_sent(&self, direction: Direction) -> Option<Fault> {
+        fault::arrived_before_sent(
+            direction,
+            self.counts.before_sent,
+            self.counts.before_sent_ns,
+        )
     }
 
     /// Returns the number of different frames that were seen.
@@ -257,27 +274,34 @@ impl FrameTally {
         self.last_arrival_ns
     }
 
-    /// Marks the frame as seen; returns whether it is the first with its number, and counts reordered and duplicate frames.
+    /// Marks the frame as seen; returns whether it is the first with its number, and takes note of its order or of a duplicate.
     #[inline(always)]
     fn is_new(&mut self, tag: Tag) -> bool {
         if !self.seen.set(tag.sequence) {
-            self.counts.duplicate += 1;
+            self.note_duplicate(tag);
             return false;
         }
         self.counts.distinct += 1;
-        let queue = if self.highest.len() == 1 {
+        self.order_mut(tag).take(tag.sequence);
+        true
+    }
+
+    #[inline(always)]
+    fn order_mut(&mut self, tag: Tag) -> &mut ArrivalOrder {
+        let queue = if self.orders.len() == 1 {
             0
         } else {
-            tag.sequence % self.highest.len() as u64
+            tag.sequence % self.orders.len() as u64
         };
-        let highest = &mut self.highest[queue as usize]
-            [usize::from(self.expected.verifier.is_background(tag))];
-        if highest.is_some_and(|highest| tag.sequence < highest) {
-            self.counts.reordered += 1;
-        } else {
-            *highest = Some(tag.sequence);
-        }
-        true
+        let kind = usize::from(self.expected.verifier.is_background(tag));
+        &mut self.orders[queue as usize][kind]
+    }
+
+    #[cold]
+    fn note_duplicate(&mut self, tag: Tag) {
+        self.counts.duplicate += 1;
+        let distance = self.order_mut(tag).distance(tag.sequence);
+        self.duplicate_distances.take(distance);
     }
 
     #[inline(always)]
@@ -341,7 +365,7 @@ impl FrameTally {
     #[cold]
     fn note_faulty(&mut self, tag: Tag, fault: FrameFault) {
         if let Some(faulty) = &mut self.faulty {
-            faulty.of(fault).set(tag.sequence);
+            faulty.bitmap_mut(fault).set(tag.sequence);
         }
     }
 
@@ -380,7 +404,7 @@ impl FrameTally {
         result.mistranslated = counts.mistranslated;
         result.corrupt = counts.corrupt;
         result.duplicate = counts.duplicate;
-        result.reordered = counts.reordered;
+        result.reordered = counts.reordered + self.reordered();
         result.foreign = counts.foreign;
         result.icmp = counts.icmp;
         result.fragments = counts.fragments;
@@ -389,11 +413,15 @@ impl FrameTally {
         result.wrong_fields = self
             .wrong_fields
             .by_name(|mismatch, of| self.expected.verifier.name_of(mismatch, of));
+        result.reordering_extents = self.all_extents().distribution();
+        result.duplicate_distances = self.duplicate_distances.distribution();
         let mut lost = Vec::new();
         if result.not_received() > 0 {
             let seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
+            let mut gaps = GapFinder::new(sent);
             for (nth, sequence) in sent.missing(&seen).enumerate() {
                 self.miss(sequence);
+                gaps.take(sequence);
                 let explained = if nth < EXAMPLES {
                     self.expected.verifier.explain_missing(sequence)
                 } else {
@@ -401,6 +429,9 @@ impl FrameTally {
                 };
                 lost.extend(explained);
             }
+            gaps.end();
+            result.gaps = gaps.lengths.distribution();
+            result.gap_distances = gaps.distances.distribution();
             result.lost_by_bin = std::mem::take(&mut self.bins);
         }
         let since_start = |ns: u64| ns.saturating_sub(self.pacer.start_ns);
@@ -419,6 +450,21 @@ impl FrameTally {
         (result.delay, result.tagged, result.ipdv) =
             (delays.summary(), delays.tagged(), delays.ipdv());
         result.delays = delays.buckets();
+    }
+
+    /// Returns the number of frames that were reordered on the way to this receiver.
+    fn reordered(&self) -> u64 {
+        let orders = self.orders.iter().flatten();
+        orders.map(ArrivalOrder::reordered).sum()
+    }
+
+    /// Returns the extents of all reordered frames, those of other receivers included.
+    fn all_extents(&self) -> LengthRecorder {
+        let mut all = self.extents.clone();
+        for order in self.orders.iter().flatten() {
+            all.add(order.extents());
+        }
+        all
     }
 
     /// Returns a description of an example in one line.
@@ -443,7 +489,7 @@ impl FrameTally {
 mod tests {
     use super::*;
     use crate::frames::profile::TrafficProfile;
-    use crate::frames::stream::{Stream, StreamSource};
+    use crate::frames::stream::{LinkMacs, Stream, StreamSource};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::{TrialKind, TrialSpec};
     use sixbench_wire::MacAddress;
@@ -473,8 +519,11 @@ mod tests {
                 conversation: None,
             };
             let stream = || {
-                Stream::expected(source, (MacAddress([2; 6]), MacAddress([4; 6])))
-                    .expect("a stream")
+                let macs = LinkMacs {
+                    own: MacAddress([2; 6]),
+                    peer: MacAddress([4; 6]),
+                };
+                Stream::expected(source, macs).expect("a stream")
             };
             let expected = ExpectedFrames {
                 verifier: Verifier::new(stream(), spec.frames(), false),

@@ -46,7 +46,7 @@ impl FaultyFrames {
         Self([(); 4].map(|()| Bitmap::new(frames)))
     }
 
-    pub(super) fn of(&mut self, fault: FrameFault) -> &mut Bitmap {
+    pub(super) fn bitmap_mut(&mut self, fault: FrameFault) -> &mut Bitmap {
         &mut self.0[fault as usize]
     }
 
@@ -89,6 +89,9 @@ impl FrameTally {
         // There may be as many frames that both have seen as the trial has, so they are not collected.
         let mut seen = std::mem::replace(&mut self.seen, Bitmap::new(0));
         self.counts.add(&other.counts);
+        self.counts.reordered += other.reordered();
+        self.extents.add(&other.all_extents());
+        self.duplicate_distances.add(&other.duplicate_distances);
         self.bins
             .iter_mut()
             .zip(&other.bins)
@@ -138,8 +141,8 @@ impl FrameTally {
             if !worse.0[fault as usize].has(number) {
                 continue;
             }
-            worse.of(fault).clear(number);
-            *self.counts.of(fault) -= 1;
+            worse.bitmap_mut(fault).clear(number);
+            *self.counts.count_mut(fault) -= 1;
             if fault.is_not_received() {
                 was_received = false;
                 let bin = self.bin_of(number);
@@ -164,7 +167,7 @@ impl FrameTally {
 }
 
 impl ReceiverCounts {
-    fn of(&mut self, fault: FrameFault) -> &mut u64 {
+    fn count_mut(&mut self, fault: FrameFault) -> &mut u64 {
         match fault {
             FrameFault::Defective => &mut self.defective,
             FrameFault::Late => &mut self.late,
