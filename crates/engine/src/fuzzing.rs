@@ -3,14 +3,14 @@
 
 use crate::dns::authority::{Answer, Answerer, FramedMessages, MOST_OCTETS};
 use crate::dns::judge::{
-    AnswerClass, Due, MessageClass, at_a_glance, closely, describe, identifier, judge,
+    AnswerClass, ExpectedAnswer, MessageClass, at_a_glance, closely, describe, identifier, judge,
 };
 use crate::dns::names::Domain;
 use crate::dns::query::{HEADER, Query};
 use crate::frames::neighbour::NeighbourAnswerer;
 use crate::frames::profile::{Neighbours, TrafficProfile};
-use crate::frames::stateful::{Conversation, ConversationStep, Mapped};
-use crate::frames::stream::{Stream, StreamSource};
+use crate::frames::stateful::{Conversation, ConversationStep, Mapped, StatefulGateway};
+use crate::frames::stream::{LinkMacs, Stream, StreamSource};
 use crate::frames::verify::{FrameClass, Verifier, foreign_frame};
 use crate::tcp::http::{
     HttpRequest, ParsedRequest, RequestReader, ResponseProgress, ResponseReader,
@@ -58,6 +58,29 @@ struct JudgeSetting {
     knows_peer: bool,
 }
 
+/// Returns the connections at this step. Those that phase 1 would have opened are known.
+fn learned_conversation(
+    profile: &TrafficProfile,
+    gateway: &StatefulGateway,
+    step: ConversationStep,
+) -> Option<Conversation> {
+    let conversation = Conversation::new(profile, gateway, FRAMES)?.at(step);
+    let learned = if step == ConversationStep::Open {
+        0
+    } else {
+        FRAMES
+    };
+    let first = gateway.pool.first();
+    for connection in 0..learned {
+        let mapped = Mapped {
+            port: first.port.saturating_add(connection as u16),
+            ..first
+        };
+        conversation.table.learn(connection, mapped);
+    }
+    Some(conversation)
+}
+
 impl FrameJudge {
     /// Returns the receivers of a profile: both directions, for trials of each kind.
     pub fn all(profile: &TrafficProfile) -> Vec<Self> {
@@ -96,29 +119,10 @@ impl FrameJudge {
     }
 
     fn new(profile: &TrafficProfile, setting: JudgeSetting) -> Option<Self> {
-        let conversation = profile.gateway.as_ref().map(|gateway| {
-            let step = setting.step.unwrap_or(ConversationStep::Use);
-            let conversation = Conversation::new(profile, gateway, FRAMES)?.at(step);
-            let learned = if step == ConversationStep::Open {
-                0
-            } else {
-                FRAMES
-            };
-            let first = gateway.pool.first();
-            (0..learned).for_each(|c| {
-                conversation.table.learn(
-                    c,
-                    Mapped {
-                        port: first.port.saturating_add(c as u16),
-                        ..first
-                    },
-                );
-            });
-            Some(conversation)
-        });
-        let conversation = match conversation {
-            Some(None) => return None,
-            conversation => conversation.flatten(),
+        let step = setting.step.unwrap_or(ConversationStep::Use);
+        let conversation = match &profile.gateway {
+            Some(gateway) => Some(learned_conversation(profile, gateway, step)?),
+            None => None,
         };
         let spec = TrialSpec {
             kind: setting.kind,
@@ -136,21 +140,20 @@ impl FrameJudge {
         } else {
             MacAddress::BROADCAST
         };
-        let stream = || Stream::expected(source, (OWN, peer)).ok();
+        let macs = LinkMacs { own: OWN, peer };
+        let stream = || Stream::expected(source, macs).ok();
         let verifier = || {
             let verifier = Verifier::new(stream()?, FRAMES, profile.zero_checksum_is_known);
             Some(verifier.knowing_absent_checksums(profile.absent_checksum_is_known))
         };
         let mut by_fields = verifier()?;
         by_fields.read_every_field();
-        let (stream, verifier) = (stream()?, verifier()?);
-        let is_translated = !profile.keeps_identification;
         Some(Self {
-            stream,
-            verifier,
+            stream: stream()?,
+            verifier: verifier()?,
             by_fields,
             knows_peer: setting.knows_peer,
-            is_translated,
+            is_translated: !profile.keeps_identification,
         })
     }
 
@@ -243,7 +246,7 @@ pub fn neighbour_answers(
 /// A client that waits for the answer to one query.
 pub struct AnswerJudge {
     query: Vec<u8>,
-    due: Due,
+    due: ExpectedAnswer,
 }
 
 impl AnswerJudge {
@@ -254,7 +257,7 @@ impl AnswerJudge {
         query.write(&mut octets, 7, address);
         Self {
             query: octets,
-            due: Due {
+            due: ExpectedAnswer {
                 address: expected,
                 most_ttl: 3600,
                 role,

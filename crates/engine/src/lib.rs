@@ -19,4 +19,4 @@ pub use driver::Layout;
 pub use error::MeasureError;
 pub use frames::companion::{Companion, DistantPort, EndResult, EndTrial};
 pub use frames::sent::SentShare;
-pub use frames::tester::{ConnectionCounter, FrameTester};
+pub use frames::tester::{ConnectionCounter, FrameTester, OneEnd};

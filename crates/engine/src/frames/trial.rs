@@ -43,8 +43,8 @@ pub(crate) struct FrameRun<'a> {
     pending: AtomicUsize,
     /// The longest time for which a thread of the tester was ready but had no core, nanoseconds.
     kept_off_ns: AtomicU64,
-    /// The moment at which the first frame is due, by the run's clock.
-    began_ns: AtomicU64,
+    /// The moment at which the first frame is due, by the run's clock; 0 until it is chosen.
+    began_ns: Arc<AtomicU64>,
     /// The machine with the tester's other end, if that is not this one.
     other: Option<OtherEnd<'a>>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct DirectionQueue {
 
 impl DirectionQueue {
     /// Returns the one of two things that belongs to its direction.
-    pub(crate) fn of<'t, T>(self, forward: &'t mut T, reverse: &'t mut T) -> &'t mut T {
+    pub(crate) fn choose<'t, T>(self, forward: &'t mut T, reverse: &'t mut T) -> &'t mut T {
         match self.direction {
             Direction::Forward => forward,
             Direction::Reverse => reverse,
@@ -103,14 +103,14 @@ impl DirectionQueue {
 /// One of the parts of a trial: a queue's share of sending or receiving a direction.
 pub(crate) enum Task<'a> {
     Send(DirectionQueue, Box<Sender<'a>>),
-    Receive(DirectionQueue, Box<Receiver<'a>>, Waiting),
+    Receive(DirectionQueue, Box<Receiver<'a>>, ReceiverState),
     /// Receives forward frames on the queue with this index and answers each with a reverse one.
-    Respond(usize, Box<Responder<'a>>, Waiting),
+    Respond(usize, Box<Responder<'a>>, ReceiverState),
 }
 
 /// The state of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waiting {
+pub(crate) enum ReceiverState {
     /// No frames are due here; only neighbours are answered.
     Idle,
     /// Frames are due or may still come.
@@ -147,7 +147,7 @@ impl<'a> FrameRun<'a> {
             waits_again: false,
             pending: AtomicUsize::new(0),
             kept_off_ns: AtomicU64::new(0),
-            began_ns: AtomicU64::new(0),
+            began_ns: Arc::default(),
             other: None,
         };
         for task in tasks {
@@ -203,12 +203,12 @@ impl<'a> FrameRun<'a> {
         match task {
             Task::Send(queue, sender) => {
                 self.requests = sender.request_log().cloned().or(self.requests.take());
-                let progress = queue.of(forward, reverse);
+                let progress = queue.choose(forward, reverse);
                 *progress.sending.get_mut() += 1;
                 *progress.expected.get_mut() = frames;
             }
             Task::Receive(queue, ..) => queue
-                .of(forward, reverse)
+                .choose(forward, reverse)
                 .receivers
                 .push(ReceiverProgress::default()),
             Task::Respond(..) => {
@@ -216,7 +216,7 @@ impl<'a> FrameRun<'a> {
                 *reverse.sending.get_mut() += 1;
             }
         }
-        *self.pending.get_mut() += usize::from(task.waiting() == Some(Waiting::Due));
+        *self.pending.get_mut() += usize::from(task.waiting() == Some(ReceiverState::Due));
     }
 
     /// Returns the longest time for which a thread of the tester was ready but had no core, nanoseconds.
@@ -225,8 +225,13 @@ impl<'a> FrameRun<'a> {
     }
 
     /// Returns the moment at which the first frame was due, in nanoseconds of the run's clock.
-    pub(crate) fn began_ns(&mut self) -> u64 {
-        *self.began_ns.get_mut()
+    pub(crate) fn began_ns(&self) -> u64 {
+        self.began_ns.load(Ordering::Relaxed)
+    }
+
+    /// Returns the same run, which notes that moment where others see it at once.
+    pub(crate) fn noting_start_in(self, began_ns: Arc<AtomicU64>) -> Self {
+        Self { began_ns, ..self }
     }
 
     /// Runs the tasks to the end of the trial and returns them.
@@ -326,7 +331,7 @@ impl<'a> FrameRun<'a> {
 
     /// Notes the start of the trial, also for the directions that another machine sends.
     fn note_start(&self, start_ns: u64) {
-        self.began_ns.store(start_ns, Ordering::Relaxed);
+        self.began_ns.store(start_ns, Ordering::Release);
         for progress in &self.progress {
             if let Some(sent_ns) = progress.sent_elsewhere_ns {
                 progress
@@ -377,28 +382,30 @@ impl<'a> FrameRun<'a> {
 /// queues of the left and the right port.
 pub(crate) fn placement(queues: [usize; 2], cores: &[u32]) -> String {
     let [left, right] = queues;
-    let of = |what: &'static str, port: &'static str, queues: usize| {
+    let tasks_on = |what: &'static str, port: &'static str, queues: usize| {
         (0..queues).map(move |queue| format!("{what} {port} {queue}"))
     };
-    let tasks: Vec<String> = of("sends on", "left", left)
-        .chain(of("sends on", "right", right))
-        .chain(of("receives on", "right", right))
-        .chain(of("receives on", "left", left))
+    let tasks: Vec<String> = tasks_on("sends on", "left", left)
+        .chain(tasks_on("sends on", "right", right))
+        .chain(tasks_on("receives on", "right", right))
+        .chain(tasks_on("receives on", "left", left))
         .collect();
     let threads = cores.len().clamp(1, tasks.len().max(1));
-    let of_thread = |thread: usize| {
-        let tasks: Vec<_> = tasks
-            .iter()
-            .skip(thread)
-            .step_by(threads)
-            .map(String::as_str)
-            .collect();
-        let core = cores
-            .get(thread)
-            .map_or_else(|| "any core".to_owned(), |core| format!("core {core}"));
-        format!("{core} {}", tasks.join(", "))
-    };
-    (0..threads).map(of_thread).collect::<Vec<_>>().join("; ")
+    (0..threads)
+        .map(|thread| {
+            let tasks: Vec<_> = tasks
+                .iter()
+                .skip(thread)
+                .step_by(threads)
+                .map(String::as_str)
+                .collect();
+            let core = cores
+                .get(thread)
+                .map_or_else(|| "any core".to_owned(), |core| format!("core {core}"));
+            format!("{core} {}", tasks.join(", "))
+        })
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Distributes the tasks (senders first) over threads. With two threads, each direction has its own, or each queue if there are two.
@@ -443,7 +450,7 @@ impl<'a> Task<'a> {
     }
 
     /// Returns the state of its receiver; `None` for a sender.
-    fn waiting(&self) -> Option<Waiting> {
+    fn waiting(&self) -> Option<ReceiverState> {
         match self {
             Self::Send(..) => None,
             Self::Receive(_, _, waiting) | Self::Respond(_, _, waiting) => Some(*waiting),
@@ -453,8 +460,8 @@ impl<'a> Task<'a> {
     /// Makes a receiver that was done wait again; returns whether this is one.
     fn waits_again(&mut self) -> bool {
         match self {
-            Self::Receive(_, _, waiting @ Waiting::Over) => {
-                *waiting = Waiting::Due;
+            Self::Receive(_, _, waiting @ ReceiverState::Over) => {
+                *waiting = ReceiverState::Due;
                 true
             }
             Self::Send(..) | Self::Receive(..) | Self::Respond(..) => false,
@@ -497,7 +504,7 @@ fn poll_sender(
     }
     sender.poll(run.clock.now_ns())?;
     if sender.is_done() {
-        let progress = run.of(direction);
+        let progress = run.progress(direction);
         // First the number, then the end: a receiver that saw them in the other order would wait for frames that never left.
         progress
             .expected
@@ -514,10 +521,10 @@ fn poll_sender(
 fn poll_receiver(
     DirectionQueue { direction, queue }: DirectionQueue,
     receiver: &mut Receiver<'_>,
-    waiting: &mut Waiting,
+    waiting: &mut ReceiverState,
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
-    let is_sending = run.is_sending(direction) && *waiting != Waiting::Idle;
+    let is_sending = run.is_sending(direction) && *waiting != ReceiverState::Idle;
     match run
         .requests
         .as_ref()
@@ -528,9 +535,9 @@ fn poll_receiver(
         })?,
         None => receiver.poll(run.clock, is_sending)?,
     }
-    run.of(direction).receivers[queue].note(receiver);
-    if *waiting == Waiting::Due && run.is_over(direction) {
-        *waiting = Waiting::Over;
+    run.progress(direction).receivers[queue].note(receiver);
+    if *waiting == ReceiverState::Due && run.is_over(direction) {
+        *waiting = ReceiverState::Over;
         run.pending.fetch_sub(1, Ordering::AcqRel);
     }
     Ok(())
@@ -541,19 +548,19 @@ fn poll_receiver(
 fn poll_responder(
     queue: usize,
     responder: &mut Responder<'_>,
-    waiting: &mut Waiting,
+    waiting: &mut ReceiverState,
     run: &FrameRun<'_>,
 ) -> Result<(), PortError> {
     responder.poll(run.clock, run.is_sending(Direction::Forward))?;
-    run.of(Direction::Forward).receivers[queue].note(&responder.receiver);
-    if *waiting != Waiting::Due || !run.is_over(Direction::Forward) {
+    run.progress(Direction::Forward).receivers[queue].note(&responder.receiver);
+    if *waiting != ReceiverState::Due || !run.is_over(Direction::Forward) {
         return Ok(());
     }
     if !responder.has_answered_all(run.clock.now_ns())? {
         return Ok(());
     }
-    *waiting = Waiting::Over;
-    let replies = run.of(Direction::Reverse);
+    *waiting = ReceiverState::Over;
+    let replies = run.progress(Direction::Reverse);
     // First the number, then the end: a receiver that saw them in the other order would expect no replies, and be done.
     replies
         .expected
@@ -611,7 +618,7 @@ impl ReceiverProgress {
 
 impl FrameRun<'_> {
     #[inline]
-    fn of(&self, direction: Direction) -> &DirectionProgress {
+    fn progress(&self, direction: Direction) -> &DirectionProgress {
         &self.progress[direction as usize]
     }
 
@@ -623,7 +630,7 @@ impl FrameRun<'_> {
         } else {
             direction
         };
-        let progress = self.of(paced);
+        let progress = self.progress(paced);
         let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
         // If another machine sends them, the end is known in advance.
         sent_at_ns == 0
@@ -633,7 +640,7 @@ impl FrameRun<'_> {
     /// Returns whether the receivers of a direction have nothing more to wait for.
     #[inline]
     fn is_over(&self, direction: Direction) -> bool {
-        let progress = self.of(direction);
+        let progress = self.progress(direction);
         let sent_at_ns = progress.sent_at_ns.load(Ordering::Acquire);
         if sent_at_ns == 0 {
             return false;

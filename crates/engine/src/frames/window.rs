@@ -27,7 +27,7 @@ pub(crate) struct RequestLog {
 impl RequestLog {
     /// Returns the log of a trial by `spec`; `None` if clients do not wait for replies. The requests that may wait are divided among the
     /// subscribers of `profile`.
-    pub(crate) fn of(spec: &TrialSpec, profile: &TrafficProfile) -> Option<Arc<Self>> {
+    pub(crate) fn for_trial(spec: &TrialSpec, profile: &TrafficProfile) -> Option<Arc<Self>> {
         let outstanding = spec
             .outstanding
             .filter(|_| spec.kind == TrialKind::Response)?;

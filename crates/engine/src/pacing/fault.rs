@@ -59,7 +59,8 @@ pub(crate) fn of_receiving(
 /// Returns the fault that frames, by number and by the largest difference in nanoseconds, had arrived before they were sent.
 pub(crate) fn arrived_before_sent(
     direction: Direction,
-    (frames, worst_ns): (u64, u64),
+    frames: u64,
+    worst_ns: u64,
 ) -> Option<Fault> {
     (frames > 0).then_some(Fault::ArrivedBeforeSent {
         direction,
@@ -203,8 +204,8 @@ mod tests {
 
     #[test]
     fn frames_that_arrived_before_they_were_sent_are_a_fault_and_no_delay_of_zero() {
-        assert_eq!(arrived_before_sent(Direction::Reverse, (0, 0)), None);
-        let fault = arrived_before_sent(Direction::Reverse, (3, 1_500)).expect("a fault");
+        assert_eq!(arrived_before_sent(Direction::Reverse, 0, 0), None);
+        let fault = arrived_before_sent(Direction::Reverse, 3, 1_500).expect("a fault");
         assert_eq!(
             fault,
             Fault::ArrivedBeforeSent {

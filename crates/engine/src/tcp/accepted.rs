@@ -122,7 +122,7 @@ impl AcceptedSet {
     /// Returns whether this request, the first on the connection in this slot, is one of the trial that came on no other connection. Then the connection
     /// is the trial's own from now on.
     pub(super) fn claim(&mut self, slot: usize, request: HttpRequest) -> bool {
-        let key = RequestKey::of(request.key);
+        let key = RequestKey::from_number(request.key);
         let is_own =
             key.is_of(self.bounds.trial, self.bounds.connections) && self.seen.set(key.connection);
         self.connections[slot].is_own = is_own;

@@ -64,7 +64,7 @@ impl TcpClient {
     fn open(&mut self, number: u64, context: &LoopContext<'_>) {
         match self.try_open(number, context) {
             Ok(()) => {}
-            Err(error) if Failure::of(&error) == Failure::Refused => {
+            Err(error) if Failure::from_error(&error) == Failure::Refused => {
                 self.set
                     .tally
                     .attempt(self.pacer.due_time(number), context.now_ns());

@@ -96,7 +96,7 @@ impl ConnectionSet {
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::NotConnected
                 ) => {}
-            Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
+            Err(error) => self.lose(slot, Loss::Failed(Failure::from_error(&error))),
         }
         false
     }
@@ -122,7 +122,7 @@ impl ConnectionSet {
                 Ok(None) => return,
                 Ok(Some(0)) => self.end(slot),
                 Ok(Some(octets)) => self.take(slot, octets, now_ns),
-                Err(error) => self.lose(slot, Loss::Failed(Failure::of(&error))),
+                Err(error) => self.lose(slot, Loss::Failed(Failure::from_error(&error))),
             }
         }
     }

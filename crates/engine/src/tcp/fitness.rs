@@ -7,7 +7,7 @@ use super::settings::TcpEnds;
 use crate::driver::place;
 use sixbench_io::limit;
 use sixbench_method::trial::tcp::TcpSpec;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Descriptors in addition to those of connections: listeners, epoll, namespaces, and others that the process may open meanwhile.
 const SPARE: u64 = 64;
@@ -29,7 +29,7 @@ pub(super) fn check(
 
 /// Checks that the client's namespace has every address, and that no socket there uses one of the ports. This takes half a second for all ports,
 /// so once is enough.
-pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
+pub(super) fn check_local_addresses(ends: &TcpEnds) -> Result<(), TcpError> {
     let namespace = ends.client_namespace.as_deref();
     let addresses = ends
         .client_addresses
@@ -54,7 +54,6 @@ pub(super) fn check_places(ends: &TcpEnds) -> Result<(), TcpError> {
 }
 
 fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
-    let is_other_family = |address: &IpAddr| address.is_ipv4() != ends.server.is_ipv4();
     let wrong = [
         (
             spec.connections == 0,
@@ -75,7 +74,9 @@ fn check_asked(ends: &TcpEnds, spec: &TcpSpec) -> Result<(), TcpError> {
             "port 0 cannot be used",
         ),
         (
-            ends.client_addresses.iter().any(is_other_family),
+            ends.client_addresses
+                .iter()
+                .any(|address| address.is_ipv4() != ends.server.is_ipv4()),
             "the client's addresses and the server's are of different IP versions",
         ),
     ];

@@ -3,8 +3,6 @@
 //! verified octet by octet. Unlike the frame tester, this one makes system calls for each connection; it never waits for an answer before it
 //! opens the next connection, and never logs one.
 //!
-//! Both trials are open-loop: connection i is due at start + i / rate, whatever has become of the earlier ones.
-//!
 //! # Closing
 //!
 //! A device's table depends on how connections end, so that is a setting, [`Close`](sixbench_method::trial::tcp::Close), and on record. The
@@ -17,13 +15,12 @@
 //!
 //! # A trial
 //!
-//! `tcp` is for stateful gateways: RFC 3511 section 5.3 (connections per second) and 5.2 (concurrent connections). Client and server are
-//! kernel sockets in a namespace each (`testbed::Hosts`), with the DUT between them. To a search a connection is what a frame is elsewhere
-//! (`TcpResult::into_trial`): offered is what was attempted, received what succeeded.
+//! Client and server are kernel sockets in a namespace each (`testbed::Hosts`), with the DUT between them. To a search a connection is what a frame is
+//! elsewhere (`TcpResult::into_trial`): offered is what was attempted, received what succeeded.
 //!
 //! 1. `fitness` reports before the first SYN what the tester lacks: descriptors, addresses and ports (`addresses`), including those that TIME-WAIT holds.
-//! 2. Connection i is due at start + i / rate (the same `pacer`), regardless of the earlier ones. Its addresses and ports are a function of
-//!    its number, and round-robin over clients and servers.
+//! 2. Connection i is due at start + i / rate (the same `pacer`), whatever has become of the earlier ones: the load is open-loop. Its addresses and
+//!    ports are a function of its number, and round-robin over clients and servers.
 //! 3. Each connection has one GET. The object's octets follow from the path, and no path is used twice, so a response to another connection is detected
 //!    (`http`).
 //! 4. Rate: each is then closed. Capacity: all are kept; when all are settled each is asked once more, and then all are closed.
@@ -84,7 +81,7 @@ pub struct TcpTester {
     clock: Clock,
     stop: Arc<AtomicBool>,
     trials: u64,
-    are_places_checked: bool,
+    are_local_addresses_checked: bool,
 }
 
 impl TcpTester {
@@ -107,7 +104,7 @@ impl TcpTester {
             clock: Clock::new(),
             stop,
             trials: 0,
-            are_places_checked: false,
+            are_local_addresses_checked: false,
         }
     }
 
@@ -117,7 +114,7 @@ impl TcpTester {
         let ends = ends.into_inner();
         if ends != self.ends {
             self.addresses = AddressPairs::new(&ends);
-            self.are_places_checked = false;
+            self.are_local_addresses_checked = false;
             self.ends = ends;
         }
         self.settings = settings;
@@ -166,9 +163,9 @@ impl TcpTester {
 
     fn perform(&mut self, spec: TcpSpec, demand: ConnectionDemand) -> Result<TcpResult, TcpError> {
         let most_open = fitness::check(&self.ends, &spec, demand)?;
-        if !self.are_places_checked {
-            fitness::check_places(&self.ends)?;
-            self.are_places_checked = true;
+        if !self.are_local_addresses_checked {
+            fitness::check_local_addresses(&self.ends)?;
+            self.are_local_addresses_checked = true;
         }
         let first_pair =
             self.rotation
@@ -197,6 +194,7 @@ impl TcpTester {
             .transpose()?;
         let run = TcpRun::new(&self.clock, &self.stop, server.is_none());
         let worst_gap_ns = run.perform(&mut client, server.as_mut(), &self.ends, &self.layout);
+        // Before an error of the run is returned, because its connections may be in TIME-WAIT all the same.
         self.rotation
             .end(spec.connections, spec.close, Instant::now());
         client.note_gap(worst_gap_ns?);

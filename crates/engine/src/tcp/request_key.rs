@@ -25,7 +25,7 @@ impl RequestKey {
     }
 
     /// Returns the request whose key is `number`; every number is the key of one.
-    pub(super) fn of(number: u64) -> Self {
+    pub(super) fn from_number(number: u64) -> Self {
         let bits = unmix(number);
         let connection = (bits & ((1 << TRIAL_SHIFT) - 1)) >> CONNECTION_SHIFT;
         Self {
@@ -49,7 +49,7 @@ mod tests {
     fn a_request_is_found_again_by_its_key_and_belongs_to_one_trial() {
         for trial in [1, 65_535, 65_537] {
             for (connection, phase) in [(0, 1), (7, 2), (1 << 40, 3)] {
-                let found = RequestKey::of(
+                let found = RequestKey::from_number(
                     RequestKey {
                         trial,
                         connection,

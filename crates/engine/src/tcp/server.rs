@@ -88,22 +88,21 @@ impl TcpServer {
         bounds: ServerBounds,
     ) -> Result<Self, TcpError> {
         let namespace = ends.server_namespace.as_deref();
-        let open = |port| {
-            let address = SocketAddr::new(address, port);
-            let socket = listen(address).map_err(|source| TcpError::Listen {
-                address,
-                place: place(namespace),
-                source,
-            })?;
-            Ok(ListeningSocket {
-                socket,
-                is_accept_ready: false,
-            })
-        };
         let listeners = try_within(namespace, || {
             ends.server_ports
                 .clone()
-                .map(open)
+                .map(|port| {
+                    let address = SocketAddr::new(address, port);
+                    let socket = listen(address).map_err(|source| TcpError::Listen {
+                        address,
+                        place: place(namespace),
+                        source,
+                    })?;
+                    Ok(ListeningSocket {
+                        socket,
+                        is_accept_ready: false,
+                    })
+                })
                 .collect::<Result<_, _>>()
         })?;
         Ok(Self {

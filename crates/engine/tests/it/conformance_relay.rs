@@ -72,8 +72,10 @@ fn setting() -> DeviceSetting {
         mtu6: 1500,
         subscribers: Some(SubscriberSetting {
             side: Side::Ipv4,
+            is_edge: false,
             outer_hop_limit: Some(64),
             ports: None,
+            ranges: None,
         }),
     }
 }
@@ -146,7 +148,8 @@ fn a_relay_is_asked_through_its_tunnel_and_its_silence_counts() {
     let vectors: Vec<&Vector> = file.vectors.iter().collect();
     let records = VectorTester::new(ports, setting(), Arc::new(AtomicBool::new(false)))
         .run(&vectors)
-        .expect("outcomes");
+        .expect("outcomes")
+        .records;
     for (record, vector) in records.iter().zip(vectors) {
         let judgement = &record.judgement;
         assert_eq!(

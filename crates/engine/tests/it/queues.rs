@@ -143,8 +143,37 @@ fn lost_frames_are_counted_and_placed_in_time() {
             assert_eq!(counts(forward), [FRAMES - CHOSEN, CHOSEN, 0, 0, 0, 0]);
             assert_eq!(forward.lost_by_bin, [6, 5]);
             assert_eq!(forward.last_missing_ns, Some(975 * 200_000));
+            let gaps = forward.gaps.as_ref().expect("gaps");
+            assert_eq!((gaps.count, gaps.longest), (CHOSEN, 1));
+            let distances = forward.gap_distances.as_ref().expect("distances");
+            assert_eq!(
+                (distances.count, distances.shortest, distances.longest),
+                (CHOSEN - 1, 97, 97)
+            );
         },
     );
+}
+
+#[test]
+fn neighbours_that_several_queues_sent_are_lost_in_one_gap() {
+    let losing = || {
+        device(|number, frame| {
+            if (300..317).contains(&number) || number == 999 {
+                vec![]
+            } else {
+                vec![frame]
+            }
+        })
+    };
+    each_way(&ipv4(), losing, |forward, _| {
+        let gaps = forward.gaps.as_ref().expect("gaps");
+        assert_eq!(
+            (gaps.count, gaps.shortest, gaps.longest, gaps.total),
+            (2, 1, 17, 18)
+        );
+        let distances = forward.gap_distances.as_ref().expect("a distance");
+        assert_eq!((distances.count, distances.total), (1, 999 - 316));
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use sixbench_engine::frames::profile::{AddressVariation, TrafficProfile, WireAdd
 use sixbench_io::loopback::LoopbackDevice;
 use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, Directions, FrameSize, LossRatio, Share};
-use sixbench_method::trial::{DirectionResult, Fault, TrialResult, Verdict};
+use sixbench_method::trial::{DirectionResult, Fault, LengthDistribution, TrialResult, Verdict};
 
 /// Returns a device that applies `change` to every hundredth frame, without updating the UDP checksum.
 fn every_hundredth(change: impl Fn(&mut Vec<u8>) + Send + 'static) -> LoopbackDevice {
@@ -147,6 +147,158 @@ fn lost_frames_are_counted_and_placed_in_time() {
     let judged = on_time(result.clone());
     assert_eq!(judged.verdict(LossRatio::ZERO), Verdict::Lost);
     assert_eq!(judged.verdict(LossRatio(0.01)), Verdict::Passed);
+}
+
+/// Returns how many lengths there are, and their classes.
+fn lengths(of: &Option<LengthDistribution>) -> Option<(u64, Vec<(u64, u64)>)> {
+    let classes = |of: &LengthDistribution| {
+        of.by_length
+            .iter()
+            .map(|class| (class.up_to, class.count))
+            .collect()
+    };
+    of.as_ref().map(|of| (of.count, classes(of)))
+}
+
+fn one_way() -> TrafficProfile {
+    TrafficProfile {
+        directions: Directions::Forward,
+        ..ipv4()
+    }
+}
+
+#[test]
+fn gaps_are_counted_with_their_lengths_and_the_distances_between_them() {
+    // Gaps of 1, 2, 5 and 8 frames at 100, 200, 300 and 400; the last frame is damaged, so it is not received, but it arrives.
+    let device = each(|number, mut frame| match number {
+        100 | 200..=201 | 300..=304 | 400..=407 => vec![],
+        999 => {
+            frame[29] = 9;
+            vec![frame]
+        }
+        _ => vec![frame],
+    });
+    let result = trial(one_way(), device);
+    let forward = forward(&result);
+    assert_eq!((forward.lost(), forward.mistranslated), (16, 1));
+    assert_eq!(
+        lengths(&forward.gaps),
+        Some((4, vec![(1, 1), (2, 1), (8, 2)]))
+    );
+    let gaps = forward.gaps.as_ref().expect("gaps");
+    assert_eq!((gaps.shortest, gaps.longest, gaps.total), (1, 8, 16));
+    let distances = forward.gap_distances.as_ref().expect("distances");
+    assert_eq!(
+        (
+            distances.count,
+            distances.shortest,
+            distances.longest,
+            distances.total
+        ),
+        (3, 96, 100, 100 + 99 + 96)
+    );
+    let nothing = trial(one_way(), each(|_, frame| vec![frame]));
+    let nothing = &nothing.directions[0];
+    assert_eq!(
+        (
+            &nothing.gaps,
+            &nothing.gap_distances,
+            &nothing.reordering_extents,
+            &nothing.duplicate_distances
+        ),
+        (&None, &None, &None, &None)
+    );
+}
+
+#[test]
+fn a_dead_device_is_one_gap() {
+    let result = trial(one_way(), each(|_, _| vec![]));
+    assert_eq!(lengths(&forward(&result).gaps), Some((1, vec![(1024, 1)])));
+    assert_eq!(forward(&result).gap_distances, None);
+}
+
+/// Returns a device that holds every hundredth frame back until `later` further frames have passed.
+fn holding_back(later: u64) -> LoopbackDevice {
+    let mut held = None;
+    each(move |number, frame| {
+        if number % 100 == 50 {
+            held = Some((number, frame));
+            return vec![];
+        }
+        let is_due = held
+            .as_ref()
+            .is_some_and(|(since, _)| number == since + later);
+        let due = held.take_if(|_| is_due).map(|(_, frame)| frame);
+        [Some(frame), due].into_iter().flatten().collect()
+    })
+}
+
+#[test]
+fn the_reordering_extent_is_the_number_of_frames_that_a_frame_was_held_back_for() {
+    for later in [1, 3, 17] {
+        let result = trial(one_way(), holding_back(later));
+        let forward = forward(&result);
+        assert_eq!(
+            (forward.received, forward.reordered, forward.lost()),
+            (FRAMES, 10, 0)
+        );
+        let extents = forward.reordering_extents.as_ref().expect("extents");
+        assert_eq!(
+            (extents.count, extents.shortest, extents.longest),
+            (10, later, later)
+        );
+        assert_eq!(forward.gaps, None);
+    }
+}
+
+#[test]
+fn in_mixed_traffic_the_extent_counts_the_frames_of_the_same_kind() {
+    let share = Share {
+        foreground: 9,
+        of: 10,
+    };
+    let mixed = TrafficProfile {
+        directions: Directions::Forward,
+        ..ipv6_with_background(share)
+    };
+    // Frame 50 and every tenth before and after it are background: only frame 60 is of the same kind as the one held back.
+    let result = trial(mixed, holding_back(12));
+    let forward = forward(&result);
+    assert_eq!(
+        (forward.received, forward.reordered, forward.lost()),
+        (FRAMES, 10, 0)
+    );
+    assert_eq!(
+        lengths(&forward.reordering_extents),
+        Some((10, vec![(1, 10)]))
+    );
+}
+
+#[test]
+fn a_copy_is_as_far_behind_as_the_frames_that_passed_it() {
+    let mut held = None;
+    let device = each(move |number, frame| match number % 100 {
+        // A copy right behind its original, and one after five further frames.
+        10 => vec![frame.clone(), frame],
+        50 => {
+            held = Some(frame.clone());
+            vec![frame]
+        }
+        55 => vec![frame, held.take().expect("held")],
+        _ => vec![frame],
+    });
+    let result = trial(one_way(), device);
+    let forward = forward(&result);
+    assert_eq!(
+        (forward.received, forward.duplicate, forward.reordered),
+        (FRAMES, 20, 0)
+    );
+    assert_eq!(
+        lengths(&forward.duplicate_distances),
+        Some((20, vec![(0, 10), (8, 10)]))
+    );
+    let distances = forward.duplicate_distances.as_ref().expect("distances");
+    assert_eq!((distances.longest, distances.total), (5, 50));
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn ports_of_the_directions_are_their_own() {
 #[test]
 fn mixed_traffic_uses_up_the_whole_range_of_each_kind() {
     // Every second frame is foreground: if places were counted by the frames of the stream, only half of a range of even size would be used.
-    let forward = Ports::of(ValueOrder::Increasing);
+    let forward = Ports::in_order(ValueOrder::Increasing);
     let share = Share {
         foreground: 1,
         of: 2,

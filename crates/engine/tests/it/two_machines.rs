@@ -4,7 +4,8 @@
 use crate::common::*;
 use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{
-    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, OneEnd,
+    SentShare,
 };
 use sixbench_io::Port;
 use sixbench_io::clock::Clock;
@@ -90,13 +91,17 @@ fn end(
         rest_ns: 0,
         frame_timeout_ns: 0,
         // Counts are tested here, not timing.
-        stall_ns: 1_000_000_000,
+        stall_ns: 10_000_000_000,
     };
     let profile = Isolation::Declared
         .admit(profile.clone())
         .expect("declared");
     FrameTester::at_one_end(
-        (sends, port, other),
+        OneEnd {
+            sends,
+            port,
+            distant: other,
+        },
         profile,
         settings,
         Layout::default(),

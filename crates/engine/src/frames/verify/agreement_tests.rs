@@ -8,7 +8,7 @@ use crate::frames::profile::{
 use crate::frames::stateful::{
     Conversation, ConversationStep, Mapped, StatefulGateway, TranslationPool,
 };
-use crate::frames::stream::StreamSource;
+use crate::frames::stream::{LinkMacs, StreamSource};
 use proptest::prelude::*;
 use sixbench_method::plan::{AddressPart, Flows, Payload, Ports, Stateful, ValueOrder, ValueRange};
 use sixbench_method::terms::{Direction, FrameRate, FrameSize, Share};
@@ -20,7 +20,10 @@ use sixbench_wire::{Ipv4View, Ipv6View, protocol};
 use std::net::IpAddr;
 
 const FRAMES: u64 = 64;
-const MACS: (MacAddress, MacAddress) = (MacAddress([2; 6]), MacAddress([4; 6]));
+const MACS: LinkMacs = LinkMacs {
+    own: MacAddress([2; 6]),
+    peer: MacAddress([4; 6]),
+};
 
 fn address(text: &str) -> IpAddr {
     text.parse().expect("address")
@@ -274,7 +277,7 @@ struct Case {
     direction: Direction,
     kind: TrialKind,
     step: Option<ConversationStep>,
-    macs: (MacAddress, MacAddress),
+    macs: LinkMacs,
 }
 
 impl Case {
@@ -375,7 +378,10 @@ fn cases() -> Vec<Case> {
                 step: None,
                 macs,
             };
-            let unknown = (MACS.0, MacAddress::BROADCAST);
+            let unknown = LinkMacs {
+                peer: MacAddress::BROADCAST,
+                ..MACS
+            };
             cases.extend([
                 case(TrialKind::Constant, MACS),
                 case(TrialKind::Response, MACS),
@@ -506,7 +512,7 @@ impl Case {
         let is_translated = !self.profile.keeps_identification;
         let tag_end = template.head_octets();
         let source = tag_end - tag::LEN - 8 - 8..tag_end - tag::LEN - 6;
-        (at < ethernet::ADDRESSES_LEN && self.macs.1 == MacAddress::BROADCAST)
+        (at < ethernet::ADDRESSES_LEN && self.macs.peer == MacAddress::BROADCAST)
             || (outer.is_some_and(|(is_ipv4, _)| is_ipv4) && of_choice(ethernet::HEADER_LEN))
             || (outer.is_some_and(|(is_ipv4, _)| !is_ipv4) && ((16..18).contains(&at) || at == 15 && bit % 8 < 4))
             || (template.src().is_ipv4() && is_translated && of_choice(inner_at))

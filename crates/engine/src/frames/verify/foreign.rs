@@ -41,7 +41,7 @@ pub(crate) fn foreign_frame(frame: &[u8]) -> ForeignFrame {
         EtherType::IPV4 => match Ipv4View::new(ethernet.payload()) {
             Ok(ip) if ip.is_fragment() => ForeignFrame::Fragment,
             Ok(ip) if ip.protocol() == protocol::ICMP => {
-                icmp(IpVersion::V4, ip.payload(), (ip.src().into(), 0))
+                icmp(IpVersion::V4, ip.payload(), ip.src().into(), 0)
             }
             _ => ForeignFrame::Other,
         },
@@ -50,7 +50,8 @@ pub(crate) fn foreign_frame(frame: &[u8]) -> ForeignFrame {
             Ok(ip) if ip.next_header() == protocol::ICMPV6 => icmp(
                 IpVersion::V6,
                 ip.payload(),
-                (ip.src().into(), ip.pseudo_header()),
+                ip.src().into(),
+                ip.pseudo_header(),
             ),
             _ => ForeignFrame::Other,
         },
@@ -59,11 +60,7 @@ pub(crate) fn foreign_frame(frame: &[u8]) -> ForeignFrame {
 }
 
 /// Returns the kind of a message of ICMP or ICMPv6, in a datagram from `source`.
-fn icmp(
-    version: IpVersion,
-    message: &[u8],
-    (source, pseudo_header): (IpAddr, u64),
-) -> ForeignFrame {
+fn icmp(version: IpVersion, message: &[u8], source: IpAddr, pseudo_header: u64) -> ForeignFrame {
     let Ok(error) = IcmpErrorView::new(version, message) else {
         return ForeignFrame::Icmp;
     };

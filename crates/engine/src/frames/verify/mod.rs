@@ -14,7 +14,7 @@ pub(crate) use mismatch::Mismatch;
 
 use crate::frames::stream::{FrameKind, Stream, StreamId};
 use expected_octets::ExpectedOctets;
-use seen::{Carried, ParsedDatagram};
+use seen::{DatagramContent, ParsedDatagram};
 use sixbench_wire::ethernet::{self, EthernetView};
 use sixbench_wire::tag::{self, Tag};
 use sixbench_wire::template::{StampedTime, Template, Transport, Variable};
@@ -234,7 +234,11 @@ impl Verifier {
         };
         let (kind, _) = self.expected.kind(tag.sequence);
         let variable = self.variable(&seen, kind, tag);
-        self.line(tag, mismatch, in_words(mismatch, &seen, kind, &variable))
+        self.line(
+            tag,
+            mismatch,
+            &discrepancy(mismatch, &seen, kind, &variable),
+        )
     }
 
     /// Returns a description in one line of a frame with an impossible time of sending. Times are nanoseconds since the first frame was due, at
@@ -252,14 +256,12 @@ impl Verifier {
             _ => "or earlier, when it arrived",
         };
         let expected = format!("{} ns {bound}", since_start(bound_ns));
-        self.line(
-            tag,
-            mismatch,
-            (expected, format!("{} ns", since_start(tag.time_ns))),
-        )
+        let got = format!("{} ns", since_start(tag.time_ns));
+        self.line(tag, mismatch, &Discrepancy { expected, got })
     }
 
-    fn line(&self, tag: Tag, mismatch: Mismatch, (expected, got): (String, String)) -> String {
+    fn line(&self, tag: Tag, mismatch: Mismatch, discrepancy: &Discrepancy) -> String {
+        let Discrepancy { expected, got } = discrepancy;
         let field = self.name_of(mismatch, self.is_background(tag));
         format!(
             "{} frame {}: {field}: expected {expected}, got {got}",
@@ -436,39 +438,64 @@ fn mismatch_outside(
         .map(|(_, mismatch)| mismatch)
 }
 
-fn in_words(
+/// The value of a field that was expected, and the one in a frame, in words.
+struct Discrepancy {
+    expected: String,
+    got: String,
+}
+
+impl Discrepancy {
+    fn between(expected: &dyn fmt::Display, got: &dyn fmt::Display) -> Self {
+        Self {
+            expected: expected.to_string(),
+            got: got.to_string(),
+        }
+    }
+}
+
+fn discrepancy(
     mismatch: Mismatch,
     seen: &ParsedDatagram<'_>,
     kind: &FrameKind,
     variable: &Variable,
-) -> (String, String) {
+) -> Discrepancy {
     let template = &kind.template;
-    let pair = |a: &dyn fmt::Display, b: &dyn fmt::Display| (a.to_string(), b.to_string());
-    let hex = |value: u16| format!("{value:#06x}");
     let (ip, carried) = (&seen.ip, &seen.carried);
     match mismatch {
-        Mismatch::IpVersion | Mismatch::Source => pair(&template.addresses(variable).0, &ip.source),
-        Mismatch::Destination => pair(&template.addresses(variable).1, &ip.destination),
-        Mismatch::TrafficClass => pair(&0, &ip.traffic_class),
-        Mismatch::FlowLabel => pair(&0, &ip.flow_label),
-        Mismatch::HopLimit => pair(&template.description().hop_limit, &ip.hop_limit),
-        Mismatch::ReservedFlag | Mismatch::OuterReservedFlag => pair(&"0", &"1"),
-        Mismatch::Fragment | Mismatch::OuterFragment => pair(&"a whole datagram", &"a fragment"),
-        Mismatch::DontFragment => pair(&"set, as it was sent", &"not set"),
-        Mismatch::Identification => pair(&"0, as it was sent", &ip.identification),
-        Mismatch::Length => pair(&datagram_octets(template), &ip.octets),
-        Mismatch::HeaderChecksum | Mismatch::OuterHeaderChecksum => {
-            pair(&"the right one", &"a wrong one")
+        Mismatch::IpVersion | Mismatch::Source => {
+            Discrepancy::between(&template.addresses(variable).0, &ip.source)
         }
-        Mismatch::SourcePort => pair(&variable.source_port, &carried.ports.0),
-        Mismatch::DestinationPort => pair(&variable.destination_port, &carried.ports.1),
-        Mismatch::UdpLength => pair(&udp_length(template), &carried.udp_length.unwrap_or(0)),
-        Mismatch::UdpChecksum => (
-            hex(template.expected_udp_checksum(variable)),
-            hex(carried.checksum),
+        Mismatch::Destination => {
+            Discrepancy::between(&template.addresses(variable).1, &ip.destination)
+        }
+        Mismatch::TrafficClass => Discrepancy::between(&0, &ip.traffic_class),
+        Mismatch::FlowLabel => Discrepancy::between(&0, &ip.flow_label),
+        Mismatch::HopLimit => {
+            Discrepancy::between(&template.description().hop_limit, &ip.hop_limit)
+        }
+        Mismatch::ReservedFlag | Mismatch::OuterReservedFlag => Discrepancy::between(&"0", &"1"),
+        Mismatch::Fragment | Mismatch::OuterFragment => {
+            Discrepancy::between(&"a whole datagram", &"a fragment")
+        }
+        Mismatch::DontFragment => Discrepancy::between(&"set, as it was sent", &"not set"),
+        Mismatch::Identification => Discrepancy::between(&"0, as it was sent", &ip.identification),
+        Mismatch::Length => Discrepancy::between(&datagram_octets(template), &ip.octets),
+        Mismatch::HeaderChecksum | Mismatch::OuterHeaderChecksum => {
+            Discrepancy::between(&"the right one", &"a wrong one")
+        }
+        Mismatch::SourcePort => Discrepancy::between(&variable.source_port, &carried.ports.0),
+        Mismatch::DestinationPort => {
+            Discrepancy::between(&variable.destination_port, &carried.ports.1)
+        }
+        Mismatch::UdpLength => {
+            Discrepancy::between(&udp_length(template), &carried.udp_length.unwrap_or(0))
+        }
+        Mismatch::UdpChecksum => Discrepancy::between(
+            &format_args!("{:#06x}", template.expected_udp_checksum(variable)),
+            &format_args!("{:#06x}", carried.checksum),
         ),
-        Mismatch::Transport => transports_in_words(template, carried),
-        Mismatch::VlanTag => pair(
+        Mismatch::Transport => of_transports(template, carried),
+        Mismatch::VlanTag => Discrepancy::between(
             &"none",
             &format_args!("one of VLAN {}", seen.vlan.unwrap_or(0)),
         ),
@@ -478,58 +505,53 @@ fn in_words(
             } else {
                 ", not all zero"
             };
-            pair(
+            Discrepancy::between(
                 &"none",
                 &format_args!("{}{content}", seen.trailing_octets()),
             )
         }
-        Mismatch::Payload => pair(
+        Mismatch::Payload => Discrepancy::between(
             &"the fill pattern",
             &format_args!("another octet at {}", first_damaged(carried.payload)),
         ),
         Mismatch::EthernetDestination | Mismatch::EthernetSource => {
-            ethernet_in_words(mismatch, seen, template)
+            of_ethernet(mismatch, seen, template)
         }
-        mismatch => outer_in_words(mismatch, seen, template, variable),
+        mismatch => of_outer(mismatch, seen, template, variable),
     }
 }
 
-fn ethernet_in_words(
-    mismatch: Mismatch,
-    seen: &ParsedDatagram<'_>,
-    template: &Template,
-) -> (String, String) {
+fn of_ethernet(mismatch: Mismatch, seen: &ParsedDatagram<'_>, template: &Template) -> Discrepancy {
     let (destination, source) =
         hardware_addresses(template).unwrap_or((MacAddress::BROADCAST, MacAddress::BROADCAST));
     match mismatch {
-        Mismatch::EthernetDestination => (destination.to_string(), seen.ethernet.dst().to_string()),
-        _ => (source.to_string(), seen.ethernet.src().to_string()),
+        Mismatch::EthernetDestination => Discrepancy::between(&destination, &seen.ethernet.dst()),
+        _ => Discrepancy::between(&source, &seen.ethernet.src()),
     }
 }
 
-fn outer_in_words(
+fn of_outer(
     mismatch: Mismatch,
     seen: &ParsedDatagram<'_>,
     template: &Template,
     variable: &Variable,
-) -> (String, String) {
+) -> Discrepancy {
     const NONE: &str = "no outer header";
     let expected = template
         .outer_addresses(variable)
         .zip(template.description().outer);
-    let of_expected =
-        expected.map_or(
-            NONE.to_owned(),
-            |((source, destination), outer)| match mismatch {
-                Mismatch::OuterSource => source.to_string(),
-                Mismatch::OuterDestination => destination.to_string(),
-                Mismatch::OuterTrafficClass => "0".to_owned(),
-                Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
-                Mismatch::OuterLength => template.frame_octets().to_string(),
-                _ => format!("an outer header from {source} to {destination}"),
-            },
-        );
-    let of_seen = seen
+    let expected = expected.map_or(
+        NONE.to_owned(),
+        |((source, destination), outer)| match mismatch {
+            Mismatch::OuterSource => source.to_string(),
+            Mismatch::OuterDestination => destination.to_string(),
+            Mismatch::OuterTrafficClass => "0".to_owned(),
+            Mismatch::OuterHopLimit => outer.hop_limit.to_string(),
+            Mismatch::OuterLength => template.frame_octets().to_string(),
+            _ => format!("an outer header from {source} to {destination}"),
+        },
+    );
+    let got = seen
         .outer
         .as_ref()
         .map_or(NONE.to_owned(), |outer| match mismatch {
@@ -540,28 +562,28 @@ fn outer_in_words(
             Mismatch::OuterLength => seen.frame_octets().to_string(),
             _ => format!("one from {} to {}", outer.source, outer.destination),
         });
-    (of_expected, of_seen)
+    Discrepancy { expected, got }
 }
 
 /// Returns whether the datagram is of the kind of the template: UDP, or an echo with the protocol number and the type of its version (RFC 7915 sections
 /// 4.2 and 5.2 for a translated one).
 #[inline]
-fn has_transport(carried: &Carried<'_>, template: &Template) -> bool {
+fn has_transport(carried: &DatagramContent<'_>, template: &Template) -> bool {
     let expected = template.description().transport;
     carried.transport == expected
         && (expected == Transport::Udp || carried.echo_version == Some(template.ip_version()))
 }
 
 /// Returns the kind of datagram that is expected, and the kind that arrived.
-fn transports_in_words(template: &Template, carried: &Carried<'_>) -> (String, String) {
+fn of_transports(template: &Template, carried: &DatagramContent<'_>) -> Discrepancy {
     let expected = transport_in_words(
         template.description().transport,
         Some(template.ip_version()),
     );
-    (
+    Discrepancy {
         expected,
-        transport_in_words(carried.transport, carried.echo_version),
-    )
+        got: transport_in_words(carried.transport, carried.echo_version),
+    }
 }
 
 fn transport_in_words(transport: Transport, version: Option<IpVersion>) -> String {
@@ -581,9 +603,14 @@ mod agreement_tests;
 mod tests {
     use super::*;
     use crate::frames::profile::TrafficProfile;
-    use crate::frames::stream::StreamSource;
+    use crate::frames::stream::{LinkMacs, StreamSource};
     use sixbench_method::terms::{Direction, FrameRate, FrameSize};
     use sixbench_method::trial::TrialSpec;
+
+    const MACS: LinkMacs = LinkMacs {
+        own: MacAddress([2; 6]),
+        peer: MacAddress([4; 6]),
+    };
 
     fn stream() -> Stream {
         let address = |text: &str| text.parse().expect("address");
@@ -600,7 +627,7 @@ mod tests {
             trial: 0,
             conversation: None,
         };
-        Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
+        Stream::sent(source, MACS).expect("a stream")
     }
 
     /// Returns a frame whose UDP checksum, all ones, was written as zero; its time of sending was chosen to give this checksum.
@@ -662,7 +689,7 @@ mod tests {
                     trial: 0,
                     conversation: None,
                 };
-                Stream::sent(source, (MacAddress([2; 6]), MacAddress([4; 6]))).expect("a stream")
+                Stream::sent(source, MACS).expect("a stream")
             };
             let sent = stream();
             let kind = sent.kind(0).0;

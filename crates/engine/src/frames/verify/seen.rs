@@ -25,7 +25,7 @@ pub(super) struct Header {
 }
 
 /// The content of the datagram: a UDP or echo header, and the payload.
-pub(super) struct Carried<'a> {
+pub(super) struct DatagramContent<'a> {
     pub(super) transport: Transport,
     /// The version of which the datagram carries a message according to its protocol number, and an echo's type; `None` if the two differ.
     pub(super) echo_version: Option<IpVersion>,
@@ -41,7 +41,7 @@ pub(super) struct Carried<'a> {
 pub(super) struct ParsedDatagram<'a> {
     pub(super) ip: Header,
     pub(super) outer: Option<Header>,
-    pub(super) carried: Carried<'a>,
+    pub(super) carried: DatagramContent<'a>,
     /// The whole frame as it arrived.
     pub(super) ethernet: EthernetView<'a>,
     /// The VLAN of its tag.
@@ -155,11 +155,11 @@ fn read_ipv6(octets: &[u8]) -> Option<ParsedIp<'_>> {
 }
 
 #[inline]
-fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
+fn carried(protocol: u8, payload: &[u8]) -> Option<DatagramContent<'_>> {
     match protocol {
         protocol::UDP => {
             let udp = UdpView::new(payload).ok()?;
-            Some(Carried {
+            Some(DatagramContent {
                 transport: Transport::Udp,
                 echo_version: None,
                 ports: (udp.source_port(), udp.destination_port()),
@@ -177,7 +177,7 @@ fn carried(protocol: u8, payload: &[u8]) -> Option<Carried<'_>> {
             let echo = EchoView::new(payload, IpVersion::V4)
                 .or_else(|_| EchoView::new(payload, IpVersion::V6))
                 .ok()?;
-            Some(Carried {
+            Some(DatagramContent {
                 transport: Transport::Echo(echo.kind()),
                 echo_version: Some(echo.version()).filter(|version| *version == of_protocol),
                 ports: (echo.identifier(), echo.sequence()),

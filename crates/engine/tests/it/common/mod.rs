@@ -196,7 +196,7 @@ fn settings(spec: TrialSpec, frame_timeout_ns: u64) -> TrialSettings {
         residual_ns: 500_000_000,
         rest_ns: 0,
         frame_timeout_ns,
-        stall_ns: 1_000_000_000,
+        stall_ns: 10_000_000_000,
     }
 }
 

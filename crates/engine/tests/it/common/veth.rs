@@ -116,7 +116,7 @@ fn open(namespace: &str, end: &str, backend: &str) -> Port {
     let (_, backend) = Backend::words()
         .find(|(word, _)| *word == backend)
         .expect("a backend");
-    let open = || PortSpec::parse(end).open(backend, PortOptions::of(MTU as u32));
+    let open = || PortSpec::parse(end).open(backend, PortOptions::new(MTU as u32));
     thread::in_namespace(namespace, open)
         .expect("a namespace")
         .expect("a port")
