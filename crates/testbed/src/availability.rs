@@ -2,7 +2,7 @@
 
 use crate::exec::{Shell, has_program};
 use crate::lab::{self, LabPart};
-use crate::recipe::{DeviceHost, Need, Recipe};
+use crate::recipe::{DeviceHost, Recipe, RequiredProgram};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -143,7 +143,7 @@ fn missing_here(recipe: &Recipe) -> Option<Availability> {
 }
 
 /// Returns the availability of a device for which these programs are missing: a program that is in no package takes the longest to get.
-fn without_programs(missing: &[&Need]) -> Option<Availability> {
+fn without_programs(missing: &[&RequiredProgram]) -> Option<Availability> {
     if let Some(need) = missing.iter().find(|need| need.package.is_none()) {
         return Some(Availability::NotPackaged {
             program: need.program.clone(),

@@ -34,7 +34,7 @@ impl Confinement {
     pub(super) fn read() -> Self {
         let read =
             |file: &str| std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
-        Self::of(
+        Self::parse(
             &read("uid_map"),
             &read("status"),
             &read("mountinfo"),
@@ -42,7 +42,7 @@ impl Confinement {
         )
     }
 
-    fn of(uid_map: &str, status: &str, mounts: &str, temporary: &Path) -> Self {
+    fn parse(uid_map: &str, status: &str, mounts: &str, temporary: &Path) -> Self {
         let places = [
             NeededPlace {
                 path: Path::new("/proc/sys"),
@@ -71,7 +71,7 @@ impl Confinement {
     }
 
     /// Returns all of it in words; `None` if nothing confines this process.
-    pub(super) fn in_words(&self) -> Option<String> {
+    pub(super) fn describe(&self) -> Option<String> {
         let user = self
             .is_in_user_namespace
             .then(|| "this is root of a user namespace only".to_owned());
@@ -145,9 +145,10 @@ fn obstacle(place: &NeededPlace<'_>, mountinfo: &str) -> Option<String> {
     ))
 }
 
-/// Returns the options of the mount that a path is on: of the longest mount point before it, the last if there are several.
+/// Returns the options of the mount that a path is on: of the longest mount point before it, the last if there are several, because it covers the others.
 fn options_of<'m>(path: &Path, mountinfo: &'m str) -> Option<&'m str> {
     let mounts = mountinfo.lines().filter_map(|line| {
+        // The fifth field is the mount point, the sixth its options (proc(5)).
         let mut words = line.split(' ').skip(4);
         Some((words.next()?, words.next()?))
     });
@@ -165,21 +166,21 @@ mod tests {
     const ALL: &str = "CapEff:\t000001ffffffffff\n";
 
     fn of(uid_map: &str, status: &str, mounts: &str) -> Confinement {
-        Confinement::of(uid_map, status, mounts, Path::new("/tmp"))
+        Confinement::parse(uid_map, status, mounts, Path::new("/tmp"))
     }
 
     #[test]
     fn root_of_the_machine_is_not_confined() {
         let mounts =
             "21 1 8:1 / / rw,relatime - ext4 x rw\n22 21 0:5 / /tmp rw,nosuid - tmpfs x rw\n";
-        assert_eq!(of(MACHINE, ALL, mounts).in_words(), None);
+        assert_eq!(of(MACHINE, ALL, mounts).describe(), None);
     }
 
     #[test]
     fn root_of_a_user_namespace_is_told_and_where_to_run_instead() {
         let confined = of("0 1000 1\n", ALL, "");
         assert_eq!(
-            confined.in_words().as_deref(),
+            confined.describe().as_deref(),
             Some("this is root of a user namespace only")
         );
         assert!(confined.cure().contains("outside of the user namespace"));
@@ -190,14 +191,14 @@ mod tests {
         let mounts = "21 1 0:1 / / rw - overlay x rw\n22 21 0:4 / /proc rw - proc x rw\n23 22 0:4 /sys /proc/sys ro - proc x rw\n";
         let confined = of(MACHINE, "CapEff:\t00000000a80425fb\n", mounts);
         let words = "without CAP_NET_ADMIN, CAP_SYS_ADMIN; /proc/sys is mounted read-only (sysctls of the device)";
-        assert_eq!(confined.in_words().as_deref(), Some(words));
+        assert_eq!(confined.describe().as_deref(), Some(words));
         assert!(confined.cure().contains("--privileged"));
     }
 
     #[test]
     fn the_last_mount_at_a_place_counts() {
         let mounts = "21 1 0:1 / / ro - overlay x rw\n22 21 0:4 / /tmp rw - tmpfs x rw\n23 21 0:4 / /tmp rw,noexec - tmpfs x rw\n";
-        let words = of(MACHINE, ALL, mounts).in_words().expect("confined");
+        let words = of(MACHINE, ALL, mounts).describe().expect("confined");
         assert!(
             words.contains("/run is mounted read-only") && words.contains("/tmp is mounted noexec"),
             "{words}"

@@ -29,13 +29,25 @@ pub(super) fn findings(machine: &Machine, allowed: &[u32]) -> Vec<Finding> {
 
 fn clock(machine: &Machine) -> Option<Finding> {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    Some(match machine.line(path)? {
-        "tsc" => Finding::good("the clock is the processor's time stamp counter"),
-        other => Finding::warning(
-            format!("the system's clock is `{other}`, not tsc: reading it may be slow"),
-            format!("echo tsc > {path}"),
-        ),
-    })
+    let available = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    let other = match machine.line(path)? {
+        "tsc" => {
+            return Some(Finding::good(
+                "the clock is the processor's time stamp counter",
+            ));
+        }
+        other => other,
+    };
+    let what = format!("the system's clock is `{other}`, not tsc: reading it may be slow");
+    let has_tsc = machine
+        .line(available)
+        .is_none_or(|all| all.split_whitespace().any(|clock| clock == "tsc"));
+    let cure = if has_tsc {
+        format!("echo tsc > {path}")
+    } else {
+        "the kernel does not offer tsc here: see `dmesg | grep -i tsc`; in a virtual machine, give it the host's processor (-cpu host)".to_owned()
+    };
+    Some(Finding::warning(what, cure))
 }
 
 fn governor(machine: &Machine, used: &[u32]) -> Option<Finding> {
@@ -335,6 +347,17 @@ mod tests {
                 .what
                 .contains("are 4-7: keep other work off them")
         );
+    }
+
+    #[test]
+    fn a_clock_that_the_kernel_does_not_offer_is_not_advised() {
+        let server = FakeMachine::new("no tsc", &SERVER);
+        server.write(
+            "sys/devices/system/clocksource/clocksource0/available_clocksource",
+            "hpet acpi_pm",
+        );
+        let cure = cured(&server, &ALL, "clock is `hpet`");
+        assert!(cure.starts_with("the kernel does not offer tsc"), "{cure}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Examines whether this host is fit to measure. Each problem comes with the command that fixes it.
 
+mod cards;
 mod confinement;
 mod finding;
 mod machine;
@@ -32,6 +33,7 @@ pub fn examine(allowed_cores: &[u32]) -> Vec<Finding> {
     let machine = Machine::read(&Shell::new(), &[]);
     findings.push(load(&machine.with_siblings(allowed_cores)));
     findings.extend(machine::findings(&machine, allowed_cores));
+    findings.extend(cards::findings(allowed_cores));
     findings.push(leftovers());
     findings.push(kernel_lab());
     findings.push(jool());
@@ -73,14 +75,16 @@ fn programs() -> Vec<Finding> {
             "ip, ethtool, setpriv and taskset are installed",
         )];
     }
-    let finding = |(program, package): &(&str, &str)| {
-        Finding::bad(
-            Severity::Blocker,
-            format!("{program} is not installed"),
-            format!("apt-get install {package}"),
-        )
-    };
-    missing.into_iter().map(finding).collect()
+    missing
+        .into_iter()
+        .map(|(program, package)| {
+            Finding::bad(
+                Severity::Blocker,
+                format!("{program} is not installed"),
+                format!("apt-get install {package}"),
+            )
+        })
+        .collect()
 }
 
 fn cores(allowed: &[u32]) -> Finding {

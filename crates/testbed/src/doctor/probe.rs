@@ -3,7 +3,7 @@
 use super::confinement::Confinement;
 use super::finding::{Finding, Severity};
 use crate::dut::{Devices, DutOptions};
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{RecipeError, Shell, TestbedError};
 use crate::net::{Cores, LinkSettings};
 use crate::recipe::Library;
 
@@ -21,13 +21,13 @@ pub(super) fn findings(allowed_cores: &[u32]) -> Vec<Finding> {
                 "a testbed can be built: namespaces, links, addresses, sysctls and a device were set up and removed",
             );
             let doubt = confinement
-                .in_words()
+                .describe()
                 .map(|words| Finding::warning(words, confinement.cure()));
             std::iter::once(good).chain(doubt).collect()
         }
         Err(error) => {
             let why = confinement
-                .in_words()
+                .describe()
                 .map_or_else(String::new, |words| format!(" ({words})"));
             vec![Finding::bad(
                 Severity::Blocker,
@@ -41,9 +41,9 @@ pub(super) fn findings(allowed_cores: &[u32]) -> Vec<Finding> {
 /// Builds the testbed with a device, and removes everything.
 fn small_testbed(allowed_cores: &[u32]) -> Result<(), TestbedError> {
     let (shell, library) = (Shell::new(), Library::load::<&str>(&[])?);
-    let recipe = library
-        .get(DEVICE)
-        .ok_or_else(|| TestbedError::Other(format!("there is no recipe {DEVICE}")))?;
+    let recipe = library.get(DEVICE).ok_or_else(|| RecipeError::Unknown {
+        name: DEVICE.to_owned(),
+    })?;
     let cores = Cores::divide(allowed_cores);
     let topology = Devices::links(recipe, &shell, RUN, &cores, LinkSettings::of_mtu(1500))?;
     let mut devices = Devices::bring_up(recipe, &topology, &DutOptions::default())?;

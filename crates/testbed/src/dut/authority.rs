@@ -15,7 +15,7 @@
 
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{ServerVars, TemplateVars, Zone};
-use crate::exec::TestbedError;
+use crate::exec::{ServerError, TestbedError};
 use crate::net::Hosts;
 use crate::recipe::{Recipe, Technology};
 use sixbench_method::record::DutFacts;
@@ -39,11 +39,11 @@ impl RealAuthority {
         zone: &Zone,
     ) -> Result<Self, TestbedError> {
         if recipe.technology != Technology::DnsAuthority {
-            let (name, what) = (&recipe.name, recipe.technology.title());
-            let text = format!(
-                "{name} is not an authority, its technology is {what}: name a recipe of technology dns-authority"
-            );
-            return Err(TestbedError::Other(text));
+            return Err(ServerError::OtherTechnology {
+                recipe: recipe.name.clone(),
+                technology: recipe.technology.title(),
+            }
+            .into());
         }
         let (shell, name) = hosts.far();
         let context = ExecContext {
@@ -57,7 +57,7 @@ impl RealAuthority {
             .shell
             .transcript()
             .comment(&format!("the authority: {}", recipe.title));
-        let server = ServerVars::of(recipe, zone).map(|server| ServerVars {
+        let server = ServerVars::for_recipe(recipe, zone).map(|server| ServerVars {
             listen: at,
             ..server
         });

@@ -1,7 +1,7 @@
 //! Counts, flushes and tears down the connections of a stateful device, using the commands in its recipe.
 
 use crate::dut::template_vars::TemplateVars;
-use crate::exec::{Shell, TestbedError, Wait};
+use crate::exec::{DeviceError, Shell, TestbedError, Wait};
 use crate::recipe::{DeviceTimersSection, RecipeCommand, StateSection};
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub struct ConnectionTable {
     vars: TemplateVars,
 }
 
-enum Left {
+enum EntriesLeft {
     /// No entries, as far as can be determined, with the count.
     None(Option<u64>),
     /// This number of entries was left when the wait was given up.
@@ -128,13 +128,13 @@ impl ConnectionTable {
             .backing_off(LONGEST_PAUSE);
         loop {
             match self.until_empty(&mut wait, stall)? {
-                Left::None(counted) => return Ok(counted),
-                Left::Entries(left) if wait.is_over() => {
+                EntriesLeft::None(counted) => return Ok(counted),
+                EntriesLeft::Entries(left) if wait.is_over() => {
                     return Err(self.not_empty(left, steps, flushes, &wait));
                 }
                 // With no command to repeat, waiting is all that can be done.
-                Left::Entries(_) if steps.is_empty() => {}
-                Left::Entries(left) => {
+                EntriesLeft::Entries(_) if steps.is_empty() => {}
+                EntriesLeft::Entries(left) => {
                     self.shell
                         .transcript()
                         .comment(&format!("again: {left} entries are left"));
@@ -165,8 +165,8 @@ impl ConnectionTable {
         self.run(steps)?;
         let mut wait = self.shell.wait(TIMEOUT, PAUSE);
         match self.until_empty(&mut wait, TIMEOUT)? {
-            Left::None(_) => Ok(start.elapsed()),
-            Left::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
+            EntriesLeft::None(_) => Ok(start.elapsed()),
+            EntriesLeft::Entries(left) => Err(self.not_empty(left, steps, 1, &wait)),
         }
     }
 
@@ -194,19 +194,32 @@ impl ConnectionTable {
         self.run(own).map(|()| true)
     }
 
+    /// Empties the table and gives the device a small pool. Returns false if the recipe does not say how.
+    ///
+    /// # Errors
+    /// If a command fails.
+    pub fn set_small_pool(&self) -> Result<bool, TestbedError> {
+        self.run(&self.state.small_pool)?;
+        Ok(!self.state.small_pool.is_empty())
+    }
+
     /// Polls the table until it is empty. Gives up when the wait is over or the count has not fallen for `stall`.
-    fn until_empty(&self, wait: &mut Wait<'_>, stall: Duration) -> Result<Left, TestbedError> {
+    fn until_empty(
+        &self,
+        wait: &mut Wait<'_>,
+        stall: Duration,
+    ) -> Result<EntriesLeft, TestbedError> {
         let (mut least, mut fell) = (u64::MAX, Instant::now());
         loop {
             let left = match self.entries()? {
                 Some(left) if left > 0 => left,
-                counted => return Ok(Left::None(counted)),
+                counted => return Ok(EntriesLeft::None(counted)),
             };
             if left < least {
                 (least, fell) = (left, Instant::now());
             }
             if wait.is_over() || fell.elapsed() > stall {
-                return Ok(Left::Entries(left));
+                return Ok(EntriesLeft::Entries(left));
             }
             wait.rest(|| format!("{} to be empty: {left} entries left", self.name))?;
         }
@@ -226,17 +239,18 @@ impl ConnectionTable {
             1 => format!("{seconds} s after `{commands}`"),
             _ => format!("after `{commands}` was run {flushes} times in {seconds} s"),
         };
-        TestbedError::Other(format!(
-            "the device {} still has {left} entries {after}; no other host may use it, and its recipe's [state] must name a \
-             command that empties its table",
-            self.name
-        ))
+        DeviceError::NotEmptied {
+            title: self.name.clone(),
+            left,
+            after,
+        }
+        .into()
     }
 
     fn run(&self, steps: &[RecipeCommand]) -> Result<(), TestbedError> {
         steps.iter().try_for_each(|step| {
             self.shell
-                .run_stoppably(&self.vars.words(&step.run))
+                .run_stoppably(&self.vars.command_words(&step.run))
                 .map(drop)
         })
     }
@@ -246,18 +260,18 @@ impl ConnectionTable {
         let Some(step) = step.filter(|_| !self.shell.is_rehearsal()) else {
             return Ok(None);
         };
-        let printed = self.shell.look(&self.vars.words(&step.run))?;
+        let printed = self.shell.look(&self.vars.command_words(&step.run))?;
         let number = printed
             .split_whitespace()
             .find_map(|word| word.parse().ok());
-        let unread = || {
-            TestbedError::Other(format!(
-                "`{}` should print a number, but printed: {}",
-                self.vars.fill(&step.run),
-                printed.trim()
-            ))
-        };
-        number.map(Some).ok_or_else(unread)
+        if number.is_none() {
+            return Err(DeviceError::NoNumber {
+                command: self.vars.fill(&step.run),
+                printed: printed.trim().to_owned(),
+            }
+            .into());
+        }
+        Ok(number)
     }
 }
 

@@ -12,9 +12,11 @@ use super::remote;
 use crate::dut::connections::ConnectionTable;
 use crate::dut::running::{Directory, ExecContext, RunningRecipe, check_programs};
 use crate::dut::template_vars::{DutOptions, ServerVars, TemplateVars, Zone};
-use crate::exec::{Daemon, ExecTarget, Shell, ShellAccess, TestbedError};
+use crate::exec::{Daemon, DeviceError, ExecTarget, Shell, ShellAccess, TestbedError};
 use crate::lab::{BuiltVpp, VIRTUAL_CORES, VirtualMachine, cache};
-use crate::monitor::{LossCounters, NetnsHolder, WatchSource, Watched, WatchedDevice};
+use crate::monitor::{
+    KernelLog, LossCounters, MemoryUse, MonitorTargets, NetnsHolder, WatchSource, WatchedDevice,
+};
 use crate::net::Sysctls;
 use crate::net::directory_name;
 use crate::net::namespace::Namespace;
@@ -264,7 +266,19 @@ impl Dut {
         }
     }
 
-    pub(crate) fn watched(&self) -> Watched {
+    /// Returns the memory of the device at present.
+    pub(crate) fn memory_use(&self) -> MemoryUse {
+        let guest = self.machine.as_ref().map(VirtualMachine::shell);
+        MemoryUse::read(self.running.process(), guest.as_ref())
+    }
+
+    /// Returns the log of the kernel that the device runs on, from now on; `None` if it cannot be read.
+    pub(crate) fn kernel_log(&self) -> Option<KernelLog> {
+        let shell = &self.running.context().shell;
+        KernelLog::from_now(shell, self.machine.is_some())
+    }
+
+    pub(crate) fn watched(&self) -> MonitorTargets {
         let holder = self.holder.as_ref().and_then(Daemon::process);
         let machine = self.machine.as_ref().and_then(VirtualMachine::pid);
         let name = self.running.recipe().name.clone();
@@ -272,7 +286,7 @@ impl Dut {
             ExecTarget::Ssh(remote) => Some(remote.destination().to_owned()),
             _ => None,
         };
-        Watched {
+        MonitorTargets {
             polling: self.running.recipe().polling,
             processes: self.running.process().into_iter().chain(machine).collect(),
             devices: self
@@ -372,7 +386,7 @@ fn with_options(
         table_size,
         recipe_links: Some([recipe.left.clone(), recipe.right.clone()]),
         vpp,
-        server: ServerVars::of(recipe, &zone),
+        server: ServerVars::for_recipe(recipe, &zone),
         rule: TemplateVars::rule_of(recipe),
         subscribers: options
             .subscribers
@@ -384,15 +398,14 @@ fn with_options(
 }
 
 /// Checks that the recipe is for this machine's operating system, since its namespaces run it, too.
-fn check_system(recipe: &Recipe) -> Result<(), TestbedError> {
+fn check_system(recipe: &Recipe) -> Result<(), DeviceError> {
     if recipe.is_for_namespaces() {
         return Ok(());
     }
-    let (name, system) = (&recipe.name, recipe.system.title());
-    let text = format!(
-        "{name} is a recipe for {system}: it needs a machine of its own ([testbed] host = \"ssh:NAME\")"
-    );
-    Err(TestbedError::Other(text))
+    Err(DeviceError::NeedsMachine {
+        recipe: recipe.name.clone(),
+        system: recipe.system.title(),
+    })
 }
 
 /// Returns the paths of the sockets of a device with shared-memory links, left and right.

@@ -17,7 +17,9 @@ use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
 use crate::exec::{Shell, ShellAccess, TestbedError};
 use crate::facts::Machine;
-use crate::monitor::{LossCounters, WatchSource, Watched, WatchedDevice};
+use crate::monitor::{
+    KernelLog, LossCounters, MemoryUse, MonitorTargets, WatchSource, WatchedDevice,
+};
 use crate::net::{Cores, LinkSettings, Topology};
 use crate::recipe::{Recipe, System};
 use sixbench_method::record::{DutFacts, LossCounter};
@@ -122,12 +124,11 @@ impl Devices {
         // Read now, before a recipe moves an interface into a namespace, where it cannot be seen.
         let machine = machine_facts(machines, parts, &places);
         // The rightmost first, as in namespaces. Each place is undone with its device or, if a device fails, with the remaining places.
-        let bring_up = |(part, (context, vars))| Dut::bring_up_on(part, context, vars, options);
         let mut duts = parts
             .iter()
             .zip(places)
             .rev()
-            .map(bring_up)
+            .map(|(part, (context, vars))| Dut::bring_up_on(part, context, vars, options))
             .collect::<Result<Vec<_>, _>>()?;
         duts.reverse();
         let facts = DutFacts {
@@ -188,13 +189,13 @@ impl Devices {
     }
 
     /// Returns the processes and devices that a monitor can watch.
-    pub fn watched(&self) -> Watched {
+    pub fn watched(&self) -> MonitorTargets {
         let watched = self
             .names
             .iter()
             .zip(&self.duts)
             .map(|(name, dut)| (name.as_str(), dut.watched()));
-        let mut all = Watched::all(watched.collect());
+        let mut all = MonitorTargets::all(watched.collect());
         // A device in this kernel is watched through its cores, if it does not share them.
         for (name, cores) in self.names.iter().zip(&self.own_cores) {
             if !all.devices.iter().any(|device| device.name == *name) {
@@ -206,6 +207,16 @@ impl Devices {
             }
         }
         all
+    }
+
+    /// Returns the memory of each device at present.
+    pub fn memory_use(&self) -> Vec<MemoryUse> {
+        self.duts.iter().map(Dut::memory_use).collect()
+    }
+
+    /// Returns the logs of the kernels that the devices run on, from now on, as far as they can be read.
+    pub fn kernel_logs(&self) -> Vec<KernelLog> {
+        self.duts.iter().filter_map(Dut::kernel_log).collect()
     }
 
     /// Returns the counters of each device's kernel, to be read between trials.

@@ -3,7 +3,8 @@
 
 use crate::dut::template_vars::{TemplateVars, Zone};
 use crate::exec::{
-    Daemon, LifeLock, Shell, TestbedError, Undo, allowed_cores, ending_line, family, quoted,
+    Daemon, DeviceError, LifeLock, Shell, TestbedError, Undo, allowed_cores, ending_line, family,
+    quoted,
 };
 use crate::recipe::{DeviceHost, Recipe, RecipeCommand, Technology};
 use sixbench_method::record::DutFacts;
@@ -149,11 +150,12 @@ impl RunningRecipe {
         let Some(status) = self.daemon.as_mut().and_then(Daemon::ended) else {
             return Ok(());
         };
-        let last = self.context.shell.last_lines(&self.log(), 5).join("; ");
-        Err(TestbedError::Other(format!(
-            "{} ended by itself ({status}): {last}",
-            self.facts.title
-        )))
+        Err(DeviceError::Ended {
+            title: self.facts.title.clone(),
+            status: status.to_string(),
+            last: self.context.shell.last_lines(&self.log(), 5).join("; "),
+        }
+        .into())
     }
 
     /// Restarts the process without waiting until it is ready.
@@ -173,7 +175,7 @@ impl RunningRecipe {
         steps.iter().try_for_each(|step| {
             self.context
                 .shell
-                .run(&self.vars.words(&step.run))
+                .run(&self.vars.command_words(&step.run))
                 .map(drop)
         })
     }
@@ -195,7 +197,7 @@ impl RunningRecipe {
         // The undo commands run in reverse order.
         let steps = self.recipe.teardown.iter().rev();
         steps
-            .map(|step| self.vars.words(&step.run))
+            .map(|step| self.vars.command_words(&step.run))
             .try_for_each(|words| undo.by(&words))
     }
 
@@ -239,7 +241,7 @@ impl RunningRecipe {
         let Some(daemon) = &self.recipe.daemon else {
             return Ok(());
         };
-        let words = self.vars.words(&daemon.run);
+        let words = self.vars.command_words(&daemon.run);
         if !self.context.shell.is_rehearsal() {
             // Checked here, because setpriv would report a missing program only in the log.
             words
@@ -287,7 +289,7 @@ impl RunningRecipe {
         let Some(ready) = &self.recipe.ready else {
             return Ok(());
         };
-        let words = self.vars.words(&ready.run);
+        let words = self.vars.command_words(&ready.run);
         let shell = self.context.shell.clone();
         let mut wait = shell.wait(self.timeout, Duration::from_millis(20));
         loop {
@@ -295,12 +297,10 @@ impl RunningRecipe {
             match shell.look(&words) {
                 Ok(_) => return Ok(()),
                 Err(error) if wait.is_over() => {
-                    let waited = self.timeout.as_secs();
-                    return Err(error.explained(|error| {
-                        format!(
-                            "{} is not ready after {waited} s: {error}",
-                            self.recipe.title
-                        )
+                    return Err(error.restated(|cause| DeviceError::NotReady {
+                        title: self.recipe.title.clone(),
+                        seconds: self.timeout.as_secs(),
+                        cause,
                     }));
                 }
                 Err(_) => wait.rest(|| format!("{} to be ready", self.recipe.title))?,
@@ -321,13 +321,13 @@ impl RunningRecipe {
         while let Some(missing) = sockets.iter().find(|socket| !socket.exists()) {
             self.check_alive()?;
             if wait.is_over() {
-                let (title, waited) = (&self.recipe.title, self.timeout.as_secs());
-                let last = shell.last_lines(&self.log(), 5).join("; ");
-                let text = format!(
-                    "{title} does not serve {} after {waited} s: {last}",
-                    missing.display()
-                );
-                return Err(TestbedError::Other(text));
+                return Err(DeviceError::NotServing {
+                    title: self.recipe.title.clone(),
+                    socket: missing.clone(),
+                    seconds: self.timeout.as_secs(),
+                    last: shell.last_lines(&self.log(), 5).join("; "),
+                }
+                .into());
             }
             wait.rest(|| format!("{} to be ready", self.recipe.title))?;
         }
@@ -340,11 +340,10 @@ impl RunningRecipe {
         let printed = self
             .context
             .shell
-            .look(&self.vars.words(&self.recipe.version.run))?;
-        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            .look(&self.vars.command_words(&self.recipe.version.run))?;
         let first = printed
             .lines()
-            .map(words)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .find(|line| !line.is_empty())
             .unwrap_or_default();
         Ok(visible(&first).into_owned())

@@ -2,7 +2,7 @@
 
 use crate::dut::lines;
 use crate::dut::subscriber::{self, Subscriber};
-use crate::exec::TestbedError;
+use crate::exec::DeviceError;
 use crate::net::topology::LINKS;
 use crate::recipe::{self, Recipe, RecipeLink, StateSection, check_value};
 use sixbench_method::plan::CoreLimits;
@@ -92,7 +92,7 @@ pub(crate) struct ServerVars {
 
 impl ServerVars {
     /// Returns the values for the server of `recipe`, if it is one. Under test, it listens where its foreground goes.
-    pub(crate) fn of(recipe: &Recipe, zone: &Zone) -> Option<Self> {
+    pub(crate) fn for_recipe(recipe: &Recipe, zone: &Zone) -> Option<Self> {
         let port = recipe.dns.as_ref()?.port;
         Some(Self {
             listen: SocketAddr::new(recipe.foreground.left.destination, port),
@@ -114,29 +114,30 @@ impl TemplateVars {
     }
 
     /// Returns the words of a command line. A value never splits a word, whatever it contains.
-    pub(crate) fn words(&self, line: &str) -> Vec<String> {
+    pub(crate) fn command_words(&self, line: &str) -> Vec<String> {
         line.split_whitespace()
             .map(|word| self.fill(word))
             .collect()
     }
 
     /// Refuses values that a shell or a configuration file could interpret as more than a value.
-    pub(crate) fn check(&self) -> Result<(), TestbedError> {
-        let refused = |(word, wrong): (&String, String)| {
-            let advice = match word.as_str() {
+    pub(crate) fn check(&self) -> Result<(), DeviceError> {
+        for (placeholder, value) in self.values() {
+            let Err(wrong) = check_value(&value) else {
+                continue;
+            };
+            let advice = match placeholder.as_str() {
                 "dir" => "; set TMPDIR to another directory",
                 "vpp" => "; set SIXBENCH_LAB to another directory",
                 _ => "",
             };
-            TestbedError::Other(format!(
-                "the value of {{{word}}}, which is put into commands and files: {wrong}{advice}"
-            ))
-        };
-        let values = self.values();
-        let wrong = values
-            .iter()
-            .find_map(|(word, value)| Some((word, check_value(value).err()?)));
-        wrong.map_or(Ok(()), |wrong| Err(refused(wrong)))
+            return Err(DeviceError::Placeholder {
+                placeholder,
+                wrong,
+                advice,
+            });
+        }
+        Ok(())
     }
 
     fn values(&self) -> Vec<(String, String)> {
@@ -171,7 +172,7 @@ impl TemplateVars {
         recipe
             .subscribers
             .as_ref()
-            .map(recipe::Subscribers::words)
+            .map(recipe::Subscribers::placeholders)
             .unwrap_or_default()
     }
 
@@ -260,7 +261,7 @@ mod tests {
         };
         assert!(vars("/tmp/sb-1-dut", "example.test").check().is_ok());
         assert_eq!(
-            vars("/a b", "x").words("sh {dir}/x  {domain}"),
+            vars("/a b", "x").command_words("sh {dir}/x  {domain}"),
             ["sh", "/a b/x", "x"]
         );
         for hostile in [

@@ -4,7 +4,7 @@
 use super::authority_machine::AuthorityMachine;
 use super::{links, sysctls};
 use crate::dut::running::{Directory, ExecContext};
-use crate::exec::{Daemon, Shell, TestbedError, Undo};
+use crate::exec::{Daemon, ServerError, Shell, TestbedError, Undo};
 use crate::facts::Machine;
 use crate::net::{LOOP_ENDS, LOOP_PREFIX, namespace};
 use crate::recipe::{Recipe, System};
@@ -118,7 +118,7 @@ impl RemoteAuthority {
     }
 
     fn start(&mut self, zone: &ServedZone, log: PathBuf) -> Result<(), TestbedError> {
-        let words = self.words(zone);
+        let words = self.command(zone);
         let Some(server) = self.context.start(&words, &log)? else {
             return Ok(());
         };
@@ -132,17 +132,18 @@ impl RemoteAuthority {
         {
             self.check_alive()?;
             if wait.is_over() {
-                let (name, waited) = (self.machine.name(), TIMEOUT.as_secs());
-                return Err(TestbedError::Other(format!(
-                    "the authority on {name} does not listen after {waited} s"
-                )));
+                return Err(ServerError::NotListening {
+                    machine: self.machine.name().to_owned(),
+                    seconds: TIMEOUT.as_secs(),
+                }
+                .into());
             }
             wait.rest(|| format!("the authority on {}", self.machine.name()))?;
         }
         Ok(())
     }
 
-    fn words(&self, zone: &ServedZone) -> Vec<String> {
+    fn command(&self, zone: &ServedZone) -> Vec<String> {
         let ServedZone {
             domain,
             with_aaaa,
@@ -178,11 +179,11 @@ impl RemoteAuthority {
             .iter_mut()
             .find_map(|(server, log)| Some((server.ended()?, log.clone())));
         let Some((_, log)) = ended else { return Ok(()) };
-        let last = self.context.shell.last_lines(&log, 5).join("; ");
-        Err(TestbedError::Other(format!(
-            "the authority on {} has ended: {last}",
-            self.machine.name()
-        )))
+        Err(ServerError::Ended {
+            machine: self.machine.name().to_owned(),
+            last: self.context.shell.last_lines(&log, 5).join("; "),
+        }
+        .into())
     }
 
     /// Returns a sentence about where the authority is and how it is reached.
@@ -244,6 +245,7 @@ fn set_up_links(
         let has_ipv6 = addresses
             .iter()
             .any(|(link, address)| *link == interface && address.addr().is_ipv6());
+        // Without duplicate address detection an address can be used at once.
         for (key, value) in [("disable_ipv6", "0"), ("accept_dad", "0")]
             .into_iter()
             .filter(|_| has_ipv6)
@@ -299,12 +301,13 @@ fn routes(recipe: &Recipe) -> Vec<(IpNet, IpAddr)> {
     let sources = pools.chain([IpNet::from(recipe.foreground.right.source)]);
     let away = sources.filter(|source| !link.dut.iter().any(|prefix| prefix.contains(source)));
     let gateway = |source: &IpNet| {
-        let is_beside = |prefix: &&IpNet| link.tester.iter().any(|tester| prefix.contains(tester));
         let same = link
             .dut
             .iter()
             .filter(|prefix| prefix.addr().is_ipv4() == source.addr().is_ipv4());
-        same.filter(is_beside).map(IpNet::addr).next()
+        same.filter(|prefix| link.tester.iter().any(|tester| prefix.contains(tester)))
+            .map(IpNet::addr)
+            .next()
     };
     let mut routes: Vec<_> = away
         .filter_map(|source| Some((source.trunc(), gateway(&source)?)))

@@ -3,7 +3,7 @@
 
 use super::check::{self, InterfacePlace};
 use super::machine::RemoteMachine;
-use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError};
+use crate::exec::{ExecTarget, Remote, ServerError, Shell, SshConfig, TestbedError};
 use crate::recipe::System;
 use std::env::consts::ARCH;
 use std::net::SocketAddr;
@@ -102,29 +102,27 @@ impl AuthorityMachine {
         let (own, name) = (self.shell(shell), self.name());
         let runs = own.look(&["uname", "-s"])?;
         if runs.trim() != System::Linux.title() {
-            return Err(TestbedError::Other(format!(
-                "{name} runs {}, but the authority needs Linux",
-                runs.trim()
-            )));
+            return Err(ServerError::NotLinux {
+                machine: name.to_owned(),
+                runs: runs.trim().to_owned(),
+            }
+            .into());
         }
         let identity = identity(&own)?;
-        let of_device = |device: &RemoteMachine| {
-            Ok((
-                device.name().to_owned(),
-                self::identity(&device.shell(shell))?,
-            ))
-        };
         let here =
             self::identity(&shell.outside()).map(|identity| ("this machine".to_owned(), identity));
         let others = [here]
             .into_iter()
-            .chain(devices.iter().map(of_device))
+            .chain(devices.iter().map(|device| {
+                Ok((
+                    device.name().to_owned(),
+                    self::identity(&device.shell(shell))?,
+                ))
+            }))
             .collect::<Result<Vec<_>, TestbedError>>()?;
-        if let Some((other, _)) = others.iter().find(|(_, other)| *other == identity) {
-            return Err(TestbedError::Other(format!(
-                "{name} is the same machine as {other}: its queries would cross no cable; name another in [testbed.authority], or leave \
-                 that table out, and the tester is the authority itself"
-            )));
+        if let Some((other, _)) = others.into_iter().find(|(_, other)| *other == identity) {
+            let machine = name.to_owned();
+            return Err(ServerError::SameMachine { machine, other }.into());
         }
         let place = InterfacePlace {
             machine: name,
@@ -138,9 +136,10 @@ impl AuthorityMachine {
             Some(program) => self.check_version(program, version, &own)?,
             None => self.check_architecture(&own)?,
         }
-        listen
-            .iter()
-            .try_for_each(|address| check_free(*address, name, &own))
+        for address in listen {
+            check_free(*address, name, &own)?;
+        }
+        Ok(())
     }
 
     /// Refuses another version, which might serve another zone or expect other arguments.
@@ -161,24 +160,28 @@ impl AuthorityMachine {
                 "install sixbench there, and name it as `program` in [testbed.authority]".to_owned()
             }
         };
-        let fails = |error: &TestbedError| {
-            format!("cannot run {path} on {}: {error}; {}", self.name(), cure())
-        };
-        let printed = own
-            .look(&[path.as_str(), "--version"])
-            .map_err(|error| error.explained(fails))?;
+        let printed = own.look(&[path.as_str(), "--version"]).map_err(|error| {
+            error.restated(|cause| ServerError::NotStarted {
+                program: path.clone(),
+                machine: self.name().to_owned(),
+                cause,
+                cure: cure(),
+            })
+        })?;
         let first = printed.lines().next().unwrap_or_default();
         match first.strip_prefix("sixbench ") {
             Some(theirs) if theirs == version => Ok(()),
-            theirs => Err(TestbedError::Other(format!(
-                "{path} on {} is {}, but this is sixbench {version}: {}",
-                self.name(),
-                theirs.map_or_else(
+            theirs => Err(ServerError::OtherVersion {
+                machine: self.name().to_owned(),
+                theirs: theirs.map_or_else(
                     || format!("no sixbench (it says `{first}`)"),
-                    |theirs| format!("sixbench {theirs}")
+                    |theirs| format!("sixbench {theirs}"),
                 ),
-                cure()
-            ))),
+                program: path,
+                version: version.to_owned(),
+                cure: cure().into(),
+            }
+            .into()),
         }
     }
 
@@ -187,12 +190,11 @@ impl AuthorityMachine {
         if theirs.trim() == ARCH {
             return Ok(());
         }
-        Err(TestbedError::Other(format!(
-            "{} has a processor of the architecture {}, for which this program ({ARCH}) cannot be copied there: install sixbench there, and \
-             name it as `program` in [testbed.authority]",
-            self.name(),
-            theirs.trim()
-        )))
+        Err(ServerError::OtherArchitecture {
+            machine: self.name().to_owned(),
+            theirs: theirs.trim().to_owned(),
+        }
+        .into())
     }
 
     pub(super) fn shell(&self, shell: &Shell) -> Shell {
@@ -210,7 +212,7 @@ fn identity(shell: &Shell) -> Result<String, TestbedError> {
 }
 
 /// Refuses an address on which another server already listens, also on the wildcard address.
-fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), TestbedError> {
+fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), ServerError> {
     // Without `ss`, a conflict shows up as the server's own error.
     let Ok(listening) = shell.look(&["ss", "-Hlnutp"]) else {
         return Ok(());
@@ -224,11 +226,12 @@ fn check_free(address: SocketAddr, machine: &str, shell: &Shell) -> Result<(), T
         .filter(|word| word.starts_with("users:"))
         .unwrap_or("no process that can be seen");
     let local = local_end(taken).unwrap_or_default();
-    Err(TestbedError::Other(format!(
-        "port {} of {machine} is taken: {who} listens at {local}, where the authority is to answer; end it there, or have it listen at \
-         other addresses only",
-        address.port()
-    )))
+    Err(ServerError::PortTaken {
+        address,
+        machine: machine.to_owned(),
+        who: who.to_owned(),
+        local: local.to_owned(),
+    })
 }
 
 /// Returns the local address in a line of `ss -lnutp`: the fifth word, after the protocol, the state and two queues.

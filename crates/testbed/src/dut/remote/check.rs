@@ -1,6 +1,6 @@
 //! Checks that an interface of another machine may be used by the device: it must neither carry the ssh connection nor have other work.
 
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{InterfaceError, InterfaceFault, Shell, TestbedError};
 use crate::net::link::{self, word_after};
 use crate::net::occupied::{self, RouteOver};
 use crate::recipe::System;
@@ -26,41 +26,29 @@ pub(super) fn check(
         keys,
         system,
     } = *place;
-    let refused = |why: String| {
-        Err(TestbedError::Other(format!(
-            "interface {interface} of {machine} {why}"
-        )))
-    };
-    let absent = |_: &TestbedError| {
-        format!("interface {interface} of {machine} does not exist; name another in {keys}")
-    };
-    let described = shell
-        .look(&describe(system, interface))
-        .map_err(|error| error.explained(absent))?;
+    let refused = |fault| InterfaceError::there(interface, machine, fault);
+    let described = shell.look(&describe(system, interface)).map_err(|error| {
+        let keys = keys.to_owned();
+        error.restated(|_| refused(InterfaceFault::AbsentThere { keys }))
+    })?;
     if carries_default(shell, system, interface)? {
-        return refused(
-            "carries the default route: test traffic would reach that machine's own network; use another".to_owned(),
-        );
+        return Err(refused(InterfaceFault::DefaultRouteThere).into());
     }
     if let Some(client) = client(shell)?
         .filter(|client| leads_to(shell, system, *client).as_deref() == Some(interface))
     {
-        return refused(format!(
-            "carries the ssh connection from {client} and must not carry test traffic; use another"
-        ));
+        return Err(refused(InterfaceFault::SshConnection { client }).into());
     }
     if system == System::Linux {
         let link = shell.look(&["ip", "-o", "-d", "link", "show", "dev", interface])?;
-        if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
-            return refused(obstacle);
+        if let Some(fault) = link::fault(shell, interface, &link)? {
+            return Err(refused(fault).into());
         }
     }
     let addresses = addresses(&described);
     if !addresses.is_empty() {
-        let list = addresses.join(", ");
-        return refused(format!(
-            "has addresses already ({list}), for which that machine would answer; remove them, or use another"
-        ));
+        let addresses = addresses.join(", ");
+        return Err(refused(InterfaceFault::AddressesThere { addresses }).into());
     }
     Ok(())
 }

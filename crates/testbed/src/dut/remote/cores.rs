@@ -1,7 +1,7 @@
 //! Reduces the number of cores of a device that has a whole machine: the others are taken offline until everything is undone. (The papers did the
 //! same at boot time with the kernel parameter `maxcpus`.)
 
-use crate::exec::{Shell, TestbedError, Undo, core_list};
+use crate::exec::{MachineError, Shell, TestbedError, Undo, core_list};
 
 const FOLDER: &str = "/sys/devices/system/cpu";
 
@@ -12,17 +12,18 @@ pub(super) fn online(shell: &Shell) -> Result<Vec<u32>, TestbedError> {
     ))
 }
 
-pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), TestbedError> {
+pub(super) fn check(wanted: u32, online: &[u32], machine: &str) -> Result<(), MachineError> {
     if wanted as usize <= online.len() {
         return Ok(());
     }
-    let text = format!(
-        "the plan requires {wanted} cores for the DUT, but {machine} has only {} online ({online:?})",
-        online.len()
-    );
-    Err(TestbedError::Other(text))
+    Err(MachineError::FewCores {
+        wanted,
+        machine: machine.to_owned(),
+        online: online.to_vec(),
+    })
 }
 
+/// Takes all cores but the lowest `wanted` ones offline, which are those that `maxcpus` leaves.
 pub(super) fn keep(
     wanted: u32,
     machine: &str,
@@ -35,17 +36,17 @@ pub(super) fn keep(
     }
     for core in online.iter().skip(wanted as usize).rev() {
         let file = format!("{FOLDER}/cpu{core}/online");
-        let refused = |error: &TestbedError| {
-            let online = online.len();
-            format!(
-                "{machine} cannot take its core {core} offline, but the plan requires only {wanted} of {online}: {error}"
-            )
-        };
         // Recorded first, because a command may have taken effect even if we did not see it finish.
         undo.by_line(format!("echo 1 > {file}"))?;
-        shell
-            .set(&file, "0")
-            .map_err(|error| error.explained(refused))?;
+        shell.set(&file, "0").map_err(|error| {
+            error.restated(|cause| MachineError::CoreStaysOnline {
+                machine: machine.to_owned(),
+                core: *core,
+                wanted,
+                online: online.len(),
+                cause,
+            })
+        })?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Sets the RSS hash of a device's network cards, which decides how they spread UDP over its cores, until everything is undone.
 
-use crate::exec::{Shell, TestbedError, Undo};
+use crate::exec::{MachineError, Shell, TestbedError, Undo};
 use crate::net::{NicKind, NicSetting, nic};
 use crate::recipe::{Recipe, System};
 
@@ -20,16 +20,17 @@ pub(super) fn set(
     undo: &Undo,
 ) -> Result<(), TestbedError> {
     if recipe.system != System::Linux {
-        let text = format!(
-            "`dut-rss-hash` sets network cards of Linux, but {name} runs {}: set the hash there",
-            recipe.system.title()
-        );
-        return Err(TestbedError::Other(text));
+        return Err(MachineError::HashOfLinux {
+            machine: name.to_owned(),
+            system: recipe.system.title(),
+        }
+        .into());
     }
     let wanted = FLOWS.map(|flow| NicSetting::new(NicKind::HashFields, flow, fields));
     interfaces.iter().try_for_each(|interface| {
         nic::set_until_undone(shell, interface, &wanted, undo).map_err(|error| {
-            error.explained(|error| format!("`dut-rss-hash` on the machine {name}: {error}"))
+            let machine = name.to_owned();
+            error.restated(|cause| MachineError::Hash { machine, cause })
         })
     })
 }

@@ -1,6 +1,6 @@
 //! The device's two interfaces on another machine: brought up with the recipe's addresses and routes, and restored when everything is undone.
 
-use crate::exec::{Shell, TestbedError, Undo};
+use crate::exec::{InterfaceError, InterfaceFault, MachineError, Shell, TestbedError, Undo};
 use crate::recipe::{Recipe, RecipeLink, System};
 use ipnet::{IpNet, Ipv6Net};
 use std::net::{IpAddr, Ipv6Addr};
@@ -63,10 +63,9 @@ pub(super) fn wait_for_carriers(
     for (interface, other) in interfaces.iter().zip(others) {
         while !has_carrier(&described(system, interface, shell)?) {
             if wait.is_over() {
-                let text = format!(
-                    "interface {interface} of {machine} has no carrier: is it cabled to {other}?"
-                );
-                return Err(TestbedError::Other(text));
+                let other = other.clone();
+                let fault = InterfaceFault::NoCarrierThere { other };
+                return Err(InterfaceError::there(interface, machine, fault).into());
             }
             wait.rest(|| format!("a carrier on interface {interface} of {machine}"))?;
         }
@@ -84,15 +83,13 @@ pub(super) struct CabledTo {
 
 impl CabledTo {
     /// Returns the error that `machine` finds something else, or nothing, where this should be.
-    fn not_found(&self, machine: &str, found: Option<&str>, place: &str) -> TestbedError {
-        let other = &self.name;
-        let who = found.map_or_else(
-            || "nobody".to_owned(),
-            |found| format!("{found}, which is not {other},"),
-        );
-        TestbedError::Other(format!(
-            "{machine} finds {who} with {place}: is it cabled to {other}?"
-        ))
+    fn not_found(&self, machine: &str, found: Option<&str>, place: String) -> MachineError {
+        MachineError::NotCabled {
+            machine: machine.to_owned(),
+            found: found.map(str::to_owned),
+            place,
+            other: self.name.clone(),
+        }
     }
 }
 
@@ -129,7 +126,7 @@ pub(super) fn check_neighbour(
         }
         if wait.is_over() {
             let place = format!("the address {address} at its interface {interface}");
-            return Err(other.not_found(machine, found, &place));
+            return Err(other.not_found(machine, found, place).into());
         }
         wait.rest(|| format!("{machine} to find {address} at its interface {interface}"))?;
     }

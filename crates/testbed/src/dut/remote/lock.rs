@@ -72,12 +72,11 @@ impl MachineLock {
             &[holder.to_owned(), ANSWER.to_owned()],
             Stdio::piped(),
         )?;
-        let of_line = |line: &str| line.strip_prefix(ANSWER).map(str::to_owned);
         let answer = first_answer(
             &mut session,
             shell.context(),
             &|| format!("the lock of {name}"),
-            of_line,
+            |line| line.strip_prefix(ANSWER).map(str::to_owned),
         );
         // Made before the answer is looked at, so that the session ends also where there is none.
         let lock = Self {

@@ -4,7 +4,7 @@ use super::check::{self, InterfacePlace};
 use super::{cores, hash, links, sysctls, tracking};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
-use crate::exec::{ExecTarget, Remote, Shell, SshConfig, TestbedError, Undo};
+use crate::exec::{ExecTarget, MachineError, Remote, Shell, SshConfig, TestbedError, Undo};
 use crate::recipe::{DeviceHost, Recipe, System};
 use sixbench_method::plan::CoreLimits;
 
@@ -66,11 +66,12 @@ impl RemoteMachine {
         check_programs(recipe, &shell, name)?;
         check_modules(recipe, &shell, name)?;
         match wanted_cores {
-            Some(_) if recipe.system != System::Linux => Err(TestbedError::Other(format!(
-                "`cores` takes cores of Linux machines offline, but {name} runs {}: leave the key out, and set the cores there",
-                recipe.system.title()
-            ))),
-            Some(wanted) => cores::check(wanted, &cores::online(&shell)?, name),
+            Some(_) if recipe.system != System::Linux => Err(MachineError::CoresOfLinux {
+                machine: name.to_owned(),
+                system: recipe.system.title(),
+            }
+            .into()),
+            Some(wanted) => Ok(cores::check(wanted, &cores::online(&shell)?, name)?),
             None => Ok(()),
         }
     }
@@ -86,7 +87,7 @@ impl RemoteMachine {
     }
 
     /// Returns its left and right interface.
-    pub(super) fn interfaces(&self) -> &[String; 2] {
+    pub fn interfaces(&self) -> &[String; 2] {
         &self.interfaces
     }
 
@@ -104,51 +105,43 @@ impl RemoteMachine {
 }
 
 /// Refuses recipes with nothing to set up there.
-fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), TestbedError> {
-    let name = &recipe.name;
-    let text = match recipe.host {
-        DeviceHost::Memif => {
-            format!(
-                "{name} runs at links in shared memory, which do not reach {machine}: name another recipe"
-            )
-        }
-        _ if recipe.is_bare_wire() => {
-            format!(
-                "{name} is no device but a wire from port to port: leave `host = \"ssh:{machine}\"` out"
-            )
-        }
-        _ if !recipe.built.is_empty() => {
-            format!(
-                "{name} runs what the lab of this machine has, which {machine} has not: name another recipe"
-            )
-        }
-        DeviceHost::Manual => {
-            format!(
-                "{name} is set up by hand: leave `host = \"ssh:{machine}\"` out of [testbed], or name another recipe"
-            )
-        }
+fn check_recipe(recipe: &Recipe, machine: &str) -> Result<(), MachineError> {
+    let (name, machine) = (recipe.name.clone(), machine.to_owned());
+    let error = match recipe.host {
+        DeviceHost::Memif => MachineError::SharedMemory {
+            recipe: name,
+            machine,
+        },
+        _ if recipe.is_bare_wire() => MachineError::Wire {
+            recipe: name,
+            machine,
+        },
+        _ if !recipe.built.is_empty() => MachineError::OwnLab {
+            recipe: name,
+            machine,
+        },
+        DeviceHost::Manual => MachineError::ByHand {
+            recipe: name,
+            machine,
+        },
         DeviceHost::Netns | DeviceHost::Lab => return Ok(()),
     };
-    Err(TestbedError::Other(text))
+    Err(error)
 }
 
 fn check_system(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
-    let (runs, wanted, name) = (
-        shell.look(&["uname", "-s"])?,
-        recipe.system.title(),
-        &recipe.name,
-    );
-    let runs = runs.trim();
-    let text = || {
-        format!(
-            "{name} is a recipe for {wanted}, but {machine} runs {runs}: name another recipe or machine"
-        )
-    };
+    let (printed, wanted) = (shell.look(&["uname", "-s"])?, recipe.system.title());
+    let runs = printed.trim();
     if runs == wanted {
-        Ok(())
-    } else {
-        Err(TestbedError::Other(text()))
+        return Ok(());
     }
+    Err(MachineError::OtherSystem {
+        recipe: recipe.name.clone(),
+        wanted,
+        machine: machine.to_owned(),
+        runs: runs.to_owned(),
+    }
+    .into())
 }
 
 fn check_programs(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), TestbedError> {
@@ -174,10 +167,16 @@ fn check_modules(recipe: &Recipe, shell: &Shell, machine: &str) -> Result<(), Te
         .filter(|module| module.starts_with("jool"));
     modules.try_for_each(|module| {
         let look = format!("test -d /sys/module/{module} || modprobe -n -q {module} || echo no");
-        let (device, source, is_there) = (&recipe.name, &recipe.source, shell.look(&["sh", "-c", &look])?.trim().is_empty());
-        let text =
-            || format!("the kernel of {machine} has no module {module}, which {device} needs: install it there ({source})");
-        if is_there { Ok(()) } else { Err(TestbedError::Other(text())) }
+        if shell.look(&["sh", "-c", &look])?.trim().is_empty() {
+            return Ok(());
+        }
+        Err(MachineError::NoModule {
+            machine: machine.to_owned(),
+            module: module.clone(),
+            device: recipe.name.clone(),
+            origin: recipe.source.clone(),
+        }
+        .into())
     })
 }
 

@@ -5,7 +5,7 @@ use super::links::{self, CabledTo};
 use super::{RemoteMachine, machine};
 use crate::dut::running::ExecContext;
 use crate::dut::template_vars::{DutOptions, TemplateVars};
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{MachineError, Shell, TestbedError};
 use crate::net::namespace;
 use crate::recipe::{Recipe, System};
 use sixbench_method::plan::CoreLimits;
@@ -38,7 +38,11 @@ pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<St
             "the DUT is the machine {name}, set up over ssh by its recipe; its interfaces {left} and {right} are cabled to the tester's"
         )];
     }
-    let sentence = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
+    machines
+        .iter()
+        .zip(recipe.devices())
+        .enumerate()
+        .map(|(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
         let ([left, right], [to_left, to_right]) =
             (machine.interfaces(), neighbours(machines, index));
         let (device, machine) = (&device.name, machine.name());
@@ -46,12 +50,7 @@ pub fn layout_of_machines(machines: &[RemoteMachine], recipe: &Recipe) -> Vec<St
             "the device {device} is the machine {machine}, set up over ssh by its recipe; its interface {left} is cabled to {to_left}, and \
              {right} to {to_right}"
         )
-    };
-    machines
-        .iter()
-        .zip(recipe.devices())
-        .enumerate()
-        .map(sentence)
+    })
         .collect()
 }
 
@@ -67,25 +66,26 @@ pub(in crate::dut) fn prepare(
     shell: &Shell,
 ) -> Result<Vec<(ExecContext, TemplateVars)>, TestbedError> {
     check_count(machines, recipe)?;
-    let prepare = |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
-        let place = if machines.len() == 1 {
-            "ssh".to_owned()
-        } else {
-            format!("ssh{}", index + 1)
-        };
-        machine::prepare(
-            device,
-            machine,
-            &namespace::name(run, &place),
-            options,
-            shell,
-        )
-    };
     let prepared = machines
         .iter()
         .zip(recipe.devices())
         .enumerate()
-        .map(prepare)
+        .map(
+            |(index, (machine, device)): (usize, (&RemoteMachine, &Recipe))| {
+                let place = if machines.len() == 1 {
+                    "ssh".to_owned()
+                } else {
+                    format!("ssh{}", index + 1)
+                };
+                machine::prepare(
+                    device,
+                    machine,
+                    &namespace::name(run, &place),
+                    options,
+                    shell,
+                )
+            },
+        )
         .collect::<Result<Vec<_>, _>>()?;
     if !shell.is_rehearsal() {
         check_links(machines, recipe.devices(), shell)?;
@@ -93,31 +93,22 @@ pub(in crate::dut) fn prepare(
     Ok(prepared)
 }
 
-fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), TestbedError> {
-    let (name, devices) = (&recipe.name, recipe.devices().len());
-    let text = match (machines, devices) {
-        (machines, devices) if machines.len() == devices => return Ok(()),
-        ([machine], _) => {
-            let machine = machine.name();
-            format!(
-                "{name} consists of {devices} devices in a row, but {machine} is one machine: name a machine for each \
-                 (host = [\"ssh:{machine}\", ...]), or a recipe of one device"
-            )
-        }
-        (machines, devices) => {
-            let names: Vec<&str> = machines.iter().map(RemoteMachine::name).collect();
-            let (count, names) = (machines.len(), names.join(", "));
-            let is = if devices == 1 {
-                "is one device".to_owned()
-            } else {
-                format!("consists of {devices} devices")
-            };
-            format!(
-                "{name} {is}, but `host` names {count} machines in a row ({names}): name a recipe of {count} devices in a row"
-            )
-        }
+fn check_count(machines: &[RemoteMachine], recipe: &Recipe) -> Result<(), MachineError> {
+    let (name, devices) = (recipe.name.clone(), recipe.devices().len());
+    let error = match machines {
+        machines if machines.len() == devices => return Ok(()),
+        [machine] => MachineError::OneMachine {
+            recipe: name,
+            devices,
+            machine: machine.name().to_owned(),
+        },
+        machines => MachineError::OtherCount {
+            recipe: name,
+            devices,
+            machines: machines.iter().map(|it| it.name().to_owned()).collect(),
+        },
     };
-    Err(TestbedError::Other(text))
+    Err(error)
 }
 
 /// Refuses a number of cores for a device that is not in the row.
@@ -125,7 +116,7 @@ fn check_names(
     machines: &[RemoteMachine],
     recipe: &Recipe,
     cores: &CoreLimits,
-) -> Result<(), TestbedError> {
+) -> Result<(), MachineError> {
     let devices = recipe
         .devices()
         .iter()
@@ -135,19 +126,18 @@ fn check_names(
         .map(RemoteMachine::name)
         .chain(devices)
         .collect();
-    cores
-        .devices()
-        .find(|name| !known.contains(name))
-        .map_or(Ok(()), |name| {
-            let (recipe, known) = (&recipe.name, known.join(", "));
-            Err(TestbedError::Other(format!(
-                "`cores` names {name}, which is neither a machine nor a device of {recipe}: {known}"
-            )))
-        })
+    let Some(name) = cores.devices().find(|name| !known.contains(name)) else {
+        return Ok(());
+    };
+    Err(MachineError::UnknownCores {
+        name: name.to_owned(),
+        recipe: recipe.name.clone(),
+        known: known.join(", "),
+    })
 }
 
 /// Refuses two names of the same machine, because changes for one device would also affect the other.
-fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), TestbedError> {
+fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), MachineError> {
     // A network namespace with its own sshd counts as a machine.
     let identity = "cat /proc/sys/kernel/random/boot_id && readlink /proc/self/ns/net";
     let mut seen: Vec<(&str, String)> = Vec::new();
@@ -161,11 +151,10 @@ fn check_distinct(machines: &[RemoteMachine], shell: &Shell) -> Result<(), Testb
             .iter()
             .find(|(_, other)| !identity.is_empty() && *other == identity)
         {
-            let text = format!(
-                "{other} and {} are one machine: each device of a row needs a machine of its own",
-                machine.name()
-            );
-            return Err(TestbedError::Other(text));
+            return Err(MachineError::SameMachine {
+                one: (*other).to_owned(),
+                other: machine.name().to_owned(),
+            });
         }
         seen.push((machine.name(), identity));
     }
@@ -229,14 +218,15 @@ fn neighbours(machines: &[RemoteMachine], index: usize) -> [String; 2] {
         1 => "an interface of ours that is up".to_owned(),
         _ => format!("the tester's {side} one"),
     };
-    let of = |machine: &RemoteMachine, end: usize| {
+    let interface_of = |machine: &RemoteMachine, end: usize| {
         format!("{} of {}", machine.interfaces()[end], machine.name())
     };
-    let left = index
-        .checked_sub(1)
-        .map_or_else(|| tester("left"), |before| of(&machines[before], 1));
+    let left = index.checked_sub(1).map_or_else(
+        || tester("left"),
+        |before| interface_of(&machines[before], 1),
+    );
     let right = machines
         .get(index + 1)
-        .map_or_else(|| tester("right"), |next| of(next, 0));
+        .map_or_else(|| tester("right"), |next| interface_of(next, 0));
     [left, right]
 }
