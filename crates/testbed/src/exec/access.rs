@@ -17,13 +17,13 @@ pub struct ShellAccess {
 impl ShellAccess {
     /// Returns the command that runs these words there with this process's standard streams. The caller starts it.
     pub fn command(&self, words: &[String]) -> Command {
-        let words = self.words(words);
+        let words = self.command_line(words);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).env("PATH", search_path());
         command
     }
 
-    fn words(&self, command: &[String]) -> Vec<String> {
+    fn command_line(&self, command: &[String]) -> Vec<String> {
         let command = if self.takes_line {
             vec![quoted(command)]
         } else {
@@ -36,7 +36,7 @@ impl ShellAccess {
 impl Shell {
     /// Returns the means to run commands where this shell runs its own.
     pub fn access(&self) -> ShellAccess {
-        let mut prefix = self.target().words::<&str>(&[]);
+        let mut prefix = self.target().command_line::<&str>(&[]);
         let (location, takes_line) = match self.target() {
             ExecTarget::Here => ("this machine".to_owned(), false),
             ExecTarget::Namespace(name) => (format!("namespace {name}"), false),
@@ -62,7 +62,9 @@ mod tests {
     use crate::exec::Remote;
 
     fn words(shell: &Shell) -> Vec<String> {
-        shell.access().words(&["echo", "it's"].map(str::to_owned))
+        shell
+            .access()
+            .command_line(&["echo", "it's"].map(str::to_owned))
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 pub(super) fn ssh_true(destination: &Destination) -> ProgramCommand {
     of_ssh("ssh", destination)
         .word(&destination.name)
-        .words("true")
+        .args("true")
 }
 
 /// Has a machine accept the user's key.
@@ -27,24 +27,24 @@ pub(super) fn scp(file: &Path, destination: &Destination, target: &Path) -> Prog
 
 /// Returns the command without arguments of a program of OpenSSH, which reads the configuration of this destination.
 fn of_ssh(program: &str, destination: &Destination) -> ProgramCommand {
-    let command = ProgramCommand::of(program);
+    let command = ProgramCommand::new(program);
     match &destination.config {
-        Some(config) => command.words("-F").path(config.path()),
+        Some(config) => command.args("-F").path(config.path()),
         None => command,
     }
 }
 
 /// Changes an interface of this machine: `change` has plain words only.
 pub(crate) fn ip_link_set(interface: impl AsRef<OsStr>, change: &str) -> ProgramCommand {
-    ProgramCommand::of("ip")
-        .words("link set")
+    ProgramCommand::new("ip")
+        .args("link set")
         .word(interface)
-        .words(change)
+        .args(change)
 }
 
 /// Removes an interface of this machine.
 pub(crate) fn ip_link_del(interface: impl AsRef<OsStr>) -> ProgramCommand {
-    ProgramCommand::of("ip").words("link del").word(interface)
+    ProgramCommand::new("ip").args("link del").word(interface)
 }
 
 #[cfg(test)]

@@ -22,11 +22,14 @@ pub use access::ShellAccess;
 pub(crate) use advised::{ip_link_del, ip_link_set};
 pub use daemon::Daemon;
 pub(crate) use directory::{guessable, own_directory, unguessable};
-pub use error::TestbedError;
 pub(crate) use error::warn;
+pub use error::{
+    DeviceError, InterfaceError, InterfaceFault, LabError, MachineError, RecipeError, ServerError,
+    SshError, TestbedError,
+};
 pub(crate) use life::{LifeLock, is_alive, sweep_locks};
 pub(crate) use packages::has_program;
-pub(crate) use process::{allowed_cores, core_list, end_by_input, family, kill};
+pub(crate) use process::{allowed_cores, core_list, end_by_input, family, kill, processes_named};
 pub use process::{command_of, is_root};
 pub use quoting::{ProgramCommand, quoted, quoted_path, quoted_word};
 pub use shell::Shell;

@@ -3,9 +3,12 @@
 use super::{TestbedError, search_path};
 use std::path::Path;
 
-pub(crate) fn missing(program: &str, error: &std::io::Error) -> TestbedError {
+pub(crate) fn missing(program: &str, error: std::io::Error) -> TestbedError {
     if error.kind() != std::io::ErrorKind::NotFound {
-        return TestbedError::Other(format!("cannot run {program}: {error}"));
+        return TestbedError::NotStarted {
+            program: program.to_owned(),
+            error,
+        };
     }
     not_installed(program)
 }

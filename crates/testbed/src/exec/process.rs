@@ -25,6 +25,17 @@ pub(crate) fn search_path() -> String {
         + ":/usr/sbin:/sbin"
 }
 
+/// Returns the processes of this machine whose name, as the kernel keeps it, is wanted.
+pub(crate) fn processes_named(is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(move |process: &u32| {
+            std::fs::read_to_string(format!("/proc/{process}/comm"))
+                .is_ok_and(|name| is_wanted(name.trim_end_matches('\n')))
+        })
+}
+
 /// A command that is running when a stop is requested gets this long to finish. One that is killed may leave its work half done.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -44,15 +55,14 @@ pub(crate) fn wait(
         Ok(Some(status)) => status,
         other => {
             kill_group(&mut child);
-            let late = || {
-                TestbedError::Other(format!("it did not end within {} s", timeout.as_secs_f32()))
+            let late = TestbedError::Late {
+                seconds: timeout.as_secs_f32(),
             };
-            return Err(other.err().unwrap_or_else(late));
+            return Err(other.err().unwrap_or(late));
         }
     };
     // The group of a process that has ended can no longer be distinguished from a foreign one, so its members are only ended with the namespace.
-    let held = "it ended, but a process that it left running holds its output; start that process as the recipe's [daemon]";
-    let held = |_| TestbedError::Other(held.to_owned());
+    let held = |_| TestbedError::OutputHeld;
     let stdout = wait.receive(&out, what)?.map_err(held)?;
     let stderr = wait.receive(&err, what)?.map_err(held)?;
     Ok(Output {
@@ -176,11 +186,14 @@ pub(crate) fn allowed_cores(process: u32) -> Vec<Vec<u32>> {
 /// Returns the cores in a list in the kernel's notation, such as `0-2,5`. `io` has the same for the nodes of memory: neither of the two crates knows the
 /// other or a crate below both.
 pub(crate) fn core_list(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    };
-    text.trim().split(',').filter_map(range).flatten().collect()
+    text.trim()
+        .split(',')
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+        })
+        .flatten()
+        .collect()
 }
 
 fn children(parent: u32) -> Vec<u32> {

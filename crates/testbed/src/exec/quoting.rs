@@ -66,7 +66,7 @@ fn escaped(octet: u8) -> String {
 ///
 /// ```
 /// use sixbench_testbed::ProgramCommand;
-/// let command = ProgramCommand::of("sixbench").words("run --resume").path("my results".as_ref());
+/// let command = ProgramCommand::new("sixbench").args("run --resume").path("my results".as_ref());
 /// assert_eq!(command.to_string(), "sixbench run --resume 'my results'");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub struct ProgramCommand(String);
 impl ProgramCommand {
     /// Returns the command without arguments, by the name that this process was called by: a path if it was not looked up in PATH.
     pub fn called() -> Self {
-        Self::of(
+        Self::new(
             std::env::args_os()
                 .next()
                 .unwrap_or_else(|| OsString::from("sixbench")),
@@ -83,13 +83,13 @@ impl ProgramCommand {
     }
 
     /// Returns the command without arguments of a program of this name.
-    pub fn of(program: impl AsRef<OsStr>) -> Self {
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self(quoted_word(program.as_ref()))
     }
 
     /// Adds words that no shell changes, separated by spaces.
     #[must_use]
-    pub fn words(self, words: &str) -> Self {
+    pub fn args(self, words: &str) -> Self {
         Self(format!("{} {words}", self.0))
     }
 

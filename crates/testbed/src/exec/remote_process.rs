@@ -63,7 +63,7 @@ impl RemoteProcess {
                 Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
                 Err(why) => why.to_string(),
             };
-            Err(failed(&remote.words(words), "not started", &said))
+            Err(failed(&remote.command_line(words), "not started", &said))
         }
     }
 

@@ -142,7 +142,8 @@ impl Shell {
         words: &[S],
     ) -> Result<String, TestbedError> {
         self.context.check()?;
-        self.transcript.line(&quoted(&self.target.words(words)));
+        self.transcript
+            .line(&quoted(&self.target.command_line(words)));
         if self.is_rehearsal {
             Ok(String::new())
         } else {
@@ -248,9 +249,7 @@ impl Shell {
     pub(crate) fn copy_this_program(&self, to: &Path) -> Result<(), TestbedError> {
         self.context.check()?;
         let ExecTarget::Ssh(remote) = &self.target else {
-            return Err(TestbedError::Other(
-                "this program is copied to other machines only".to_owned(),
-            ));
+            return Err(TestbedError::CopiedHere);
         };
         let shown = std::env::current_exe().unwrap_or_else(|_| Path::new(THIS_PROGRAM).to_owned());
         let line = format!(

@@ -28,12 +28,12 @@ impl ExecTarget {
     }
 
     /// Returns the words that run `words` there, as given on this machine and shown in the transcript.
-    pub(crate) fn words<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
+    pub(crate) fn command_line<S: AsRef<str>>(&self, words: &[S]) -> Vec<String> {
         let prefix = match self {
             Self::Here => vec![],
             Self::Namespace(name) => ["ip", "netns", "exec", name].map(str::to_owned).to_vec(),
             Self::Lab(inside) => vec!["sh".to_owned(), inside.display().to_string()],
-            Self::Ssh(remote) => return remote.words(&owned(words)),
+            Self::Ssh(remote) => return remote.command_line(&owned(words)),
         };
         prefix
             .into_iter()
@@ -55,7 +55,7 @@ impl ExecTarget {
         if !matches!(self, Self::Lab(_)) {
             require(words[0].as_ref())?;
         }
-        capture(&self.words(words), timeout, context)
+        capture(&self.command_line(words), timeout, context)
     }
 
     /// Returns an error that names the package if a program is not installed there.
@@ -177,7 +177,7 @@ impl ExecTarget {
         command
             .spawn()
             .map(Daemon::here)
-            .map_err(|error| missing(&full[0], &error))
+            .map_err(|error| missing(&full[0], error))
     }
 
     fn daemon_words(&self, cores: &str, words: &[String]) -> Vec<String> {
@@ -186,7 +186,7 @@ impl ExecTarget {
         prefix
             .into_iter()
             .map(str::to_owned)
-            .chain(self.words(words))
+            .chain(self.command_line(words))
             .collect()
     }
 }
@@ -202,9 +202,7 @@ fn capture(
 ) -> Result<String, TestbedError> {
     let mut command = command(words);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command
-        .spawn()
-        .map_err(|error| missing(&words[0], &error))?;
+    let child = command.spawn().map_err(|error| missing(&words[0], error))?;
     let output = wait(child, timeout, context, &|| command_line(words))
         .map_err(|why| given_up(words, why))?;
     if output.status.success() {

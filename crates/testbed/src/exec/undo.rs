@@ -99,9 +99,7 @@ impl Undo {
     pub(crate) fn by_line(&self, line: String) -> Result<(), TestbedError> {
         // The shell on the other machine would treat the second line as another command.
         if line.contains('\n') {
-            return Err(TestbedError::Other(format!(
-                "cannot undo with `{line}`: it has more than one line"
-            )));
+            return Err(TestbedError::UndoLine { line });
         }
         let mut undoing = self.undoing();
         let sent = undoing
@@ -199,7 +197,7 @@ impl Drop for Undo {
         let what = format!("not everything was undone on {}", self.remote.destination());
         match process.map(|process| self.run(process)) {
             Some(Ok(said)) if !said.is_empty() && self.is_settled.load(Ordering::Relaxed) => {
-                warn(&what, &TestbedError::Other(said.trim().replace('\n', "; ")));
+                warn(&what, &said.trim().replace('\n', "; "));
             }
             Some(Err(error)) => warn(&what, &error),
             _ => {}

@@ -179,8 +179,20 @@ impl Wait<'_> {
                 .purpose
                 .as_ref()
                 .map_or_else(what, |purpose| purpose.to_string());
-            listener(&format!("waiting for {what}"));
+            listener(&format!("waiting for {}", brief(&what)));
         }
+    }
+}
+
+/// Characters of a message about a wait.
+const BRIEF: usize = 120;
+
+/// Returns a description as one short line: a command may be a whole script.
+fn brief(what: &str) -> String {
+    if what.chars().count() <= BRIEF {
+        what.to_owned()
+    } else {
+        what.chars().take(BRIEF).chain("...".chars()).collect()
     }
 }
 
@@ -242,6 +254,12 @@ mod tests {
         let mut wait = context.wait(LONG, Duration::from_millis(10));
         (0..4).for_each(|count| wait.rest(|| format!("a device: {count}")).expect("no stop"));
         assert_eq!(*told.lock().expect("no panic"), ["waiting for a device: 1"]);
+    }
+
+    #[test]
+    fn a_wait_for_a_script_is_told_in_a_line() {
+        assert_eq!(brief("`ip link`"), "`ip link`");
+        assert_eq!(brief(&"é".repeat(500)), "é".repeat(BRIEF) + "...");
     }
 
     #[test]

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// The line that the session prints once it is established. A login script may print others before it.
 const READY: &str = "sixbench is here";
 
-/// Closed when dropped.
+/// An open connection, which is closed when this is dropped.
 #[derive(Debug)]
 pub(super) struct SshConnection {
     master: Child,
@@ -36,7 +36,7 @@ impl SshConnection {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let master = command.spawn().map_err(|error| missing("ssh", &error));
+        let master = command.spawn().map_err(|error| missing("ssh", error));
         let mut connection = Self {
             master: master.inspect_err(|_| drop(std::fs::remove_dir(&directory)))?,
             directory,
@@ -69,10 +69,12 @@ impl SshConnection {
         // After a stop request, the drop need not wait for an ssh that has no connection yet.
         match answer.inspect_err(|_| drop(self.master.kill()))? {
             Some(Ok(())) => Ok(()),
-            Some(Err(RecvTimeoutError::Timeout)) => Err(refusal::silent(destination, TIMEOUT)),
+            Some(Err(RecvTimeoutError::Timeout)) => {
+                Err(refusal::silent(destination, TIMEOUT).into())
+            }
             _ => {
                 let said = said.map(said_until_now).unwrap_or_default();
-                Err(refusal::explain(destination, &said))
+                Err(refusal::explain(destination, &said).into())
             }
         }
     }
@@ -113,10 +115,11 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receive
 }
 
-/// Returns everything that a process wrote before it ended.
+/// Returns everything that a process wrote before it ended. A pause counts as the end, because the channel may never be closed: see [`chunks`].
 fn said_until_now(chunks: Receiver<Vec<u8>>) -> String {
-    let next = || chunks.recv_timeout(Duration::from_millis(200)).ok();
-    let said: Vec<u8> = std::iter::from_fn(next).flatten().collect();
+    let said: Vec<u8> = std::iter::from_fn(|| chunks.recv_timeout(Duration::from_millis(200)).ok())
+        .flatten()
+        .collect();
     String::from_utf8_lossy(&said).into_owned()
 }
 

@@ -25,7 +25,7 @@ impl Destination {
     }
 
     /// Returns the words that run `words` there, as shown in the transcript: without the options that merely save time.
-    pub(super) fn words(&self, words: &[String]) -> Vec<String> {
+    pub(super) fn command_line(&self, words: &[String]) -> Vec<String> {
         self.shown(quoted(words))
     }
 
@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn in_the_transcript_a_command_stands_as_somebody_would_type_it() {
         let destination = Destination::new("dut", Some(&SshConfig::new("/my/config")));
-        let words = destination.words(&["ip", "link", "set", "a b", "up"].map(str::to_owned));
+        let words =
+            destination.command_line(&["ip", "link", "set", "a b", "up"].map(str::to_owned));
         assert_eq!(
             quoted(&words),
             "ssh -F /my/config dut 'ip link set '\\''a b'\\'' up'"

@@ -1,46 +1,36 @@
 //! Turns error messages of ssh into advice on what to do.
 
 use super::Destination;
-use crate::exec::TestbedError;
 use crate::exec::advised::{ssh_copy_id, ssh_true};
+use crate::exec::{SshError, TestbedError};
 use std::time::Duration;
 
-pub(super) fn explain(destination: &Destination, said: &str) -> TestbedError {
-    let name = &destination.name;
-    let has = |needle: &str| said.contains(needle);
-    let last = last_line(said);
-    let text = if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
-        format!(
-            "{name}: its host key has changed; if the machine was set up anew, forget the old key (ssh-keygen -R HOST) \
-             and accept the new one ({})",
-            ssh_true(destination)
-        )
+pub(super) fn explain(destination: &Destination, printed: &str) -> SshError {
+    let machine = destination.name.clone();
+    let has = |needle: &str| printed.contains(needle);
+    let (said, connect) = (last_line(printed), ssh_true(destination));
+    if has("REMOTE HOST IDENTIFICATION HAS CHANGED") {
+        SshError::HostKeyChanged { machine, connect }
     } else if has("Host key verification failed") || has("host key is known") {
-        format!(
-            "{name}: its host key is not known here; check it and accept it once: {}",
-            ssh_true(destination)
-        )
+        SshError::HostKeyUnknown { machine, connect }
     } else if has("Permission denied") {
-        format!(
-            "{name} refused our key ({last}); put it there ({}), name it in ssh_config \
-             (IdentityFile), or load it (ssh-add); with sudo, root's own key is used",
-            ssh_copy_id(destination)
-        )
+        let copy_key = ssh_copy_id(destination);
+        SshError::KeyRefused {
+            machine,
+            said,
+            copy_key,
+        }
     } else if has("Could not resolve hostname") {
-        format!(
-            "{name}: no such name ({last}); is it a `Host` of ssh_config, or a name that can be resolved?"
-        )
+        SshError::NameUnknown { machine, said }
     } else if UNREACHABLE.iter().any(|needle| has(needle)) {
-        format!(
-            "cannot reach {name}: {last}; is it up, does sshd run there, and is the port right?"
-        )
+        SshError::Unreachable { machine, said }
     } else {
-        format!(
-            "cannot reach {name} by ssh: {last}; what does `{}` say?",
-            ssh_true(destination)
-        )
-    };
-    TestbedError::Other(text)
+        SshError::Refused {
+            machine,
+            said,
+            connect,
+        }
+    }
 }
 
 /// Error messages of ssh for a machine that does not answer or does not accept the connection.
@@ -54,19 +44,20 @@ const UNREACHABLE: [&str; 7] = [
     "Connection reset",
 ];
 
-pub(super) fn silent(destination: &Destination, waited: Duration) -> TestbedError {
-    let (name, seconds) = (&destination.name, waited.as_secs());
-    TestbedError::Other(format!(
-        "{name} gave no session within {seconds} s; what does `{}` say?",
-        ssh_true(destination)
-    ))
+pub(super) fn silent(destination: &Destination, waited: Duration) -> SshError {
+    SshError::NoSession {
+        machine: destination.name.clone(),
+        seconds: waited.as_secs(),
+        connect: ssh_true(destination),
+    }
 }
 
-pub(crate) fn lost(destination: &str, said: &str) -> TestbedError {
-    TestbedError::Other(format!(
-        "the connection to {destination} is lost: {}; what was set up there is undone as soon as its sshd notices",
-        last_line(said)
-    ))
+pub(crate) fn lost(machine: &str, printed: &str) -> TestbedError {
+    SshError::Lost {
+        machine: machine.to_owned(),
+        said: last_line(printed),
+    }
+    .into()
 }
 
 /// Returns true if a message on standard error comes from ssh itself rather than from a command that exited with the same status.
@@ -85,11 +76,13 @@ pub(crate) fn is_of_ssh(said: &str) -> bool {
     })
 }
 
-fn last_line(said: &str) -> &str {
-    said.lines()
+fn last_line(printed: &str) -> String {
+    printed
+        .lines()
         .map(str::trim)
         .rfind(|line| !line.is_empty())
         .unwrap_or("it printed nothing")
+        .to_owned()
 }
 
 #[cfg(test)]

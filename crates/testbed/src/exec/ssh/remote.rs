@@ -3,8 +3,8 @@
 use super::{Destination, SshConfig, SshConnection, refusal};
 use crate::exec::advised::scp;
 use crate::exec::{
-    ProgramCommand, TestbedError, WaitContext, command, command_line, failed, feed, given_up,
-    missing, quoted, wait,
+    ProgramCommand, SshError, TestbedError, WaitContext, command, command_line, failed, feed,
+    given_up, missing, quoted, wait,
 };
 use std::fs::File;
 use std::path::Path;
@@ -17,6 +17,9 @@ const NOT_FOUND: i32 = 127;
 
 /// The exit status of ssh if ssh itself fails.
 const OF_SSH: i32 = 255;
+
+/// The words for an ssh that ended so without a word, as the highest exit status of a command also does.
+const NOTHING_SAID: &str = "it printed nothing; over ssh, this status means that the connection was lost: does the machine still answer?";
 
 /// The timeout for a machine to show that it still responds.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -85,18 +88,15 @@ impl Remote {
             context,
         )?;
         if user.trim() != "0" {
-            let text = format!(
-                "{}: the user is not root there, but only root can change addresses; log in as root (root@HOST, or `User root` in ssh_config)",
-                self.destination()
-            );
-            return Err(TestbedError::Other(text));
+            let machine = self.destination().to_owned();
+            return Err(SshError::NotRoot { machine }.into());
         }
         Ok(reached)
     }
 
     /// Returns the words that run `words` there, as shown in the transcript: without the options that merely save time.
-    pub(crate) fn words(&self, words: &[String]) -> Vec<String> {
-        self.destination.words(words)
+    pub(crate) fn command_line(&self, words: &[String]) -> Vec<String> {
+        self.destination.command_line(words)
     }
 
     /// Returns the same for a line of shell.
@@ -127,7 +127,7 @@ impl Remote {
             },
         )?;
         feed(&mut child, input.unwrap_or_default());
-        let shown = self.destination.words(words);
+        let shown = self.destination.command_line(words);
         let output = wait(child, timeout, context, &|| command_line(&shown))
             .map_err(|why| given_up(&shown, why))?;
         if output.status.success() {
@@ -141,18 +141,14 @@ impl Remote {
     /// # Errors
     /// The connection is lost, there was no answer in time, or a stop was requested.
     pub(crate) fn check_answers(&self, context: &WaitContext) -> Result<(), TestbedError> {
-        let silent = |error: &TestbedError| match error {
-            TestbedError::Failed { status, .. } => {
-                let why = format!(
-                    "it did not answer within {} s ({status})",
-                    ANSWER_TIMEOUT.as_secs()
-                );
-                refusal::lost(self.destination(), &why).to_string()
+        match self.capture(&["true".to_owned()], None, ANSWER_TIMEOUT, context) {
+            Err(TestbedError::Failed { status, .. }) => {
+                let seconds = ANSWER_TIMEOUT.as_secs();
+                let why = format!("it did not answer within {seconds} s ({status})");
+                Err(refusal::lost(self.destination(), &why))
             }
-            other => other.to_string(),
-        };
-        let asked = self.capture(&["true".to_owned()], None, ANSWER_TIMEOUT, context);
-        asked.map(drop).map_err(|error| error.explained(silent))
+            asked => asked.map(drop),
+        }
     }
 
     /// Returns the error of a failed command, which distinguishes three causes: the command itself, a missing program, or ssh.
@@ -161,10 +157,13 @@ impl Remote {
         match output.status.code() {
             Some(NOT_FOUND) if words[0] != "sh" => self.not_installed(&words[0]),
             Some(OF_SSH) if refusal::is_of_ssh(&said) => refusal::lost(self.destination(), &said),
-            _ => {
-                let printed = format!("{said}{}", String::from_utf8_lossy(&output.stdout));
+            code => {
+                let mut printed = format!("{said}{}", String::from_utf8_lossy(&output.stdout));
+                if code == Some(OF_SSH) && printed.trim().is_empty() {
+                    NOTHING_SAID.clone_into(&mut printed);
+                }
                 failed(
-                    &self.destination.words(words),
+                    &self.destination.command_line(words),
                     &output.status.to_string(),
                     &printed,
                 )
@@ -220,7 +219,7 @@ impl Remote {
         let words = ["cat".to_owned(), to];
         let what = || format!("the copy of this program to {}", self.destination());
         let output = wait(child, COPYING, context, &what)
-            .map_err(|why| given_up(&self.destination.words(&words), why))?;
+            .map_err(|why| given_up(&self.destination.command_line(&words), why))?;
         if output.status.success() {
             Ok(())
         } else {
@@ -244,6 +243,30 @@ impl Remote {
             .stdin(input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command.spawn().map_err(|error| missing("ssh", &error))
+        command.spawn().map_err(|error| missing("ssh", error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+
+    fn told(code: i32, said: &str) -> String {
+        let output = Output {
+            status: ExitStatus::from_raw(code << 8),
+            stdout: Vec::new(),
+            stderr: said.as_bytes().to_vec(),
+        };
+        let remote = Remote::new("dut", None);
+        remote.failure(&["ip".to_owned()], &output).to_string()
+    }
+
+    #[test]
+    fn an_ssh_that_ended_without_a_word_has_lost_the_connection_and_a_command_has_not() {
+        assert!(told(OF_SSH, " \n").contains("the connection was lost"));
+        assert!(told(1, "").ends_with("(exit status: 1): it printed nothing"));
+        assert!(told(OF_SSH, "no route\n").ends_with("(exit status: 255): no route"));
     }
 }
