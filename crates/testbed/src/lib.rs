@@ -35,11 +35,13 @@ pub use dut::{
     layout_of_machines,
 };
 pub use exec::{
-    Daemon, ProgramCommand, Remote, RemoteProgram, Shell, ShellAccess, SshConfig, TestbedError,
-    Transcript, command_of, quoted, quoted_path, quoted_word,
+    Daemon, DeviceError, InterfaceError, InterfaceFault, LabError, MachineError, ProgramCommand,
+    RecipeError, Remote, RemoteProgram, ServerError, Shell, ShellAccess, SshConfig, SshError,
+    TestbedError, Transcript, command_of, quoted, quoted_path, quoted_word,
 };
 pub use net::{
-    Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, Sysctls, Topology,
-    existing, holder_directories, interfaces, make_holder_directory, namespace, sweep, topology,
+    Cores, Hosts, Interfaces, LOOP_ENDS, LinkSettings, NicKind, NicSetting, PlacedInterrupts,
+    Sysctls, Topology, existing, holder_directories, interfaces, make_holder_directory, namespace,
+    sweep, topology,
 };
 pub use recipe::{Library, Recipe};

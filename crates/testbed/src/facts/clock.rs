@@ -2,6 +2,7 @@
 
 use crate::exec::{Shell, TestbedError};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// A bound on the error of the system clock, according to chrony.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +11,23 @@ pub struct ClockAccuracy {
     pub bound_ns: u64,
     /// The time source's name in chrony: a server, or a clock such as `PHC0`.
     pub source: String,
+}
+
+/// The reason why the error of a system clock has no known bound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+pub enum NoClockBound {
+    /// chrony's client is not there.
+    #[error("chronyc is not installed")]
+    NotInstalled,
+    /// chrony's daemon is not there, or not reached.
+    #[error("chronyd does not answer (chronyc tracking)")]
+    NoAnswer,
+    /// The output of chronyc is not what its manual says.
+    #[error("chronyc prints what is not understood: {0}")]
+    Unreadable(String),
+    /// The clock is not set by another one yet.
+    #[error("chronyd has not synchronised the clock yet (chronyc waitsync)")]
+    NotSynchronised,
 }
 
 /// The positions of fields in the output of `chronyc -c tracking` (chronyc(1), `tracking`).
@@ -26,19 +44,19 @@ impl ClockAccuracy {
     ///
     /// # Errors
     /// The reason why no bound is known.
-    pub fn read(shell: &Shell) -> Result<Self, String> {
+    pub fn read(shell: &Shell) -> Result<Self, NoClockBound> {
         match shell.look(&["chronyc", "-c", "tracking"]) {
             Ok(printed) => Self::parse(&printed),
-            Err(TestbedError::Missing { .. }) => Err("chronyc is not installed".to_owned()),
-            Err(_) => Err("chronyd does not answer (chronyc tracking)".to_owned()),
+            Err(TestbedError::Missing { .. }) => Err(NoClockBound::NotInstalled),
+            Err(_) => Err(NoClockBound::NoAnswer),
         }
     }
 
     /// Parses the output of `chronyc -c tracking`. According to chronyc(1), "an absolute bound on the computer's clock accuracy (assuming the
     /// stratum-1 computer is correct) is given by: clock_error <= |system_time_offset| + root_dispersion + (0.5 * root_delay)".
-    fn parse(printed: &str) -> Result<Self, String> {
+    fn parse(printed: &str) -> Result<Self, NoClockBound> {
         let fields: Vec<&str> = printed.trim().split(',').collect();
-        let unreadable = || format!("chronyc prints what is not understood: {}", printed.trim());
+        let unreadable = || NoClockBound::Unreadable(printed.trim().to_owned());
         let field = |place: usize| fields.get(place).copied().ok_or_else(unreadable);
         let seconds = |place| {
             field(place)?
@@ -50,7 +68,7 @@ impl ClockAccuracy {
         // chronyc prints whole nanoseconds.
         let nanoseconds = |place| seconds(place).map(|time| (time.abs() * 1e9).round() as u64);
         if field(LEAP_STATUS)? == "Not synchronised" || field(STRATUM)? == "0" {
-            return Err("chronyd has not synchronised the clock yet (chronyc waitsync)".to_owned());
+            return Err(NoClockBound::NotSynchronised);
         }
         let bound_ns = nanoseconds(SYSTEM_TIME)?
             + nanoseconds(ROOT_DISPERSION)?
@@ -87,15 +105,18 @@ mod tests {
     #[test]
     fn a_clock_that_is_not_synchronised_has_no_bound() {
         let printed = "7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised\n";
-        assert!(ClockAccuracy::parse(printed).is_err_and(|why| why.contains("not synchronised")));
+        assert_eq!(
+            ClockAccuracy::parse(printed),
+            Err(NoClockBound::NotSynchronised)
+        );
         for strange in [
             "",
             "506 Cannot talk to daemon",
             "a,b,2,0,x,0,0,0,0,0,0,0,0,Normal",
         ] {
-            assert!(
-                ClockAccuracy::parse(strange).is_err_and(|why| why.contains("not understood")),
-                "{strange}"
+            assert_eq!(
+                ClockAccuracy::parse(strange),
+                Err(NoClockBound::Unreadable(strange.to_owned()))
             );
         }
     }

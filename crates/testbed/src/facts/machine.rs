@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const SCRIPT: &str = include_str!("machine.sh");
+/// Prints what ethtool prints, in the lines of the script above.
+const ETHTOOL: &str =
+    r#"for what; do ethtool $what 2>/dev/null | sed "s|^|ethtool $what:|"; done; exit 0"#;
 /// The directory of the processor's settings.
 pub(crate) const CPU: &str = "/sys/devices/system/cpu";
 
@@ -40,6 +43,16 @@ impl Machine {
         Self::read_below("", shell, interfaces)
     }
 
+    /// Reads what ethtool prints with these arguments, such as `-k eth0`, and nothing else: a fraction of the time that [`Machine::read`] takes.
+    pub(crate) fn read_ethtool(shell: &Shell, arguments: &[String]) -> Self {
+        let words = ["sh", "-c", ETHTOOL, "sh"].into_iter();
+        let words = words.chain(arguments.iter().map(String::as_str));
+        Self::parse(
+            "",
+            &shell.look(&words.collect::<Vec<_>>()).unwrap_or_default(),
+        )
+    }
+
     /// Reads a file tree at `root`.
     pub(crate) fn read_below(root: &str, shell: &Shell, interfaces: &[&str]) -> Self {
         let words = ["sh", "-c", SCRIPT, "sh", root]
@@ -52,7 +65,7 @@ impl Machine {
     }
 
     /// Parses the output of the script.
-    pub(super) fn parse(root: &str, printed: &str) -> Self {
+    pub(crate) fn parse(root: &str, printed: &str) -> Self {
         let mut lines = BTreeMap::<String, Vec<String>>::new();
         for (name, line) in printed.lines().filter_map(|line| line.split_once(':')) {
             // Tabs are kept, because ethtool separates its columns with them.
@@ -134,16 +147,18 @@ impl Machine {
 
     /// Returns the states in which a core may wait for work, the shallowest first.
     pub(crate) fn idle_states(&self, core: u32) -> Vec<IdleState> {
-        let state = |number: usize| {
-            let file = |name| self.line(&format!("{CPU}/cpu{core}/cpuidle/state{number}/{name}"));
-            let latency_us = file("latency")?.parse().ok()?;
-            Some(IdleState {
-                name: file("name")?.to_owned(),
-                latency_us,
-                is_disabled: file("disable") == Some("1"),
+        (0..)
+            .map_while(|number| {
+                let file =
+                    |name| self.line(&format!("{CPU}/cpu{core}/cpuidle/state{number}/{name}"));
+                let latency_us = file("latency")?.parse().ok()?;
+                Some(IdleState {
+                    name: file("name")?.to_owned(),
+                    latency_us,
+                    is_disabled: file("disable") == Some("1"),
+                })
             })
-        };
-        (0..).map_while(state).collect()
+            .collect()
     }
 
     /// Returns the cores in a list such as `isolated`, or `None` if the kernel has no such list.

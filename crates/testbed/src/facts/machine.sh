@@ -10,7 +10,8 @@ target() { to=$(readlink "$1") && printf '%s:%s\n' "$1" "${to##*/}"; }
 lines "$root"/proc/sys/kernel/hostname "$root"/proc/sys/kernel/osrelease "$root"/proc/cmdline "$root"/etc/os-release "$root"/proc/meminfo \
     "$root"/proc/sys/net/core/netdev_max_backlog "$root"/proc/sys/net/core/netdev_budget "$root"/proc/sys/net/core/dev_weight \
     "$root"/proc/sys/net/core/rmem_max "$root"/proc/sys/net/core/rps_sock_flow_entries \
-    "$root"/sys/devices/system/clocksource/clocksource0/current_clocksource "$root"/sys/hypervisor/type \
+    "$root"/sys/devices/system/clocksource/clocksource0/current_clocksource \
+    "$root"/sys/devices/system/clocksource/clocksource0/available_clocksource "$root"/sys/hypervisor/type \
     "$root"/sys/class/dmi/id/sys_vendor "$root"/sys/class/dmi/id/product_name \
     "$cpu"/online "$cpu"/isolated "$cpu"/nohz_full "$cpu"/smt/control "$cpu"/vulnerabilities/* \
     "$cpu"/intel_pstate/no_turbo "$cpu"/cpufreq/boost "$cpu"/cpuidle/current_driver "$cpu"/cpuidle/current_governor_ro \
@@ -27,10 +28,12 @@ for interface; do
     # The interrupts of a virtio device are those of the device on the bus that it is on.
     irqs=$net/device/msi_irqs
     [ -d "$irqs" ] || [ -e "$net"/device/irq ] || irqs=$net/device/../msi_irqs
+    [ -n "$(ls "$irqs" 2>/dev/null)" ] && printf '%s:%s\n' "$net/irq_device" "$(readlink -f "${irqs%/msi_irqs}")"
     for irq in $(ls "$irqs" 2>/dev/null | sort -n); do
-        cores=$(cat "$root/proc/irq/$irq/smp_affinity_list" 2>/dev/null) && printf '%s:%s\n' "$net/interrupts" "$cores"
+        cores=$(cat "$root/proc/irq/$irq/smp_affinity_list" 2>/dev/null) && printf '%s:%s\n' "$net/interrupts" "$cores" "$net/irq/$irq" "$cores"
     done
-    for what in "-k $interface" "-g $interface" "-n $interface rx-flow-hash udp4" "-n $interface rx-flow-hash udp6"; do
+    for what in "-k $interface" "-g $interface" "-a $interface" "-l $interface" "-c $interface" "-x $interface" "-i $interface" "--show-eee $interface" \
+        "-n $interface rx-flow-hash udp4" "-n $interface rx-flow-hash udp6"; do
         ethtool $what 2>/dev/null | sed "s|^|ethtool $what:|"
     done
 done

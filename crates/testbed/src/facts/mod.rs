@@ -4,7 +4,8 @@ mod clock;
 mod interface;
 mod machine;
 
-pub use clock::ClockAccuracy;
+pub use clock::{ClockAccuracy, NoClockBound};
+pub(crate) use interface::{COMBINED, FLOW_CONTROL};
 pub(crate) use machine::CPU;
 pub use machine::Machine;
 

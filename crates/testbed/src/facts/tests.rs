@@ -235,9 +235,11 @@ fn the_interrupts_of_a_virtio_interface_are_those_of_its_bus() {
         fake.0.join("sys/class/net/e0/device"),
     )
     .expect("a link");
-    let facts = fake.read_with(&["e0"]).interface_facts("e0");
+    let machine = fake.read_with(&["e0"]);
+    let device = machine.device_with_interrupts("e0").map(str::to_owned);
+    assert_eq!(device, Some(fake.0.join("bus").display().to_string()));
     assert_eq!(
-        facts,
+        machine.interface_facts("e0"),
         [("e0: cores of its interrupts".to_owned(), "1".to_owned())].into()
     );
 }
@@ -261,6 +263,26 @@ fn what_ethtool_prints_of_rings_hashes_and_offloads_becomes_facts() {
             "ethtool -k e0",
             "Features for e0:\nrx-checksumming: on\ntx-checksumming: off\n\ttx-checksum-sctp: off [fixed]\nhighdma: on [fixed]",
         ),
+        (
+            "ethtool -a e0",
+            "Pause parameters for e0:\nAutonegotiate:\ton\nRX:\t\ton\nTX:\t\toff\nRX negotiated: on\nTX negotiated: off",
+        ),
+        (
+            "ethtool -l e0",
+            "Channel parameters for e0:\nPre-set maximums:\nRX:\t\tn/a\nTX:\t\tn/a\nOther:\t\t1\nCombined:\t8\nCurrent hardware settings:\nRX:\t\tn/a\nTX:\t\tn/a\nOther:\t\t1\nCombined:\t4",
+        ),
+        (
+            "ethtool -c e0",
+            "Coalesce parameters for e0:\nAdaptive RX: on  TX: off\n\nrx-usecs:\t3\nrx-frames:\tn/a\nrx-usecs-irq:\tn/a\n\ntx-usecs:\t0",
+        ),
+        (
+            "ethtool -x e0",
+            "RX flow hash indirection table for e0 with 4 RX ring(s):\n    0:      0     1     3     0     1     3     0     1\n    8:      3     0\nRSS hash key:\n6d:5a:56:da\nRSS hash function:\n    toeplitz: on",
+        ),
+        (
+            "ethtool --show-eee e0",
+            "EEE settings for e0:\n\tEEE status: disabled",
+        ),
     ];
     let lines = printed
         .iter()
@@ -271,6 +293,14 @@ fn what_ethtool_prints_of_rings_hashes_and_offloads_becomes_facts() {
         ("e0: RSS hash fields of udp6", "sdfn"),
         ("e0: offloads", "rx-checksumming, highdma"),
         ("e0: ring sizes", "RX 512 of 4096, TX 1024 of 8192"),
+        ("e0: flow control", "autoneg on, rx on, tx off"),
+        ("e0: queues", "other 1, combined 4"),
+        ("e0: RSS table", "10 entries, of queues 0-1,3"),
+        (
+            "e0: interrupt coalescing",
+            "adaptive rx, rx-usecs 3, tx-usecs 0",
+        ),
+        ("e0: Energy-Efficient Ethernet", "disabled"),
     ];
     assert_eq!(
         facts,

@@ -1,7 +1,7 @@
 //! The cache of labs that have been built.
 
 use super::inputs::{self, Inputs};
-use crate::exec::TestbedError;
+use crate::exec::{LabError, TestbedError};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -75,10 +75,9 @@ impl KernelLab {
     /// There is no such lab: none was built, or only of other versions or without such a module.
     pub fn find(cache: &Path, modules: &[String]) -> Result<Self, TestbedError> {
         let labs = Self::of_this_machine(cache);
-        let has_all = |lab: &&Self| modules.iter().all(|module| lab.has(module));
         if let Some(lab) = labs
             .iter()
-            .filter(has_all)
+            .filter(|lab| modules.iter().all(|module| lab.has(module)))
             .max_by_key(|lab| (numbers(&lab.manifest.jool), lab.built()))
         {
             return Ok(lab.clone());
@@ -86,17 +85,12 @@ impl KernelLab {
         let missing = modules
             .iter()
             .find(|module| !labs.iter().any(|lab| lab.has(module)));
-        let text = match missing.filter(|_| !labs.is_empty()) {
-            Some(module) => format!(
-                "the kernel lab in {} has no module {module}: build it with a version of Jool that has it (sixbench lab build --jool DIR|ARCHIVE)",
-                cache.display()
-            ),
-            None => format!(
-                "there is no kernel lab for this machine in {}; to build one, run `sixbench lab build` once (1 to 2 minutes)",
-                cache.display()
-            ),
+        let cache = cache.to_owned();
+        let error = match missing.filter(|_| !labs.is_empty()).cloned() {
+            Some(module) => LabError::NoModule { cache, module },
+            None => LabError::Absent { cache },
         };
-        Err(TestbedError::Other(text))
+        Err(error.into())
     }
 
     fn of_this_machine(cache: &Path) -> Vec<Self> {
@@ -187,13 +181,15 @@ pub(super) fn module_tree(lab: &Path, kernel: &str) -> PathBuf {
 /// Returns all directories in the cache that belong to sixbench, complete or not.
 pub fn list(cache: &Path) -> Vec<CachedLab> {
     let inputs = Inputs::of_this_machine().ok();
-    let describe = |path: PathBuf| CachedLab {
-        contents: contents_of(&path),
-        size: size_of(&path),
-        is_current: is_vpp(&path) || inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
-        path,
-    };
-    entries(cache).into_iter().map(describe).collect()
+    entries(cache)
+        .into_iter()
+        .map(|path| CachedLab {
+            contents: contents_of(&path),
+            size: size_of(&path),
+            is_current: is_vpp(&path) || inputs.as_ref().is_some_and(|inputs| inputs.made(&path)),
+            path,
+        })
+        .collect()
 }
 
 fn contents_of(directory: &Path) -> Option<String> {
@@ -289,12 +285,13 @@ fn size_of(path: &Path) -> u64 {
         .into_iter()
         .flatten()
         .filter_map(Result::ok);
-    let size = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
-    };
-    entries.map(size).sum()
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 #[cfg(test)]

@@ -28,14 +28,17 @@ impl VirtualMachine {
         let shell = namespace.shell();
         let lab = KernelLab::find(&cache(), &recipe.modules)?;
         hand_over(&shell)?;
-        let link = |(name, mac): (&str, &str)| GuestLink {
-            name: name.to_owned(),
-            mac: mac.to_owned(),
-            local: link_local(name),
-        };
         let wanted = MachineSpec {
             directory: directory.to_owned(),
-            links: LINKS.into_iter().zip(MACS).map(link).collect(),
+            links: LINKS
+                .into_iter()
+                .zip(MACS)
+                .map(|(name, mac)| GuestLink {
+                    name: name.to_owned(),
+                    mac: mac.to_owned(),
+                    local: link_local(name),
+                })
+                .collect(),
             cores: cores.to_owned(),
             mtu: mtu_of(&shell),
             memory_mib: MEMORY_MIB,

@@ -1,6 +1,6 @@
 //! The inputs of a lab, which determine its name: another kernel, another Jool or another shim makes another lab.
 
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{LabError, Shell, TestbedError};
 use sixbench_method::fnv;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,11 @@ pub(super) struct Inputs {
 impl Inputs {
     pub(super) fn of_this_machine() -> Result<Self, TestbedError> {
         let built_using = query("user-mode-linux", "${Built-Using}")?;
-        let unread = || {
-            TestbedError::Other(format!(
-                "the package user-mode-linux does not say which kernel it contains: `{built_using}`"
-            ))
+        let Some(kernel) = kernel_version(&built_using) else {
+            return Err(LabError::NoKernel { built_using }.into());
         };
         Ok(Self {
-            kernel_package: kernel_version(&built_using).ok_or_else(unread)?.to_owned(),
+            kernel_package: kernel.to_owned(),
             jool_package: query("jool-tools", "${Version}")?,
         })
     }

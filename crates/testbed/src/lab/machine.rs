@@ -2,7 +2,7 @@
 
 use super::KernelLab;
 use super::guest::{self, Files, MachineSpec};
-use crate::exec::{Daemon, ExecTarget, Shell, TestbedError, family, kill, quoted, warn};
+use crate::exec::{Daemon, ExecTarget, LabError, Shell, TestbedError, family, kill, quoted, warn};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -36,7 +36,7 @@ impl VirtualMachine {
         wanted: &MachineSpec,
         namespace: &Shell,
     ) -> Result<Self, TestbedError> {
-        let files = Files::of(&wanted.directory);
+        let files = Files::new(&wanted.directory);
         let names: Vec<&str> = wanted.links.iter().map(|link| link.name.as_str()).collect();
         namespace.transcript().comment(&format!(
             "a virtual machine (Linux {}) behind {}",
@@ -68,10 +68,12 @@ impl VirtualMachine {
             Err(TestbedError::Interrupted) => Err(TestbedError::Interrupted),
             Err(error) => {
                 self.check_alive()?;
-                let (waited, console) = (TIMEOUT.as_secs(), self.last_words());
-                Err(TestbedError::Other(format!(
-                    "the virtual machine does not run commands after {waited} s: {console} ({error})"
-                )))
+                Err(LabError::NoCommands {
+                    seconds: TIMEOUT.as_secs(),
+                    console: self.last_words(),
+                    cause: error.to_string(),
+                }
+                .into())
             }
         }
     }
@@ -94,10 +96,11 @@ impl VirtualMachine {
         let Some(status) = self.child.as_mut().and_then(Daemon::ended) else {
             return Ok(());
         };
-        Err(TestbedError::Other(format!(
-            "the virtual machine has ended ({status}); its console says: {}",
-            self.last_words()
-        )))
+        Err(LabError::Ended {
+            status: status.to_string(),
+            console: self.last_words(),
+        }
+        .into())
     }
 
     /// Returns a description of the machine.
@@ -141,8 +144,8 @@ impl Drop for VirtualMachine {
         end(&mut child);
         let number = child.number();
         if Path::new("/proc").join(number.to_string()).exists() {
-            let error = TestbedError::Other(format!("process {number} lives"));
-            warn("a virtual machine is still there", &error);
+            let what = "a virtual machine is still there";
+            warn(what, &format!("process {number} lives"));
         }
     }
 }

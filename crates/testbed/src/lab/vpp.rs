@@ -1,7 +1,7 @@
 //! VPP builds in the cache: programs and plugins. Recipes use the newest build.
 
 use super::cache::{UNFINISHED, VPP_PREFIX, VPP_VERSION, built_at, entries};
-use crate::exec::TestbedError;
+use crate::exec::{LabError, TestbedError};
 use std::path::{Path, PathBuf};
 
 /// A build of VPP.
@@ -22,12 +22,11 @@ impl BuiltVpp {
         let all = entries(cache)
             .into_iter()
             .filter_map(|path| Self::open(&path));
-        all.max_by_key(|vpp| built_at(&vpp.directory.join(VPP_VERSION))).ok_or_else(|| {
-            TestbedError::Other(format!(
-                "there is no VPP in {}, and no Debian package has it: build it from its source (sixbench lab build --vpp DIR|ARCHIVE)",
-                cache.display()
-            ))
-        })
+        all.max_by_key(|vpp| built_at(&vpp.directory.join(VPP_VERSION)))
+            .ok_or_else(|| {
+                let cache = cache.to_owned();
+                LabError::NoVpp { cache }.into()
+            })
     }
 
     /// Opens a build. Returns `None` if the directory is not a complete one.

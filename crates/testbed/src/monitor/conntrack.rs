@@ -97,18 +97,21 @@ pub(super) fn entries(snapshots: &[ConntrackCounters]) -> Vec<u64> {
 
 /// Returns the increments per interval of the counters that changed.
 pub(super) fn watched(snapshots: &[ConntrackCounters]) -> Vec<Drops> {
-    let series = |(at, name): (usize, &&str)| {
-        let moved =
-            |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
-        let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
-        let is_moving = samples.iter().any(|count| *count > 0);
-        is_moving.then(|| Drops {
-            place: DropPlace::Conntrack,
-            way: (*name).to_owned(),
-            samples,
+    LOSSES
+        .iter()
+        .enumerate()
+        .filter_map(|(at, name)| {
+            let moved =
+                |pair: &[ConntrackCounters]| pair[1].losses[at].saturating_sub(pair[0].losses[at]);
+            let samples: Vec<u64> = snapshots.windows(2).map(moved).collect();
+            let is_moving = samples.iter().any(|count| *count > 0);
+            is_moving.then(|| Drops {
+                place: DropPlace::Conntrack,
+                way: (*name).to_owned(),
+                samples,
+            })
         })
-    };
-    LOSSES.iter().enumerate().filter_map(series).collect()
+        .collect()
 }
 
 #[cfg(test)]

@@ -74,8 +74,9 @@ fn parse_interface(name: String, counters: &str) -> Vec<((DropPlace, &'static st
 
 /// Sums the second, hexadecimal column: frames dropped because a core's queue was full. All cores, because the tester's own queues stay empty.
 fn parse_queues(text: &str) -> u64 {
-    let dropped = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
-    text.lines().filter_map(dropped).sum()
+    text.lines()
+        .filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok())
+        .sum()
 }
 
 /// Returns the increments per interval of the counters that changed.
@@ -83,20 +84,21 @@ pub(super) fn watched(snapshots: &[DropCounters]) -> Vec<Drops> {
     let Some(last) = snapshots.last() else {
         return Vec::new();
     };
-    let series = |(key, _): (&(DropPlace, &'static str), &u64)| {
-        let at = |snapshot: &DropCounters| snapshot.get(key).copied().unwrap_or(0);
-        let samples: Vec<u64> = snapshots
-            .windows(2)
-            .map(|pair| at(&pair[1]).saturating_sub(at(&pair[0])))
-            .collect();
-        let (place, way) = (key.0.clone(), key.1.to_owned());
-        samples.iter().any(|frames| *frames > 0).then_some(Drops {
-            place,
-            way,
-            samples,
+    last.keys()
+        .filter_map(|key| {
+            let at = |snapshot: &DropCounters| snapshot.get(key).copied().unwrap_or(0);
+            let samples: Vec<u64> = snapshots
+                .windows(2)
+                .map(|pair| at(&pair[1]).saturating_sub(at(&pair[0])))
+                .collect();
+            let (place, way) = (key.0.clone(), key.1.to_owned());
+            samples.iter().any(|frames| *frames > 0).then_some(Drops {
+                place,
+                way,
+                samples,
+            })
         })
-    };
-    last.iter().filter_map(series).collect()
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,11 +8,13 @@ use crate::exec::Shell;
 use sixbench_method::record::{LossCounter, LossSource};
 use std::collections::BTreeMap;
 
-/// Prints the files, the rules and the neighbours. A device without nft has no rules.
+/// Prints the files, the rules, the neighbours, and the statistics of interfaces that are network cards. A device without nft has no rules.
 const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---; cat /proc/net/snmp6 2>/dev/null; echo ---; \
                       cat /proc/net/dev 2>/dev/null; echo ---; nft list ruleset 2>/dev/null; echo ---; cat /proc/net/stat/nf_conntrack 2>/dev/null; echo ---; \
                       cat /proc/sys/net/netfilter/nf_conntrack_max 2>/dev/null; echo ---; cat /proc/uptime 2>/dev/null; echo ---; \
-                      ip -s -j neigh 2>/dev/null; exit 0";
+                      ip -s -j neigh 2>/dev/null; echo ---; \
+                      for card in /sys/class/net/*/device; do \
+                      grep -s '' /dev/null \"${card%/device}\"/statistics/[rt]x_*; done; exit 0";
 
 /// The share of the missing frames below which a counter is not reported: a device has other traffic, too.
 const SMALLEST_SHARE: u64 = 20;
@@ -27,6 +29,8 @@ pub struct LossCounters {
     ruleset: Ruleset,
     conntrack: ConntrackLimit,
     neighbours: NeighbourTable,
+    /// Those of each network card, by its interface and the name of the counter. Other interfaces have no hardware that could drop frames.
+    cards: BTreeMap<(String, String), u64>,
 }
 
 impl LossCounters {
@@ -56,12 +60,14 @@ impl LossCounters {
         let (interfaces, ruleset) = (of_interfaces(part()), Ruleset::parse(part()));
         let conntrack = ConntrackLimit::parse(part(), part());
         let neighbours = NeighbourTable::parse(part(), part());
+        let cards = of_cards(part());
         Self {
             ip,
             interfaces,
             ruleset,
             conntrack,
             neighbours,
+            cards,
         }
     }
 
@@ -79,6 +85,7 @@ impl LossCounters {
         let by_rules: u64 = grown.iter().map(|(.., frames)| *frames).sum();
         grown.extend(self.of_ip(before));
         grown.extend(self.policies(before, by_rules));
+        grown.extend(self.of_cards(before));
         // Counters of interfaces say the least, so they are used only where no other explains half of the loss.
         if grown.iter().all(|(.., frames)| 2 * frames < missing) {
             // What is more than the missing frames is not of them: a counter of an interface counts something else as well.
@@ -90,26 +97,29 @@ impl LossCounters {
         }
         grown.retain(|(.., frames)| frames * SMALLEST_SHARE >= missing && *frames > 0);
         grown.sort_by_key(|(.., frames)| std::cmp::Reverse(*frames));
-        let counter = |(source, name, frames)| LossCounter {
-            device: device.map(str::to_owned),
-            source,
-            name,
-            frames,
-        };
-        grown.into_iter().map(counter).collect()
+        grown
+            .into_iter()
+            .map(|(source, name, frames)| LossCounter {
+                device: device.map(str::to_owned),
+                source,
+                name,
+                frames,
+            })
+            .collect()
     }
 
     fn rules(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
         let RuleCounters(old) = before.ruleset.counters();
         let RuleCounters(new) = self.ruleset.counters();
-        let grown = |(rule, count): (&String, &u64)| {
-            (
-                LossSource::NftRule,
-                rule.clone(),
-                count.saturating_sub(old.get(rule).copied().unwrap_or(0)),
-            )
-        };
-        new.iter().map(grown).collect()
+        new.iter()
+            .map(|(rule, count)| {
+                (
+                    LossSource::NftRule,
+                    rule.clone(),
+                    count.saturating_sub(old.get(rule).copied().unwrap_or(0)),
+                )
+            })
+            .collect()
     }
 
     fn of_ip(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
@@ -120,6 +130,25 @@ impl LossCounters {
         names
             .map(|name| (LossSource::Ip, name.clone(), self.grown(before, name)))
             .collect()
+    }
+
+    /// Returns, for each network card and way, the counter of dropped frames that grew most.
+    fn of_cards(&self, before: &Self) -> Vec<(LossSource, String, u64)> {
+        let mut grown: BTreeMap<(&str, &str), Vec<(&str, u64)>> = BTreeMap::new();
+        for ((interface, counter), now) in &self.cards {
+            let key = (interface.clone(), counter.clone());
+            let frames = now.saturating_sub(before.cards.get(&key).copied().unwrap_or(*now));
+            let way = counter.split('_').next().unwrap_or(counter);
+            grown
+                .entry((interface, way))
+                .or_default()
+                .push((counter, frames));
+        }
+        let most = grown.into_iter().filter_map(|((interface, _), counters)| {
+            let (counter, frames) = LossCounter::grown_most(counters)?;
+            Some((LossSource::Port, format!("{interface} {counter}"), frames))
+        });
+        most.collect()
     }
 
     fn grown(&self, before: &Self, name: &str) -> u64 {
@@ -219,23 +248,22 @@ impl LossCounters {
                 sent.saturating_sub(old_sent),
             )
         };
-        let of = |name: &String| {
-            let others: u64 = self
-                .interfaces
-                .keys()
-                .filter(|other| *other != name)
-                .map(|other| grown(other).1)
-                .sum();
-            let stayed = grown(name).0.saturating_sub(others);
-            match self.neighbours.silent_since(&before.neighbours, name) {
-                Some(neighbour) => (LossSource::Neighbour, neighbour, stayed),
-                None => (LossSource::Passage, name.clone(), stayed),
-            }
-        };
         self.interfaces
             .keys()
             .filter(|name| *name != "lo")
-            .map(of)
+            .map(|name| {
+                let others: u64 = self
+                    .interfaces
+                    .keys()
+                    .filter(|other| *other != name)
+                    .map(|other| grown(other).1)
+                    .sum();
+                let stayed = grown(name).0.saturating_sub(others);
+                match self.neighbours.silent_since(&before.neighbours, name) {
+                    Some(neighbour) => (LossSource::Neighbour, neighbour, stayed),
+                    None => (LossSource::Passage, name.clone(), stayed),
+                }
+            })
             .collect()
     }
 }
@@ -262,24 +290,42 @@ fn of_pairs(text: &str) -> BTreeMap<String, u64> {
 
 /// Parses lines `NAME NUMBER`.
 fn of_lines(text: &str) -> BTreeMap<String, u64> {
-    let line = |line: &str| {
-        let (name, number) = line.split_once(char::is_whitespace)?;
-        Some((name.to_owned(), number.trim().parse().ok()?))
-    };
-    text.lines().filter_map(line).collect()
+    text.lines()
+        .filter_map(|line| {
+            let (name, number) = line.split_once(char::is_whitespace)?;
+            Some((name.to_owned(), number.trim().parse().ok()?))
+        })
+        .collect()
 }
 
 /// Parses lines `NAME: bytes packets (6 more) bytes packets ...`.
 fn of_interfaces(text: &str) -> BTreeMap<String, (u64, u64)> {
-    let line = |line: &str| {
-        let (name, counters) = line.split_once(':')?;
-        let fields: Vec<u64> = counters
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        Some((name.trim().to_owned(), (*fields.get(1)?, *fields.get(9)?)))
-    };
-    text.lines().filter_map(line).collect()
+    text.lines()
+        .filter_map(|line| {
+            let (name, counters) = line.split_once(':')?;
+            let fields: Vec<u64> = counters
+                .split_whitespace()
+                .filter_map(|word| word.parse().ok())
+                .collect();
+            Some((name.trim().to_owned(), (*fields.get(1)?, *fields.get(9)?)))
+        })
+        .collect()
+}
+
+/// Parses lines `/sys/class/net/INTERFACE/statistics/COUNTER:NUMBER`, of the counters that count losses.
+fn of_cards(text: &str) -> BTreeMap<(String, String), u64> {
+    text.lines()
+        .filter_map(|line| {
+            let (path, number) = line.rsplit_once(':')?;
+            let rest = path.strip_prefix("/sys/class/net/")?;
+            let (interface, counter) = rest.split_once("/statistics/")?;
+            LossCounter::meaning_at_port(counter)?;
+            Some((
+                (interface.to_owned(), counter.to_owned()),
+                number.trim().parse().ok()?,
+            ))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -423,6 +469,36 @@ mod tests {
         assert_eq!(
             told("[]"),
             ["400 arrived at the device's interface left, and left it by no other"]
+        );
+    }
+
+    #[test]
+    fn a_network_card_that_had_no_room_is_named_with_its_counter_and_once() {
+        let at = |missed: u64, total: u64| {
+            let counter = |name: &str, frames: u64| {
+                format!("/sys/class/net/eth1/statistics/{name}:{frames}\n")
+            };
+            let counters = [
+                counter("rx_dropped", 1),
+                counter("rx_errors", total),
+                counter("rx_fifo_errors", missed),
+                counter("rx_missed_errors", missed),
+                counter("tx_dropped", 9),
+            ];
+            LossCounters::parse(&format!("{}{}", "---\n".repeat(8), counters.concat()))
+        };
+        let told = |before: &LossCounters| {
+            let grown = at(420, 5000).since(before, 420, None);
+            grown.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let [only] = &told(&at(8, 0))[..] else {
+            panic!("one counter: {:?}", told(&at(8, 0)));
+        };
+        assert!(only.starts_with("412 in eth1 rx_missed_errors: the card had no free descriptor"));
+        assert_eq!(
+            told(&LossCounters::default()),
+            [""; 0],
+            "nothing is known of before"
         );
     }
 

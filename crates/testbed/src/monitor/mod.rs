@@ -4,7 +4,9 @@
 mod conntrack;
 mod device;
 mod drops;
+mod kernel_log;
 mod loss_counters;
+mod memory_use;
 mod neighbours;
 mod nft;
 mod occupant;
@@ -16,8 +18,10 @@ mod sampling;
 mod targets;
 mod virtual_machine;
 
+pub use kernel_log::KernelLog;
 pub use loss_counters::LossCounters;
+pub use memory_use::MemoryUse;
 pub(crate) use occupant::busiest_core;
 pub use occupant::{Occupant, occupant};
 pub use sampling::{INTERVAL, Monitor, interval_for};
-pub use targets::{NetnsHolder, WatchSource, Watched, WatchedDevice};
+pub use targets::{MonitorTargets, NetnsHolder, WatchSource, WatchedDevice};

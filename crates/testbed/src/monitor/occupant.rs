@@ -2,7 +2,7 @@
 
 use super::others::RunTimes;
 use super::sampling::Monitor;
-use super::targets::Watched;
+use super::targets::MonitorTargets;
 use crate::exec::family;
 use crate::net::Cores;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ impl fmt::Display for Occupation {
 
 /// Returns who else uses the cores of the tester or device now, or `None` if their use is negligible. Takes a fifth of a second, and must not run
 /// during a trial.
-pub fn occupant(cores: &Cores, watched: Watched) -> Option<Occupant> {
+pub fn occupant(cores: &Cores, watched: MonitorTargets) -> Option<Occupant> {
     let own: Vec<u32> = watched
         .processes
         .iter()
@@ -125,13 +125,14 @@ fn in_watch(watch: &Watch) -> Option<Occupant> {
         .unwrap_or(0)
         .max(1);
     let lasted_us = samples * watch.interval_ns / 1000;
-    // The device's own processes may have run on any of its cores.
+    // In per mille of a core. The device's own processes may have run on any of its cores, so this is subtracted from each.
     let own = watch.process_ms.unwrap_or(0) * 1_000_000 / lasted_us.max(1);
     let of_trial = watch
         .cores
         .iter()
         .filter(|core| core.role != CoreRole::Other);
     let here = of_trial.map(|core| (None, core, if core.role == CoreRole::Dut { own } else { 0 }));
+    // Of a device with cores of its own, the share of its processes is not known. Those that poll have their cores busy at any load.
     let away = watch.devices.iter().filter(|_| !watch.polling);
     let away = away.flat_map(|device| {
         device
@@ -177,7 +178,7 @@ pub(crate) fn busiest_core(cores: &[u32]) -> Option<CoreLoad> {
             tester: cores.to_vec(),
             dut: vec![],
         },
-        Watched::default(),
+        MonitorTargets::default(),
     );
     std::thread::sleep(LONG_LOOK);
     let watch = monitor.stop();
@@ -358,7 +359,7 @@ mod tests {
                 tester: allowed.clone(),
                 dut: vec![],
             };
-            let seen = occupant(&cores, Watched::default())
+            let seen = occupant(&cores, MonitorTargets::default())
                 .map(|occupant| occupant.to_string())
                 .unwrap_or_default();
             // On a busy machine, another process may have more, or this one may have moved.

@@ -87,26 +87,27 @@ fn cores(seen: &[RemoteSample], moments: &[Instant]) -> Vec<CoreWatch> {
     let Some(first) = seen.first() else {
         return Vec::new();
     };
-    let pair = |interval: &[Instant]| {
-        let next = since(seen, interval[0] + (interval[1] - interval[0]) / 2);
-        Some((
-            &seen[next.checked_sub(1)?].processors,
-            &seen.get(next)?.processors,
-        ))
-    };
-    let pairs: Vec<_> = moments.windows(2).filter_map(pair).collect();
+    let pairs: Vec<_> = moments
+        .windows(2)
+        .filter_map(|interval| {
+            let next = since(seen, interval[0] + (interval[1] - interval[0]) / 2);
+            Some((
+                &seen[next.checked_sub(1)?].processors,
+                &seen.get(next)?.processors,
+            ))
+        })
+        .collect();
     over(&first.processors, &pairs, |_| CoreRole::Dut)
 }
 
 /// Returns the memory in octets at each moment, taken from the first answer after it.
 fn memory(seen: &[RemoteSample], moments: &[Instant]) -> Vec<u64> {
-    let at = |moment: &Instant| {
-        seen.get(since(seen, *moment))
-            .map(|snapshot| snapshot.memory)
-    };
     moments
         .iter()
-        .filter_map(at)
+        .filter_map(|moment| {
+            seen.get(since(seen, *moment))
+                .map(|snapshot| snapshot.memory)
+        })
         .collect::<Option<Vec<u64>>>()
         .unwrap_or_default()
 }

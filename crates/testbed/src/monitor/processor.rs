@@ -1,5 +1,6 @@
 //! Reads how each core spends its time, from /proc/stat.
 
+use crate::exec::processes_named;
 use crate::net::Cores;
 use sixbench_method::record::{CoreRole, CoreWatch, CpuSample};
 use std::path::Path;
@@ -117,35 +118,30 @@ pub(super) fn kernel_octets() -> u64 {
 
 /// Sums the unreclaimable part of the slab allocator (connections, sessions), vmalloc (hash tables) and per-CPU memory from /proc/meminfo.
 fn unreclaimable(meminfo: &str) -> u64 {
-    let of = |name: &str| {
-        meminfo.lines().find_map(|line| {
-            line.strip_prefix(name)?
-                .split_whitespace()
-                .next()?
-                .parse::<u64>()
-                .ok()
-        })
-    };
     ["SUnreclaim:", "VmallocUsed:", "Percpu:"]
         .into_iter()
-        .filter_map(of)
-        .sum::<u64>()
-        * 1024
+        .filter_map(|name| meminfo_octets(meminfo, name))
+        .sum()
+}
+
+/// Returns the octets of an entry of /proc/meminfo.
+pub(super) fn meminfo_octets(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// Returns the scheduler's statistics summed over all threads of these processes, or zeroes if the kernel does not keep them.
-pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
-    let threads = |process: &u32| {
-        std::fs::read_dir(format!("/proc/{process}/task"))
-            .into_iter()
-            .flatten()
-            .flatten()
-    };
+pub(super) fn scheduled_of(processes: &[u32]) -> SchedulerTimes {
     let counted = processes
         .iter()
-        .flat_map(threads)
+        .flat_map(|process| {
+            std::fs::read_dir(format!("/proc/{process}/task"))
+                .into_iter()
+                .flatten()
+                .flatten()
+        })
         .filter_map(|thread| scheduled(&thread.path()));
-    counted.fold(Scheduled::default(), |sum, one| Scheduled {
+    counted.fold(SchedulerTimes::default(), |sum, one| SchedulerTimes {
         ran_ns: sum.ran_ns + one.ran_ns,
         waited_ns: sum.waited_ns + one.waited_ns,
     })
@@ -155,35 +151,39 @@ pub(super) fn scheduled_of(processes: &[u32]) -> Scheduled {
 pub(super) fn softirq_threads(cores: &[u32]) -> Vec<u32> {
     let names: Vec<String> = cores
         .iter()
-        .map(|core| format!("ksoftirqd/{core}\n"))
+        .map(|core| format!("ksoftirqd/{core}"))
         .collect();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
-    let is_one = |process: &u32| {
-        std::fs::read_to_string(format!("/proc/{process}/comm"))
-            .is_ok_and(|name| names.contains(&name))
-    };
-    processes.filter_map(number).filter(is_one).collect()
+    processes_named(|name| names.iter().any(|wanted| wanted == name)).collect()
 }
 
 /// The scheduler's statistics about a thread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scheduled {
+pub(super) struct SchedulerTimes {
     /// The time for which it ran.
     pub(super) ran_ns: u64,
     /// The time for which it was ready to run but waited for a core.
     pub(super) waited_ns: u64,
 }
 
+impl SchedulerTimes {
+    /// Returns what was added since `before`; nothing where a thread has ended in between.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            ran_ns: self.ran_ns.saturating_sub(before.ran_ns),
+            waited_ns: self.waited_ns.saturating_sub(before.waited_ns),
+        }
+    }
+}
+
 /// Returns the scheduler's statistics about the thread with this directory, or `None` if it has ended or the kernel keeps none.
-pub(super) fn scheduled(thread: &Path) -> Option<Scheduled> {
+pub(super) fn scheduled(thread: &Path) -> Option<SchedulerTimes> {
     parse_schedstat(&std::fs::read_to_string(thread.join("schedstat")).ok()?)
 }
 
 /// Parses a schedstat file: run time, wait time, and time slices.
-fn parse_schedstat(text: &str) -> Option<Scheduled> {
+fn parse_schedstat(text: &str) -> Option<SchedulerTimes> {
     let mut numbers = text.split_whitespace().map(str::parse);
-    Some(Scheduled {
+    Some(SchedulerTimes {
         ran_ns: numbers.next()?.ok()?,
         waited_ns: numbers.next()?.ok()?,
     })
@@ -297,13 +297,13 @@ mod tests {
     fn the_wait_for_a_core_is_the_second_number_of_schedstat() {
         assert_eq!(
             parse_schedstat("1234567 31000000 42\n"),
-            Some(Scheduled {
+            Some(SchedulerTimes {
                 ran_ns: 1_234_567,
                 waited_ns: 31_000_000
             })
         );
         assert_eq!(parse_schedstat(""), None);
-        assert_eq!(scheduled_of(&[u32::MAX]), Scheduled::default());
+        assert_eq!(scheduled_of(&[u32::MAX]), SchedulerTimes::default());
     }
 
     #[test]

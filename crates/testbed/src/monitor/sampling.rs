@@ -2,7 +2,7 @@
 
 use super::device::Watcher;
 use super::others::RunTimes;
-use super::{Watched, conntrack, drops, processor};
+use super::{MonitorTargets, conntrack, drops, processor};
 use crate::exec::family;
 use crate::net::Cores;
 use sixbench_method::record::Watch;
@@ -30,7 +30,7 @@ pub struct Monitor {
     stop: Sender<()>,
     thread: JoinHandle<(Vec<MonitorSample>, Vec<Watcher>)>,
     cores: Cores,
-    watched: Watched,
+    watched: MonitorTargets,
     interval: Duration,
     /// The run time of every program at the start, if the DUT consists of processes that other programs could keep from their cores.
     began: Option<RunTimes>,
@@ -48,14 +48,14 @@ struct MonitorSample {
     /// The processor time of the DUT's processes so far, in milliseconds.
     process_ms: u64,
     /// The scheduler's statistics about the DUT's processes so far.
-    own: processor::Scheduled,
-    /// The time that each kernel thread that delivers frames to the DUT has waited for a core so far, in nanoseconds.
-    softirqs_waited_ns: Vec<u64>,
+    own: processor::SchedulerTimes,
+    /// The scheduler's statistics about each kernel thread that delivers frames to the DUT, or is the DUT where it has no processes, so far.
+    softirqs: Vec<processor::SchedulerTimes>,
     conntrack: conntrack::ConntrackCounters,
 }
 
 impl MonitorSample {
-    fn now(watched: &Watched, softirqs: &[u32]) -> Self {
+    fn now(watched: &MonitorTargets, softirqs: &[u32]) -> Self {
         // Some servers consist of several processes. If the others counted as foreign processes on the DUT's cores, their trials would be invalid.
         let processes: Vec<u32> = watched
             .processes
@@ -80,9 +80,9 @@ impl MonitorSample {
                 .filter_map(|process| processor::time_of(*process))
                 .sum(),
             own: processor::scheduled_of(&processes),
-            softirqs_waited_ns: softirqs
+            softirqs: softirqs
                 .iter()
-                .map(|thread| processor::scheduled_of(&[*thread]).waited_ns)
+                .map(|thread| processor::scheduled_of(&[*thread]))
                 .collect(),
             conntrack: watched.tracked.map(conntrack::snapshot).unwrap_or_default(),
         }
@@ -91,20 +91,20 @@ impl MonitorSample {
 
 impl Monitor {
     /// Like [`Monitor::start_every`], with the usual interval.
-    pub fn start(cores: &Cores, watched: Watched) -> Self {
+    pub fn start(cores: &Cores, watched: MonitorTargets) -> Self {
         Self::start_every(INTERVAL, cores, watched)
     }
 
     /// Starts to sample in a separate thread, after waiting for devices on other machines to answer. One that does not answer is not watched.
-    pub fn start_every(interval: Duration, cores: &Cores, watched: Watched) -> Self {
+    pub fn start_every(interval: Duration, cores: &Cores, watched: MonitorTargets) -> Self {
         let (stop, stopped) = mpsc::channel();
         let mut watchers: Vec<Watcher> =
             watched.devices.iter().filter_map(Watcher::begin).collect();
         let whom = watched.clone();
-        let softirqs = if whom.processes.is_empty() {
-            Vec::new()
-        } else {
+        let softirqs = if whom.is_here() {
             processor::softirq_threads(&cores.dut)
+        } else {
+            Vec::new()
         };
         let thread = std::thread::spawn(move || {
             let mut snapshots = Vec::new();
@@ -165,6 +165,7 @@ impl Monitor {
             .map(|pair| pair[1].process_ms.saturating_sub(pair[0].process_ms))
             .sum();
         let waited_us = waited_us(&snapshots, self.interval);
+        let held_us = held_us(&snapshots, self.interval, self.cores.dut.len());
         let first = snapshots.first().map(|snapshot| snapshot.at);
         let lead = began
             .zip(first)
@@ -202,6 +203,7 @@ impl Monitor {
             losses: Vec::new(),
             connections: conntrack::entries(&conntrack),
             waited_us,
+            held_us,
             others_ms,
             round_trips_ns: Vec::new(),
         }
@@ -213,12 +215,36 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
     if snapshots.iter().all(|snapshot| snapshot.own.waited_ns == 0) {
         return Vec::new();
     }
+    between_snapshots(snapshots, interval, waited_ns)
+}
+
+/// Returns the time in microseconds for which others held the DUT's cores in each interval while it was ready to use them, or nothing if the kernel
+/// reports neither of them.
+fn held_us(snapshots: &[MonitorSample], interval: Duration, cores: usize) -> Vec<u64> {
+    let has_ran = |of: &processor::SchedulerTimes| of.ran_ns > 0;
+    if !snapshots
+        .iter()
+        .any(|snapshot| has_ran(&snapshot.own) || snapshot.softirqs.iter().any(has_ran))
+    {
+        return Vec::new();
+    }
+    between_snapshots(snapshots, interval, |before, after| {
+        held_ns(before, after, cores)
+    })
+}
+
+/// Returns what `counted_ns` says of each pair of successive snapshots, in microseconds and by interval.
+fn between_snapshots(
+    snapshots: &[MonitorSample],
+    interval: Duration,
+    counted_ns: impl Fn(&MonitorSample, &MonitorSample) -> u64,
+) -> Vec<u64> {
     let moments: Vec<Instant> = snapshots.iter().map(|snapshot| snapshot.at).collect();
-    let waited: Vec<u64> = snapshots
+    let counted: Vec<u64> = snapshots
         .windows(2)
-        .map(|pair| waited_ns(&pair[0], &pair[1]) / 1000)
+        .map(|pair| counted_ns(&pair[0], &pair[1]) / 1000)
         .collect();
-    by_interval(&moments, &waited, interval)
+    by_interval(&moments, &counted, interval)
 }
 
 /// Returns the time in nanoseconds for which the DUT waited for a core between two samples.
@@ -226,17 +252,41 @@ fn waited_us(snapshots: &[MonitorSample], interval: Duration) -> Vec<u64> {
 /// A process that receives no frames sleeps and waits for nothing. Whatever takes its core then keeps the kernel's thread from delivering frames,
 /// so that thread's wait counts, except for the DUT's own processes.
 fn waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
-    let processes = after.own.waited_ns.saturating_sub(before.own.waited_ns);
-    let ran = after.own.ran_ns.saturating_sub(before.own.ran_ns);
-    let threads = after
-        .softirqs_waited_ns
-        .iter()
-        .zip(&before.softirqs_waited_ns);
-    let longest = threads
-        .map(|(after, before)| after.saturating_sub(*before))
+    let own = after.own.since(&before.own);
+    own.waited_ns
+        .max(softirqs_waited_ns(before, after).saturating_sub(own.ran_ns))
+}
+
+/// Returns the time in nanoseconds for which the kernel's thread that waited longest for a core did so between two samples.
+fn softirqs_waited_ns(before: &MonitorSample, after: &MonitorSample) -> u64 {
+    softirqs_since(before, after)
+        .map(|thread| thread.waited_ns)
         .max()
-        .unwrap_or(0);
-    processes.max(longest.saturating_sub(ran))
+        .unwrap_or(0)
+}
+
+fn softirqs_since(
+    before: &MonitorSample,
+    after: &MonitorSample,
+) -> impl Iterator<Item = processor::SchedulerTimes> {
+    let threads = after.softirqs.iter().zip(&before.softirqs);
+    threads.map(|(after, before)| after.since(before))
+}
+
+/// Returns the longest time in nanoseconds for which others can have held the DUT's cores between two samples while it was ready to use them.
+///
+/// A DUT at its limit waits for its own: its processes for the kernel's thread that hands them their frames, and for each other. So the time for which it
+/// waited counts only as far as neither its processes nor that thread ran on its cores.
+fn held_ns(before: &MonitorSample, after: &MonitorSample, cores: usize) -> u64 {
+    let own = after.own.since(&before.own);
+    let softirqs_ran_ns: u64 = softirqs_since(before, after)
+        .map(|thread| thread.ran_ns)
+        .sum();
+    let length_ns = after.at.duration_since(before.at).as_nanos() as u64 * cores as u64;
+    let without_it_ns = length_ns.saturating_sub(own.ran_ns + softirqs_ran_ns);
+    own.waited_ns
+        .max(softirqs_waited_ns(before, after))
+        .min(without_it_ns)
 }
 
 /// Distributes the counts between successive moments over the intervals. If a snapshot is late, because the DUT's core and the monitor were held up
@@ -313,9 +363,15 @@ mod tests {
     #[test]
     fn a_device_that_is_handed_no_frame_waits_as_long_as_the_kernels_thread_but_for_its_own_time() {
         let sample = |ran_ns, waited_ns, softirqs_waited_ns: &[u64]| MonitorSample {
-            own: processor::Scheduled { ran_ns, waited_ns },
-            softirqs_waited_ns: softirqs_waited_ns.to_vec(),
-            ..MonitorSample::now(&Watched::default(), &[])
+            own: processor::SchedulerTimes { ran_ns, waited_ns },
+            softirqs: softirqs_waited_ns
+                .iter()
+                .map(|waited_ns| processor::SchedulerTimes {
+                    ran_ns: 0,
+                    waited_ns: *waited_ns,
+                })
+                .collect(),
+            ..MonitorSample::now(&MonitorTargets::default(), &[])
         };
         let before = sample(1_000, 500, &[70, 100]);
         assert_eq!(
@@ -336,6 +392,52 @@ mod tests {
     }
 
     #[test]
+    fn a_device_at_its_limit_is_held_up_by_others_only_while_neither_it_nor_its_kernel_runs() {
+        const MS: u64 = 1_000_000;
+        let scheduled = |ran_ms, waited_ms| processor::SchedulerTimes {
+            ran_ns: ran_ms * MS,
+            waited_ns: waited_ms * MS,
+        };
+        let held_ms = |own: [u64; 2], softirq: [u64; 2], cores| {
+            let began = Instant::now();
+            let sample = |at, own, softirq| MonitorSample {
+                at,
+                own,
+                softirqs: vec![softirq],
+                ..MonitorSample::now(&MonitorTargets::default(), &[])
+            };
+            let before = sample(began, scheduled(0, 0), scheduled(0, 0));
+            let after = sample(
+                began + INTERVAL,
+                scheduled(own[0], own[1]),
+                scheduled(softirq[0], softirq[1]),
+            );
+            held_ns(&before, &after, cores) / MS
+        };
+        assert_eq!(
+            held_ms([60, 40], [39, 55], 1),
+            1,
+            "both wait for each other, and share the core"
+        );
+        assert_eq!(
+            held_ms([30, 70], [20, 10], 1),
+            50,
+            "another program has half of the time"
+        );
+        assert_eq!(
+            held_ms([30, 2], [0, 0], 1),
+            2,
+            "it sleeps for most of the time"
+        );
+        assert_eq!(
+            held_ms([0, 0], [40, 55], 1),
+            55,
+            "a device that is the kernel has no processes"
+        );
+        assert_eq!(held_ms([90, 30], [10, 0], 2), 30, "one of two cores");
+    }
+
+    #[test]
     fn long_trials_are_sampled_less_often_so_that_their_records_stay_small() {
         let seconds =
             [1, 600, 601, 3600, 4 * 3600].map(|s| interval_for(Duration::from_secs(s)).as_millis());
@@ -343,7 +445,7 @@ mod tests {
     }
 
     /// Returns what a monitor sees in a time that is doubled until that is enough: on a busy machine, it may not get to sample.
-    fn seen(cores: &Cores, watched: &Watched, is_enough: impl Fn(&Watch) -> bool) -> Watch {
+    fn seen(cores: &Cores, watched: &MonitorTargets, is_enough: impl Fn(&Watch) -> bool) -> Watch {
         let watch = |doublings: u32| {
             let monitor = Monitor::start(cores, watched.clone());
             std::thread::sleep(INTERVAL * (1 << doublings));
@@ -362,10 +464,10 @@ mod tests {
             device: None,
             process,
         }];
-        let watched = Watched {
+        let watched = MonitorTargets {
             processes: vec![process],
             holders,
-            ..Watched::default()
+            ..MonitorTargets::default()
         };
         let has_a_sample = |watch: &Watch| watch.cores.iter().any(|core| !core.samples.is_empty());
         let watch = seen(
@@ -403,9 +505,9 @@ mod tests {
         };
         let watch = seen(
             &cores,
-            &Watched {
+            &MonitorTargets {
                 devices,
-                ..Watched::default()
+                ..MonitorTargets::default()
             },
             |watch| watch.cores[0].samples.len() > 1,
         );

@@ -4,7 +4,7 @@ use crate::exec::Remote;
 
 /// The processes and devices to watch in addition to the processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
+pub struct MonitorTargets {
     /// True if these processes poll for frames, so that their cores are always busy.
     pub polling: bool,
     /// The processes of the DUT, if it has any. Their descendants are watched, too.
@@ -26,7 +26,7 @@ pub struct NetnsHolder {
     pub process: u32,
 }
 
-impl Watched {
+impl MonitorTargets {
     /// Returns true if the devices run on this machine.
     pub(super) fn is_here(&self) -> bool {
         !self.holders.is_empty() || !self.processes.is_empty()

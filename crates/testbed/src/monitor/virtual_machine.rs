@@ -87,14 +87,17 @@ impl VmProbe {
             .seen
             .iter()
             .any(|(_, machine)| !machine.threads.is_empty());
-        let share = |pair: &[(Instant, VmSample)]| {
-            share(
-                used_ns(&pair[0].1, &pair[1].1),
-                pair[1].0 - pair[0].0,
-                self.cores,
-            )
-        };
-        let samples = self.seen.windows(2).map(share).collect();
+        let samples = self
+            .seen
+            .windows(2)
+            .map(|pair| {
+                share(
+                    used_ns(&pair[0].1, &pair[1].1),
+                    pair[1].0 - pair[0].0,
+                    self.cores,
+                )
+            })
+            .collect();
         let cores = vec![CoreWatch {
             core: 0,
             role: CoreRole::Dut,
@@ -114,10 +117,11 @@ impl VmProbe {
 
 /// Returns the processor time between two snapshots. The small amount used by a thread that ended in between is unknown.
 fn used_ns(before: &VmSample, after: &VmSample) -> u64 {
-    let used = |(thread, ns): (&u32, &u64)| {
-        ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0))
-    };
-    after.threads.iter().map(used).sum()
+    after
+        .threads
+        .iter()
+        .map(|(thread, ns)| ns.saturating_sub(before.threads.get(thread).copied().unwrap_or(0)))
+        .sum()
 }
 
 /// A machine's threads may briefly take more than its cores, because its devices are emulated in additional threads.
@@ -135,7 +139,7 @@ fn share(used_ns: u64, time: Duration, cores: usize) -> CpuSample {
 mod tests {
     use super::*;
     use crate::exec::{command, kill_group};
-    use crate::monitor::{INTERVAL, Monitor, WatchSource, Watched, WatchedDevice};
+    use crate::monitor::{INTERVAL, Monitor, MonitorTargets, WatchSource, WatchedDevice};
     use crate::net::Cores;
     use sixbench_method::record::DeviceWatch;
 
@@ -177,9 +181,9 @@ mod tests {
         };
         let monitor = Monitor::start(
             &cores,
-            Watched {
+            MonitorTargets {
                 devices,
-                ..Watched::default()
+                ..MonitorTargets::default()
             },
         );
         // Wait until the busy one has had the processor for several intervals, which takes longer on a busy machine.

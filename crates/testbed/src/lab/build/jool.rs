@@ -17,7 +17,7 @@ impl OwnJool {
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
         let (source, text) = OwnSource::open(path, "Jool", VERSIONED)?;
         let version = version(&text)
-            .ok_or_else(|| source.wrong(&format!("{VERSIONED} does not name a version")))?;
+            .ok_or_else(|| source.wrong(format!("{VERSIONED} does not name a version")))?;
         Ok(Self { source, version })
     }
 

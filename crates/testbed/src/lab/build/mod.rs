@@ -10,7 +10,7 @@ mod work;
 use super::BuiltVpp;
 use super::cache::{KernelLab, UNFINISHED, lock, make_directories};
 use super::inputs::Inputs;
-use crate::exec::{Shell, TestbedError, is_root, quoted};
+use crate::exec::{LabError, Shell, TestbedError, is_root, quoted};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use steps::LabSources;
@@ -102,10 +102,8 @@ fn complete<C, T>(
     std::fs::rename(unfinished(directory), directory)
         .map_err(TestbedError::file("rename", directory))?;
     open(directory).ok_or_else(|| {
-        TestbedError::Other(format!(
-            "{} was built, but it is not complete",
-            directory.display()
-        ))
+        let directory = directory.to_owned();
+        LabError::Incomplete { directory }.into()
     })
 }
 
@@ -136,10 +134,11 @@ fn install(
         return Ok(());
     }
     if !is_root() {
-        let cure = format!("apt-get install --no-install-recommends {missing}");
-        return Err(TestbedError::Other(format!(
-            "{what} needs packages that are missing: run this command with sudo, or {cure}"
-        )));
+        return Err(LabError::PackagesMissing {
+            what: what.to_owned(),
+            packages: missing.to_owned(),
+        }
+        .into());
     }
     let (start, log) = (Instant::now(), cache.join("install.log"));
     tell(BuildProgress::Begins(&format!("install {missing}")));
@@ -151,7 +150,7 @@ fn install(
     );
     if let Err(error) = shell.look(&["sh", "-c", &script, "install-dependencies", part]) {
         tell(BuildProgress::Failed);
-        return Err(not_installed(missing, &log, &error));
+        return Err(not_installed(missing, log, &error).into());
     }
     tell(BuildProgress::Ended(start.elapsed()));
     // The log is no longer needed.
@@ -159,8 +158,8 @@ fn install(
     Ok(())
 }
 
-fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedError {
-    let text = std::fs::read_to_string(log).unwrap_or_default();
+fn not_installed(missing: &str, log: PathBuf, error: &TestbedError) -> LabError {
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -174,10 +173,11 @@ fn not_installed(missing: &str, log: &Path, error: &TestbedError) -> TestbedErro
         }
         _ => error.to_string(),
     };
-    TestbedError::Other(format!(
-        "cannot install {missing} ({why}); the whole log: {}",
-        log.display()
-    ))
+    LabError::NotInstalled {
+        packages: missing.to_owned(),
+        why,
+        log,
+    }
 }
 
 #[cfg(test)]

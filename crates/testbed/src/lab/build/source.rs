@@ -1,7 +1,7 @@
 //! The source of a program provided by the user: a directory or an archive, identified by its entire content.
 
 use super::work::BuildWork;
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{LabError, Shell, TestbedError};
 use sixbench_method::fnv;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl OwnSource {
         program: &'static str,
         versioned: &str,
     ) -> Result<(Self, String), TestbedError> {
-        let wrong = |error: std::io::Error| not_of(program, path, &error.to_string());
+        let wrong = |error: std::io::Error| not_of(program, path, error.to_string());
         let own = path.canonicalize().map_err(wrong)?;
         let mut source = Self {
             is_archive: own.is_file(),
@@ -44,7 +44,7 @@ impl OwnSource {
     fn read(&self, file: &str) -> Result<String, TestbedError> {
         if !self.is_archive {
             return std::fs::read_to_string(self.path.join(file))
-                .map_err(|error| self.wrong(&format!("{file}: {error}")));
+                .map_err(|error| self.wrong(format!("{file}: {error}")));
         }
         let words = [
             "tar",
@@ -55,11 +55,11 @@ impl OwnSource {
         ];
         Shell::new()
             .look(&words)
-            .map_err(|error| self.wrong(&error.to_string()))
+            .map_err(|error| self.wrong(error.to_string()))
     }
 
     /// Returns an error explaining why this is not the source of its program.
-    pub(super) fn wrong(&self, why: &str) -> TestbedError {
+    pub(super) fn wrong(&self, why: String) -> TestbedError {
         not_of(self.program, &self.path, why)
     }
 
@@ -84,11 +84,9 @@ impl OwnSource {
     }
 }
 
-fn not_of(program: &str, path: &Path, why: &str) -> TestbedError {
-    TestbedError::Other(format!(
-        "{} is not a source of {program}: {why}",
-        path.display()
-    ))
+fn not_of(program: &'static str, path: &Path, why: String) -> TestbedError {
+    let path = path.to_owned();
+    LabError::NoSource { path, program, why }.into()
 }
 
 /// Returns a hash of the content of an archive, or of all names, sizes and contents below a directory. The location of the directory does not

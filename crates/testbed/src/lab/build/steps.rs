@@ -2,7 +2,7 @@
 
 use super::jool::OwnJool;
 use super::work::{self, BuildStep, BuildWork};
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{LabError, Shell, TestbedError};
 use crate::lab::cache::{MANIFEST, Manifest, module_tree};
 use crate::lab::inputs::{Inputs, SHIM};
 use std::path::PathBuf;
@@ -106,21 +106,19 @@ fn not_offered(work: &LabWork, package: &str, version: &str, error: &TestbedErro
         .lines()
         .filter_map(|line| Some(line.split('|').nth(1)?.trim()))
         .collect();
-    TestbedError::Other(format!(
-        "{error}\n{package} is needed in version {version}, to match this machine's packages user-mode-linux and jool-tools; \
-         available are: {}. Upgrade those packages, or add a suite that has it (snapshot.debian.org has all), or put {} into \
-         {}",
-        if versions.is_empty() {
-            "none".to_owned()
-        } else {
-            versions.join(", ")
-        },
-        archive(work, package, version)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy(),
-        work.sources().display()
-    ))
+    let offered = if versions.is_empty() {
+        "none".to_owned()
+    } else {
+        versions.join(", ")
+    };
+    LabError::NotOffered {
+        cause: error.to_string(),
+        package: package.to_owned(),
+        version: version.to_owned(),
+        offered,
+        archive: archive(work, package, version),
+    }
+    .into()
 }
 
 /// Returns the path of a package's archive as apt names it. Both packages are architecture-independent.
@@ -191,10 +189,9 @@ fn prepare(work: &mut LabWork) -> Result<(), TestbedError> {
     if release.trim() == work.made_of.inputs.kernel() {
         return Ok(());
     }
-    let (found, wanted) = (release.trim(), work.made_of.inputs.kernel());
-    Err(TestbedError::Other(format!(
-        "the source is of Linux {found}, but the virtual machines run {wanted}: modules would not load"
-    )))
+    let found = release.trim().to_owned();
+    let wanted = work.made_of.inputs.kernel().to_owned();
+    Err(LabError::OtherKernel { found, wanted }.into())
 }
 
 fn compile_modules(work: &mut LabWork) -> Result<(), TestbedError> {
@@ -324,7 +321,6 @@ fn describe(work: &LabWork, kernel: &str) -> Result<(), TestbedError> {
         jool: jool.clone(),
         modules,
     };
-    let text = toml::to_string(&manifest)
-        .map_err(|error| TestbedError::Other(format!("cannot describe the lab: {error}")))?;
+    let text = toml::to_string(&manifest).map_err(|error| LabError::Manifest { error })?;
     work.write(MANIFEST, &text)
 }

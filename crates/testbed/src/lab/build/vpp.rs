@@ -2,7 +2,7 @@
 
 use super::source::OwnSource;
 use super::work::{self, BuildStep, BuildWork};
-use crate::exec::TestbedError;
+use crate::exec::{LabError, TestbedError};
 use crate::lab::cache::{VPP_PREFIX, VPP_VERSION};
 use std::path::Path;
 
@@ -35,10 +35,10 @@ pub(super) struct VppSource {
 
 impl VppSource {
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
-        let advice = "; it is there in an archive made by `make dist`, elsewhere write a line such as v26.06-0-g0 into it";
-        let opened = OwnSource::open(path, "VPP", VERSIONED);
-        let (source, text) =
-            opened.map_err(|error| TestbedError::Other(format!("{error}{advice}")))?;
+        let (source, text) = OwnSource::open(path, "VPP", VERSIONED).map_err(|error| {
+            let cause = error.to_string();
+            LabError::NoVersionOfVpp { cause }
+        })?;
         let is_good = |version: &str| {
             version.starts_with('v')
                 && version
@@ -47,7 +47,7 @@ impl VppSource {
         };
         let version = text.trim().to_owned();
         if !is_good(&version) {
-            return Err(source.wrong(&format!("{VERSIONED} names no version, but {version:?}")));
+            return Err(source.wrong(format!("{VERSIONED} names no version, but {version:?}")));
         }
         Ok(Self { source, version })
     }

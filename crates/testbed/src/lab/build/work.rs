@@ -1,6 +1,6 @@
 //! A build in progress: its directory, its log, and the steps already done.
 
-use crate::exec::{TestbedError, quoted};
+use crate::exec::{LabError, TestbedError, quoted};
 use crate::lab::cache::make_directories;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -86,20 +86,17 @@ impl<C> BuildWork<C> {
             tell(BuildProgress::Begins(step.name));
             if let Err(error) = (step.run)(self) {
                 tell(BuildProgress::Failed);
-                return Err(self.failed(step.name, &error));
+                return Err(LabError::Step {
+                    step: step.name.to_owned(),
+                    cause: error.to_string(),
+                    log: self.path("log"),
+                }
+                .into());
             }
             self.note_done(step.name)?;
             tell(BuildProgress::Ended(start.elapsed()));
         }
         Ok(())
-    }
-
-    fn failed(&self, step: &str, error: &TestbedError) -> TestbedError {
-        let log = self.path("log");
-        TestbedError::Other(format!(
-            "cannot {step}: {error}\nthe whole log: {}; the same command continues with this step",
-            log.display()
-        ))
     }
 
     fn is_done(&self, step: &str) -> bool {
@@ -141,8 +138,10 @@ impl<C> BuildWork<C> {
     /// Runs a command in a directory with its output going to the log.
     pub(super) fn run_in(&mut self, directory: &Path, words: &[&str]) -> Result<(), TestbedError> {
         let line = quoted(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        let broken =
-            |error: std::io::Error| TestbedError::Other(format!("cannot run `{line}`: {error}"));
+        let broken = |error| LabError::NotStarted {
+            command: line.clone(),
+            error,
+        };
         writeln!(self.log, "$ {line}").map_err(broken)?;
         let path = format!(
             "{}:/usr/sbin:/sbin",
