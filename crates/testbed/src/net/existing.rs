@@ -2,7 +2,8 @@
 
 use super::link::{self, word_after};
 use super::occupied::{self, RouteOver};
-use crate::exec::{Shell, TestbedError, ip_link_set};
+use crate::exec::{InterfaceError, InterfaceFault, Shell, TestbedError, ip_link_set};
+use crate::facts::Machine;
 use serde::{Deserialize, Serialize};
 use sixbench_method::names::INTERFACE;
 use std::net::Ipv6Addr;
@@ -23,18 +24,15 @@ pub enum OwnAddresses {
 /// # Errors
 /// An interface that does not exist, is not one that frames leave directly by, or has work of its own on this machine.
 pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), TestbedError> {
-    INTERFACE
-        .check(interface)
-        .map_err(|wrong| TestbedError::Other(wrong.to_string()))?;
+    INTERFACE.check(interface).map_err(InterfaceError::Name)?;
     // /sys is not used, because it may show a network namespace other than this process's.
-    let absent = |_: &TestbedError| format!("interface {interface} does not exist (see `ip link`)");
     let link = shell
         .look(&["ip", "-o", "-d", "link", "show", "dev", interface])
-        .map_err(|error| error.explained(absent))?;
-    if let Some(obstacle) = link::obstacle(shell, interface, &link)? {
-        return Err(TestbedError::Other(format!(
-            "interface {interface} {obstacle}"
-        )));
+        .map_err(|error| {
+            error.restated(|_| InterfaceError::here(interface, InterfaceFault::Absent))
+        })?;
+    if let Some(fault) = link::fault(shell, interface, &link)? {
+        return Err(InterfaceError::here(interface, fault).into());
     }
     let routes = occupied::routes(shell, interface)?;
     check_wide_routes(&routes, interface)?;
@@ -45,14 +43,13 @@ pub fn check(shell: &Shell, interface: &str, own: OwnAddresses) -> Result<(), Te
     }
     let addresses = own_addresses(&described, &link);
     if !addresses.is_empty() {
-        return Err(TestbedError::Other(format!(
-            "interface {interface} has addresses of this host ({}) and is therefore in use; if nobody needs it during the run, say \
-             `lend-addresses = true` in [testbed], and its addresses and routes come back afterwards; or remove them (ip address \
-             flush dev {interface}); or use another; the tester sets the recipe's addresses itself",
-            addresses.join(", ")
-        )));
+        let fault = InterfaceFault::Addresses {
+            addresses: addresses.join(", "),
+            interface: interface.to_owned(),
+        };
+        return Err(InterfaceError::here(interface, fault).into());
     }
-    check_routes(&routes, interface)
+    Ok(check_routes(&routes, interface)?)
 }
 
 /// Refuses an interface that carries a TCP connection, such as the ssh session of the user who starts the run.
@@ -79,10 +76,11 @@ fn check_connections(
     else {
         return Ok(());
     };
-    Err(TestbedError::Other(format!(
-        "interface {interface} carries a TCP connection of this host (from {local} to {peer}), which the run would cut; end it, or \
-         use another interface"
-    )))
+    let fault = InterfaceFault::Connection {
+        local: local.to_owned(),
+        peer: peer.to_owned(),
+    };
+    Err(InterfaceError::here(interface, fault).into())
 }
 
 /// Returns the local and the remote end of a connection in a line of `ss`, whose first two words are queue lengths.
@@ -110,11 +108,10 @@ fn zone_of(end: &str) -> Option<&str> {
 }
 
 fn all_addresses(described: &str) -> Vec<&str> {
-    let address = |line: &&'_ str| {
+    let lines = described.lines().filter(|line| {
         line.split_whitespace()
             .any(|word| word == "inet" || word == "inet6")
-    };
-    let lines = described.lines().filter(address);
+    });
     lines
         .filter_map(|line| {
             line.split_whitespace()
@@ -169,22 +166,23 @@ fn link_local_of_mac(link: &str) -> Option<Ipv6Addr> {
     ))
 }
 
-fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
+fn check_wide_routes(routes: &[RouteOver], interface: &str) -> Result<(), InterfaceError> {
     let Some(wide) = routes.iter().find(|route| route.is_wide()) else {
         return Ok(());
     };
-    Err(TestbedError::Other(format!(
-        "interface {interface} carries {}: test traffic on it would reach this host's own network; use another",
-        if wide.line.starts_with("default") && !wide.line.contains(" table ") {
-            "the default route".to_owned()
-        } else {
-            format!("a route to much of the Internet ({})", wide.line)
-        }
-    )))
+    let route = if wide.line.starts_with("default") && !wide.line.contains(" table ") {
+        "the default route".to_owned()
+    } else {
+        format!("a route to much of the Internet ({})", wide.line)
+    };
+    Err(InterfaceError::here(
+        interface,
+        InterfaceFault::WideRoute { route },
+    ))
 }
 
 /// Refuses an interface with manually added routes in any table. They would be lost during the run, as the kernel only restores its own.
-fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedError> {
+fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), InterfaceError> {
     let Some(route) = routes.iter().find(|route| !route.is_of_kernel()) else {
         return Ok(());
     };
@@ -196,13 +194,12 @@ fn check_routes(routes: &[RouteOver], interface: &str) -> Result<(), TestbedErro
     let of_table = table
         .map(|table| format!(" table {table}"))
         .unwrap_or_default();
-    Err(TestbedError::Other(format!(
-        "interface {interface} carries the route {} and is therefore in use; remove the route (ip {} route del {} dev \
-         {interface}{of_table}), or use another",
-        route.line,
-        route.family,
-        route.destination(),
-    )))
+    let (family, destination) = (route.family, route.destination());
+    let fault = InterfaceFault::Route {
+        route: route.line.clone(),
+        remove: format!("ip {family} route del {destination} dev {interface}{of_table}"),
+    };
+    Err(InterfaceError::here(interface, fault))
 }
 
 /// Checks that datagrams of `octets`, including the outer header of encapsulated ones, fit the MTU of an interface.
@@ -218,11 +215,13 @@ pub fn check_mtu(interface: &str, octets: u32) -> Result<(), TestbedError> {
     else {
         return Ok(());
     };
-    Err(TestbedError::Other(format!(
-        "the MTU of {interface} is {mtu} octets, but the plan's largest datagrams have {octets}, including the outer header if \
-         they are encapsulated; raise it ({}) here and on the device, or leave out the largest `frame-sizes`",
-        ip_link_set(interface, &format!("mtu {octets}"))
-    )))
+    Err(InterfaceError::SmallMtu {
+        interface: interface.to_owned(),
+        mtu,
+        octets,
+        raise: ip_link_set(interface, &format!("mtu {octets}")),
+    }
+    .into())
 }
 
 /// Returns the rate of a NIC's medium in bit/s, if its driver reports it. A virtual interface has none, whatever it reports.
@@ -240,6 +239,11 @@ pub fn link_rate(interface: &str) -> Option<u64> {
         .ok()
         .filter(|megabits| *megabits > 0)
         .map(|megabits| megabits * 1_000_000)
+}
+
+/// Returns the number of queues by which an interface sends and receives; `None` if it has no such queues, or does not tell.
+pub fn queues(shell: &Shell, interface: &str) -> Option<u32> {
+    Machine::read_ethtool(shell, &[format!("-l {interface}")]).combined_queues(interface)
 }
 
 #[cfg(test)]

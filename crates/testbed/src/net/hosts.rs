@@ -4,7 +4,7 @@
 use super::interfaces::Interfaces;
 use super::namespace::{Namespace, name};
 use super::topology::{LINKS, LinkSettings, Topology, join, mask, receive_queue};
-use crate::exec::{Shell, TestbedError};
+use crate::exec::{InterfaceError, Shell, TestbedError};
 use crate::recipe::{Recipe, RecipeLink};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -47,7 +47,7 @@ struct TesterEnd {
 }
 
 impl TesterEnd {
-    fn of(namespace: &Namespace, link: &str) -> Self {
+    fn new(namespace: &Namespace, link: &str) -> Self {
         Self {
             namespace: namespace.name().to_owned(),
             link: link.to_owned(),
@@ -78,8 +78,8 @@ impl Hosts {
             far.name()
         ))?;
         let ends = [
-            TesterEnd::of(topology.tester(), LINKS[0]),
-            TesterEnd::of(&far, LINKS[1]),
+            TesterEnd::new(topology.tester(), LINKS[0]),
+            TesterEnd::new(&far, LINKS[1]),
         ];
         let hosts = Self {
             ends,
@@ -96,6 +96,26 @@ impl Hosts {
             .map(|()| hosts)
     }
 
+    /// Takes both ends of the tester, which must be interfaces of this machine: else the error is `elsewhere`. `comment` goes to the transcript.
+    fn on(
+        interfaces: &Interfaces,
+        cores: &[u32],
+        elsewhere: InterfaceError,
+        comment: &str,
+    ) -> Result<Self, InterfaceError> {
+        let ends: Vec<_> = interfaces
+            .ends()
+            .map(|(link, namespace)| TesterEnd::new(namespace, link))
+            .collect();
+        let hosts = Self {
+            ends: ends.try_into().map_err(|_| elsewhere)?,
+            cores: cores.to_vec(),
+            _own: None,
+        };
+        hosts.ends[0].shell.transcript().comment(comment);
+        Ok(hosts)
+    }
+
     /// Gives interfaces of this machine the addresses of `recipe` and those in `others`. `cores` are the tester's.
     ///
     /// # Errors
@@ -106,22 +126,8 @@ impl Hosts {
         recipe: &Recipe,
         others: (&[IpAddr], &[IpAddr]),
     ) -> Result<Self, TestbedError> {
-        let ends: Vec<_> = interfaces
-            .ends()
-            .map(|(link, namespace)| TesterEnd::of(namespace, link))
-            .collect();
-        let ends = ends.try_into().map_err(|_| {
-            TestbedError::Other("hosts need both ends of the tester here".to_owned())
-        })?;
-        let hosts = Self {
-            ends,
-            cores: cores.to_vec(),
-            _own: None,
-        };
-        hosts.ends[0]
-            .shell
-            .transcript()
-            .comment("the tester's ends as hosts");
+        let comment = "the tester's ends as hosts";
+        let hosts = Self::on(interfaces, cores, InterfaceError::NoHosts, comment)?;
         hosts
             .add_addresses(recipe, others.0, others.1)
             .map(|()| hosts)
@@ -138,23 +144,13 @@ impl Hosts {
         recipe: &Recipe,
         others: &[IpAddr],
     ) -> Result<Self, TestbedError> {
-        let taken: Vec<TesterEnd> = interfaces
-            .ends()
-            .map(|(name, namespace)| TesterEnd::of(namespace, name))
-            .collect();
-        let one = |_| {
-            TestbedError::Other(
-                "the tester needs both of its interfaces on this machine for the self-test"
-                    .to_owned(),
-            )
-        };
-        let hosts = Self {
-            ends: taken.try_into().map_err(one)?,
-            cores: cores.to_vec(),
-            _own: None,
-        };
-        let transcript = hosts.ends[0].shell.transcript();
-        transcript.comment("the tester's left end as a host, and its right one for the self-test");
+        let comment = "the tester's left end as a host, and its right one for the self-test";
+        let hosts = Self::on(
+            interfaces,
+            cores,
+            InterfaceError::NoLinkToAuthority,
+            comment,
+        )?;
         let [near, far] = &hosts.ends;
         HostInterface::at(near).settle(&recipe.left, others)?;
         let far = HostInterface::at(far);
@@ -168,22 +164,8 @@ impl Hosts {
     /// # Errors
     /// If there are not two interfaces of this machine, or an address cannot be given.
     pub fn settle_joined(interfaces: &Interfaces, cores: &[u32]) -> Result<Self, TestbedError> {
-        let ends: Vec<_> = interfaces
-            .ends()
-            .map(|(link, namespace)| TesterEnd::of(namespace, link))
-            .collect();
-        let one = |_| {
-            TestbedError::Other("the self-test needs two interfaces of this machine".to_owned())
-        };
-        let hosts = Self {
-            ends: ends.try_into().map_err(one)?,
-            cores: cores.to_vec(),
-            _own: None,
-        };
-        hosts.ends[0]
-            .shell
-            .transcript()
-            .comment("two interfaces that a cable joins, for the self-test");
+        let comment = "two interfaces that a cable joins, for the self-test";
+        let hosts = Self::on(interfaces, cores, InterfaceError::NoLoop, comment)?;
         for ((end, ipv4), ipv6) in hosts.ends.iter().zip(LOOP_ENDS_IPV4).zip(LOOP_ENDS) {
             let host = HostInterface::at(end);
             host.open()?;

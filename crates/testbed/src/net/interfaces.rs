@@ -6,7 +6,7 @@ use super::existing::{self, OwnAddresses};
 use super::lent_addresses;
 use super::namespace::{Namespace, name};
 use super::nic::{self, NicSetting};
-use crate::exec::{Shell, TestbedError, is_alive, warn};
+use crate::exec::{InterfaceError, InterfaceFault, Shell, TestbedError, is_alive, warn};
 use crate::facts::Machine;
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,13 +46,13 @@ fn polling_file(interface: &str, file: &str) -> String {
 #[derive(Debug)]
 pub struct Interfaces {
     shell: Shell,
-    lent: Vec<Lent>,
+    lent: Vec<LentInterface>,
     namespaces: Vec<Namespace>,
 }
 
 /// The state of an interface before it was moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Lent {
+struct LentInterface {
     name: String,
     is_up: bool,
     has_arp: bool,
@@ -114,10 +114,12 @@ impl Interfaces {
             .comment("the tester's interfaces, each in a namespace of its own");
         let lent = ends
             .iter()
-            .map(|(_, interface)| Lent::read(shell, interface, wanted, own))
+            .map(|(_, interface)| LentInterface::read(shell, interface, wanted, own))
             .collect::<Result<Vec<_>, _>>()?;
-        let made = |(role, _): &(&str, &str)| Namespace::new(shell, &name(run, role));
-        let namespaces = ends.iter().map(made).collect::<Result<Vec<_>, _>>()?;
+        let namespaces = ends
+            .iter()
+            .map(|(role, _)| Namespace::new(shell, &name(run, role)))
+            .collect::<Result<Vec<_>, _>>()?;
         // Before anything moves, so that a later run can also give back what a killed run had just moved.
         write_note(shell, &namespaces, &lent)?;
         // From here on, the drop gives back every interface that has been moved.
@@ -171,10 +173,9 @@ impl Interfaces {
         for (interface, namespace) in self.ends() {
             while !self.shell.is_rehearsal() && !has_carrier(&namespace.shell(), interface)? {
                 if wait.is_over() {
-                    let waited = CARRIER_TIMEOUT.as_secs();
-                    return Err(TestbedError::Other(format!(
-                        "interface {interface} has no carrier after {waited} s: is it cabled to the device, and is the device's end up?"
-                    )));
+                    let seconds = CARRIER_TIMEOUT.as_secs();
+                    let fault = InterfaceFault::NoCarrier { seconds };
+                    return Err(InterfaceError::here(interface, fault).into());
                 }
                 wait.rest(|| format!("a carrier on interface {interface}"))?;
             }
@@ -196,7 +197,7 @@ impl Drop for Interfaces {
     }
 }
 
-impl Lent {
+impl LentInterface {
     fn read(
         shell: &Shell,
         interface: &str,
@@ -293,14 +294,16 @@ fn move_into(shell: &Shell, interface: &str, namespace: &Namespace) -> Result<()
     inside.set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
     inside.set("/proc/sys/net/ipv6/conf/default/accept_dad", "0")?;
     inside.set("/proc/sys/net/ipv6/conf/default/router_solicitations", "0")?;
-    shell.line(&format!("ip link set {interface} netns {}", namespace.name())).map_err(|error| {
-        error.explained(|error| {
-            format!(
-                "interface {interface} cannot be moved into a namespace of the tester's own ({error}), so traffic could bypass \
-                 the device; use another interface, such as a NIC or a VLAN on it"
-            )
-        })
-    })?;
+    shell
+        .line(&format!(
+            "ip link set {interface} netns {}",
+            namespace.name()
+        ))
+        .map_err(|error| {
+            error.restated(|cause| {
+                InterfaceError::here(interface, InterfaceFault::NotMoved { cause })
+            })
+        })?;
     inside
         .line(&format!("ip link set {interface} arp off"))
         .map(drop)
@@ -363,7 +366,7 @@ enum ReturnOutcome {
     Failed,
 }
 
-fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> ReturnOutcome {
+fn give_back(namespace: &str, lent: &LentInterface, home: &Home, shell: &Shell) -> ReturnOutcome {
     let shell = &shell.for_undoing();
     let inside = shell.within(namespace);
     if !shell.is_rehearsal()
@@ -386,8 +389,13 @@ fn give_back(namespace: &str, lent: &Lent, home: &Home, shell: &Shell) -> Return
     }
 }
 
-fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<(), TestbedError> {
-    let Lent {
+fn restore(
+    inside: &Shell,
+    lent: &LentInterface,
+    home: &Home,
+    shell: &Shell,
+) -> Result<(), TestbedError> {
+    let LentInterface {
         name,
         is_up,
         has_arp,
@@ -435,7 +443,11 @@ fn restore(inside: &Shell, lent: &Lent, home: &Home, shell: &Shell) -> Result<()
 }
 
 /// Writes the note from which a later run can give back the interfaces if this run cannot.
-fn write_note(shell: &Shell, namespaces: &[Namespace], lent: &[Lent]) -> Result<(), TestbedError> {
+fn write_note(
+    shell: &Shell,
+    namespaces: &[Namespace],
+    lent: &[LentInterface],
+) -> Result<(), TestbedError> {
     if shell.is_rehearsal() {
         return Ok(());
     }
@@ -469,8 +481,9 @@ fn owner(note: &Path) -> Option<u32> {
 }
 
 /// Parses a note. Returns the inode number of the home namespace, and each interface with the namespace it is in.
-fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
-    let (mut home, mut namespace, mut all) = (0, String::new(), Vec::<(String, Lent)>::new());
+fn read_note(text: &str) -> (u64, Vec<(String, LentInterface)>) {
+    let (mut home, mut namespace, mut all) =
+        (0, String::new(), Vec::<(String, LentInterface)>::new());
     for line in text.lines() {
         let mut words = line.splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
@@ -479,11 +492,11 @@ fn read_note(text: &str) -> (u64, Vec<(String, Lent)>) {
             (Some("interface"), Some(name), Some(state)) => {
                 let (is_up, has_arp) = state.split_once(' ').unwrap_or_default();
                 let (is_up, has_arp) = (is_up == "true", has_arp == "true");
-                let lent = Lent {
+                let lent = LentInterface {
                     name: name.to_owned(),
                     is_up,
                     has_arp,
-                    ..Lent::default()
+                    ..LentInterface::default()
                 };
                 all.push((namespace.clone(), lent));
             }
@@ -549,17 +562,17 @@ mod tests {
             "0".to_owned(),
         );
         let lent = [
-            Lent {
+            LentInterface {
                 name: "e0".to_owned(),
                 is_up: true,
                 has_arp: true,
                 settings: vec![setting],
                 addresses: vec!["ip address replace 10.0.0.1/24 dev e0".to_owned()],
             },
-            Lent {
+            LentInterface {
                 name: "e1".to_owned(),
                 has_arp: true,
-                ..Lent::default()
+                ..LentInterface::default()
             },
         ];
         let text = format!(

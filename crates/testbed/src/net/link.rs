@@ -2,7 +2,7 @@
 //! another user, must not carry test traffic.
 
 use super::occupied::is_over;
-use crate::exec::{Shell, TestbedError, ip_link_del, ip_link_set};
+use crate::exec::{InterfaceFault, Shell, TestbedError, ip_link_del, ip_link_set};
 
 /// Kinds of interfaces whose frames leave in datagrams, or in the network, of another interface of the machine. A VLAN is a network of its own.
 const INDIRECT: [&str; 23] = [
@@ -31,48 +31,42 @@ const INDIRECT: [&str; 23] = [
     "gtp",
 ];
 
-/// Returns why an interface may not carry test traffic, in words that follow its name; `link` describes it as `ip -o -d link` does.
+/// Returns why an interface may not carry test traffic; `link` describes it as `ip -o -d link` does.
 ///
 /// # Errors
 /// `ip` cannot be run.
-pub(crate) fn obstacle(
+pub(crate) fn fault(
     shell: &Shell,
     interface: &str,
     link: &str,
-) -> Result<Option<String>, TestbedError> {
+) -> Result<Option<InterfaceFault>, TestbedError> {
     Ok(match of_link(link, interface) {
-        Some(obstacle) => Some(obstacle),
+        Some(fault) => Some(fault),
         None => of_users(shell, interface, link)?,
     })
 }
 
-fn of_link(link: &str, interface: &str) -> Option<String> {
+fn of_link(link: &str, interface: &str) -> Option<InterfaceFault> {
     let name = link
         .split_whitespace()
         .nth(1)
         .and_then(|word| word.trim_end_matches(':').split('@').next())
         .unwrap_or(interface);
     if name != interface {
-        // Routes and other devices name it by that name alone.
-        return Some(format!(
-            "is called {name}, and this is another name for it; use {name}, by which the machine's routes name it"
-        ));
+        let name = name.to_owned();
+        return Some(InterfaceFault::OtherName { name });
     }
     if let Some(master) = word_after(link, "master") {
-        return Some(format!(
-            "belongs to {master}: test traffic on it would reach the machine's own network; use another, or take it out ({})",
-            ip_link_set(interface, "nomaster")
-        ));
+        return Some(InterfaceFault::Port {
+            master: master.to_owned(),
+            take_out: ip_link_set(interface, "nomaster"),
+        });
     }
     let mut kinds = link
         .split('\\')
         .filter_map(|part| part.split_whitespace().next());
-    kinds.find(|kind| INDIRECT.contains(kind)).map(|kind| {
-        format!(
-            "is of the kind {kind}: test traffic on it would leave by another interface of the machine, into the machine's own network; use a \
-             NIC, a VLAN of its own or a veth"
-        )
-    })
+    let kind = kinds.find(|kind| INDIRECT.contains(kind))?.to_owned();
+    Some(InterfaceFault::Indirect { kind })
 }
 
 /// Returns the word behind `word` in a line.
@@ -82,12 +76,14 @@ pub(crate) fn word_after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
         .nth(1)
 }
 
-fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>, TestbedError> {
-    if let Some(upper) = devices_on(shell, interface)?.first() {
-        return Ok(Some(format!(
-            "has {upper} on top of it and is therefore in use; remove it ({}), or use another",
-            ip_link_del(upper)
-        )));
+fn of_users(
+    shell: &Shell,
+    interface: &str,
+    link: &str,
+) -> Result<Option<InterfaceFault>, TestbedError> {
+    if let Some(upper) = devices_on(shell, interface)?.into_iter().next() {
+        let remove = ip_link_del(&upper);
+        return Ok(Some(InterfaceFault::Lower { upper, remove }));
     }
     // A macvlan is not seen from here where it is in another namespace, such as that of a container, but its hardware address is.
     let addresses = shell
@@ -97,18 +93,15 @@ fn of_users(shell: &Shell, interface: &str, link: &str) -> Result<Option<String>
         .lines()
         .find_map(|line| foreign_address(line, link))
     {
-        return Ok(Some(format!(
-            "also takes frames for {address}: something on top of it is in use, perhaps a macvlan in another namespace; end that, or use another"
-        )));
+        let address = address.to_owned();
+        return Ok(Some(InterfaceFault::OtherAddress { address }));
     }
     // The kernel deletes them when the interface goes. Kernels before 5.3 have none.
     let next_hops = shell
         .look(&["ip", "nexthop", "show", "dev", interface])
         .unwrap_or_default();
     let next_hop = next_hops.lines().find_map(|line| word_after(line, "id"));
-    Ok(next_hop.map(|id| {
-        format!("is that of a next hop of this host and therefore in use; remove it (ip nexthop del id {id}), or use another")
-    }))
+    Ok(next_hop.map(|id| InterfaceFault::NextHop { id: id.to_owned() }))
 }
 
 /// Returns the hardware address of a line of `bridge fdb` if the interface takes frames for it beside its own and those of groups.
@@ -144,7 +137,7 @@ mod tests {
 
     #[test]
     fn interfaces_whose_frames_leave_by_another_one_are_refused_and_so_are_other_names() {
-        let refused = |link: &str| of_link(link, "e0").expect(link);
+        let refused = |link: &str| of_link(link, "e0").expect(link).to_string();
         let tunnel = r"9: e0: <UP> mtu 1450 \    link/ether 02:00:00:00:00:01 \    vxlan id 5 remote 10.0.0.1 dev nic0 \ addrgenmode eui64";
         assert!(
             refused(tunnel).contains("of the kind vxlan"),

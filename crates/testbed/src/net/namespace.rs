@@ -81,9 +81,8 @@ impl Drop for Namespace {
 fn with_needed_root(error: TestbedError) -> TestbedError {
     let text = error.to_string();
     let is_refused = text.contains("--make-shared") || text.contains("Operation not permitted");
-    let words = "no network namespace can be made: it takes root of the machine itself (sudo), or a privileged container";
     if is_refused {
-        error.explained(|_| format!("{words}; {text}"))
+        error.restated(|cause| TestbedError::NoNamespace { cause })
     } else {
         error
     }
@@ -150,19 +149,21 @@ mod tests {
 
     #[test]
     fn a_refused_mount_names_the_kind_of_root_that_is_needed() {
-        let mount =
-            "ip netns add sb-1-dut: mount --make-shared /run/netns failed: Operation not permitted";
-        let told = with_needed_root(TestbedError::Other(mount.to_owned())).to_string();
+        let failed = |said: &str| TestbedError::Failed {
+            command: "ip netns add sb-1-dut".to_owned(),
+            status: "exit status: 1".to_owned(),
+            output: said.to_owned(),
+        };
+        let mount = "mount --make-shared /run/netns failed: Operation not permitted";
+        let told = with_needed_root(failed(mount)).to_string();
         assert!(
             told.contains("(sudo)")
                 && told.contains("a privileged container")
                 && told.ends_with(mount),
             "{told}"
         );
-        assert_eq!(
-            with_needed_root(TestbedError::Other("File exists".to_owned())).to_string(),
-            "File exists"
-        );
+        let other = with_needed_root(failed("File exists"));
+        assert!(matches!(other, TestbedError::Failed { .. }), "{other}");
     }
 
     #[test]

@@ -1,8 +1,15 @@
-//! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, and the hash fields that select a frame's queue. The
-//! kernel keeps them when an interface moves to another namespace, so they must be restored explicitly.
+//! Settings of ethtool for what an interface does to frames by itself: offloads, ring sizes, the hash fields that select a frame's queue, and flow control.
+//! The kernel keeps them when an interface moves to another namespace, so they must be restored explicitly.
+//!
+//! # Flow control
+//!
+//! A device that cannot keep up may send PAUSE frames (IEEE 802.3, annex 31B), and the tester's NIC would then stop sending: the loss of the device would
+//! look like a tester that is too slow. So flow control is off at the tester's interfaces, unless a plan keeps it. Many interfaces have none, and some
+//! drivers cannot change it; neither is a reason not to measure, so this setting is not required to succeed. Nor is the number of queues: a backend that
+//! cannot serve those that are there says so.
 
-use crate::exec::{Shell, TestbedError, Undo, warn};
-use crate::facts::Machine;
+use crate::exec::{InterfaceError, Shell, TestbedError, Undo, warn};
+use crate::facts::{COMBINED, FLOW_CONTROL, Machine};
 use serde::{Deserialize, Serialize};
 
 /// A kind of setting.
@@ -14,6 +21,10 @@ pub enum NicKind {
     Ring,
     /// The fields of the RSS hash of `udp4` or `udp6`, as letters for `ethtool -N`.
     HashFields,
+    /// The number of queues that send and receive, `combined`.
+    Queues,
+    /// Flow control by PAUSE frames: `autoneg`, `rx` or `tx`, as in `ethtool -A`: `on` or `off`.
+    FlowControl,
 }
 
 /// A setting and its value.
@@ -28,10 +39,12 @@ pub struct NicSetting {
 }
 
 /// The kinds, with the prefixes of their paths in the notes of a run.
-const KINDS: [(NicKind, &str); 3] = [
+const KINDS: [(NicKind, &str); 5] = [
     (NicKind::Offload, "ethtool/offload/"),
     (NicKind::Ring, "ethtool/ring/"),
     (NicKind::HashFields, "ethtool/hash/"),
+    (NicKind::Queues, "ethtool/queues/"),
+    (NicKind::FlowControl, "ethtool/flow-control/"),
 ];
 
 impl NicSetting {
@@ -42,6 +55,16 @@ impl NicSetting {
             name: name.into(),
             value: value.into(),
         }
+    }
+
+    /// Returns the settings that turn flow control off. Its negotiation is among them, since drivers of Intel ignore the others while it is on.
+    pub fn no_flow_control() -> [Self; 3] {
+        FLOW_CONTROL.map(|(_, name)| Self::new(NicKind::FlowControl, name, "off"))
+    }
+
+    /// Returns the setting of this many queues.
+    pub fn queues(number: u32) -> Self {
+        Self::new(NicKind::Queues, COMBINED, number.to_string())
     }
 
     /// Returns the path and value that represent the setting in a note.
@@ -66,8 +89,8 @@ pub(super) fn held(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Vec
     if wanted.is_empty() {
         return Vec::new();
     }
-    let machine = Machine::read(shell, &[interface]);
     let is_wanted = |kind: NicKind| wanted.iter().any(|setting| setting.kind == kind);
+    let machine = Machine::read_ethtool(shell, &arguments(interface, is_wanted));
     let offloads = machine
         .offloads(interface)
         .into_iter()
@@ -87,19 +110,62 @@ pub(super) fn held(shell: &Shell, interface: &str, wanted: &[NicSetting]) -> Vec
             ring.now.to_string(),
         )
     });
-    let hashes = ["udp4", "udp6"].into_iter();
-    let hashes = hashes.filter_map(|flow| {
-        Some(NicSetting::new(
-            NicKind::HashFields,
-            flow,
-            machine.hash_fields(interface, flow)?,
-        ))
-    });
+    let queues = machine.combined_queues(interface).into_iter();
+    let flow_control = machine.flow_control(interface).into_iter();
+    let flow_control =
+        flow_control.map(|(name, value)| NicSetting::new(NicKind::FlowControl, name, value));
     offloads
         .chain(rings)
-        .chain(hashes)
+        .chain(hash_fields(&machine, interface))
+        .chain(queues.map(NicSetting::queues))
+        .chain(flow_control)
         .filter(|setting| is_wanted(setting.kind))
         .collect()
+}
+
+/// Returns the arguments with which ethtool prints the settings of the wanted kinds.
+fn arguments(interface: &str, is_wanted: impl Fn(NicKind) -> bool) -> Vec<String> {
+    let options = [
+        (NicKind::Offload, format!("-k {interface}")),
+        (NicKind::Ring, format!("-g {interface}")),
+        (
+            NicKind::HashFields,
+            format!("-n {interface} rx-flow-hash udp4"),
+        ),
+        (
+            NicKind::HashFields,
+            format!("-n {interface} rx-flow-hash udp6"),
+        ),
+        (NicKind::Queues, format!("-l {interface}")),
+        (NicKind::FlowControl, format!("-a {interface}")),
+    ];
+    let wanted = options.into_iter().filter(|(kind, _)| is_wanted(*kind));
+    wanted.map(|(_, arguments)| arguments).collect()
+}
+
+fn hash_fields(machine: &Machine, interface: &str) -> impl Iterator<Item = NicSetting> {
+    let flows = ["udp4", "udp6"].into_iter();
+    flows.filter_map(move |flow| {
+        let fields = machine.hash_fields(interface, flow)?;
+        Some(NicSetting::new(NicKind::HashFields, flow, fields))
+    })
+}
+
+/// Refuses a setting that the interface does not have, or whose value before could not be set again afterwards.
+fn check_restorable(
+    interface: &str,
+    setting: &NicSetting,
+    before: &[NicSetting],
+) -> Result<(), TestbedError> {
+    let of_same_name = before
+        .iter()
+        .find(|held| (held.kind, &held.name) == (setting.kind, &setting.name));
+    let why = match of_same_name.map(|held| held.value.as_str()) {
+        None => "it has no such setting",
+        Some("none") => "it has none now, which could not be set again",
+        Some(_) => return Ok(()),
+    };
+    Err(refused(interface, setting, why))
 }
 
 /// Applies the settings that a plan wants.
@@ -117,36 +183,93 @@ pub(super) fn apply(
             .try_for_each(|line| shell.line(line).map(drop));
     }
     let before = held(shell, interface, wanted);
-    for setting in wanted
+    let (optional, wanted): (Vec<NicSetting>, Vec<NicSetting>) = wanted
+        .iter()
+        .cloned()
+        .partition(|setting| matches!(setting.kind, NicKind::FlowControl | NicKind::Queues));
+    wanted
         .iter()
         .filter(|setting| setting.kind != NicKind::Offload)
-    {
-        let NicSetting { name, .. } = setting;
-        match before
-            .iter()
-            .find(|held| (held.kind, &held.name) == (setting.kind, name))
-            .map(|held| held.value.as_str())
-        {
-            None => return Err(refused(interface, setting, "it has no such setting")),
-            Some("none") => {
-                return Err(refused(
-                    interface,
-                    setting,
-                    "it has none now, which could not be set again",
-                ));
-            }
-            Some(_) => {}
-        }
+        .try_for_each(|setting| check_restorable(interface, setting, &before))?;
+    change(shell, interface, &before, &wanted)?;
+    let (flow_control, queues): (Vec<NicSetting>, Vec<NicSetting>) = optional
+        .into_iter()
+        .partition(|setting| setting.kind == NicKind::FlowControl);
+    set_queues(shell, interface, &before, &queues)?;
+    if let Some(why) = stop_pausing(shell, interface, &before, &flow_control)? {
+        let text = format!(
+            "cannot turn off flow control of interface {interface}; a device that sends PAUSE frames would slow the tester down"
+        );
+        warn(&text, &why);
     }
-    change(shell, interface, &before, wanted)?;
     // `ethtool -N` succeeds even if a driver ignores the fields.
-    let after = held(shell, interface, wanted);
+    let after = held(shell, interface, &wanted);
     let is_there =
         |setting: &&NicSetting| setting.kind != NicKind::HashFields || after.contains(setting);
     match wanted.iter().find(|setting| !is_there(setting)) {
         Some(setting) => Err(refused(interface, setting, "the driver does not take them")),
         None => Ok(()),
     }
+}
+
+/// Applies the number of queues to an interface that has queues which send and receive.
+///
+/// # Errors
+/// The user wants to stop.
+fn set_queues(
+    shell: &Shell,
+    interface: &str,
+    before: &[NicSetting],
+    wanted: &[NicSetting],
+) -> Result<(), TestbedError> {
+    if before.iter().any(|held| held.kind == NicKind::Queues)
+        && let Err(error) = change(shell, interface, before, wanted)
+    {
+        warn(
+            &format!("cannot set the number of queues of interface {interface}"),
+            &error,
+        );
+    }
+    shell.context().check()
+}
+
+/// Turns off flow control of an interface that has it. Drivers that do not let its negotiation be turned off may obey without. Returns why it is still on,
+/// if it is.
+///
+/// # Errors
+/// The user wants to stop.
+fn stop_pausing(
+    shell: &Shell,
+    interface: &str,
+    before: &[NicSetting],
+    wanted: &[NicSetting],
+) -> Result<Option<String>, TestbedError> {
+    if wanted.is_empty() || before.iter().all(|held| held.kind != NicKind::FlowControl) {
+        return Ok(None);
+    }
+    let mut why = None;
+    for attempt in [wanted, &wanted[1..]] {
+        let tried = change(shell, interface, before, attempt);
+        shell.context().check()?;
+        let after = held(shell, interface, wanted);
+        let on = pausing(&after);
+        why = match tried {
+            Ok(()) if on.is_empty() => return Ok(None),
+            Ok(()) => Some(format!("the driver leaves {} on", on.join(" and "))),
+            Err(error) => Some(error.to_string()),
+        };
+    }
+    Ok(why)
+}
+
+/// Returns the ways, `rx` and `tx`, in which an interface with these settings pauses or makes others pause.
+fn pausing(settings: &[NicSetting]) -> Vec<&str> {
+    settings
+        .iter()
+        .filter(|held| held.kind == NicKind::FlowControl && held.name != "autoneg")
+        .filter(|held| held.value != "off")
+        .map(|held| held.name.as_str())
+        .collect()
 }
 
 /// Applies the settings to an interface of another machine. `undo` restores those that were there.
@@ -209,7 +332,13 @@ fn change(
 /// Returns the commands for these settings: one for all offloads, because some depend on others.
 fn commands(interface: &str, settings: &[NicSetting]) -> Vec<String> {
     let of = |kind| settings.iter().filter(move |setting| setting.kind == kind);
-    let together = [("-K", NicKind::Offload), ("-G", NicKind::Ring)].map(|(option, kind)| {
+    let together = [
+        ("-K", NicKind::Offload),
+        ("-G", NicKind::Ring),
+        ("-L", NicKind::Queues),
+        ("-A", NicKind::FlowControl),
+    ]
+    .map(|(option, kind)| {
         let words: String = of(kind)
             .map(|setting| format!(" {} {}", setting.name, setting.value))
             .collect();
@@ -233,23 +362,35 @@ fn refused(interface: &str, setting: &NicSetting, why: &str) -> TestbedError {
         NicKind::Offload => "the offload",
         NicKind::Ring => "the ring",
         NicKind::HashFields => "the RSS hash fields of",
+        NicKind::Queues => "the queues",
+        NicKind::FlowControl => "the flow control",
     };
     let NicSetting { name, value, .. } = setting;
-    TestbedError::Other(format!(
-        "cannot set {what} {name} of interface {interface} to {value}: {why}; leave the key out of [testbed], or see ethtool"
-    ))
+    InterfaceError::Setting {
+        interface: interface.to_owned(),
+        what,
+        setting: name.clone(),
+        value: value.clone(),
+        why: why.to_owned(),
+    }
+    .into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use NicKind::{HashFields, Offload, Ring};
+    use crate::exec::ExecTarget;
+    use NicKind::{FlowControl, HashFields, Offload, Ring};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::PathBuf;
 
     #[test]
     fn a_note_is_read_back_and_the_path_of_a_file_is_no_setting() {
         for setting in [
             NicSetting::new(Offload, "rx-gro", "on"),
             NicSetting::new(Ring, "rx", "512"),
+            NicSetting::new(FlowControl, "rx", "on"),
         ] {
             assert_eq!(NicSetting::of_note(&setting.clone().noted()), Some(setting));
         }
@@ -267,12 +408,76 @@ mod tests {
             NicSetting::new(HashFields, "udp4", "sdfn"),
             NicSetting::new(Offload, "rx-gro", "off"),
             NicSetting::new(Offload, "tx-checksumming", "on"),
+            NicSetting::new(FlowControl, "autoneg", "off"),
+            NicSetting::new(FlowControl, "rx", "off"),
+            NicSetting::queues(2),
         ];
         let expected = [
             "ethtool -K e0 rx-gro off tx-checksumming on",
             "ethtool -G e0 rx 4096",
+            "ethtool -L e0 combined 2",
+            "ethtool -A e0 autoneg off rx off",
             "ethtool -N e0 rx-flow-hash udp4 sdfn",
         ];
         assert_eq!(commands("e0", &settings), expected);
+    }
+
+    /// The driver of a network card, as `ethtool` shows it: flow control is on at first, and `ethtool -A` runs this line of a shell script, in which `$2` and
+    /// what follows are the settings, and `$state` is the file with what `ethtool -a` prints.
+    struct FakeDriver(PathBuf);
+
+    impl FakeDriver {
+        fn new(name: &str, line: &str) -> Self {
+            let at = std::env::temp_dir().join(format!("sixbench-{name}-{}", std::process::id()));
+            fs::create_dir_all(&at).expect("a directory");
+            let (path, state) = (at.display(), at.join("state"));
+            let ethtool = format!(
+                "#!/bin/sh\nstate={}\noption=$1\nshift\n[ \"$option\" = -A ] || exec cat $state\n{line}\n",
+                state.display()
+            );
+            fs::write(
+                &state,
+                "Pause parameters for e0:\nAutonegotiate:\ton\nRX:\t\ton\nTX:\t\ton\n",
+            )
+            .expect("a file");
+            fs::write(at.join("ethtool"), ethtool).expect("a file");
+            let executable = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(at.join("ethtool"), executable).expect("its mode");
+            let inside = format!("PATH={path}:$PATH\nexec \"$@\"\n");
+            fs::write(at.join("inside"), inside).expect("a file");
+            Self(at)
+        }
+
+        /// Returns why flow control is still on after it was to be turned off.
+        fn still_on(&self) -> Option<String> {
+            let shell = Shell::new().at(ExecTarget::Lab(self.0.join("inside")));
+            let wanted = NicSetting::no_flow_control();
+            let before = held(&shell, "e0", &wanted);
+            assert_eq!(before.len(), 3, "{before:?}");
+            stop_pausing(&shell, "e0", &before, &wanted).expect("no stop")
+        }
+    }
+
+    impl Drop for FakeDriver {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).expect("removed");
+        }
+    }
+
+    #[test]
+    fn flow_control_that_a_driver_leaves_on_is_told() {
+        let obeys = FakeDriver::new("obeys", "sed -i s/on$/off/ $state");
+        assert_eq!(obeys.still_on(), None);
+        let refuses = FakeDriver::new("refuses", "echo not supported >&2; exit 1");
+        let why = refuses.still_on().expect("it is on");
+        assert!(why.contains("not supported"), "{why}");
+        let without_autoneg = FakeDriver::new(
+            "partly",
+            "case $* in *autoneg*) exit 1 ;; *) sed -i '/X:/s/on$/off/' $state ;; esac",
+        );
+        assert_eq!(without_autoneg.still_on(), None);
+        let silent = FakeDriver::new("silent", "sed -i '/RX/s/on$/off/' $state");
+        let why = silent.still_on();
+        assert_eq!(why.as_deref(), Some("the driver leaves tx on"));
     }
 }

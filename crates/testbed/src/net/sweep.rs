@@ -1,14 +1,14 @@
-//! Cleans up after killed runs: interfaces, sysctls, ssh connections and namespaces.
+//! Cleans up after killed runs: interfaces, sysctls, ssh connections, namespaces and directories.
 
 use super::namespace::{is_left_behind, name, remove, stale};
 use super::{interfaces, sysctls};
 use crate::exec::{self, Shell, TestbedError, guessable, own_directory, sweep_locks};
-use std::fs::{DirBuilder, DirEntry};
+use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Removes the namespaces of [`super::namespace::stale`] with their devices' directories, and the directories of [`stale_directories`]. Returns all
-/// names.
+/// Removes the namespaces of [`super::namespace::stale`] with their devices' directories, the directories of [`stale_directories`], and those that DPDK
+/// keeps of processes that have ended. Gives interfaces back before, and restores settings. Returns all names.
 ///
 /// # Errors
 /// If a namespace cannot be removed, or the user wants to stop.
@@ -35,9 +35,28 @@ pub fn sweep(shell: &Shell) -> Result<Vec<String>, TestbedError> {
     for directory in &directories {
         let _ = std::fs::remove_dir_all(temporary(directory));
     }
+    let of_dpdk = stale_dpdk_directories(Path::new(DPDK));
+    for directory in &of_dpdk {
+        let _ = std::fs::remove_dir_all(Path::new(DPDK).join(directory));
+    }
     // The last step: until then, these files show that their processes have ended.
     sweep_locks();
-    Ok([found, directories].concat())
+    Ok([found, directories, of_dpdk].concat())
+}
+
+/// The directory in which DPDK, run by root, keeps a directory for each process, named by its prefix.
+const DPDK: &str = "/run/dpdk";
+
+/// Returns the names of DPDK's directories of our processes that have ended: `sb-PID`.
+fn stale_dpdk_directories(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| {
+            let process = name.strip_prefix("sb-").and_then(|rest| rest.parse().ok());
+            process.is_some_and(|process| !exec::is_alive(process))
+        })
+        .collect()
 }
 
 /// The suffix of the names of directories without a namespace of the same name.
@@ -113,13 +132,12 @@ fn own_directories() -> Vec<String> {
         .flatten()
         .filter_map(Result::ok);
     // Symbolic links are not followed, because the target of another user's link is not ours.
-    let is_own = |entry: &DirEntry| {
-        entry
-            .metadata()
-            .is_ok_and(|found| found.is_dir() && found.uid() == own)
-    };
     let names = entries
-        .filter(is_own)
+        .filter(|entry| {
+            entry
+                .metadata()
+                .is_ok_and(|found| found.is_dir() && found.uid() == own)
+        })
         .filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with("sb-")).collect()
 }
@@ -127,6 +145,18 @@ fn own_directories() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_dpdk_keeps_of_processes_that_are_gone_is_left_behind() {
+        let root = std::env::temp_dir().join(format!("sixbench-dpdk-{}", std::process::id()));
+        let gone = format!("sb-{}", u32::MAX);
+        for name in [&gone, &format!("sb-{}", std::process::id()), "rte", "sb-x"] {
+            std::fs::create_dir_all(root.join(name)).expect("a directory");
+        }
+        let found = stale_dpdk_directories(&root);
+        std::fs::remove_dir_all(&root).expect("removed");
+        assert_eq!(found, [gone]);
+    }
 
     #[test]
     fn only_directories_of_processes_that_are_gone_are_left_behind() {

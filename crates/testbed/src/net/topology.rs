@@ -33,6 +33,15 @@ pub struct Cores {
 }
 
 impl Cores {
+    /// The most cores that the tester takes by default. With one queue for each port it has four tasks, to send and to receive in each direction: more
+    /// cores would be idle.
+    const MOST_OF_TESTER: usize = 4;
+
+    /// Returns the cores that the tester takes of these by default.
+    pub fn of_tester(allowed: &[u32]) -> Vec<u32> {
+        allowed[..allowed.len().min(Self::MOST_OF_TESTER)].to_vec()
+    }
+
     /// Divides the `allowed` cores: the DUT gets the upper half, at least one. A single core has to serve both.
     pub fn divide(allowed: &[u32]) -> Self {
         let half = allowed.len() / 2;
@@ -46,8 +55,7 @@ impl Cores {
                 dut: vec![*one],
             },
             _ => Self {
-                // With one queue for each port the tester has four tasks, to send and to receive in each direction: more cores would be idle.
-                tester: allowed[..half.min(4)].to_vec(),
+                tester: Self::of_tester(&allowed[..half]),
                 dut: allowed[half..].to_vec(),
             },
         }

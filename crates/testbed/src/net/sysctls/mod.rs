@@ -1,11 +1,18 @@
-//! Sysctls of this machine that a device or a plan changes, such as the size of the kernel's connection tracking table. All processes share them,
+//! Sysctls of this machine that a device or a plan changes, such as the size of the kernel's connection tracking table, and other settings that are files:
+//! the governor of a core, the cores of an interrupt. All processes share them,
 //! so each is written once, several devices at the same time must agree on its value, and the old value is restored after the last of them is gone,
 //! whether they belong to this run or to others. A run that is killed leaves a note for the next sweep.
 
+mod irqs;
 mod notes;
+mod softirqs;
+
+pub(super) use irqs::cores_of;
+pub(super) use softirqs::priority_of;
 
 use crate::exec::{LifeLock, Shell, TestbedError, command_of, warn};
 use crate::facts::CPU;
+use irqs::Irq;
 use notes::UsedSysctl;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,11 +46,9 @@ impl Sysctls {
             )
         };
         Self::write(&cores.iter().map(file).collect::<Vec<_>>(), shell).map_err(|error| {
-            error.explained(|error| {
-                format!(
-                    "cannot set the frequency governor to {governor} ({error}); see {CPU}/cpu0/cpufreq/scaling_available_governors: \
-                     a virtual machine has none; leave `governor` out of [testbed]"
-                )
+            error.restated(|cause| TestbedError::Governor {
+                governor: governor.to_owned(),
+                cause,
             })
         })
     }
@@ -75,10 +80,67 @@ impl Sysctls {
             _alive: alive,
         };
         for (file, value) in wanted {
-            take(file, value, shell, || shell.set(file, value))?;
+            take(file, value, shell, || set(shell, file, value))?;
             sysctls.files.push(file.clone());
         }
         Ok(sysctls)
+    }
+}
+
+/// A setting that is noted and restored, by its name in notes.
+enum NotedSetting<'n> {
+    File(&'n str),
+    /// The cores of an interrupt.
+    Irq(Irq),
+    /// The priority of the kernel's thread for softirqs on this core.
+    Priority(u32),
+}
+
+impl<'n> NotedSetting<'n> {
+    fn of_name(name: &'n str) -> Self {
+        if let Some(core) = softirqs::core_of(name) {
+            return Self::Priority(core);
+        }
+        Irq::of_name(name).map_or(Self::File(name), Self::Irq)
+    }
+
+    /// Returns whether a note may name it.
+    fn is_ours(&self) -> bool {
+        match self {
+            // An interrupt by its number alone, from an earlier version, may be another device's by now.
+            Self::File(file) => ["/proc/sys/", "/sys/"]
+                .iter()
+                .any(|directory| file.starts_with(directory)),
+            Self::Irq(irq) => irq.is_ours(),
+            Self::Priority(_) => true,
+        }
+    }
+
+    /// Returns whether this process can tell what became of it.
+    fn is_here(&self) -> bool {
+        match self {
+            Self::File(file) => Path::new(file).exists(),
+            Self::Irq(_) => Irq::are_devices_here(),
+            Self::Priority(_) => true,
+        }
+    }
+}
+
+/// Returns the current value of a setting.
+fn current(shell: &Shell, name: &str) -> Result<String, TestbedError> {
+    let file = match NotedSetting::of_name(name) {
+        NotedSetting::File(file) => file.to_owned(),
+        NotedSetting::Irq(irq) => irq.file(),
+        NotedSetting::Priority(core) => return softirqs::nice(core).map(|nice| nice.to_string()),
+    };
+    Ok(shell.look(&["cat", &file])?.trim().to_owned())
+}
+
+fn set(shell: &Shell, name: &str, value: &str) -> Result<(), TestbedError> {
+    match NotedSetting::of_name(name) {
+        NotedSetting::File(file) => shell.set(file, value),
+        NotedSetting::Irq(irq) => shell.set(&irq.file(), value),
+        NotedSetting::Priority(core) => softirqs::renice(shell, core, value),
     }
 }
 
@@ -92,17 +154,17 @@ fn take(
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(other) = used.get_mut(file) {
         if other.value != value {
-            return Err(TestbedError::Other(format!(
-                "two devices need different values of {file} at the same time, {} and {value}, but it applies to the whole \
-                 machine; measure them one after the other (without `interleave`), or with the same `table-size`",
-                other.value
-            )));
+            return Err(TestbedError::NeededByTwo {
+                file: file.to_owned(),
+                one: other.value.clone(),
+                other: value.to_owned(),
+            });
         }
         other.users += 1;
         return Ok(());
     }
     let _guard = (!shell.is_rehearsal()).then(notes::guard);
-    let found = shell.look(&["cat", file])?.trim().to_owned();
+    let found = current(shell, file)?;
     // If another run has changed the sysctl, the current value is not the original one.
     let before = before_any_run(file, value, &found)?;
     used.insert(
@@ -143,11 +205,7 @@ fn before_any_run(file: &str, value: &str, found: &str) -> Result<String, Testbe
 
 /// Restores a sysctl after a failed write, because an interrupted command may still have written it.
 fn restore_if_changed(shell: &Shell, file: &str, found: &str) {
-    if shell
-        .for_undoing()
-        .look(&["cat", file])
-        .is_ok_and(|now| now.trim() != found)
-    {
+    if current(&shell.for_undoing(), file).is_ok_and(|now| now != found) {
         restore(shell, file, found);
     }
 }
@@ -175,28 +233,29 @@ impl Drop for Sysctls {
     }
 }
 
+/// Restores a setting. The interrupts of a card may have been replaced meanwhile: one that is gone has nothing to restore, and its number may be that of
+/// another device.
 fn restore(shell: &Shell, file: &str, before: &str) {
-    if before.is_empty() {
+    let is_gone =
+        matches!(NotedSetting::of_name(file), NotedSetting::Irq(irq) if !irq.is_of_its_device());
+    if before.is_empty() || is_gone {
         return;
     }
-    if let Err(error) = shell.for_undoing().set(file, before) {
+    if let Err(error) = set(&shell.for_undoing(), file, before) {
         warn(&format!("cannot set {file} back to {before}"), &error);
     }
 }
 
-/// Restores the sysctls left changed by processes that no longer exist, unless a running one uses them. A sysctl that does not exist here is left
-/// to other processes: those in another mount namespace, such as a container, may share `/run` with this one, but not the files below `/sys`.
+/// Restores the sysctls left changed by processes that no longer exist, unless a running one uses them. Interrupts that are gone are forgotten. A sysctl that
+/// does not exist here is left to other processes: those in another mount namespace, such as a container, may share `/run` with this one, but not the files below `/sys`.
 pub(crate) fn sweep(shell: &Shell) {
     let _guard = notes::guard();
     for note in notes::stale() {
         let lines = notes::originals(&note);
-        let is_sysctl = |(file, _): &&(String, String)| {
-            file.starts_with("/proc/sys/") || file.starts_with("/sys/")
-        };
         let (here, elsewhere): (Vec<_>, Vec<_>) = lines
             .iter()
-            .filter(is_sysctl)
-            .partition(|(file, _)| Path::new(file).exists());
+            .filter(|(name, _)| NotedSetting::of_name(name).is_ours())
+            .partition(|(name, _)| NotedSetting::of_name(name).is_here());
         here.iter()
             .filter(|(file, _)| notes::need_of_others(file).is_none())
             .for_each(|(file, before)| restore(shell, file, before));
@@ -334,6 +393,33 @@ mod tests {
         );
         assert_eq!(swept(here), None);
         let _ = std::fs::remove_file(&note);
+    }
+
+    #[test]
+    fn an_interrupt_that_is_gone_is_forgotten_and_the_next_device_with_its_number_is_left_alone() {
+        let _guard = ONE_AT_A_TIME.lock();
+        let device = std::env::temp_dir().join(format!("sixbench-card-{}", std::process::id()));
+        let (irqs, shell) = (device.join("msi_irqs"), Shell::rehearsal());
+        std::fs::create_dir_all(&irqs).expect("a directory");
+        let name = cores_of(25, &device.display().to_string());
+        restore(&shell, &name, "0-3");
+        assert_eq!(shell.transcript().text(), "", "25 is another device's");
+        std::fs::write(irqs.join("25"), "msix\n").expect("a file");
+        restore(&shell, &name, "0-3");
+        let told = shell.transcript().text();
+        std::fs::remove_dir_all(&device).expect("removed");
+        assert!(
+            told.contains("echo 0-3 > /proc/irq/25/smp_affinity_list"),
+            "{told}"
+        );
+        let note = note_of(u32::MAX - 1 - std::process::id());
+        let gone = cores_of(25, "/sys/devices/sixbench-gone");
+        let of_earlier_version = "/proc/irq/25/smp_affinity_list 0-3\n";
+        std::fs::write(&note, format!("{gone} 0-3\n{of_earlier_version}")).expect("a note");
+        let shell = Shell::rehearsal();
+        sweep(&shell);
+        assert!(!note.exists());
+        assert_eq!(shell.transcript().text(), "");
     }
 
     /// The variables that make [`a_process_of_its_own_holds_a_sysctl`] hold one.

@@ -52,10 +52,10 @@ pub(super) fn write(
         return Ok(());
     }
     let path = path_of(std::process::id());
-    let lines = |(file, used): (&String, &UsedSysctl)| {
-        format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value)
-    };
-    let text: String = used.iter().map(lines).collect();
+    let text: String = used
+        .iter()
+        .map(|(file, used)| format!("{file} {}\n{NEEDED} {file} {}\n", used.before, used.value))
+        .collect();
     let written = if text.is_empty() {
         fs::remove_file(&path).or(Ok(()))
     } else {
