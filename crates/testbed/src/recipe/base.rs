@@ -46,6 +46,7 @@ pub(super) fn resolve<'l>(
     let (base, traffic) = (named(BASE)?, named(TRAFFIC_OF)?);
     let is_traffic = |key: &str| TRAFFIC.contains(&key);
     let mut whole = base.cloned().unwrap_or_default();
+    // `traffic-of` replaces all of the base's traffic, so that no key of one recipe is combined with those of another.
     if let Some(traffic) = traffic {
         whole.retain(|key, _| !is_traffic(key));
         whole.extend(

@@ -5,6 +5,35 @@ use super::{DeviceHost, Pool, Recipe, RecipeTraffic, Technology, check_reference
 use serde::{Deserialize, Serialize};
 use sixbench_method::lists::each_once;
 use sixbench_method::names::check_title;
+use std::net::IpAddr;
+use thiserror::Error;
+
+/// The reason why recipes cannot stand in a row.
+#[derive(Debug, Error)]
+enum RowError {
+    #[error("there is no recipe `{name}`; those known are: {known}")]
+    Unknown { name: String, known: String },
+    #[error(
+        "{0} runs at links in shared memory, which lead to the tester: it cannot be one of several in a row"
+    )]
+    InSharedMemory(String),
+    #[error("{0} is no device: the links between devices in a row are wires already")]
+    BareWire(String),
+    #[error(
+        "{pair}: the first sends to {address}, but the second has no such address on its left link"
+    )]
+    NotOnTheLeft { pair: String, address: IpAddr },
+    #[error(
+        "{pair}: the second sends to {address}, but the first has no such address on its right link"
+    )]
+    NotOnTheRight { pair: String, address: IpAddr },
+    #[error("{pair}: the first sends to {sent}, but the second expects frames to {taken}")]
+    OtherDestination {
+        pair: String,
+        sent: IpAddr,
+        taken: IpAddr,
+    },
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -33,37 +62,15 @@ impl ChainFile {
     ) -> Result<Recipe, String> {
         check_reference(&self.name).map_err(|wrong| format!("name: {wrong}"))?;
         check_title(&self.title).map_err(|wrong| format!("title: {wrong}"))?;
-        let part = |name: &String| {
-            let found = find(name).cloned();
-            found.ok_or_else(|| {
-                format!(
-                    "chain: there is no recipe `{name}`; those known are: {}",
-                    names.join(", ")
-                )
-            })
-        };
-        let parts = self.chain.iter().map(part).collect::<Result<Vec<_>, _>>()?;
+        let in_chain = |wrong: RowError| format!("chain: {wrong}");
+        let parts = self.parts(find, names).map_err(in_chain)?;
         let [first, .., last] = &parts[..] else {
             return Err(format!(
                 "chain: expected the names of two recipes or more, not {}",
                 parts.len()
             ));
         };
-        if let Some(part) = parts.iter().find(|part| part.host == DeviceHost::Memif) {
-            return Err(format!(
-                "chain: {} runs at links in shared memory, which lead to the tester: it cannot be one of several in a row",
-                part.name
-            ));
-        }
-        if let Some(part) = parts.iter().find(|part| part.is_bare_wire()) {
-            return Err(format!(
-                "chain: {} is no device: the links between devices in a row are wires already",
-                part.name
-            ));
-        }
-        for pair in parts.windows(2) {
-            check_neighbours(&pair[0], &pair[1])?;
-        }
+        check_row(&parts).map_err(in_chain)?;
         let mut stateful = parts.iter().filter_map(|part| part.state.clone());
         let mut state = stateful.next();
         if stateful.next().is_some() {
@@ -72,39 +79,64 @@ impl ChainFile {
         if let Some(state) = state.as_mut().filter(|_| !self.pool.is_empty()) {
             state.pool = self.pool;
         }
+        let sources: Vec<&str> = parts.iter().map(|part| part.source.as_str()).collect();
+        let defects = parts
+            .iter()
+            .flat_map(|part| part.known_defects.iter().copied());
+        let hops_in_reverse = parts
+            .iter()
+            .map(|part| part.foreground.hops_in_reverse())
+            .sum();
         Ok(Recipe {
             name: self.name,
             title: self.title,
             technology: self.technology,
-            source: parts
-                .iter()
-                .map(|part| part.source.as_str())
-                .collect::<Vec<_>>()
-                .join("; "),
+            source: sources.join("; "),
             needs: parts.iter().flat_map(|part| part.needs.clone()).collect(),
-            known_defects: each_once(
-                parts
-                    .iter()
-                    .flat_map(|part| part.known_defects.iter().copied()),
-            ),
+            known_defects: each_once(defects),
             left: first.left.clone(),
             right: last.right.clone(),
             foreground: RecipeTraffic {
                 left: first.foreground.left,
                 right: last.foreground.right,
                 hops: parts.iter().map(|part| part.foreground.hops).sum(),
-                reverse_hops: Some(
-                    parts
-                        .iter()
-                        .map(|part| part.foreground.hops_in_reverse())
-                        .sum(),
-                ),
+                reverse_hops: Some(hops_in_reverse),
             },
             state,
             parts: parts.clone(),
             ..first.bare()
         })
     }
+
+    /// Returns the recipes of the devices in the row.
+    fn parts<'l>(
+        &self,
+        find: impl Fn(&str) -> Option<&'l Recipe>,
+        names: &[&str],
+    ) -> Result<Vec<Recipe>, RowError> {
+        let unknown = |name: &String| RowError::Unknown {
+            name: name.clone(),
+            known: names.join(", "),
+        };
+        self.chain
+            .iter()
+            .map(|name| find(name).cloned().ok_or_else(|| unknown(name)))
+            .collect()
+    }
+}
+
+/// Checks that devices can stand in a row, each next to its neighbour.
+fn check_row(parts: &[Recipe]) -> Result<(), RowError> {
+    if let Some(part) = parts.iter().find(|part| part.host == DeviceHost::Memif) {
+        return Err(RowError::InSharedMemory(part.name.clone()));
+    }
+    if let Some(part) = parts.iter().find(|part| part.is_bare_wire()) {
+        return Err(RowError::BareWire(part.name.clone()));
+    }
+    for pair in parts.windows(2) {
+        check_neighbours(&pair[0], &pair[1])?;
+    }
+    Ok(())
 }
 
 impl Recipe {
@@ -155,19 +187,22 @@ impl Recipe {
     }
 }
 
+/// Returns whether the device has this address on a link.
+fn owns(link: &super::RecipeLink, address: IpAddr) -> bool {
+    link.dut.iter().any(|own| own.addr() == address)
+}
+
 /// Checks that each has the tester's addresses in the other's recipe, and accepts its datagrams.
-fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
-    let pair = format!("chain: {} and {}", left.name, right.name);
-    let owns = |link: &super::RecipeLink, address| link.dut.iter().any(|own| own.addr() == address);
+fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), RowError> {
+    let pair = format!("{} and {}", left.name, right.name);
     if let Some(address) = left
         .right
         .tester
         .iter()
         .find(|address| !owns(&right.left, **address))
     {
-        return Err(format!(
-            "{pair}: the first sends to {address}, but the second has no such address on its left link"
-        ));
+        let address = *address;
+        return Err(RowError::NotOnTheLeft { pair, address });
     }
     if let Some(address) = right
         .left
@@ -175,19 +210,18 @@ fn check_neighbours(left: &Recipe, right: &Recipe) -> Result<(), String> {
         .iter()
         .find(|address| !owns(&left.right, **address))
     {
-        return Err(format!(
-            "{pair}: the second sends to {address}, but the first has no such address on its right link"
-        ));
+        let address = *address;
+        return Err(RowError::NotOnTheRight { pair, address });
     }
     let (sent, taken) = (left.foreground.right, right.foreground.left);
     let is_same = sent.destination == taken.destination
         && sent.outer.map(|outer| outer.destination) == taken.outer.map(|outer| outer.destination);
     if !is_same {
-        return Err(format!(
-            "{pair}: the first sends to {}, but the second expects frames to {}",
-            sent.outermost().1,
-            taken.outermost().1
-        ));
+        return Err(RowError::OtherDestination {
+            pair,
+            sent: sent.outermost().1,
+            taken: taken.outermost().1,
+        });
     }
     Ok(())
 }

@@ -113,7 +113,7 @@ impl Recipe {
         let of_rule: Vec<_> = self
             .subscribers
             .iter()
-            .flat_map(Subscribers::words)
+            .flat_map(Subscribers::placeholders)
             .collect();
         let of_rule = of_rule.iter().map(|(word, _)| word.as_str());
         let known: Vec<&str> = PLACEHOLDERS

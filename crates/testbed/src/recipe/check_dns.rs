@@ -10,13 +10,15 @@ const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
 pub(super) fn problems(recipe: &Recipe) -> Vec<String> {
     let is_server = recipe.technology.is_dns();
     let Some(dns) = &recipe.dns else {
-        let missing = || {
-            format!(
-                "[dns] is missing: the technology is {}",
-                recipe.technology.title()
-            )
-        };
-        return is_server.then(missing).into_iter().collect();
+        return is_server
+            .then(|| {
+                format!(
+                    "[dns] is missing: the technology is {}",
+                    recipe.technology.title()
+                )
+            })
+            .into_iter()
+            .collect();
     };
     if !is_server {
         return vec![format!(

@@ -58,7 +58,7 @@ pub struct Recipe {
     pub kernel_modules: Vec<String>,
     /// Programs that must be installed.
     #[serde(default)]
-    pub needs: Vec<Need>,
+    pub needs: Vec<RequiredProgram>,
     /// Known defects of the implementation. Frames that show them count as received and are reported separately.
     #[serde(default)]
     pub known_defects: Vec<KnownDefect>,
@@ -165,7 +165,7 @@ pub enum LabProgram {
 /// A program and where to get it: a Debian package or, if there is none, its source. One of the two must be given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Need {
+pub struct RequiredProgram {
     /// The name of the program.
     #[serde(deserialize_with = "plain::name")]
     pub program: String,
@@ -177,7 +177,7 @@ pub struct Need {
     pub source: Option<String>,
 }
 
-impl Need {
+impl RequiredProgram {
     /// Returns the advice for a user whose machine lacks the program.
     pub fn cure(&self) -> String {
         match (&self.package, &self.source) {
@@ -245,7 +245,7 @@ pub struct ConfigFile {
 
 impl Recipe {
     /// Returns the programs that this recipe needs and this machine lacks.
-    pub fn missing(&self) -> Vec<&Need> {
+    pub fn missing(&self) -> Vec<&RequiredProgram> {
         self.needs
             .iter()
             .filter(|need| !crate::exec::has_program(&need.program))
@@ -371,7 +371,7 @@ impl Recipe {
             rule: self
                 .subscribers
                 .iter()
-                .flat_map(Subscribers::words)
+                .flat_map(Subscribers::placeholders)
                 .map(|(word, value)| (word.clone(), value))
                 .collect(),
         };

@@ -3,7 +3,8 @@
 
 use super::built_in::BUILT_IN;
 use super::{DeviceHost, Recipe, base, chain};
-use crate::exec::TestbedError;
+use crate::exec::{RecipeError, TestbedError};
+use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use sixbench_method::lists::each_once;
 use sixbench_method::record::CodeOrigin;
@@ -25,6 +26,20 @@ impl RecipeFile {
     /// Returns the SHA-256 of the octets that were read, in hexadecimal.
     pub fn sha256(&self) -> String {
         sha256(&self.text)
+    }
+
+    /// Reads its text as TOML.
+    fn read<T: DeserializeOwned>(&self) -> Result<T, TestbedError> {
+        toml::from_str(&self.text).map_err(|error| {
+            let path = self.path.clone();
+            RecipeError::Syntax { path, error }.into()
+        })
+    }
+
+    /// Returns the error that its recipe has problems, one a line.
+    fn invalid(&self, problems: String) -> TestbedError {
+        let path = self.path.clone();
+        RecipeError::Invalid { path, problems }.into()
     }
 }
 
@@ -93,11 +108,13 @@ impl Library {
 
     /// Returns the files from which a recipe was read, its own first, or nothing for an unknown recipe.
     pub fn files_of(&self, name: &str) -> &[RecipeFile] {
-        let own = || {
-            self.files
-                .get(name.split_once('@').map_or(name, |(name, _)| name))
-        };
-        self.files.get(name).or_else(own).map_or(&[], Vec::as_slice)
+        self.files
+            .get(name)
+            .or_else(|| {
+                self.files
+                    .get(name.split_once('@').map_or(name, |(name, _)| name))
+            })
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Adds plain recipes first, then those that build on others, then rows of devices.
@@ -133,10 +150,8 @@ impl Library {
             };
             let (later, now): (Vec<_>, Vec<_>) = made.into_iter().partition(waits);
             if let (Some((_, file)), true) = (later.first(), now.is_empty()) {
-                return Err(TestbedError::Other(format!(
-                    "{} is not a valid recipe:\n  it is made of itself",
-                    file.path
-                )));
+                let path = file.path.clone();
+                return Err(RecipeError::Circular { path }.into());
             }
             now.into_iter()
                 .try_for_each(|(table, file)| self.add_made(&file, table))?;
@@ -156,42 +171,35 @@ impl Library {
             .cloned()
             .collect();
         earlier.iter().try_for_each(|file| {
-            self.add_chain(file).map_err(|error| {
-                let what = "a device of this row was replaced by one that does not fit into it: give that another name, or bring the row along";
-                error.explained(|error| format!("{error}\n  {what}"))
-            })
+            self.add_chain(file)
+                .map_err(|error| error.restated(|cause| RecipeError::BrokenRow { cause }))
         })
     }
 
     /// Adds a recipe that builds on existing ones.
     fn add_made(&mut self, file: &RecipeFile, own: toml::Table) -> Result<(), TestbedError> {
-        let invalid = |wrong: String| {
-            TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path))
-        };
         let sources: Vec<String> = base::sources(&own).map(str::to_owned).collect();
-        let whole = base::resolve(own, |name| self.tables.get(name)).map_err(invalid)?;
+        let whole = base::resolve(own, |name| self.tables.get(name))
+            .map_err(|problem| file.invalid(problem))?;
         let recipe = whole
             .clone()
             .try_into()
-            .map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
+            .map_err(|error: toml::de::Error| file.invalid(error.message().to_owned()))?;
         self.add_checked(self.with_files_of(file, &sources), recipe, whole)
     }
 
     fn add_chain(&mut self, file: &RecipeFile) -> Result<(), TestbedError> {
-        let chain: chain::ChainFile = toml::from_str(&file.text)
-            .map_err(|e| TestbedError::Other(format!("{}: {e}", file.path)))?;
-        let recipe = chain.resolve(|name| self.get(name), &self.names());
-        let recipe = recipe.map_err(|wrong| {
-            TestbedError::Other(format!("{} is not a valid recipe:\n  {wrong}", file.path))
-        })?;
+        let chain: chain::ChainFile = file.read()?;
+        let recipe = chain
+            .resolve(|name| self.get(name), &self.names())
+            .map_err(|problem| file.invalid(problem))?;
         let parts: Vec<String> = recipe.parts.iter().map(|part| part.name.clone()).collect();
         self.insert(self.with_files_of(file, &parts), recipe, None);
         Ok(())
     }
 
     fn add(&mut self, file: RecipeFile, table: toml::Table) -> Result<(), TestbedError> {
-        let recipe = toml::from_str(&file.text)
-            .map_err(|error| TestbedError::Other(format!("{}: {error}", file.path)))?;
+        let recipe = file.read()?;
         self.add_checked(vec![file], recipe, table)
     }
 
@@ -212,10 +220,7 @@ impl Library {
     ) -> Result<(), TestbedError> {
         let problems = recipe.problems();
         if !problems.is_empty() {
-            let (path, problems) = (&files[0].path, problems.join("\n  "));
-            return Err(TestbedError::Other(format!(
-                "{path} is not a valid recipe:\n  {problems}"
-            )));
+            return Err(files[0].invalid(problems.join("\n  ")));
         }
         self.insert(files, recipe, Some(table));
         Ok(())
@@ -263,7 +268,10 @@ impl Library {
 }
 
 /// Returns the paths and texts of the recipes in a directory, sorted by path.
-fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
+///
+/// # Errors
+/// The directory or a file in it cannot be read.
+pub fn texts_in(directory: &Path) -> Result<Vec<(String, String)>, TestbedError> {
     let entries = std::fs::read_dir(directory)
         .map_err(TestbedError::file("read the recipes in", directory))?;
     let mut files: Vec<_> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
@@ -280,11 +288,8 @@ fn text_of(file: &Path) -> Result<String, TestbedError> {
     const LARGEST: u64 = 1 << 20;
     let found = std::fs::metadata(file).map_err(TestbedError::file("read", file))?;
     if !found.is_file() || found.len() > LARGEST {
-        let text = format!(
-            "{} is not the file of a recipe: these are regular files of at most 1 MiB",
-            file.display()
-        );
-        return Err(TestbedError::Other(text));
+        let path = file.to_owned();
+        return Err(RecipeError::NoFile { path }.into());
     }
     std::fs::read_to_string(file).map_err(TestbedError::file("read", file))
 }

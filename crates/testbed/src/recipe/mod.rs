@@ -17,9 +17,10 @@ mod technology;
 mod traffic;
 
 pub use definition::{
-    ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Need, Recipe, TranslationSection,
+    ConfigFile, DeviceHost, DnsSection, KnownDefect, LabProgram, Recipe, RequiredProgram,
+    TranslationSection,
 };
-pub use library::{Library, RecipeFile, sha256};
+pub use library::{Library, RecipeFile, sha256, texts_in};
 pub use name::{check_name, check_reference};
 pub(crate) use plain::check_value;
 pub use state::{DeviceSide, DeviceTimersSection, HostSysctl, Pool, PoolPorts, StateSection};

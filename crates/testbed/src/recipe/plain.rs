@@ -48,8 +48,11 @@ pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
 }
 
 fn named<E: Error>(name: String) -> Result<String, E> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || SIGNS_OF_NAMES.contains(c);
-    if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
+    if name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || SIGNS_OF_NAMES.contains(c))
+    {
         Ok(name)
     } else {
         Err(E::custom(format!(

@@ -48,6 +48,9 @@ pub struct StateSection {
     /// The timers of the device, for requirements that wait for them.
     #[serde(default)]
     pub timers: Option<DeviceTimersSection>,
+    /// Commands that empty the table and give the device a pool of four ports of one address for TCP and UDP, for requirements on a full pool.
+    #[serde(default)]
+    pub small_pool: Vec<RecipeCommand>,
     /// Sysctls of this machine, not of the device's namespace: written before the device is set up and restored after it is gone.
     #[serde(default)]
     pub host: Vec<HostSysctl>,
@@ -142,8 +145,10 @@ impl TryFrom<String> for Pool {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let address = || text.parse::<IpAddr>().map(IpNet::from).ok();
-        let net = text.parse::<IpNet>().ok().or_else(address);
+        let net = text
+            .parse::<IpNet>()
+            .ok()
+            .or_else(|| text.parse::<IpAddr>().map(IpNet::from).ok());
         net.map(Self)
             .ok_or_else(|| format!("expected an address or a prefix, not `{text}`"))
     }
@@ -191,6 +196,14 @@ pub struct HostSysctl {
     pub value: String,
 }
 
+/// Returns all but the last 16 bits of an address.
+fn upper(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets()[..2].to_vec(),
+        IpAddr::V6(address) => address.octets()[..14].to_vec(),
+    }
+}
+
 impl StateSection {
     pub(super) fn steps(&self) -> impl Iterator<Item = &RecipeCommand> {
         let single = [&self.count, &self.limit, &self.timeout];
@@ -199,6 +212,7 @@ impl StateSection {
         self.flush
             .iter()
             .chain(&self.tear_down)
+            .chain(&self.small_pool)
             .chain(of_timers)
             .chain(single.into_iter().flatten())
     }
@@ -206,10 +220,6 @@ impl StateSection {
     /// Returns the problems of the section, one line each. `source` is the source address of the foreground frames behind the device.
     pub(super) fn problems(&self, source: IpAddr) -> Vec<String> {
         let mut problems = Vec::new();
-        let upper = |address: IpAddr| match address {
-            IpAddr::V4(address) => address.octets()[..2].to_vec(),
-            IpAddr::V6(address) => address.octets()[..14].to_vec(),
-        };
         for pool in &self.pool {
             if !pool.is_within_16_bits() || upper(pool.0.addr()) != upper(source) {
                 let text = String::from(*pool);
@@ -218,8 +228,7 @@ impl StateSection {
                 ));
             }
         }
-        let holds = |pool: &Pool| pool.0.contains(&source);
-        if !self.pool.iter().any(holds) {
+        if !self.pool.iter().any(|pool| pool.0.contains(&source)) {
             problems.push(format!(
                 "[state]: the foreground's translated source {source} is not in the pool"
             ));

@@ -249,7 +249,7 @@ impl Subscribers {
     }
 
     /// Returns the values of a rule's placeholders in steps and files. Those of the second mapping rule end in `-2`, and so on.
-    pub(crate) fn words(&self) -> Vec<(String, String)> {
+    pub(crate) fn placeholders(&self) -> Vec<(String, String)> {
         let map = self.map.iter().enumerate().flat_map(|(index, map)| {
             let suffix = if index == 0 {
                 String::new()
@@ -309,7 +309,7 @@ mod tests {
         let two = section(&format!("[[map]]\n{RULE}[[map]]\n{second}")).expect("two");
         assert_eq!((one.map.len(), two.map.len()), (1, 2));
         assert_eq!(one.map[0], two.map[0]);
-        let words = two.words();
+        let words = two.placeholders();
         let word = |name: &str| {
             words
                 .iter()

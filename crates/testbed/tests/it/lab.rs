@@ -160,6 +160,11 @@ fn two_machines_reach_each_other_and_leave_nothing() {
             .all(|module| modules.contains(module)),
         "{modules}"
     );
+    let offloads = one.run("ethtool -k near").expect("offloads");
+    assert!(
+        offloads.contains("tx-scatter-gather-fraglist: off"),
+        "{offloads}"
+    );
     one.run("ip address add 198.18.0.1/24 dev near")
         .expect("an address");
     two.run("ip address add 198.18.0.2/24 dev near")

@@ -4,7 +4,7 @@
 //! The tester's ends have addresses here, each in its own namespace. No socket listens: the kernel counts complete and correct datagrams for closed
 //! ports, and this counter serves as the receiver.
 
-use crate::common::{is_for_hosts, library, tried_here};
+use crate::common::{assert_nothing_left, is_for_hosts, library, tried_here};
 use sixbench_testbed::recipe::{DeviceSide, Recipe, RecipeTraffic};
 use sixbench_testbed::{Cores, Devices, DutOptions, Hosts, LinkSettings, Shell, Topology};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// A device, or several in a row, between two hosts. Fields are dropped in the order of declaration.
 struct Rig {
-    _devices: Devices,
+    devices: Devices,
     hosts: Hosts,
     topology: Topology,
 }
@@ -42,7 +42,7 @@ impl Rig {
             Devices::bring_up(recipe, &topology, &DutOptions::default()).expect("a device");
         let hosts = Hosts::settle(&topology, recipe, run, (&[], &[]), &shell).expect("hosts");
         Self {
-            _devices: devices,
+            devices,
             hosts,
             topology,
         }
@@ -66,41 +66,96 @@ impl Rig {
     /// checked: the other one needs a connection, which `runner` tests with the tester's own frames.
     fn check(&self, what: &str, traffic: &RecipeTraffic, initiator: Option<DeviceSide>) {
         let (left, right) = (self.left(), self.right());
-        let forward = (
-            &left,
-            traffic.left.destination,
-            &right,
-            traffic.right.destination,
-        );
-        let reverse = (&right, traffic.right.source, &left, traffic.left.source);
-        let ways = [
-            ("forward", forward, DeviceSide::Left),
-            ("reverse", reverse, DeviceSide::Right),
-        ];
-        for (direction, (from, to, receiver, seen_as), _) in ways
-            .into_iter()
-            .filter(|(_, _, side)| initiator.is_none_or(|initiator| initiator == *side))
-        {
-            let passes = |limit: u8| from.passes(to, limit, receiver, seen_as);
-            // The first datagram may be lost during neighbour resolution, and a busy machine may be slow.
-            let passes_at_last = |limit: u8| (0..20).any(|_| passes(limit));
-            assert!(passes_at_last(64), "{what}, {direction}: nothing arrives");
-            assert!(
-                passes_at_last(traffic.hops + 1),
-                "{what}, {direction}: more than {} hops",
-                traffic.hops
-            );
-            assert!(
-                !passes(traffic.hops),
-                "{what}, {direction}: fewer than {} hops",
-                traffic.hops
-            );
+        let forward = Way {
+            from: &left,
+            to: traffic.left.destination,
+            receiver: &right,
+            seen_as: traffic.right.destination,
+        };
+        let reverse = Way {
+            from: &right,
+            to: traffic.right.source,
+            receiver: &left,
+            seen_as: traffic.left.source,
+        };
+        if initiator != Some(DeviceSide::Right) {
+            forward.check(&format!("{what}, forward"), traffic.hops);
+        }
+        if initiator != Some(DeviceSide::Left) {
+            reverse.check(&format!("{what}, reverse"), traffic.hops);
         }
     }
 }
 
+/// A direction through a device.
+struct Way<'a> {
+    from: &'a Host,
+    to: IpAddr,
+    receiver: &'a Host,
+    /// The destination after translation, whose family the receiver counts.
+    seen_as: IpAddr,
+}
+
+/// The octets of two datagrams that the octets received tell apart, with room for headers and for what hosts send by themselves.
+const SHORT: usize = 400;
+const LONG: usize = 1000;
+
+/// Tries until a datagram arrives: the first may be lost during neighbour resolution, and a busy machine may be slow.
+const TRIES: u32 = 20;
+
+impl Way<'_> {
+    fn check(&self, what: &str, hops: u8) {
+        let passes_at_last = |limit: u8| (0..TRIES).any(|_| self.passes(limit));
+        assert!(passes_at_last(64), "{what}: nothing arrives");
+        assert!(passes_at_last(hops + 1), "{what}: more than {hops} hops");
+        let dropped = (0..TRIES).find_map(|_| self.is_dropped(hops, hops + 1));
+        assert_eq!(dropped, Some(true), "{what}: fewer than {hops} hops");
+    }
+
+    fn passes(&self, hop_limit: u8) -> bool {
+        let before = self.receiver.arrived(self.seen_as);
+        self.from.send(self.to, hop_limit, SHORT);
+        until(|| self.receiver.arrived(self.seen_as).datagrams > before.datagrams)
+    }
+
+    /// Returns whether a datagram with this hop limit is dropped. A longer one behind it, with `enough` hops, shows this without a time to wait: no device
+    /// here changes the order, so what has not arrived before that one never will. Returns `None` if that one did not arrive either.
+    fn is_dropped(&self, hop_limit: u8, enough: u8) -> Option<bool> {
+        let before = self.receiver.arrived(self.seen_as).octets;
+        self.from.send(self.to, hop_limit, SHORT);
+        self.from.send(self.to, enough, LONG);
+        let mut octets = 0;
+        let is_over = until(|| {
+            octets = self.receiver.arrived(self.seen_as).octets - before;
+            octets >= LONG as u64
+        });
+        is_over.then_some(octets < (SHORT + LONG) as u64)
+    }
+}
+
+/// Waits until `is_so`, for half a second at most, and returns whether it is.
+fn until(mut is_so: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_millis(500);
+    while Instant::now() < end {
+        if is_so() {
+            return true;
+        }
+    }
+    false
+}
+
+/// What a host has received of one family.
+#[derive(Clone, Copy)]
+struct Arrived {
+    /// Complete and correct datagrams for closed ports.
+    datagrams: u64,
+    /// Octets of all packets.
+    octets: u64,
+}
+
 impl Host {
-    fn passes(&self, to: IpAddr, hop_limit: u8, receiver: &Host, seen_as: IpAddr) -> bool {
+    /// Sends a datagram with this hop limit and a payload of so many octets.
+    fn send(&self, to: IpAddr, hop_limit: u8, octets: usize) {
         let limit = hop_limit.to_string();
         self.shell
             .set("/proc/sys/net/ipv4/ip_default_ttl", &limit)
@@ -111,55 +166,61 @@ impl Host {
                 &limit,
             )
             .expect("a switch");
-        let before = receiver.arrived(seen_as);
-        self.shell
-            .run(&["bash", "-c", &format!("echo test > /dev/udp/{to}/4000")])
-            .expect("sent");
-        let end = Instant::now() + Duration::from_millis(500);
-        while Instant::now() < end {
-            if receiver.arrived(seen_as) > before {
-                return true;
-            }
-        }
-        false
+        let line = format!("printf %{octets}s > /dev/udp/{to}/4000");
+        self.shell.run(&["bash", "-c", &line]).expect("sent");
     }
 
-    /// Returns the number of datagrams for closed ports so far, in the family of `address`.
-    fn arrived(&self, address: IpAddr) -> u64 {
-        let (file, skipped, column) = if address.is_ipv4() {
-            ("snmp", "Udp: InDatagrams", 2)
+    fn arrived(&self, address: IpAddr) -> Arrived {
+        if address.is_ipv4() {
+            let text = self.counters(&["/proc/net/snmp", "/proc/net/netstat"]);
+            Arrived {
+                datagrams: under_heading(&text, "Udp:", "NoPorts"),
+                octets: under_heading(&text, "IpExt:", "InOctets"),
+            }
         } else {
-            ("snmp6", "", 1)
-        };
-        let start = if address.is_ipv4() {
-            "Udp:"
-        } else {
-            "Udp6NoPorts"
-        };
-        let text = self
-            .shell
-            .look(&["cat", &format!("/proc/net/{file}")])
-            .expect("counters");
-        let mut lines = text
-            .lines()
-            .filter(|l| l.starts_with(start) && (skipped.is_empty() || !l.starts_with(skipped)));
-        let line = lines.next().expect("a counter");
-        line.split_whitespace()
-            .nth(column)
-            .expect("a column")
-            .parse()
-            .expect("a number")
+            let text = self.counters(&["/proc/net/snmp6"]);
+            Arrived {
+                datagrams: beside_name(&text, "Udp6NoPorts"),
+                octets: beside_name(&text, "Ip6InOctets"),
+            }
+        }
+    }
+
+    fn counters(&self, files: &[&str]) -> String {
+        let words: Vec<&str> = ["cat"].iter().chain(files).copied().collect();
+        self.shell.look(&words).expect("counters")
     }
 }
 
+/// Returns a counter of a file that has a line of names before each line of numbers, both of which start with `group`.
+fn under_heading(text: &str, group: &str, name: &str) -> u64 {
+    let mut lines = text.lines().filter(|line| line.starts_with(group));
+    let (names, numbers) = (lines.next(), lines.next());
+    let at = names.and_then(|names| names.split_whitespace().position(|word| word == name));
+    let number = at.and_then(|at| numbers?.split_whitespace().nth(at)?.parse().ok());
+    number.unwrap_or_else(|| panic!("no {group} {name}: {text}"))
+}
+
+/// Returns a counter of a file that has a line for each.
+fn beside_name(text: &str, name: &str) -> u64 {
+    let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
+    let number = pairs.find_map(|(named, number)| (named == name).then(|| number.trim().parse()));
+    number
+        .and_then(Result::ok)
+        .unwrap_or_else(|| panic!("no {name}: {text}"))
+}
+
 #[test]
-fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
+fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says_and_leaves_nothing() {
     let library = library();
     for recipe in tried_here(&library)
         .into_iter()
         .filter(|recipe| is_for_hosts(recipe))
     {
-        let rig = Rig::build(recipe, &format!("t-{}", recipe.name));
+        let run = format!("t-{}", recipe.name);
+        let mut rig = Rig::build(recipe, &run);
+        rig.devices.check_alive().expect("alive");
+        assert!(!rig.devices.facts().version.is_empty(), "{}", recipe.name);
         rig.check(
             &format!("{}, foreground", recipe.name),
             &recipe.foreground,
@@ -168,6 +229,8 @@ fn every_recipe_passes_its_traffic_both_ways_with_the_hops_it_says() {
         if let Some(background) = &recipe.background {
             rig.check(&format!("{}, background", recipe.name), background, None);
         }
+        drop(rig);
+        assert_nothing_left(&run);
     }
 }
 

@@ -3,16 +3,20 @@
 // Each test uses its own part.
 #![allow(dead_code)]
 
+pub(crate) mod directories;
+
 use sixbench_testbed::lab::{self, BuildOrder, KernelLab};
 use sixbench_testbed::recipe::{DeviceHost, Technology};
 use sixbench_testbed::{Library, Recipe};
+use std::fs;
 use std::path::Path;
 
 /// Recipes with programs or modules that are not in any Debian package. If these are missing, as in CI, only these recipes and those with programs
 /// built into the lab may remain untested.
-const NOT_TRIED_HERE: [&str; 5] = [
+const NOT_TRIED_HERE: [&str; 6] = [
     "jool-mapt",
     "jool-mapt-br",
+    "jool-mapt-br-offset",
     "jool-mapt-ce",
     "map646",
     "map646-46",
@@ -25,6 +29,35 @@ pub(crate) fn the_lab() -> KernelLab {
         jool: None,
     };
     lab::build(&order, &mut |_| {}).expect("a lab (these tests need root)")
+}
+
+/// Asserts that this process has left nothing of a testbed of this run: no namespace, no directory, and no process that names one. Without a run it is
+/// about all of its testbeds.
+pub(crate) fn assert_nothing_left(run: &str) {
+    let process = std::process::id();
+    let begins = format!("sb-{process}-{run}");
+    let namespaces = entries("/run/netns").filter(|name| name.starts_with(&begins));
+    let programs = entries("/proc").filter(|process| {
+        let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&begins)
+    });
+    let left: Vec<String> = namespaces
+        .chain(programs.map(|number| format!("process {number}")))
+        .chain(
+            directories::of_process(process, |role| role.starts_with(run))
+                .into_iter()
+                .map(|directory| directory.display().to_string()),
+        )
+        .collect();
+    assert!(left.is_empty(), "{run}: {left:?}");
+}
+
+/// Returns the names in a directory; none if it does not exist.
+fn entries(directory: &str) -> impl Iterator<Item = String> {
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
 }
 
 /// Returns the recipes whose programs are available, and prints the others. Fails if one of those could be installed or is not known to be
