@@ -36,8 +36,10 @@ impl Default for ConnectionLimits {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
+            // `MOST_WATCHING` of the server says what they are for.
             most: 48,
             most_unknown: 16,
+            // Half, so that one address cannot take all places of others.
             most_unknown_of_address: 8,
             unknown: seconds(5),
             head: seconds(10),

@@ -33,34 +33,46 @@ pub(crate) fn results(plan: &Plan, outcomes: &[Outcome]) -> Vec<PointResult> {
             .iter()
             .map(|outcome| (outcome.point.clone(), outcome)),
     );
-    let of_point = |(point, outcomes): (sixbench_method::plan::Point, Vec<&Outcome>)| {
-        let measure = &plan.test(&point.test)?.measure;
-        let values: Censored = outcomes
-            .iter()
-            .filter_map(|outcome| outcome.headline_value(measure))
-            .collect();
-        let info = measure.info();
-        Some(PointResult {
-            test: point.test,
-            size: point.frame_size.to_string(),
-            measure: info.term.name,
-            unit: info
-                .headline
-                .map_or(info.family.noun().per_second_and_direction(), |quantity| {
-                    quantity.unit().symbol()
-                }),
-            repetitions: values.values().len(),
-            median: Summary::of(values.values())?.median,
-            is_at_least: values.is_median_open(),
-            is_at_most: values.is_median_at_most(),
+    by_point
+        .into_iter()
+        .filter_map(|(point, outcomes)| {
+            let measure = &plan.test(&point.test)?.measure;
+            let values: Censored = outcomes
+                .iter()
+                .filter_map(|outcome| outcome.headline_value(measure))
+                .collect();
+            let info = measure.info();
+            Some(PointResult {
+                test: point.test,
+                size: point.frame_size.to_string(),
+                measure: info.term.name,
+                unit: info
+                    .headline
+                    .map_or(info.family.noun().per_second_and_direction(), |quantity| {
+                        quantity.unit().symbol()
+                    }),
+                repetitions: values.values().len(),
+                median: Summary::of(values.values())?.median,
+                is_at_least: values.is_median_open(),
+                is_at_most: values.is_median_at_most(),
+            })
         })
-    };
-    by_point.into_iter().filter_map(of_point).collect()
+        .collect()
 }
 
 /// Returns the metrics as text.
 pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
     let mut text = Text::default();
+    trials(&mut text, state);
+    progress(&mut text, state);
+    anomalies(&mut text, state);
+    last_trial(&mut text, state);
+    medians(&mut text, results);
+    // OpenMetrics requires this last line, so that a text that was cut off is recognised.
+    text.0 + "# EOF\n"
+}
+
+fn trials(text: &mut Text, state: &RunState) {
     let trials = state.trials;
     text.family("sixbench_trials", "counter", "Trials by their verdict.");
     for (verdict, trials) in [
@@ -75,6 +87,9 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
             trials as f64,
         );
     }
+}
+
+fn progress(text: &mut Text, state: &RunState) {
     text.single(
         "sixbench_running",
         "1 while the run is under way.",
@@ -100,6 +115,9 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
         "Estimated remaining time in seconds.",
         state.remaining_s as f64,
     );
+}
+
+fn anomalies(text: &mut Text, state: &RunState) {
     text.family(
         "sixbench_anomalous_frames",
         "counter",
@@ -112,30 +130,25 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
             *frames as f64,
         );
     }
-    last_trial(&mut text, state);
-    let labels = |result: &PointResult| {
-        [
-            ("test", result.test.clone()),
-            ("size", result.size.clone()),
-            ("measure", result.measure.to_owned()),
-            ("unit", result.unit.to_owned()),
-        ]
-    };
+}
+
+fn medians(text: &mut Text, results: &[PointResult]) {
     text.family(
         "sixbench_result",
         "gauge",
         "Median of the repetitions that have ended, in the unit of the label.",
     );
-    let exact = results
+    for result in results
         .iter()
-        .filter(|result| !result.is_at_least && !result.is_at_most);
-    exact.for_each(|result| text.sample("sixbench_result", &labels(result), result.median));
+        .filter(|result| !result.is_at_least && !result.is_at_most)
+    {
+        text.sample("sixbench_result", &labels(result), result.median);
+    }
     for (name, help, is_of) in BOUNDS {
         text.family(name, "gauge", help);
-        results
-            .iter()
-            .filter(|result| is_of(result))
-            .for_each(|result| text.sample(name, &labels(result), result.median));
+        for result in results.iter().filter(|result| is_of(result)) {
+            text.sample(name, &labels(result), result.median);
+        }
     }
     text.family(
         "sixbench_result_repetitions",
@@ -149,14 +162,12 @@ pub(crate) fn text(state: &RunState, results: &[PointResult]) -> String {
             result.repetitions as f64,
         );
     }
-    // OpenMetrics requires this last line, so that a text that was cut off is recognised.
-    text.0 + "# EOF\n"
 }
 
 /// A metric of results that are bounds: the name, the help text, and which results belong there.
 type BoundMetric = (&'static str, &'static str, fn(&PointResult) -> bool);
 
-/// A result that may be too low or too high is in none.
+/// A median that may be too low as well as too high bounds nothing, so it is in neither, nor is it in `sixbench_result`.
 const BOUNDS: [BoundMetric; 2] = [
     (
         "sixbench_result_at_least",
@@ -229,6 +240,24 @@ fn last_trial(text: &mut Text, state: &RunState) {
     }
 }
 
+/// Returns the labels of the samples of a result.
+fn labels(result: &PointResult) -> [(&'static str, &str); 4] {
+    [
+        ("test", &result.test),
+        ("size", &result.size),
+        ("measure", result.measure),
+        ("unit", result.unit),
+    ]
+}
+
+/// Returns a value as it stands between the quotes of a label.
+fn escaped(value: &str) -> String {
+    visible_lines(value)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
 #[derive(Default)]
 struct Text(String);
 
@@ -238,12 +267,6 @@ impl Text {
     }
 
     fn sample<T: AsRef<str>>(&mut self, name: &str, labels: &[(&str, T)], value: f64) {
-        let escaped = |text: &str| {
-            visible_lines(text)
-                .replace('\\', "\\\\")
-                .replace('"', "\\\"")
-                .replace('\n', "\\n")
-        };
         let labels: Vec<String> = labels
             .iter()
             .map(|(name, value)| format!("{name}=\"{}\"", escaped(value.as_ref())))

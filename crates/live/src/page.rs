@@ -24,7 +24,8 @@ pub(crate) struct LiveHtml {
 impl LiveHtml {
     /// Returns the page. The nonce of its script is a part of the token.
     pub(crate) fn new(token: &str) -> Self {
-        // As hard to guess as the token, and the same for all requests, so that the page is made once.
+        // A part of the token is as hard to guess as a number drawn for it, and the same for all requests, so that the page is made once. Whoever can
+        // read the page has shown the token, so it gives nothing away.
         let nonce = token.chars().rev().take(16).collect::<String>();
         let html = TEMPLATE
             .replace("/*STYLE*/", STYLE)

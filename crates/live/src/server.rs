@@ -96,7 +96,7 @@ impl LivePage {
             // If the kernel refuses this, the thread runs with ordinary priority.
             let _ = give_way(&run.cores);
             as_owner_of(&run.directory);
-            serve(listener, run, limits, (events, is_closing));
+            serve(listener, run, limits, events, is_closing);
             let _ = done.send(());
         };
         thread::Builder::new()
@@ -128,7 +128,7 @@ impl Drop for LivePage {
             .closing
             .take()
             .is_some_and(|closing| closing.send(()).is_ok());
-        // The thread may have to wait for an idle core, so the run does not wait for it for long.
+        // The thread waits for browsers first, and may then have to wait for an idle core, so each gets this time, and the run waits no longer.
         if told {
             let _ = self.closed.recv_timeout(FAREWELL + FAREWELL);
         }
@@ -162,14 +162,16 @@ struct ServedRun {
     directory: Folder,
     page: page::LiveHtml,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    seats: Arc<Semaphore>,
+    /// A permit for each browser that may watch.
+    watching: Arc<Semaphore>,
 }
 
 fn serve(
     listener: TcpListener,
     run: LiveRun,
     limits: ConnectionLimits,
-    (events, closing): (EventQueue, oneshot::Receiver<()>),
+    events: EventQueue,
+    closing: oneshot::Receiver<()>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -192,7 +194,7 @@ fn serve(
             directory,
             page,
             snapshots,
-            seats: Arc::new(Semaphore::new(MOST_WATCHING)),
+            watching: Arc::new(Semaphore::new(MOST_WATCHING)),
         });
         tokio::spawn(connections::accept(listener, router(shared), limits));
         show(publisher, events, closing).await;
@@ -303,7 +305,7 @@ async fn file(
 }
 
 async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
-    let Ok(seat) = shared.seats.clone().try_acquire_owned() else {
+    let Ok(permit) = shared.watching.clone().try_acquire_owned() else {
         return (
             StatusCode::SERVICE_UNAVAILABLE,
             "Too many browsers watch this run; close some.\n",
@@ -318,7 +320,7 @@ async fn events(State(shared): State<Arc<ServedRun>>) -> Response {
         answer: None,
         pending: VecDeque::new(),
         has_ended: false,
-        _seat: seat,
+        _permit: permit,
     };
     Sse::new(messages(browser))
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
@@ -331,7 +333,8 @@ struct Browser {
     answer: Option<u64>,
     pending: VecDeque<Message>,
     has_ended: bool,
-    _seat: OwnedSemaphorePermit,
+    /// Returned when the browser is gone.
+    _permit: OwnedSemaphorePermit,
 }
 
 fn messages(browser: Browser) -> impl Stream<Item = Result<Message, Infallible>> {

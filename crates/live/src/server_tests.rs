@@ -41,7 +41,7 @@ fn run() -> LiveRun {
         interleave: false,
         exports: Vec::new(),
         reference: None,
-        tests: vec![Test::of("t", "device")],
+        tests: vec![Test::new("t", "device")],
     };
     let directory = Folder::open(&std::env::temp_dir()).expect("a directory");
     LiveRun {
@@ -402,7 +402,7 @@ fn connections_with_the_token_beyond_those_that_there_may_be_are_refused() {
 }
 
 #[test]
-fn browsers_beyond_the_seats_are_told_so_and_the_page_stays_there_for_others() {
+fn browsers_beyond_the_limit_are_told_so_and_the_page_stays_there_for_others() {
     let (_page, address) = open();
     let mut watching: Vec<BufReader<TcpStream>> = (0..32).map(|_| events(address)).collect();
     for reader in &mut watching {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sixbench_method::lists::by_key;
-use sixbench_method::record::{CoreRole, CoreWatch, CpuSample, TrialRecord};
+use sixbench_method::record::{CoreRole, CoreWatch, TrialRecord};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::{DirectionResult, Verdict};
 use sixbench_method::units::show_rate;
@@ -88,21 +88,21 @@ pub(crate) struct BusyCore {
 }
 
 impl LastTrial {
-    pub(crate) fn of(record: &TrialRecord, verdict: Verdict) -> Self {
+    pub(crate) fn new(record: &TrialRecord, verdict: Verdict) -> Self {
         let result = &record.result;
         Self {
             point: record.point.to_string(),
             load: load(record, result.spec.rate),
             verdict: event_words::word(verdict),
             faults: result.faults.iter().map(ToString::to_string).collect(),
-            directions: result.directions.iter().map(LastDirection::of).collect(),
+            directions: result.directions.iter().map(LastDirection::new).collect(),
             processors: processors(record),
         }
     }
 }
 
 impl LastDirection {
-    fn of(result: &DirectionResult) -> Self {
+    fn new(result: &DirectionResult) -> Self {
         Self {
             direction: result.direction.to_string(),
             intended: result.intended,
@@ -141,8 +141,13 @@ fn processors(record: &TrialRecord) -> Vec<Processors> {
 }
 
 fn busy(core: &CoreWatch) -> Option<BusyCore> {
-    let of = |sample: &CpuSample| f64::from(1000 - sample.idle.min(1000)) / 10.0;
-    let mean = core.samples.iter().map(of).sum::<f64>() / core.samples.len() as f64;
+    // The idle share of a sample is in per mille.
+    let mean = core
+        .samples
+        .iter()
+        .map(|sample| f64::from(1000 - sample.idle.min(1000)) / 10.0)
+        .sum::<f64>()
+        / core.samples.len() as f64;
     (!core.samples.is_empty()).then_some(BusyCore {
         core: core.core,
         busy_percent: mean,
@@ -160,7 +165,7 @@ pub(crate) struct InvalidTrial {
 }
 
 impl InvalidTrial {
-    pub(crate) fn of(record: &TrialRecord) -> Self {
+    pub(crate) fn new(record: &TrialRecord) -> Self {
         let faults = &record.result.faults;
         let first = faults
             .first()

@@ -42,7 +42,7 @@ pub(crate) struct RunState {
     pub(crate) remaining_s: u64,
     /// The expected end, milliseconds since 1970; `None` while it is unknown.
     ends_ms: Option<u64>,
-    /// The device that was set up last, with its version.
+    /// The device that was set up last, with its version, or the result of the self-test that was made for it.
     device: String,
     /// The measurement under way, and its trial.
     measurement: String,
@@ -105,12 +105,7 @@ impl RunState {
                 measurements,
                 estimate_s,
                 ..
-            } => {
-                self.stage = Stage::Running;
-                self.plan.clone_from(plan);
-                self.measurements[1] = *measurements;
-                self.expect(0, *estimate_s);
-            }
+            } => self.run_started(plan, *measurements, *estimate_s),
             Event::DutReady { dut, version } => self.device = format!("{dut} ({version})"),
             Event::SelfTested { .. } => self.device = event_words::event(event).unwrap_or_default(),
             Event::MeasurementStarted {
@@ -124,14 +119,7 @@ impl RunState {
                 self.trial.clear();
                 self.next = next.as_ref().map(ToString::to_string);
             }
-            Event::TrialStarted { .. } => {
-                let words = event_words::event(event).unwrap_or_default();
-                // The page shows the point above this line.
-                let words = words
-                    .split_once(": ")
-                    .map_or(words.as_str(), |(_, words)| words);
-                self.trial = format!("{words}; {}", self.narrowing.words());
-            }
+            Event::TrialStarted { .. } => self.trial_started(event),
             Event::TrialEnded { record, verdict } => self.trial_ended(record, *verdict),
             Event::MeasurementEnded { outcome, .. } => {
                 // A resumed run repeats the events of measurements that had ended before.
@@ -156,10 +144,27 @@ impl RunState {
         }
     }
 
+    fn run_started(&mut self, plan: &str, measurements: u32, estimate_s: u64) {
+        self.stage = Stage::Running;
+        plan.clone_into(&mut self.plan);
+        // The run may measure a part of the plan only, so its own number replaces that of the whole plan.
+        self.measurements[1] = measurements;
+        self.expect(0, estimate_s);
+    }
+
+    fn trial_started(&mut self, event: &Event) {
+        let words = event_words::event(event).unwrap_or_default();
+        // The page shows the point above this line.
+        let words = words
+            .split_once(": ")
+            .map_or(words.as_str(), |(_, words)| words);
+        self.trial = format!("{words}; {}", self.narrowing.describe());
+    }
+
     fn trial_ended(&mut self, record: &TrialRecord, verdict: Verdict) {
         self.trial.clear();
         self.search.note(record, verdict);
-        self.last = Some(LastTrial::of(record, verdict));
+        self.last = Some(LastTrial::new(record, verdict));
         for kind in AnomalyKind::ALL {
             let frames = self
                 .anomalies
@@ -172,7 +177,7 @@ impl RunState {
             Verdict::Lost => self.trials.lost += 1,
             Verdict::Invalid => {
                 self.trials.invalid += 1;
-                keep_latest(&mut self.invalid, InvalidTrial::of(record));
+                keep_latest(&mut self.invalid, InvalidTrial::new(record));
             }
         }
     }

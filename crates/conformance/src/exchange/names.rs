@@ -182,6 +182,9 @@ impl NamedField<'_> {
         let known = *values.entry(self.named.name.clone()).or_insert(came);
         let is_other = known != came && self.counterpart(known, setting) != Some(came);
         let is_outside = match came {
+            BoundValue::Number(number) if self.named.class == NumberClass::PortSet => {
+                !setting.is_in_port_set(number)
+            }
             BoundValue::Number(number) => !self.named.class.contains(number),
             BoundValue::Address(address) => {
                 self.named.class == NumberClass::External && !setting.is_external(address)

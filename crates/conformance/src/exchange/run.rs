@@ -4,7 +4,7 @@ use super::names::{BoundNames, FreshNumbers};
 use super::zero_sum::choose_ports;
 use crate::frame::{PayloadPattern, Side};
 use crate::judge::{
-    CameFrame, ControlFrames, FieldDifference, FrameVerdict, StepVerdict, VectorJudgement,
+    CameFrame, ControlFrames, FieldDifference, JudgedFrame, JudgedStep, VectorJudgement,
     VectorResult, describe, differences, is_met,
 };
 use crate::notation::{DeviceTimer, ExchangeStep, FrameSpec, RequiredAnswer, Vector, WaitTime};
@@ -85,7 +85,7 @@ pub struct ExchangeRun<'a> {
 
 /// The frames of a step beside what one answer expects, and the names that they give values.
 struct ComparedStep {
-    frames: Vec<FrameVerdict>,
+    frames: Vec<JudgedFrame>,
     names: BoundNames,
 }
 
@@ -250,10 +250,10 @@ impl<'a> ExchangeRun<'a> {
             .wait
             .and_then(|wait| self.setting.timers.time_of(wait).ok());
         self.judgement.frames.clone_from(&compared.frames);
-        self.judgement.steps.push(StepVerdict {
+        self.judgement.steps.push(JudgedStep {
             // No wait lasts longer than some hours.
             wait_ms: wait.map(|wait| wait.as_millis() as u64),
-            send: step.send.iter().map(|frame| frame.text.clone()).collect(),
+            sent: step.send.iter().map(|frame| frame.text.clone()).collect(),
             frames: compared.frames,
             names,
         });
@@ -336,11 +336,11 @@ impl<'a> ExchangeRun<'a> {
         expected: Option<&FrameSpec>,
         came: Option<&CameFrame>,
         differences: Vec<FieldDifference>,
-    ) -> FrameVerdict {
+    ) -> JudgedFrame {
         let ExchangeSetting {
             device, pattern, ..
         } = self.setting;
-        FrameVerdict {
+        JudgedFrame {
             expected: expected.map(|frame| frame.text.clone()),
             came: came.map(|came| describe(came.side, &came.datagram, device, pattern)),
             differences,
@@ -358,7 +358,7 @@ struct Nearest {
 impl ComparedStep {
     /// Returns the result of an answer that did not come as it is expected.
     fn result(&self, control: ControlFrames) -> VectorResult {
-        let is_wrong = |frame: &FrameVerdict| {
+        let is_wrong = |frame: &JudgedFrame| {
             frame.came.is_some() && (frame.expected.is_none() || !frame.differences.is_empty())
         };
         let is_silent = self.frames.iter().all(|frame| frame.came.is_none());

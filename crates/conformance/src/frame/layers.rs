@@ -4,7 +4,7 @@ use sixbench_wire::protocol;
 use std::fmt;
 
 /// A side of a device: of a stateless translator by the version of IP, of a stateful one by who may open connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Side {
     /// The link that carries IPv4.
     #[serde(rename = "4")]

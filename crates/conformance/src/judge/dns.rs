@@ -1,8 +1,8 @@
 //! The result of a vector for DNS servers: the answer that came, compared with the one that must come. The header, the question, the size and the
 //! answer section are always compared.
 
-use super::matching::FieldDifference;
-use super::result::{ControlFrames, FrameVerdict, VectorJudgement};
+use super::result::{ControlFrames, VectorJudgement};
+use super::{FieldDifference, JudgedFrame};
 use crate::dns::{
     DnsExpectation, DnsMessage, DnsQuery, DnsRecord, DnsWording, EdnsExpectation, ExpectedRecord,
     ExpectedSection, HeaderFlag, MessageSection, ResolvedExchange,
@@ -27,7 +27,7 @@ pub struct DnsOutcome {
     pub answer: DnsAnswer,
     /// The time since the server may first have put records of the vector into its cache, in whole seconds, rounded up.
     pub age: u32,
-    /// The fate of the control queries around the query.
+    /// The result of the control queries around the query.
     pub control: ControlFrames,
     /// The questions that the authority was asked although it must not be, in words.
     pub forbidden_questions: Vec<String>,
@@ -76,7 +76,7 @@ pub fn judge_dns(exchange: &ResolvedExchange, outcome: &DnsOutcome) -> VectorJud
 fn judgement(
     result: VectorResult,
     reason: Option<String>,
-    frames: Vec<FrameVerdict>,
+    frames: Vec<JudgedFrame>,
 ) -> VectorJudgement {
     VectorJudgement {
         result,
@@ -99,25 +99,21 @@ fn unreadable(exchange: &ResolvedExchange, reason: &str) -> VectorJudgement {
 }
 
 /// Returns what is expected where there is no message to compare it with.
-fn lines_of(expectation: &DnsExpectation, came: Option<String>) -> Vec<FrameVerdict> {
-    let header = FrameVerdict {
+fn lines_of(expectation: &DnsExpectation, came: Option<String>) -> Vec<JudgedFrame> {
+    let header = JudgedFrame {
         expected: Some(expectation.header_text.clone()),
         came,
         differences: Vec::new(),
     };
-    let records = expectation
-        .answer
-        .records
-        .iter()
-        .map(|record| FrameVerdict {
-            expected: Some(record.text.clone()),
-            came: None,
-            differences: Vec::new(),
-        });
+    let records = expectation.answer.records.iter().map(|record| JudgedFrame {
+        expected: Some(record.text.clone()),
+        came: None,
+        differences: Vec::new(),
+    });
     [header].into_iter().chain(records).collect()
 }
 
-fn is_met(frames: &[FrameVerdict]) -> bool {
+fn is_met(frames: &[JudgedFrame]) -> bool {
     frames.iter().all(|frame| {
         frame.expected.is_some() && frame.came.is_some() && frame.differences.is_empty()
     })
@@ -133,8 +129,8 @@ struct AnswerComparison<'a> {
 
 impl AnswerComparison<'_> {
     /// Returns the header, and then the records of each section that is compared: those that are expected, and those that are not.
-    fn verdicts(&self, expectation: &DnsExpectation) -> Vec<FrameVerdict> {
-        let mut verdicts = vec![FrameVerdict {
+    fn verdicts(&self, expectation: &DnsExpectation) -> Vec<JudgedFrame> {
+        let mut verdicts = vec![JudgedFrame {
             expected: Some(expectation.header_text.clone()),
             came: Some(self.wording.header(self.message)),
             differences: self.header_differences(expectation),
@@ -233,7 +229,7 @@ impl AnswerComparison<'_> {
         (!is_met).then(|| FieldDifference::new("EDNS", expected, came))
     }
 
-    fn section(&self, expected: &ExpectedSection, came: &[DnsRecord]) -> Vec<FrameVerdict> {
+    fn section(&self, expected: &ExpectedSection, came: &[DnsRecord]) -> Vec<JudgedFrame> {
         let mut left: Vec<&DnsRecord> = came.iter().collect();
         let mut verdicts = Vec::new();
         for record in &expected.records {
@@ -242,7 +238,7 @@ impl AnswerComparison<'_> {
         let unexpected = left
             .into_iter()
             .filter(|record| !expected.allows_more || expected.forbidden.contains(&record.rtype()));
-        verdicts.extend(unexpected.map(|record| FrameVerdict {
+        verdicts.extend(unexpected.map(|record| JudgedFrame {
             expected: None,
             came: Some(self.wording.record(record)),
             differences: Vec::new(),
@@ -251,7 +247,7 @@ impl AnswerComparison<'_> {
     }
 
     /// Takes the record that differs least from the expected one, among those of its type.
-    fn take_nearest(&self, expected: &ExpectedRecord, left: &mut Vec<&DnsRecord>) -> FrameVerdict {
+    fn take_nearest(&self, expected: &ExpectedRecord, left: &mut Vec<&DnsRecord>) -> JudgedFrame {
         let nearest = left
             .iter()
             .enumerate()
@@ -262,7 +258,7 @@ impl AnswerComparison<'_> {
             Some((at, differences)) => (Some(self.wording.record(left.remove(at))), differences),
             None => (None, Vec::new()),
         };
-        FrameVerdict {
+        JudgedFrame {
             expected: Some(expected.text.clone()),
             came,
             differences,

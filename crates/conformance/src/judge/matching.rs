@@ -4,8 +4,8 @@ use super::wording::value_text;
 use crate::frame::{DissectedLayer, LayerKind, PayloadPattern, Side, dissect};
 use crate::notation::{FrameSpec, LayerFill, LayerSpec, SpecValue};
 use crate::octets::{Resolver, UnresolvedValue, whole_datagram};
+use sixbench_method::trial::FieldDifference;
 use sixbench_wire::checksum;
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A frame that came.
@@ -15,41 +15,6 @@ pub struct CameFrame {
     pub side: Side,
     /// Its octets from the IP header on, without the padding of Ethernet.
     pub datagram: Vec<u8>,
-}
-
-/// A field that is not what is expected.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct FieldDifference {
-    /// The field with its layer, such as `ipv6.tc`.
-    pub field: String,
-    /// The expected value, in the notation.
-    pub expected: String,
-    /// The value that came, in the notation.
-    pub came: String,
-}
-
-impl fmt::Display for FieldDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: expected {}, came {}",
-            self.field, self.expected, self.came
-        )
-    }
-}
-
-impl FieldDifference {
-    pub(crate) fn new(
-        field: impl Into<String>,
-        expected: impl fmt::Display,
-        came: impl fmt::Display,
-    ) -> Self {
-        Self {
-            field: field.into(),
-            expected: expected.to_string(),
-            came: came.to_string(),
-        }
-    }
 }
 
 /// Returns where a frame that came differs from one that is expected. The fields that are written are compared; and always the lengths, the checksums
@@ -113,6 +78,7 @@ impl FrameComparison<'_> {
         if !found.is_in_error {
             self.lengths(expected, found);
         }
+        // A datagram in error may be cut, and so have a checksum that its octets do not show to be right; `right` says that it is whole.
         if !found.is_in_error || expected.value("sum") == Some(&SpecValue::Right) {
             self.checksum(expected, found);
         }
@@ -167,7 +133,8 @@ impl FrameComparison<'_> {
         }
     }
 
-    /// Checks a checksum for which the vector gives no value. Of a first fragment, it is that of its octets as if they were the whole.
+    /// Checks a checksum for which the vector gives no value. That of a first fragment is computed over the fragment's own octets, unless the vector says
+    /// `sum=whole`: then the rest of the datagram is taken from the vector's payload.
     fn checksum(&mut self, expected: &LayerSpec, found: &DissectedLayer<'_>) {
         let (None | Some(SpecValue::Right | SpecValue::Whole), Some(sum)) =
             (expected.value("sum"), found.kind.field("sum"))
@@ -185,6 +152,7 @@ impl FrameComparison<'_> {
         }
         let found = &found;
         let (is_right, right) = checksums(found, self.enclosing.unwrap_or(0));
+        // A field of 0 says that there is no checksum (RFC 768). It would pass where the computed checksum is 0, which must be sent as 0xffff.
         let is_absent = found.kind == LayerKind::Udp && came == 0;
         if is_absent || !is_right {
             self.differences.push(FieldDifference::new(
@@ -217,6 +185,7 @@ impl FrameComparison<'_> {
             LayerFill::Octets(octets) if expected.kind == LayerKind::Bytes => {
                 (octets.clone(), found.octets)
             }
+            // Of any other layer, octets are given for what follows the fixed part of its header: options.
             LayerFill::Octets(octets) => (
                 octets.clone(),
                 &found.header()[found.kind.header_octets().min(found.header_octets)..],
@@ -288,6 +257,7 @@ fn checksums(layer: &DissectedLayer<'_>, enclosing: u64) -> (bool, u16) {
     } else {
         layer.octets
     };
+    // UDP has its length in its header, and that is in the pseudo-header (RFC 768); a first fragment has fewer octets.
     let length = if layer.kind == LayerKind::Udp {
         layer.value("len").unwrap_or(0) as u64
     } else {

@@ -6,9 +6,9 @@ mod result;
 mod wording;
 
 pub use dns::{DnsAnswer, DnsOutcome, judge_dns};
-pub use matching::{CameFrame, FieldDifference, differences};
+pub use matching::{CameFrame, differences};
 pub(crate) use result::is_met;
-pub use result::{ControlFrames, FrameVerdict, StepVerdict, VectorJudgement, judge};
-pub use sixbench_method::trial::VectorResult;
+pub use result::{ControlFrames, VectorJudgement, judge};
+pub use sixbench_method::trial::{FieldDifference, JudgedFrame, JudgedStep, VectorResult};
 pub use wording::describe;
 pub(crate) use wording::value_text;

@@ -1,12 +1,12 @@
 //! The result of one vector. Silence is never taken for an answer unless the path is known to have worked.
 
-use super::matching::{CameFrame, FieldDifference, differences};
+use super::matching::{CameFrame, differences};
 use super::wording::describe;
 use crate::frame::PayloadPattern;
 use crate::notation::{FrameSpec, RequiredAnswer, Vector};
 use crate::octets::{Resolver, UnresolvedValue};
 use crate::setting::DeviceSetting;
-use sixbench_method::trial::VectorResult;
+use sixbench_method::trial::{FieldDifference, JudgedFrame, JudgedStep, VectorResult};
 use std::fmt;
 
 /// The control frames, sent before and after the vector, that the device is known to forward.
@@ -18,19 +18,8 @@ pub enum ControlFrames {
     Lost,
 }
 
-/// One frame that was expected, or that came, or both.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct FrameVerdict {
-    /// The expected frame as the vector has it; `None` of a frame that nobody expects.
-    pub expected: Option<String>,
-    /// The frame that came, in the notation; `None` if none came.
-    pub came: Option<String>,
-    /// The fields in which they differ.
-    pub differences: Vec<FieldDifference>,
-}
-
 /// The result of a vector, with its reasons.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorJudgement {
     /// The result.
     pub result: VectorResult,
@@ -39,42 +28,25 @@ pub struct VectorJudgement {
     /// The reason for the result, where the frames do not show it: why the vector does not apply, or that more frames came than are shown.
     pub reason: Option<String>,
     /// The frames that are expected and those that came; of an exchange, those of its last step.
-    pub frames: Vec<FrameVerdict>,
+    pub frames: Vec<JudgedFrame>,
     /// The steps of an exchange, up to the first that is not right; none of another vector.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<StepVerdict>,
-}
-
-/// One step of an exchange, as it went.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct StepVerdict {
-    /// The wait before it, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait_ms: Option<u64>,
-    /// The frames that were sent, as the vector has them.
-    pub send: Vec<String>,
-    /// The frames that are expected and those that came.
-    pub frames: Vec<FrameVerdict>,
-    /// The values that got a name in this step, such as `$port=4096`.
-    pub names: Vec<String>,
+    pub steps: Vec<JudgedStep>,
 }
 
 impl VectorJudgement {
-    /// Returns the frames that are expected and those that came; of an exchange, those of all steps up to the first that is not right.
-    pub fn all_frames(&self) -> impl Iterator<Item = &FrameVerdict> {
-        let of_last = if self.steps.is_empty() {
-            &self.frames[..]
-        } else {
-            &[]
-        };
-        let in_steps = self.steps.iter().flat_map(|step| &step.frames);
-        in_steps.chain(of_last)
-    }
-
     /// Returns the result of a vector that cannot be asked of the device.
     pub fn not_applicable(reason: &impl fmt::Display) -> Self {
+        Self::without_frames(VectorResult::NotApplicable, reason)
+    }
+
+    /// Returns the result of a vector of which nothing is known, for this reason.
+    pub fn unknown(reason: &impl fmt::Display) -> Self {
+        Self::without_frames(VectorResult::Unknown, reason)
+    }
+
+    fn without_frames(result: VectorResult, reason: &impl fmt::Display) -> Self {
         Self {
-            result: VectorResult::NotApplicable,
+            result,
             alternative: None,
             reason: Some(reason.to_string()),
             frames: Vec::new(),
@@ -175,7 +147,7 @@ impl ExpectationMatcher<'_> {
     }
 
     /// Returns the result of an expectation that is not met.
-    fn failed(&self, frames: &[FrameVerdict], control: ControlFrames) -> VectorResult {
+    fn failed(&self, frames: &[JudgedFrame], control: ControlFrames) -> VectorResult {
         let has_wrong_frame = frames.iter().any(|frame| {
             frame.came.is_some() && !frame.differences.is_empty() || frame.expected.is_none()
         });
@@ -189,7 +161,7 @@ impl ExpectationMatcher<'_> {
     }
 
     /// Returns the expected frames, each with the frame that came for it, and then those that nobody expects.
-    fn compare(&self, expected: &RequiredAnswer) -> Result<Vec<FrameVerdict>, UnresolvedValue> {
+    fn compare(&self, expected: &RequiredAnswer) -> Result<Vec<JudgedFrame>, UnresolvedValue> {
         let expected = match expected {
             RequiredAnswer::Nothing => &[][..],
             RequiredAnswer::Frames(frames) => frames,
@@ -199,7 +171,7 @@ impl ExpectationMatcher<'_> {
         for frame in expected {
             frames.push(self.take_nearest(frame, &mut left)?);
         }
-        frames.extend(left.iter().map(|came| FrameVerdict {
+        frames.extend(left.iter().map(|came| JudgedFrame {
             expected: None,
             came: Some(self.describe(came)),
             differences: Vec::new(),
@@ -212,7 +184,7 @@ impl ExpectationMatcher<'_> {
         &self,
         expected: &FrameSpec,
         left: &mut Vec<&CameFrame>,
-    ) -> Result<FrameVerdict, UnresolvedValue> {
+    ) -> Result<JudgedFrame, UnresolvedValue> {
         let candidates = if self.is_ordered {
             left.len().min(1)
         } else {
@@ -230,12 +202,12 @@ impl ExpectationMatcher<'_> {
         }
         let expected = Some(expected.text.clone());
         Ok(match nearest {
-            Some((at, differences)) => FrameVerdict {
+            Some((at, differences)) => JudgedFrame {
                 expected,
                 came: Some(self.describe(left.remove(at))),
                 differences,
             },
-            None => FrameVerdict {
+            None => JudgedFrame {
                 expected,
                 came: None,
                 differences: Vec::new(),
@@ -254,7 +226,7 @@ impl ExpectationMatcher<'_> {
 }
 
 /// Returns true if every frame is expected and came as it is expected.
-pub(crate) fn is_met(frames: &[FrameVerdict]) -> bool {
+pub(crate) fn is_met(frames: &[JudgedFrame]) -> bool {
     frames.iter().all(|frame| {
         frame.expected.is_some() && frame.came.is_some() && frame.differences.is_empty()
     })

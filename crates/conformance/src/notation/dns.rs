@@ -33,12 +33,12 @@ pub(super) fn exchange_of(
             .into_iter()
             .map(|table| alternative_of(&table, source))
             .collect(),
-        upstream: if is_word(table, "upstream", NOTHING, source) {
+        upstream: if table.is_word("upstream", NOTHING, source) {
             UpstreamRule::Nothing
         } else {
             UpstreamRule::Anything
         },
-        needs_well_known_prefix: is_word(table, "prefix", WELL_KNOWN, source),
+        needs_well_known_prefix: table.is_word("prefix", WELL_KNOWN, source),
     };
     for found in exchange.mistakes(name) {
         let kind = MistakeKind::Dns(found.mistake);
@@ -72,28 +72,4 @@ fn alternative_of(table: &TableReader<'_>, source: &mut SourceText) -> DnsAltern
         clause: table.text("clause", source).text,
         expect: expectation_of(table, source),
     }
-}
-
-/// Returns true if a key is there; notes if its value is not the only one that it may have.
-fn is_word(
-    table: &TableReader<'_>,
-    key: &'static str,
-    known: &'static str,
-    source: &mut SourceText,
-) -> bool {
-    if table.get(key).is_none() {
-        return false;
-    }
-    let given = table.text(key, source);
-    if given.text != known {
-        source.note(
-            given.line,
-            MistakeKind::UnknownWord {
-                key,
-                word: given.text,
-                known,
-            },
-        );
-    }
-    true
 }

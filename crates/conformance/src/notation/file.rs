@@ -34,6 +34,8 @@ pub struct Vector {
     pub is_ordered: bool,
     /// The steps of an exchange; none of a vector that only sends and expects.
     pub steps: Vec<ExchangeStep>,
+    /// True of an exchange with a device whose pool has four ports of one address.
+    pub is_pool_small: bool,
     /// The query and its answer, of a vector for DNS servers: it sends no frames of its own, so that `send` and `allowed` are empty.
     pub dns: Option<Box<DnsExchange>>,
     /// Its line in the file, from 1.
@@ -67,14 +69,29 @@ pub struct RequirementFile {
     pub read: String,
     /// The technologies to which it applies, by their names in recipes.
     pub technologies: Vec<String>,
+    /// True if it is about customer edges and routers of sites, not about what serves them.
+    pub is_for_edges: bool,
     /// The vectors, in the order of the file.
     pub vectors: Vec<Vector>,
 }
 
-const FILE_KEYS: [&str; 6] = ["rfc", "title", "read", "technologies", "zone", "vector"];
-const VECTOR_KEYS: [&str; 10] = [
-    "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered", "given", "step",
+const FILE_KEYS: [&str; 7] = [
+    "rfc",
+    "title",
+    "read",
+    "technologies",
+    "part",
+    "zone",
+    "vector",
 ];
+/// The only value of `part`.
+const EDGE: &str = "edge";
+const VECTOR_KEYS: [&str; 11] = [
+    "name", "clause", "level", "sentence", "send", "expect", "allowed", "ordered", "pool", "given",
+    "step",
+];
+/// The only value of `pool`.
+const SMALL: &str = "small";
 /// The keys of which an exchange has none: its steps have them.
 const SINGLE_KEYS: [&str; 4] = ["send", "expect", "allowed", "ordered"];
 
@@ -132,6 +149,7 @@ fn file_of(table: TableReader<'_>, source: &mut SourceText) -> RequirementFile {
             .into_iter()
             .map(|technology| technology.text)
             .collect(),
+        is_for_edges: table.is_word("part", EDGE, source),
         vectors,
     }
 }
@@ -145,13 +163,7 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     };
     table.check_keys(keys, source);
     let name = table.text("name", source);
-    if !name
-        .text
-        .bytes()
-        .all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-')
-    {
-        source.note(name.line, MistakeKind::Name(name.text.clone()));
-    }
+    check_name(&name, source);
     if is_dns {
         return dns_vector_of(name.text, &table, common, source);
     }
@@ -166,6 +178,7 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
         allowed: Vec::new(),
         is_ordered: false,
         steps,
+        is_pool_small: table.is_word("pool", SMALL, source),
         dns: None,
         line: table.line,
     };
@@ -177,9 +190,20 @@ fn vector_of(table: TableReader<'_>, common: &[TextLine], source: &mut SourceTex
     vector
 }
 
+/// Notes a name that has other characters than it may have.
+fn check_name(name: &LineText, source: &mut SourceText) {
+    if !name
+        .text
+        .bytes()
+        .all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-')
+    {
+        source.note(name.line, MistakeKind::Name(name.text.clone()));
+    }
+}
+
 /// Reads what a vector without steps sends and expects.
 fn read_single(vector: &mut Vector, table: &TableReader<'_>, source: &mut SourceText) {
-    if table.get("given").is_some() {
+    if table.get("given").is_some() || vector.is_pool_small {
         source.note(table.line, MistakeKind::Missing("step"));
     }
     vector.send = sent_frames(table, source);
@@ -207,6 +231,7 @@ fn dns_vector_of(
         allowed: Vec::new(),
         is_ordered: false,
         steps: Vec::new(),
+        is_pool_small: false,
         dns: Some(Box::new(exchange)),
         line: table.line,
     }

@@ -30,6 +30,10 @@ pub enum Operand {
     FirstPort,
     /// The last port of the first range of the subscriber's port set.
     LastPort,
+    /// The distance from the first range of the subscriber's port set to the next one.
+    NextRange,
+    /// The distance from the first range of the subscriber's port set to the last one.
+    LastRange,
     /// The hop limit or TTL that the device writes into outer headers.
     OuterHopLimit,
 }
@@ -397,6 +401,8 @@ fn operand_of(text: &str) -> Option<Operand> {
         "mtu6" => Some(Operand::Mtu(Side::Ipv6)),
         "firstport" => Some(Operand::FirstPort),
         "lastport" => Some(Operand::LastPort),
+        "nextrange" => Some(Operand::NextRange),
+        "lastrange" => Some(Operand::LastRange),
         "outerhlim" => Some(Operand::OuterHopLimit),
         _ => match text.strip_prefix("0x") {
             Some(digits) => u128::from_str_radix(digits, 16),

@@ -121,11 +121,11 @@ pub enum MistakeKind {
         timers = known_timers()
     )]
     Wait(String),
-    /// A frame that is sent has an address by a name that no step before has given to one.
-    #[error("no step before has an address with the name ${0}")]
-    UnboundAddress(String),
-    /// A frame of a step is on a side of a stateless device.
-    #[error("the frames of a step begin with `in:` or `out:`")]
+    /// A frame that is sent has a value which only the device chooses, by a name that no step before has given to one.
+    #[error("no step before has a value of the device with the name ${0}")]
+    Unbound(String),
+    /// The frames of a vector name the sides in two ways.
+    #[error("the frames of all steps begin with `in:` and `out:`, or all with `4:` and `6:`")]
     StepSide,
     /// A vector without steps has what only steps can have.
     #[error("names such as $port, and the sides `in:` and `out:`, are for vectors with steps")]

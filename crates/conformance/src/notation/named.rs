@@ -13,6 +13,8 @@ pub enum NumberClass {
     Even,
     /// An odd number.
     Odd,
+    /// A port, or an identifier, of the port set of a customer edge.
+    PortSet,
     /// A port of UDP: as the source port of the expected frame inside, it makes the checksum come out as zero, which is sent as 0xffff.
     ZeroSum,
     /// A number in this range, both ends included.
@@ -23,7 +25,7 @@ impl NumberClass {
     /// Returns true if a number belongs to the class.
     pub fn contains(self, number: u128) -> bool {
         match self {
-            Self::Any | Self::External | Self::ZeroSum => true,
+            Self::Any | Self::External | Self::PortSet | Self::ZeroSum => true,
             Self::Even => number.is_multiple_of(2),
             Self::Odd => !number.is_multiple_of(2),
             Self::Range(first, last) => (u128::from(first)..=u128::from(last)).contains(&number),
@@ -34,6 +36,7 @@ impl NumberClass {
         match text {
             "even" => Some(Self::Even),
             "odd" => Some(Self::Odd),
+            "portset" => Some(Self::PortSet),
             "external" => Some(Self::External),
             "zero-sum" => Some(Self::ZeroSum),
             _ => {
@@ -50,6 +53,7 @@ impl fmt::Display for NumberClass {
         match self {
             Self::Any => f.write_str("any"),
             Self::External => f.write_str("an external address of the device"),
+            Self::PortSet => f.write_str("a port of the device's port set"),
             Self::Even => f.write_str("an even number"),
             Self::Odd => f.write_str("an odd number"),
             Self::ZeroSum => f.write_str("the port for a checksum of zero"),
@@ -69,7 +73,7 @@ pub struct NamedValue {
 
 impl NamedValue {
     /// The form of a named value, for errors.
-    pub(super) const FORM: &str = "a name such as $port, with a class if need be: $port:even, $port:odd, $port:0-1023, $port:zero-sum, $address:external";
+    pub(super) const FORM: &str = "a name such as $port, with a class if need be: $port:even, $port:odd, $port:0-1023, $port:portset, $port:zero-sum, $address:external";
 
     /// Reads the text after `$`; classes of numbers are none of addresses.
     pub(super) fn parse(text: &str, is_address: bool) -> Option<Self> {

@@ -5,7 +5,7 @@ use super::answer::{
 };
 use super::frame_text::{FrameSpec, LayerFill, SpecValue};
 use super::mistake::MistakeKind;
-use super::named::NamedValue;
+use super::named::{NamedValue, NumberClass};
 use super::table::{LineText, SourceText, TableReader};
 use super::wait::WaitTime;
 use crate::frame::{FieldForm, Side};
@@ -39,9 +39,13 @@ pub(super) fn steps_of(table: &TableReader<'_>, source: &mut SourceText) -> Vec<
     let own = table.tables("step", source).into_iter();
     steps.extend(own.map(|step| step_of(step, false, source)));
     let mut bound = BTreeSet::new();
+    let is_first_family = steps
+        .iter()
+        .find_map(|step| step.send.first())
+        .map(has_family);
     for step in &steps {
         check_names(step, &mut bound, source);
-        check_sides(step, source);
+        check_sides(step, is_first_family.unwrap_or_default(), source);
     }
     steps
 }
@@ -88,13 +92,13 @@ fn frames_in(answer: &RequiredAnswer) -> &[FrameSpec] {
     }
 }
 
-/// Notes an address that is sent without a value: a port is the tester's choice where it first appears, an address cannot be.
+/// Notes a value that only the device can choose, but that is sent first: a port is the tester's choice there, an address cannot be.
 fn check_names(step: &ExchangeStep, bound: &mut BTreeSet<String>, source: &mut SourceText) {
     for frame in &step.send {
         for (named, form) in named_in(frame) {
             let is_new = bound.insert(named.name.clone());
-            if is_new && form == FieldForm::Address {
-                source.note(step.line, MistakeKind::UnboundAddress(named.name.clone()));
+            if is_new && (form == FieldForm::Address || named.class == NumberClass::PortSet) {
+                source.note(step.line, MistakeKind::Unbound(named.name.clone()));
             }
         }
     }
@@ -104,11 +108,16 @@ fn check_names(step: &ExchangeStep, bound: &mut BTreeSet<String>, source: &mut S
     }
 }
 
-/// Notes frames that are not on the inside or the outside.
-fn check_sides(step: &ExchangeStep, source: &mut SourceText) {
+/// Returns true for a frame on a side that has the name of a version of IP.
+fn has_family(frame: &FrameSpec) -> bool {
+    matches!(frame.side, Side::Ipv4 | Side::Ipv6)
+}
+
+/// Notes a step whose frames name their sides in another way than the first one of the vector.
+fn check_sides(step: &ExchangeStep, is_by_family: bool, source: &mut SourceText) {
     let allowed = step.allowed.iter().map(|choice| &choice.expect);
     let expected = allowed.chain([&step.expect]).flat_map(frames_in);
-    let is_other = |frame: &FrameSpec| !matches!(frame.side, Side::Inside | Side::Outside);
+    let is_other = |frame: &FrameSpec| has_family(frame) != is_by_family;
     if step.send.iter().chain(expected).any(is_other) {
         source.note(step.line, MistakeKind::StepSide);
     }

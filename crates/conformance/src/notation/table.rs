@@ -177,6 +177,30 @@ impl<'v> TableReader<'v> {
         })
     }
 
+    /// Returns true if a key is there; notes if its value is not the only one that it may have.
+    pub(super) fn is_word(
+        &self,
+        key: &'static str,
+        known: &'static str,
+        source: &mut SourceText,
+    ) -> bool {
+        if self.get(key).is_none() {
+            return false;
+        }
+        let given = self.text(key, source);
+        if given.text != known {
+            source.note(
+                given.line,
+                MistakeKind::UnknownWord {
+                    key,
+                    word: given.text,
+                    known,
+                },
+            );
+        }
+        true
+    }
+
     /// Returns a number of up to 32 bits; notes if it is missing.
     pub(super) fn number(&self, key: &'static str, source: &mut SourceText) -> u32 {
         let Some(value) = self.get(key) else {

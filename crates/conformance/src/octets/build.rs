@@ -26,7 +26,7 @@ const USUAL_LIMIT: [(&str, u128); 4] = [
 
 /// The addresses of the datagram that contains a layer, for its pseudo-header.
 #[derive(Clone, Copy)]
-enum PseudoHeader {
+pub(crate) enum PseudoHeader {
     Absent,
     Ipv4 { src: Ipv4Addr, dst: Ipv4Addr },
     Ipv6 { src: Ipv6Addr, dst: Ipv6Addr },
@@ -183,7 +183,8 @@ fn address(kind: LayerKind, name: &str, octets: &[u8]) -> u128 {
         .unwrap_or(0)
 }
 
-fn pseudo_header(kind: LayerKind, octets: &[u8]) -> Option<PseudoHeader> {
+/// Returns the addresses that the pseudo-header of what an IP header contains has; `None` of another layer.
+pub(crate) fn pseudo_header(kind: LayerKind, octets: &[u8]) -> Option<PseudoHeader> {
     match kind {
         LayerKind::Ipv4 => Some(PseudoHeader::Ipv4 {
             src: Ipv4Addr::from(address(kind, "src", octets) as u32),
@@ -242,7 +243,7 @@ fn spoilt(right: u16) -> u16 {
 }
 
 /// Returns the checksum of a layer whose field for it is zero.
-fn right_checksum(
+pub(crate) fn right_checksum(
     kind: LayerKind,
     header_octets: usize,
     enclosing: PseudoHeader,

@@ -4,6 +4,6 @@ mod build;
 mod resolve;
 mod zero_sum;
 
-pub(crate) use build::whole_datagram;
 pub use build::{BuildError, build};
+pub(crate) use build::{PseudoHeader, pseudo_header, right_checksum, whole_datagram};
 pub use resolve::{Resolver, UnresolvedValue};

@@ -2,7 +2,7 @@
 
 use crate::frame::{FieldInfo, LayerKind, Side};
 use crate::notation::{FrameSpec, LayerSpec, Operand, SpecValue};
-use crate::setting::{DeviceSetting, Role, SubscriberSetting};
+use crate::setting::{DeviceSetting, PortRanges, Role, SubscriberSetting};
 use std::net::IpAddr;
 
 /// A value that the device's recipe does not determine, or that makes no sense in its place.
@@ -42,6 +42,9 @@ pub enum UnresolvedValue {
         /// The name of the timer.
         timer: &'static str,
     },
+    /// A vector needs a device with a small pool.
+    #[error("the recipe does not say how the device is given a small pool")]
+    NoSmallPool,
     /// An exchange waits for longer than is wanted.
     #[error("it waits for {seconds} s; only --long does")]
     LongWait {
@@ -200,6 +203,8 @@ impl Resolver<'_> {
                 })?;
                 last.into()
             }
+            Operand::NextRange => self.ranges("nextrange")?.interval.into(),
+            Operand::LastRange => self.ranges("lastrange")?.to_last.into(),
             Operand::OuterHopLimit => {
                 let written = self.subscribers("outerhlim")?.outer_hop_limit;
                 written
@@ -209,6 +214,15 @@ impl Resolver<'_> {
                     })?
                     .into()
             }
+        })
+    }
+
+    /// Returns the ranges of the subscriber's port set; `name` is what is asked of them.
+    fn ranges(&self, name: &'static str) -> Result<PortRanges, UnresolvedValue> {
+        let ranges = self.subscribers(name)?.ranges;
+        ranges.ok_or(UnresolvedValue::NoProperty {
+            name,
+            reason: "the ports of a subscriber are contiguous",
         })
     }
 
