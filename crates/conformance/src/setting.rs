@@ -110,15 +110,28 @@ pub struct RoleAddresses {
     pub ipv6: Option<Ipv6Addr>,
 }
 
-/// The properties of a device that serves subscribers.
+/// The ranges of a port set that has several: they all have the same size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRanges {
+    /// The distance from one range to the next one.
+    pub interval: u16,
+    /// The distance from the first range to the last one.
+    pub to_last: u16,
+}
+
+/// The properties of a device that serves subscribers, or of one that is a subscriber itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubscriberSetting {
-    /// The side on which the subscribers are.
+    /// The side on which the subscribers are; of a subscriber, its own network.
     pub side: Side,
+    /// True if the device is the subscriber: a customer edge, or the router of a site.
+    pub is_edge: bool,
     /// The hop limit or TTL that the device writes into outer headers, or `None` if it does not encapsulate.
     pub outer_hop_limit: Option<u8>,
     /// The first and the last port of the first range of the subscriber's port set, or `None` if it has every port.
     pub ports: Option<(u16, u16)>,
+    /// The ranges of the port set, or `None` if it has only one.
+    pub ranges: Option<PortRanges>,
 }
 
 /// The port of a subscriber that has every port.
@@ -134,6 +147,9 @@ impl SubscriberSetting {
         let port = self.first_port();
         let is_ipv6 = from == Side::Ipv6;
         let outer = layer_name(is_ipv6);
+        if self.is_edge {
+            return self.edge_control_frame(from, number);
+        }
         if from != self.side {
             return format!(
                 "{from}: {outer}(src=server, dst=subscriber) / udp(sport={number}, dport={port}) / payload(32)"
@@ -147,7 +163,38 @@ impl SubscriberSetting {
         };
         format!("{from}: {headers} / udp(sport={port}, dport={number}) / payload(32)")
     }
+
+    /// Returns the control frame between a host of a site and a server. From the server, it comes through the relay's tunnel.
+    fn edge_control_frame(&self, from: Side, number: u16) -> String {
+        let outer = layer_name(from == Side::Ipv6);
+        let headers = if from == self.side {
+            format!("{outer}(src=subscriber, dst=server)")
+        } else {
+            let inner = layer_name(from != Side::Ipv6);
+            format!("{outer}(src=relay, dst=subscriber) / {inner}(src=server, dst=subscriber)")
+        };
+        format!("{from}: {headers} / udp(sport={number}, dport={number}) / payload(32)")
+    }
+
+    /// Returns true for a port of the subscriber's set.
+    pub fn has_port(&self, port: u16) -> bool {
+        let Some((first, last)) = self.ports else {
+            return true;
+        };
+        let offsets = self.ranges.map_or_else(Vec::new, |ranges| {
+            (ranges.interval..=ranges.to_last)
+                .step_by(ranges.interval.into())
+                .collect()
+        });
+        let mut offsets = offsets.into_iter().chain([0]);
+        offsets.any(|offset| (first + offset..=last + offset).contains(&port))
+    }
 }
+
+/// The source port of all control frames while the pool of a stateful device is small: they take one of its ports.
+const SMALL_POOL_SOURCE: u16 = 19_999;
+/// Their destination port, which vectors of UDP use as well: some devices give a port to two hosts if their destinations differ (RFC 7857 section 3).
+pub const SMALL_POOL_DESTINATION: u16 = 7001;
 
 /// The properties of a device that vectors refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,6 +245,12 @@ impl DeviceSetting {
             .any(|known| known.ipv4.map(IpAddr::V4) == Some(address))
     }
 
+    /// Returns true for a port to which the NAT of an edge may translate. A device that is no edge may take any.
+    pub(crate) fn is_in_port_set(&self, port: u128) -> bool {
+        self.subscribers
+            .is_none_or(|served| u16::try_from(port).is_ok_and(|port| served.has_port(port)))
+    }
+
     /// Returns the name of the role that has an address.
     pub fn role_at(&self, address: IpAddr) -> Option<Role> {
         let known = self.roles.iter().find(|known| {
@@ -215,10 +268,15 @@ impl DeviceSetting {
         }
     }
 
+    /// Returns the side from which connections through a stateful device are opened.
+    pub fn opening_side(&self) -> Side {
+        self.subscribers.map_or(Side::Inside, |served| served.side)
+    }
+
     /// Returns the text of a control frame that is sent on a side: a UDP datagram that the device is known to forward. One of its ports is `number`.
     pub fn control_frame(&self, from: Side, number: u16) -> String {
         match (from, &self.subscribers) {
-            (Side::Inside | Side::Outside, _) => self.nat_control_frame(number),
+            (Side::Inside | Side::Outside, _) => self.nat_control_frame([number; 2]),
             (Side::Ipv4 | Side::Ipv6, Some(served)) => served.control_frame(from, number),
             (Side::Ipv4, None) => {
                 format!(
@@ -233,11 +291,16 @@ impl DeviceSetting {
         }
     }
 
-    /// A stateful device may change the source port, so both ports are the number. What the outside sends passes only after it.
-    fn nat_control_frame(&self, number: u16) -> String {
+    /// Returns the text of the control frame that is sent from the inside of a device with a small pool. It is always the same one.
+    pub fn small_pool_control_frame(&self) -> String {
+        self.nat_control_frame([SMALL_POOL_SOURCE, SMALL_POOL_DESTINATION])
+    }
+
+    /// A stateful device may change the source port, so usually both ports are the number. What the outside sends passes only after it.
+    fn nat_control_frame(&self, [source, destination]: [u16; 2]) -> String {
         let is_inside6 = self.address(Role::Inside, Side::Ipv6).is_some();
         format!(
-            "in: {}(src=inside, dst=outside) / udp(sport={number}, dport={number}) / payload(32)",
+            "in: {}(src=inside, dst=outside) / udp(sport={source}, dport={destination}) / payload(32)",
             layer_name(is_inside6)
         )
     }
