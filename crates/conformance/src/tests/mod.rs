@@ -1,13 +1,15 @@
-//! Tests of several rooms: files with their mistakes, octets against independent programs, and the comparison of every field.
+//! Tests of several modules: files with their mistakes, octets against independent programs, and the comparison of every field.
 
 mod comparison;
 mod dns;
+mod edges;
 mod mistakes;
 mod nat;
 mod octets;
 mod patterns;
 mod results;
 mod rigs;
+mod robustness;
 mod steps;
 mod tunnels;
 

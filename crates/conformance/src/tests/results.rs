@@ -2,9 +2,11 @@
 
 use super::{PATTERN, setting, vector};
 use crate::judge::{CameFrame, ControlFrames, VectorJudgement, VectorResult, judge};
-use crate::notation::{FrameSpec, Vector};
+use crate::notation::{FrameSpec, RequirementLevel, Vector, built_in};
 use crate::octets::{Resolver, build};
-use crate::{DeviceResults, VectorOutcome};
+use crate::{DeviceResults, judged_vector, loaded_finding};
+use sixbench_method::terms::{Direction, FrameRate, FrameSize};
+use sixbench_method::trial::{LoadedDirection, RequirementLoad, RequirementResults};
 
 /// Returns the judgement of a vector for which these frames came.
 fn judged(vector: &Vector, came: &[&str], control: ControlFrames) -> VectorJudgement {
@@ -140,13 +142,24 @@ fn a_device_without_the_addresses_is_not_asked() {
 }
 
 #[test]
+fn what_was_sent_is_kept_of_every_kind_of_vector() {
+    let judgement = VectorJudgement::not_applicable(&"none");
+    for file in built_in().expect("the vectors") {
+        for vector in &file.vectors {
+            let judged = judged_vector(file.rfc, vector, judgement.clone(), 1);
+            assert!(!judged.sent.is_empty(), "{}", vector.name);
+        }
+    }
+}
+
+#[test]
 fn a_known_defect_is_named_where_it_shows_and_where_it_no_longer_does() {
     let vector = vector("udp-traffic-class");
     let findings = |came: &str, known: &[&str]| {
         let judgement = judged(&vector, &[came], ControlFrames::Came);
-        let outcome = VectorOutcome::new(7915, &vector, judgement, 1);
+        let outcome = judged_vector(7915, &vector, judgement, 1);
         let known: Vec<String> = known.iter().map(|name| (*name).to_owned()).collect();
-        DeviceResults::new("d", "D", "1", vec![outcome])
+        DeviceResults::new("d", "D", "1", vec![outcome].into())
             .with_known_defects(&known)
             .findings()
     };
@@ -160,4 +173,91 @@ fn a_known_defect_is_named_where_it_shows_and_where_it_no_longer_does() {
     );
     assert_eq!(findings(TRANSLATED, &["another"]), "");
     assert!(!findings(WITHOUT_CLASS, &[]).contains("known"));
+}
+
+const MUST: RequirementLevel = RequirementLevel::Must;
+
+/// Returns the results of a vector for which this came quietly and under load, one after the other.
+fn under_load(quiet: &[&str], loaded: &[&str]) -> DeviceResults {
+    let vector = vector("udp-traffic-class");
+    let [quiet, loaded] = [quiet, loaded].map(|came| judged(&vector, came, ControlFrames::Came));
+    let mut outcome = judged_vector(7915, &vector, quiet, 1);
+    outcome.under_load = loaded_finding(&outcome, loaded, 5);
+    let forward = LoadedDirection {
+        direction: Direction::Forward,
+        offered: 100_000,
+        received: 99_980,
+        wrong: 5,
+    };
+    let load = RequirementLoad {
+        rate: FrameRate(20_000),
+        frame_size: FrameSize(84),
+        trials: 2,
+        invalid_trials: 0,
+        directions: vec![forward],
+    };
+    let requirements = RequirementResults {
+        load: Some(load),
+        vectors: vec![outcome],
+    };
+    DeviceResults::new("d", "D", "1", requirements)
+}
+
+#[test]
+fn what_differs_under_load_is_told_with_both_results_beside_the_counts_of_the_load() {
+    let results = under_load(&[TRANSLATED], &[]);
+    let (table, findings) = (results.table(), results.findings());
+    for line in [
+        "under load (20.0k frames/s in each direction, 84 octets): 1 vector differs from the quiet run",
+        "  forward  100000 sent, 99980 received, 15 lost, 5 wrong",
+    ] {
+        assert!(table.lines().any(|found| found == line), "{table}");
+    }
+    let heading =
+        "right quietly, no answer under load: udp-traffic-class (RFC 7915 section 4.1, MUST)";
+    assert!(findings.contains(heading), "{findings}");
+    assert!(findings.contains("  came      nothing\n"), "{findings}");
+    let is_missed = |level, result: VectorResult| level == MUST && result.is_violation();
+    assert!(results.has_any(is_missed), "a MUST is violated under load");
+    assert_eq!(results.requirements.violated_of(MUST), 0, "but not quietly");
+}
+
+#[test]
+fn a_load_that_was_not_offered_decides_nothing() {
+    let mut results = under_load(&[TRANSLATED], &[]);
+    let load = results.requirements.load.as_mut();
+    load.expect("a load").invalid_trials = 1;
+    let table = results.table();
+    for line in [
+        "under load (20.0k frames/s in each direction, 84 octets): nothing is known",
+        "  the tester did not offer this load in 1 of 2 trials",
+    ] {
+        assert!(table.lines().any(|found| found == line), "{table}");
+    }
+    assert_eq!(results.findings(), "", "it is right quietly");
+    assert!(!results.has_any(|_, result| result.is_violation()));
+}
+
+#[test]
+fn what_was_wrong_quietly_is_shown_beside_what_is_wrong_under_load() {
+    let findings = under_load(&[WITHOUT_CLASS], &[]).findings();
+    assert!(
+        findings.contains("wrong quietly, no answer under load"),
+        "{findings}"
+    );
+    let (loaded, quietly) = findings.split_once("  quietly\n").expect("both");
+    assert!(loaded.contains("came      nothing") && quietly.contains("ipv6.tc"));
+}
+
+#[test]
+fn a_vector_that_is_the_same_under_load_is_no_finding() {
+    let same = under_load(&[TRANSLATED], &[TRANSLATED]);
+    assert_eq!(same.findings(), "");
+    assert!(
+        same.table()
+            .contains("no vector differs from the quiet run")
+    );
+    // What is wrong in both is told as it is without a load.
+    let both = under_load(&[WITHOUT_CLASS], &[WITHOUT_CLASS]).findings();
+    assert!(both.contains("\nwrong: udp-traffic-class"), "{both}");
 }

@@ -3,16 +3,19 @@
 
 mod nat44;
 mod nat64;
-mod reference;
-mod table;
+pub(crate) mod reference;
+pub(crate) mod table;
 
 use crate::exchange::{DeviceTimers, ExchangeRun, FreshNumbers};
 use crate::frame::{PayloadPattern, Side};
 use crate::judge::CameFrame;
+use crate::notation::FrameSpec;
 use crate::notation::{DeviceTimer, Vector};
+use crate::octets::{Resolver, build};
 use crate::setting::DeviceSetting;
 use crate::{ControlFrames, VectorJudgement, VectorResult};
 use reference::nat::{Filtering, Sent};
+use reference::table::PoolPorts;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::net::Ipv4Addr;
@@ -22,6 +25,9 @@ use table::RigRow;
 const OWN_INSIDE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const OWN_OUTSIDE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const PATTERN: PayloadPattern = PayloadPattern { vector: 0x0713 };
+
+/// The ports of a small pool.
+const SMALL_POOL: PoolPorts = PoolPorts(1024, 1027);
 
 /// Returns the timers of the reference: the least that the RFCs recommend or require.
 fn timers() -> DeviceTimers {
@@ -36,7 +42,7 @@ fn timers() -> DeviceTimers {
 }
 
 /// A reference, whose clock is set from outside.
-trait ReferenceDevice {
+pub(crate) trait ReferenceDevice {
     /// Lets this time pass, in milliseconds, and returns what the device sends in it.
     fn pass(&mut self, time_ms: u64) -> Vec<Sent>;
 
@@ -45,7 +51,7 @@ trait ReferenceDevice {
 }
 
 /// Returns the judgement of a vector on a reference.
-fn run(
+pub(crate) fn run(
     vector: &Vector,
     device: &DeviceSetting,
     reference: &mut impl ReferenceDevice,
@@ -54,6 +60,10 @@ fn run(
     let mut run = ExchangeRun::new(vector, device, &timers, PATTERN, &mut fresh);
     while let Some(step) = run.next_step().expect("a step") {
         let mut came = reference.pass(step.wait.as_millis() as u64);
+        if vector.is_pool_small {
+            // The tester's control frames take a port.
+            reference.receive(Side::Inside, &control_datagram(device));
+        }
         for (side, datagram) in &step.datagrams {
             came.extend(reference.receive(*side, datagram));
         }
@@ -61,6 +71,15 @@ fn run(
         run.learn(&came, ControlFrames::Came).expect("a step");
     }
     run.judgement()
+}
+
+fn control_datagram(device: &DeviceSetting) -> Vec<u8> {
+    let frame = FrameSpec::parse(&device.small_pool_control_frame()).expect("a frame");
+    let resolver = Resolver {
+        setting: device,
+        sent: &frame,
+    };
+    build(&frame, PATTERN, &resolver).expect("octets")
 }
 
 fn came_frame(sent: Sent) -> CameFrame {
@@ -71,11 +90,11 @@ fn came_frame(sent: Sent) -> CameFrame {
 }
 
 /// A kind of reference with its vectors, its rigs, and the choices of it that the text allows.
-struct Bench<F: 'static> {
-    vectors: Vec<Vector>,
-    judged: fn(&Vector, Filtering, Option<F>) -> VectorJudgement,
-    rigs: &'static [RigRow<F>],
-    choices: &'static [(F, &'static str)],
+pub(crate) struct Bench<F: 'static> {
+    pub(crate) vectors: Vec<Vector>,
+    pub(crate) judged: fn(&Vector, Filtering, Option<F>) -> VectorJudgement,
+    pub(crate) rigs: &'static [RigRow<F>],
+    pub(crate) choices: &'static [(F, &'static str)],
 }
 
 impl<F: Copy + Debug> Bench<F> {
@@ -90,7 +109,7 @@ impl<F: Copy + Debug> Bench<F> {
     }
 
     /// Asserts that each rig fails the vectors of its clause and no other.
-    fn check_rigs(&self) {
+    pub(crate) fn check_rigs(&self) {
         let mut mistakes = Vec::new();
         for row in self.rigs {
             let (told, seen) = (row.fails(&self.vectors), self.failed(row));
@@ -103,7 +122,7 @@ impl<F: Copy + Debug> Bench<F> {
     }
 
     /// Asserts that every vector is failed by a rig.
-    fn check_vectors(&self) {
+    pub(crate) fn check_vectors(&self) {
         let failed = self.rigs.iter().flat_map(|row| row.fails(&self.vectors));
         let caught: BTreeSet<String> = failed.collect();
         let names = self.vectors.iter().map(|vector| vector.name.as_str());

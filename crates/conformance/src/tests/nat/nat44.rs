@@ -1,9 +1,9 @@
-//! The vectors of RFC 4787, 5382, 5508 and 7857 against the reference NAT, and rigs of it.
+//! The vectors of RFC 4787, 5382, 5508, 6888 and 7857 against the reference NAT, and rigs of it.
 
 use super::reference::fault::Fault;
 use super::reference::nat::{Filtering, Nat, NatSetting};
 use super::table::nat44::{CHOICES, NOT_RIGHT_BUT_ALLOWED, RIGS};
-use super::{Bench, OWN_INSIDE, OWN_OUTSIDE, run};
+use super::{Bench, OWN_INSIDE, OWN_OUTSIDE, SMALL_POOL, run};
 use crate::notation::Vector;
 use crate::setting::{DeviceSetting, Role, RoleAddresses};
 use crate::tests::rigs::vectors_of;
@@ -11,10 +11,11 @@ use crate::{VectorJudgement, VectorResult};
 use std::net::Ipv4Addr;
 
 const POOL: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 19, 0, 1), Ipv4Addr::new(198, 19, 0, 2)];
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "rfc4787.toml",
     "rfc5382.toml",
     "rfc5508.toml",
+    "rfc6888.toml",
     "rfc7857.toml",
 ];
 
@@ -55,7 +56,8 @@ fn bench() -> Bench<Fault> {
 /// Returns the judgement of a vector on the reference NAT, or on a rigged one.
 fn judged(vector: &Vector, filtering: Filtering, fault: Option<Fault>) -> VectorJudgement {
     let mut nat = Nat::new(NatSetting {
-        pool: POOL.to_vec(),
+        pool: POOL[..if vector.is_pool_small { 1 } else { 2 }].to_vec(),
+        ports: vector.is_pool_small.then_some(SMALL_POOL),
         own_inside: OWN_INSIDE,
         own_outside: OWN_OUTSIDE,
         host: Ipv4Addr::new(10, 0, 0, 2),

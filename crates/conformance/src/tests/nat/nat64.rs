@@ -4,7 +4,7 @@ use super::reference::fault::{Fault, Fault64};
 use super::reference::nat::{Filtering, NatSetting};
 use super::reference::nat64::{Nat64, Nat64Setting};
 use super::table::nat64::{CHOICES, RIGS};
-use super::{Bench, OWN_INSIDE, OWN_OUTSIDE, run};
+use super::{Bench, OWN_OUTSIDE, SMALL_POOL, run};
 use crate::notation::Vector;
 use crate::setting::{DeviceSetting, Role, RoleAddresses};
 use crate::tests::rigs::reference::translator::{Links, Pair};
@@ -84,8 +84,12 @@ fn judged(vector: &Vector, filtering: Filtering, fault: Option<Fault64>) -> Vect
         outside: OUTSIDE.into_iter().chain(POOL).collect(),
         own: OWN,
         nat: NatSetting {
-            pool: POOL.map(|pair| pair.v4).to_vec(),
-            own_inside: OWN_INSIDE,
+            pool: POOL[..if vector.is_pool_small { 1 } else { 2 }]
+                .iter()
+                .map(|pair| pair.v4)
+                .collect(),
+            ports: vector.is_pool_small.then_some(SMALL_POOL),
+            own_inside: OWN_OUTSIDE,
             own_outside: OWN_OUTSIDE,
             host: INSIDE[0].v4,
             filtering,

@@ -36,7 +36,7 @@ const LINKS: Links = Links {
 };
 const PATTERN: PayloadPattern = PayloadPattern { vector: 0x0713 };
 
-fn setting() -> DeviceSetting {
+pub(crate) fn setting() -> DeviceSetting {
     let both = |role, pair: Pair| RoleAddresses {
         role,
         ipv4: Some(pair.v4),
@@ -145,9 +145,14 @@ impl PreparedVector {
     }
 }
 
+/// Returns the translator of [`setting`].
+pub(crate) fn translator(rig: Option<Rig>) -> Translator {
+    Translator::new(vec![HOST4, HOST6], DUT, LINKS, rig)
+}
+
 /// Returns what leaves the reference translator, or a rigged one.
 fn answers(sent: &[CameFrame], rig: Option<Rig>) -> Vec<CameFrame> {
-    let mut translator = Translator::new(vec![HOST4, HOST6], DUT, LINKS, rig);
+    let mut translator = translator(rig);
     let leaving = sent
         .iter()
         .flat_map(|frame| translator.receive(frame.side, &frame.datagram));

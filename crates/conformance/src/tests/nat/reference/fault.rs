@@ -16,12 +16,13 @@ pub(crate) enum Fault64 {
     PrefixSourceAccepted,
     OtherProtocolsSilent,
     ProtocolUnreachableAsPort,
+    FullPoolAsProhibited,
     /// In both of its parts.
     ErrorInErrorForwarded,
 }
 
 /// A fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Fault {
     // Mappings.
     OutboundDropped,
@@ -41,6 +42,13 @@ pub(crate) enum Fault {
     TtlKept,
     UdpSumComputed,
     InsideNotTranslated,
+    // A full pool.
+    FullPoolSilent,
+    FullPoolOverloaded,
+    FullPoolStolen,
+    FullPoolForgets,
+    FullPoolHostUnreachable,
+    ExpiredKeepsPort,
     // Timers.
     UdpTimerOneMinute,
     UdpTimerThreeMinutes,

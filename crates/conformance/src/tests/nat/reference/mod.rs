@@ -4,4 +4,4 @@ pub(crate) mod fault;
 pub(crate) mod nat;
 pub(crate) mod nat64;
 pub(crate) mod packet;
-mod table;
+pub(crate) mod table;

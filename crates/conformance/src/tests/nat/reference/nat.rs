@@ -3,7 +3,7 @@
 
 use super::fault::Fault;
 use super::packet::{End, Endpoint, ICMP, Packet, TCP, UDP};
-use super::table::{Flow, Mapping, MappingTable};
+use super::table::{Flow, Mapping, MappingTable, PoolPorts};
 use crate::frame::Side;
 use crate::tests::nat::ReferenceDevice;
 use std::net::Ipv4Addr;
@@ -14,6 +14,10 @@ const RST: u8 = 4;
 const ACK: u8 = 16;
 /// The time for which an unsolicited SYN is not answered (RFC 5382 REQ-4).
 const INCOMING_SYN_MS: u64 = 6_000;
+
+/// Codes of Destination Unreachable: communication administratively prohibited, and host unreachable.
+pub(crate) const PROHIBITED: u8 = 13;
+const HOST_UNREACHABLE: u8 = 1;
 
 /// The filtering behavior (RFC 4787 section 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +30,24 @@ pub(crate) enum Filtering {
 #[derive(Clone, Debug)]
 pub(crate) struct NatSetting {
     pub(crate) pool: Vec<Ipv4Addr>,
+    /// The ports of the pool, if it does not have all.
+    pub(crate) ports: Option<PoolPorts>,
     pub(crate) own_inside: Ipv4Addr,
     pub(crate) own_outside: Ipv4Addr,
     /// An inside host, to which a faulty NAT sends what is for no one.
     pub(crate) host: Ipv4Addr,
     pub(crate) filtering: Filtering,
     pub(crate) fault: Option<Fault>,
+}
+
+/// The mapping for a flow.
+enum MappingFor {
+    /// At this place.
+    Flow(usize),
+    /// The packet opens nothing.
+    None,
+    /// There is no port left for it.
+    FullPool,
 }
 
 /// A datagram that leaves.
@@ -76,7 +92,9 @@ impl ReferenceDevice for Nat {
     /// What leaves are the errors about unsolicited SYNs.
     fn pass(&mut self, time_ms: u64) -> Vec<Sent> {
         self.now_ms += time_ms;
-        self.table.forget_expired(self.now_ms);
+        if !self.has(Fault::ExpiredKeepsPort) {
+            self.table.forget_expired(self.now_ms);
+        }
         let (over, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()
             .partition(|syn| syn.until_ms <= self.now_ms);
@@ -112,10 +130,14 @@ impl ReferenceDevice for Nat {
 
 impl Nat {
     pub(crate) fn new(setting: NatSetting) -> Self {
+        let table = MappingTable {
+            ports: setting.ports,
+            ..MappingTable::default()
+        };
         Self {
             setting,
             now_ms: 0,
-            table: MappingTable::default(),
+            table,
             waiting: Vec::new(),
             fragmented: Vec::new(),
         }
@@ -187,8 +209,10 @@ impl Nat {
             inside,
             peer,
         };
-        let Some(at) = self.mapping_for(flow, &packet) else {
-            return Vec::new();
+        let at = match self.mapping_for(flow, &packet) {
+            MappingFor::Flow(at) => at,
+            MappingFor::None => return Vec::new(),
+            MappingFor::FullPool => return self.refused(flow, packet),
         };
         self.cancel_waiting_syn(at, peer);
         let has_session = self.table.mappings[at]
@@ -225,24 +249,61 @@ impl Nat {
         }
     }
 
-    /// Returns the place of the mapping for a flow from the inside, and makes one if there is none. A segment of TCP that opens nothing makes none.
-    fn mapping_for(&mut self, flow: Flow, packet: &Packet) -> Option<usize> {
+    /// Finds the mapping for a flow from the inside, and makes one if there is none. A segment of TCP that opens nothing makes none.
+    fn mapping_for(&mut self, flow: Flow, packet: &Packet) -> MappingFor {
         let is_again = self.has(Fault::MappingPerPacket)
             || self.has(Fault::SynAgainMappedAnew) && packet.tcp_flags() & (SYN | ACK) == SYN;
         let fault = self.setting.fault;
         let found = self.table.find_inside(flow, fault).filter(|_| !is_again);
-        if found.is_some() {
-            return found;
+        if let Some(found) = found {
+            return MappingFor::Flow(found);
         }
         let opens =
             flow.protocol != TCP || packet.tcp_flags() & SYN != 0 || self.has(Fault::SynNotNeeded);
+        if !opens {
+            return MappingFor::None;
+        }
         let pool = self.setting.pool.clone();
-        let at = opens.then(|| self.table.create(flow, &pool, fault))?;
+        let Some(at) = self.table.create(flow, &pool, fault) else {
+            return MappingFor::FullPool;
+        };
         if self.has(Fault::ConflictDropped) && self.table.mappings[at].had_conflict {
             self.table.mappings.remove(at);
-            return None;
+            return MappingFor::None;
         }
-        Some(at)
+        MappingFor::Flow(at)
+    }
+
+    /// The first packet of a flow for which the pool has no port left is refused (RFC 5508 REQ-8).
+    fn refused(&mut self, flow: Flow, mut packet: Packet) -> Vec<Sent> {
+        match self.setting.fault {
+            Some(Fault::FullPoolSilent) => return Vec::new(),
+            Some(Fault::FullPoolOverloaded) => {
+                let mut mappings = self.table.mappings.iter();
+                let used = mappings.rfind(|mapping| mapping.protocol == flow.protocol);
+                if let Some(used) = used {
+                    packet.set_endpoint(End::Source, used.external);
+                }
+                return vec![outward(packet)];
+            }
+            Some(Fault::FullPoolStolen) => {
+                if let Some(stolen) = self.table.stolen(flow.protocol) {
+                    packet.set_endpoint(End::Source, stolen);
+                }
+                return vec![outward(packet)];
+            }
+            Some(Fault::FullPoolForgets) => {
+                self.table
+                    .mappings
+                    .retain(|mapping| mapping.protocol != flow.protocol);
+            }
+            _ => {}
+        }
+        let code = match self.setting.fault {
+            Some(Fault::FullPoolHostUnreachable) => HOST_UNREACHABLE,
+            _ => PROHIBITED,
+        };
+        vec![inward(packet.error(3, code, self.setting.own_inside))]
     }
 
     fn cancel_waiting_syn(&mut self, at: usize, peer: Endpoint) {

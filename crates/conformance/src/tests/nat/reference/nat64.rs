@@ -2,10 +2,11 @@
 //! them the addresses of the pool (RFC 6146). What a NAT64 must do otherwise than the two is here.
 
 use super::fault::Fault64;
-use super::nat::{Nat, NatSetting, Sent};
+use super::nat::{Nat, NatSetting, PROHIBITED, Sent};
 use super::packet::{ICMP, Packet, TCP, UDP};
 use crate::frame::Side;
 use crate::tests::nat::ReferenceDevice;
+use crate::tests::rigs::reference::datagram::{adjusted, set_word, word};
 use crate::tests::rigs::reference::fault::Fault as TranslatorFault;
 use crate::tests::rigs::reference::translator::{Links, Pair, Rig, Translator};
 use std::net::Ipv6Addr;
@@ -131,7 +132,14 @@ impl Nat64 {
             if sent.side == Side::Outside {
                 leaving.push(sent);
             } else if let Some(packet) = Packet::parse(&sent.octets) {
-                leaving.extend(self.pass_inside(&packet));
+                let is_refusal = side == Side::Inside
+                    && packet.protocol() == ICMP
+                    && packet.data().starts_with(&[3, PROHIBITED]);
+                let mut passed = self.pass_inside(&packet);
+                if is_refusal && !self.has(Fault64::FullPoolAsProhibited) {
+                    passed.iter_mut().for_each(say_address_unreachable);
+                }
+                leaving.extend(passed);
             }
         }
         leaving
@@ -144,6 +152,16 @@ impl Nat64 {
             .filter(|sent| sent.side == Side::Ipv6);
         to_inside.map(|sent| inside(sent.octets)).collect()
     }
+}
+
+/// Sections 3.5.1.1 and 3.5.2.3: what is refused because no transport address is left is told by code 3, which no code of ICMP is translated to.
+fn say_address_unreachable(sent: &mut Sent) {
+    const TYPE: usize = 40;
+    let before = [sent.octets[TYPE], sent.octets[TYPE + 1]];
+    let after = [before[0], 3];
+    let checksum = adjusted(word(&sent.octets, TYPE + 2), &[&before], &[&after]);
+    sent.octets[TYPE + 1] = 3;
+    set_word(&mut sent.octets, TYPE + 2, checksum);
 }
 
 fn inside(octets: Vec<u8>) -> Sent {

@@ -92,10 +92,16 @@ fn lifetime_ms(protocol: u8, tcp: TcpState, fault: Option<Fault>) -> u64 {
     }
 }
 
+/// The first and the last port of a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolPorts(pub(crate) u16, pub(crate) u16);
+
 /// All mappings.
 #[derive(Debug, Default)]
 pub(crate) struct MappingTable {
     pub(crate) mappings: Vec<Mapping>,
+    /// The ports of the pool; all of the source's range if there are none.
+    pub(crate) ports: Option<PoolPorts>,
 }
 
 /// The flow that needs a mapping.
@@ -159,8 +165,13 @@ impl MappingTable {
         of_peer.or_else(|| self.mappings.iter().position(is_it))
     }
 
-    /// Makes a mapping for a flow, and returns its place.
-    pub(crate) fn create(&mut self, flow: Flow, pool: &[Ipv4Addr], fault: Option<Fault>) -> usize {
+    /// Makes a mapping for a flow, and returns its place; `None` if the pool has no port left.
+    pub(crate) fn create(
+        &mut self,
+        flow: Flow,
+        pool: &[Ipv4Addr],
+        fault: Option<Fault>,
+    ) -> Option<usize> {
         let address = match fault {
             Some(Fault::PoolArbitrary) => pool[self.mappings.len() % pool.len()],
             _ => pool[0],
@@ -173,7 +184,7 @@ impl MappingTable {
                 port: wanted,
             },
             fault,
-        );
+        )?;
         let is_limited = matches!(
             fault,
             Some(
@@ -192,11 +203,11 @@ impl MappingTable {
             only_for: is_limited.then_some(flow.peer),
             had_conflict: external.port != wanted,
         });
-        self.mappings.len() - 1
+        Some(self.mappings.len() - 1)
     }
 
-    /// Returns a free endpoint near a wanted one: of the same range and parity (RFC 4787 REQ-3a and REQ-4).
-    fn free(&self, flow: Flow, wanted: Endpoint, fault: Option<Fault>) -> Endpoint {
+    /// Returns a free endpoint near a wanted one: of the same range and, if there is one, of the same parity (RFC 4787 REQ-3a and REQ-4).
+    fn free(&self, flow: Flow, wanted: Endpoint, fault: Option<Fault>) -> Option<Endpoint> {
         let is_free = |endpoint: Endpoint| {
             let is_used = |mapping: &Mapping| {
                 mapping.protocol == flow.protocol && mapping.external == endpoint
@@ -208,22 +219,35 @@ impl MappingTable {
                 _ => !self.mappings.iter().any(is_used),
             }
         };
-        let step = if fault == Some(Fault::ParityIgnored) {
-            1
+        let PoolPorts(first, last) = self.ports.unwrap_or(if wanted.port < 1024 {
+            PoolPorts(512, 1023)
         } else {
-            2
-        };
-        let range = if wanted.port < 1024 {
-            512..=1023
+            PoolPorts(1024, u16::MAX)
+        });
+        let start = if (first..=last).contains(&wanted.port) {
+            wanted.port
         } else {
-            1024..=65_535u16
+            first
         };
-        let mut port = wanted.port;
-        while !is_free(Endpoint { port, ..wanted }) {
-            let next = port.checked_add(step).filter(|next| range.contains(next));
-            port = next.unwrap_or(*range.start() + port % 2);
-        }
-        Endpoint { port, ..wanted }
+        let is_right =
+            |port: &u16| fault == Some(Fault::ParityIgnored) || port % 2 == wanted.port % 2;
+        let ports = || (start..=last).chain(first..start);
+        let others = ports().filter(|port| !is_right(port));
+        let mut candidates = ports().filter(is_right).chain(others);
+        let free = candidates.find(|port| {
+            is_free(Endpoint {
+                port: *port,
+                ..wanted
+            })
+        });
+        free.map(|port| Endpoint { port, ..wanted })
+    }
+
+    /// Returns the endpoint of the mapping that is used least, which is then another's.
+    pub(crate) fn stolen(&mut self, protocol: u8) -> Option<Endpoint> {
+        let mut mappings = self.mappings.iter();
+        let at = mappings.position(|mapping| mapping.protocol == protocol)?;
+        Some(self.mappings.remove(at).external)
     }
 }
 

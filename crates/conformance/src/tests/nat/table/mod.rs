@@ -9,15 +9,15 @@ use crate::tests::patterns::names_meant;
 use std::collections::BTreeSet;
 
 /// A rig, with the names of the vectors that it fails: a `*` at the end stands for any rest.
-pub(super) struct RigRow<F: 'static> {
-    pub(super) fault: F,
-    pub(super) filtering: Filtering,
-    pub(super) fails: &'static [&'static str],
+pub(crate) struct RigRow<F: 'static> {
+    pub(crate) fault: F,
+    pub(crate) filtering: Filtering,
+    pub(crate) fails: &'static [&'static str],
 }
 
 impl<F> RigRow<F> {
     /// Returns the names of the vectors that it fails.
-    pub(super) fn fails(&self, vectors: &[Vector]) -> BTreeSet<String> {
+    pub(crate) fn fails(&self, vectors: &[Vector]) -> BTreeSet<String> {
         names_meant(
             self.fails,
             vectors.iter().map(|vector| vector.name.as_str()),

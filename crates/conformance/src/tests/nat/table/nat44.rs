@@ -5,7 +5,15 @@ use crate::tests::nat::reference::fault::Fault;
 use crate::tests::nat::reference::nat::Filtering;
 
 /// Vectors of a choice that the reference does not make.
-pub(in crate::tests::nat) const NOT_RIGHT_BUT_ALLOWED: &[&str] = &["nat-port-overlapping"];
+pub(in crate::tests::nat) const NOT_RIGHT_BUT_ALLOWED: &[&str] = &[
+    "cgn-full-drops-tcp",
+    "cgn-full-drops-udp",
+    "cgn-full-error-tcp",
+    "cgn-full-error-udp",
+    "cgn-full-keeps-tcp",
+    "cgn-full-keeps-udp",
+    "nat-port-overlapping",
+];
 
 /// Faults that are none, but choices which the text allows, each with a vector that says so.
 pub(in crate::tests::nat) const CHOICES: &[(Fault, &str)] = &[
@@ -13,6 +21,12 @@ pub(in crate::tests::nat) const CHOICES: &[(Fault, &str)] = &[
     (Fault::ParityIgnored, "udp-port-parity-odd"),
     (Fault::NoInboundRefresh, "udp-refresh-inbound"),
     (Fault::SynDropped, "tcp-unsolicited-syn-error"),
+    (Fault::FullPoolSilent, "udp-full-port-overloading"),
+    (Fault::FullPoolSilent, "tcp-full-port-overloading"),
+    (Fault::FullPoolHostUnreachable, "icmp-full-udp"),
+    (Fault::FullPoolHostUnreachable, "icmp-full-tcp"),
+    (Fault::FullPoolHostUnreachable, "cgn-full-drops-tcp"),
+    (Fault::FullPoolHostUnreachable, "cgn-full-drops-udp"),
 ];
 
 const fn rig(fault: Fault, fails: &'static [&'static str]) -> RigRow<Fault> {
@@ -46,6 +60,8 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
     rig(
         Fault::InboundDropped,
         &[
+            "cgn-full-keeps-*",
+            "icmp-full-keeps-*",
             "icmp-error-keeps-query",
             "icmp-query-response",
             "icmp-query-two-hosts",
@@ -122,6 +138,10 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
     rig(
         Fault::PortOverloaded,
         &[
+            "cgn-full-*",
+            "icmp-full-*",
+            "tcp-full-port-overloading",
+            "udp-full-port-overloading",
             "icmp-error-inward-after-conflict",
             "icmp-query-two-hosts",
             "tcp-port-overloading",
@@ -129,7 +149,10 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
             "udp-reply-after-conflict",
         ],
     ),
-    rig(Fault::PoolArbitrary, &["udp-pooling-paired"]),
+    rig(
+        Fault::PoolArbitrary,
+        &["cgn-paired-across-protocols", "udp-pooling-paired"],
+    ),
     rig(Fault::LowPortsRaised, &["udp-port-range-low"]),
     rig(Fault::HighPortsLowered, &["udp-port-range-high"]),
     rig(
@@ -144,6 +167,8 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
     rig(
         Fault::ChangedPortForgotten,
         &[
+            "cgn-full-keeps-*",
+            "icmp-full-keeps-*",
             "icmp-error-inward-after-conflict",
             "icmp-query-two-hosts",
             "tcp-port-overloading",
@@ -234,6 +259,8 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
     rig(
         Fault::ProtocolIgnored,
         &[
+            "cgn-full-keeps-tcp",
+            "icmp-full-keeps-tcp",
             "icmp-error-keeps-query",
             "icmp-query-response",
             "icmp-query-two-hosts",
@@ -274,7 +301,10 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
             "udp-fragments-outbound-out-of-order",
         ],
     ),
-    rig(Fault::TcpDropped, &["tcp-handshake"]),
+    rig(
+        Fault::TcpDropped,
+        &["cgn-paired-across-protocols", "tcp-handshake"],
+    ),
     rig(
         Fault::TcpDataDropped,
         &["tcp-data", "tcp-icmp-keeps-connection"],
@@ -282,6 +312,8 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
     rig(
         Fault::SynAckDropped,
         &[
+            "cgn-full-keeps-tcp",
+            "icmp-full-keeps-tcp",
             "tcp-handshake",
             "tcp-icmp-keeps-opening-*",
             "tcp-port-overloading",
@@ -459,7 +491,10 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
         &["icmp-time-exceeded-inward"],
     ),
     rig(Fault::DsFieldZero, &["icmp-ds-field"]),
-    rig(Fault::QueryDropped, &["icmp-query"]),
+    rig(
+        Fault::QueryDropped,
+        &["cgn-paired-across-protocols", "icmp-query"],
+    ),
     rig(
         Fault::ResponseDropped,
         &[
@@ -489,6 +524,40 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault>] = &[
             "nat-filter-protocol",
             "tcp-filter-other-address",
             "tcp-unsolicited-syn",
+        ],
+    ),
+    rig(
+        Fault::FullPoolSilent,
+        &["cgn-full-error-*", "icmp-full-tcp", "icmp-full-udp"],
+    ),
+    rig(
+        Fault::FullPoolOverloaded,
+        &[
+            "cgn-full-*",
+            "icmp-full-*",
+            "tcp-full-port-overloading",
+            "udp-full-port-overloading",
+        ],
+    ),
+    rig(
+        Fault::FullPoolStolen,
+        &[
+            "cgn-full-*",
+            "icmp-full-*",
+            "tcp-full-port-overloading",
+            "udp-full-port-overloading",
+        ],
+    ),
+    rig(
+        Fault::FullPoolForgets,
+        &["cgn-full-keeps-*", "icmp-full-keeps-*"],
+    ),
+    rig(
+        Fault::ExpiredKeepsPort,
+        &[
+            "nat-error-no-refresh",
+            "tcp-full-after-timer",
+            "udp-full-after-timer",
         ],
     ),
 ];

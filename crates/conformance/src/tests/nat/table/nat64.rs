@@ -18,6 +18,7 @@ pub(in crate::tests::nat) const CHOICES: &[(Fault64, &str)] = &[
     ),
     (Fault64::OtherProtocolsSilent, "nat64-other-protocol-ipv6"),
     (Fault64::OtherProtocolsSilent, "nat64-other-protocol-ipv4"),
+    (Fault64::Nat(Fault::FullPoolSilent), "nat64-full-udp-unique"),
 ];
 
 const fn own64(fault: Fault64, fails: &'static [&'static str]) -> RigRow<Fault64> {
@@ -63,6 +64,7 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
     nat64(
         Fault::InboundDropped,
         &[
+            "nat64-full-keeps-udp",
             "nat64-class-inward",
             "nat64-error-keeps-mapping",
             "nat64-flow-label",
@@ -136,6 +138,11 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
     nat64(
         Fault::PortOverloaded,
         &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp",
+            "nat64-full-tcp-unique",
+            "nat64-full-udp",
+            "nat64-full-udp-unique",
             "nat64-error-inward-after-conflict",
             "nat64-icmp-query-unique",
             "nat64-tcp-unique",
@@ -158,6 +165,7 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
     nat64(
         Fault::ChangedPortForgotten,
         &[
+            "nat64-full-keeps-udp",
             "nat64-error-inward-after-conflict",
             "nat64-icmp-query-unique",
             "nat64-tcp-unique",
@@ -457,6 +465,11 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
         Side::Ipv4,
         TranslatorFault::InnerAddressesSwapped,
         &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp",
+            "nat64-full-tcp-unique",
+            "nat64-full-udp",
+            "nat64-full-udp-unique",
             "nat64-error-inward",
             "nat64-error-inward-*",
             "nat64-other-protocol-ipv6",
@@ -466,6 +479,9 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
         Side::Ipv4,
         TranslatorFault::Dropped,
         &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp",
+            "nat64-full-udp",
             "nat64-class-inward",
             "nat64-error-inward",
             "nat64-error-inward-*",
@@ -516,4 +532,34 @@ pub(in crate::tests::nat) const RIGS: &[RigRow<Fault64>] = &[
         &["nat64-other-protocol-ipv4"],
     ),
     own64(Fault64::ErrorInErrorForwarded, &["nat64-error-in-error"]),
+    nat64(Fault::FullPoolSilent, &["nat64-full-tcp", "nat64-full-udp"]),
+    own64(
+        Fault64::FullPoolAsProhibited,
+        &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp*",
+            "nat64-full-udp",
+            "nat64-full-udp-unique",
+        ],
+    ),
+    nat64(
+        Fault::FullPoolOverloaded,
+        &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp*",
+            "nat64-full-udp",
+            "nat64-full-udp-unique",
+        ],
+    ),
+    nat64(
+        Fault::FullPoolStolen,
+        &[
+            "nat64-full-keeps-udp",
+            "nat64-full-tcp*",
+            "nat64-full-udp",
+            "nat64-full-udp-unique",
+        ],
+    ),
+    nat64(Fault::FullPoolForgets, &["nat64-full-keeps-udp"]),
+    nat64(Fault::ExpiredKeepsPort, &["nat64-full-udp-after-timer"]),
 ];

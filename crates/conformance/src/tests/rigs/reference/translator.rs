@@ -639,12 +639,13 @@ fn has_too_many_extensions(octets: &[u8], rigging: Rigging) -> bool {
     count > most
 }
 
-/// Returns the fragments of a packet, of at most 1232 octets of data each.
+/// Returns the fragments of a packet, of at most 1232 octets of data each. One past 65,535 octets, which nobody can reassemble, has the offset that is left
+/// of the sum.
 fn cut_6(packet: V6, first: Fragment) -> Vec<V6> {
     let pieces: Vec<&[u8]> = packet.data.chunks(1232).collect();
     let last = pieces.len() - 1;
     let fragment = |number: usize| Fragment {
-        offset: first.offset + 1232 * number as u16,
+        offset: first.offset.wrapping_add(1232 * number as u16),
         more: first.more || number < last,
         ..first
     };
@@ -663,7 +664,7 @@ fn cut_4(packet: V4, limit: u32) -> Vec<V4> {
     let pieces: Vec<&[u8]> = packet.data.chunks(most).collect();
     let (first, last) = (packet.fragment, pieces.len() - 1);
     let fragment = |number: usize| Fragment {
-        offset: first.offset + (most * number) as u16,
+        offset: first.offset.wrapping_add((most * number) as u16),
         more: first.more || number < last,
         ..first
     };

@@ -220,6 +220,7 @@ fn icmp_to_6(
     let message = packet.data.get(..8).map(|_| &packet.data[..])?;
     let data = match (message[0], echo_type(message[0])) {
         (0 | 8, Some(kind)) => echo(message, kind, rigging),
+        // All types but those of errors that are translated or dropped one by one: 3, 4, 5, 11 and 12.
         (1 | 2 | 6.., _) if !matches!(message[0], 11 | 12) => rigging
             .has(Fault::UntranslatableForwarded)
             .then(|| message.to_vec())?,
@@ -614,11 +615,13 @@ fn inner_to_4(translator: &Translator, inner: &V6, rigging: Rigging) -> Option<V
         )?
     };
     let addresses = rigging.inner_addresses(addresses);
-    let total = if rigging.has(Fault::InnerLengthOfQuoted) {
+    let length = if rigging.has(Fault::InnerLengthOfQuoted) {
         translated.data.len() as u16
     } else {
         inner.length
-    } + 20;
+    };
+    // The length of a malformed datagram may be the largest.
+    let total = length.saturating_add(20);
     let fragment = inner
         .fragment
         .filter(|_| !rigging.has(Fault::InnerFragmentLost));
@@ -630,6 +633,7 @@ fn inner_to_4(translator: &Translator, inner: &V6, rigging: Rigging) -> Option<V
             offset: 0,
             more: false,
         }),
+        // The limit is that of packets that are not in error: see the vector `64-df-1260`.
         df: inner.fragment.is_none() && total > 1260,
         ttl: inner
             .hops
@@ -641,6 +645,7 @@ fn inner_to_4(translator: &Translator, inner: &V6, rigging: Rigging) -> Option<V
         data: translated.data,
     };
     let mut octets = packet.octets();
+    // 68 octets are those of the one vector that asks for this checksum, `64-inner-header-sum`: the fault must show there and nowhere else.
     if rigging.has(Fault::InnerHeaderSumZero) && total == 68 {
         set_word(&mut octets, 10, 0);
     }
