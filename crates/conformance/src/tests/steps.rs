@@ -6,7 +6,7 @@ use crate::judge::{CameFrame, VectorJudgement, VectorResult};
 use crate::notation::{DeviceTimer, FrameSpec, Vector, read};
 use crate::octets::{Resolver, build};
 use crate::setting::{DeviceSetting, Role, RoleAddresses};
-use crate::{ControlFrames, DeviceResults, VectorOutcome};
+use crate::{ControlFrames, DeviceResults, judged_vector};
 use std::time::Duration;
 
 const PATTERN: PayloadPattern = PayloadPattern { vector: 7 };
@@ -68,7 +68,7 @@ fn mistakes_in_steps_are_told_at_their_lines() {
         (
             "dst=$a)",
             "dst=$b)",
-            "f.toml:14: no step before has an address with the name $b",
+            "f.toml:14: no step before has a value of the device with the name $b",
         ),
         (
             "50% of udp",
@@ -88,7 +88,7 @@ fn mistakes_in_steps_are_told_at_their_lines() {
         (
             "\"in: ipv4(src=inside",
             "\"4: ipv4(src=inside",
-            "f.toml:11: the frames of a step begin with `in:` or `out:`",
+            "f.toml:11: the frames of all steps begin with `in:` and `out:`, or all with `4:` and `6:`",
         ),
         (
             "sentence =",
@@ -303,8 +303,8 @@ fn every_exchange_has_ports_of_its_own() {
 #[test]
 fn the_steps_of_a_wrong_exchange_are_shown_with_the_names() {
     let (judgement, _) = judged(&[MAPPED, ""], ControlFrames::Came);
-    let outcome = VectorOutcome::new(4787, &vector(), judgement, 1);
-    let text = DeviceResults::new("d", "D", "1", vec![outcome]).findings();
+    let outcome = judged_vector(4787, &vector(), judgement, 1);
+    let text = DeviceResults::new("d", "D", "1", vec![outcome].into()).findings();
     for line in [
         "no answer: timer (RFC 4787 section 4.3, MUST)",
         "  step 1\n",

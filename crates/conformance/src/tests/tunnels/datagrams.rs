@@ -4,11 +4,11 @@ use crate::tests::rigs::reference::datagram::{ICMP, ICMPV6, set_word, sum, word}
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// IPv4 in the payload.
-pub(super) const IPV4: u8 = 4;
+pub(crate) const IPV4: u8 = 4;
 /// IPv6 in the payload.
-pub(super) const IPV6: u8 = 41;
+pub(crate) const IPV6: u8 = 41;
 /// The TTL and the hop limit that the references write.
-pub(super) const HOPS: u8 = 64;
+pub(crate) const HOPS: u8 = 64;
 /// Octets of a packet in error that are quoted in ICMPv4: as RFC 1812 section 4.3.2.3 has it, the error is at most 576 octets long.
 const QUOTED_4: usize = 548;
 /// Octets of a packet in error that are quoted in ICMPv6: the error is at most 1280 octets long (RFC 4443 section 2.4).
@@ -37,11 +37,11 @@ pub(super) fn set_class(octets: &mut [u8], class: u8) {
     }
 }
 
-pub(super) fn hops(octets: &[u8]) -> u8 {
+pub(crate) fn hops(octets: &[u8]) -> u8 {
     octets[if is_6(octets) { 7 } else { 8 }]
 }
 
-pub(super) fn set_hops(octets: &mut [u8], hops: u8) {
+pub(crate) fn set_hops(octets: &mut [u8], hops: u8) {
     if is_6(octets) {
         octets[7] = hops;
     } else {
@@ -57,11 +57,11 @@ pub(super) fn seal(octets: &mut [u8]) {
     set_word(octets, 10, checksum);
 }
 
-pub(super) fn v4(octets: &[u8], at: usize) -> Ipv4Addr {
+pub(crate) fn v4(octets: &[u8], at: usize) -> Ipv4Addr {
     Ipv4Addr::new(octets[at], octets[at + 1], octets[at + 2], octets[at + 3])
 }
 
-pub(super) fn v6(octets: &[u8], at: usize) -> Ipv6Addr {
+pub(crate) fn v6(octets: &[u8], at: usize) -> Ipv6Addr {
     let mut address = [0; 16];
     address.copy_from_slice(&octets[at..at + 16]);
     address.into()
@@ -121,7 +121,7 @@ fn message(
     body
 }
 
-pub(super) fn header_4(
+pub(crate) fn header_4(
     from: Ipv4Addr,
     to: Ipv4Addr,
     protocol: u8,
@@ -137,7 +137,7 @@ pub(super) fn header_4(
     octets
 }
 
-pub(super) fn header_6(from: Ipv6Addr, to: Ipv6Addr, next: u8, class: u8, data: &[u8]) -> Vec<u8> {
+pub(crate) fn header_6(from: Ipv6Addr, to: Ipv6Addr, next: u8, class: u8, data: &[u8]) -> Vec<u8> {
     let mut octets = (6u32 << 28 | u32::from(class) << 20).to_be_bytes().to_vec();
     octets.extend((data.len() as u16).to_be_bytes());
     octets.extend([next, HOPS]);

@@ -1,5 +1,7 @@
 //! Faults with which the reference relays can be rigged, one clause each.
 
+use crate::tests::nat::reference::fault::Fault as NatFault;
+
 /// A fault of a relay, a lwAFTR, a border relay or an AFTR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Fault {
@@ -109,6 +111,12 @@ pub(crate) enum Fault {
     LastPortLost,
     /// The port before a set is in it.
     PortBelowTaken,
+    /// Of the ranges of a port set, only the first is known.
+    OneRange,
+    /// The last range of a port set is not known.
+    LastRangeLost,
+    /// The ports that no set has are those of the first subscriber in their place.
+    ExcludedTaken,
     /// Ports of TCP are not looked at on the way up.
     TcpPortUnchecked,
     /// Only UDP is known: everything else is dropped.
@@ -139,6 +147,10 @@ pub(crate) enum Fault {
     FragmentsDropped,
     /// The NAT keeps the source address.
     SourceKept,
+    /// The binding table does not know from which tunnel a packet came.
+    TunnelForgotten,
+    /// A fault of the NAT.
+    Nat(NatFault),
     /// The softwire of an earlier subscriber with the same address is taken.
     OverlappingDropped,
     /// The checksum of TCP is not updated.

@@ -98,7 +98,8 @@ impl MapT {
         } else {
             last
         };
-        (first..=last).contains(&port)
+        let in_first = self.network.in_first_range(port, self.fault);
+        in_first.is_some_and(|port| (first..=last).contains(&port))
     }
 
     /// Returns a packet of one subscriber translated: to the translator the shared address is this subscriber's.

@@ -1,5 +1,7 @@
 //! The addresses in the networks of the references.
 
+use super::fault::Fault;
+use crate::setting::PortRanges;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A kind of device.
@@ -41,7 +43,7 @@ impl Technology {
     }
 }
 
-/// The first and the last port of a subscriber.
+/// The first and the last port of a subscriber's first range.
 pub(crate) type Ports = (u16, u16);
 
 /// A subscriber, with both of its addresses.
@@ -56,6 +58,8 @@ pub(crate) struct Customer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
     pub(crate) technology: Technology,
+    /// The ranges of a port set, if it has several (RFC 7597 section 5.1).
+    pub(crate) ranges: Option<PortRanges>,
     pub(crate) subscriber: Customer,
     pub(crate) neighbour: Customer,
     pub(crate) relay: IpAddr,
@@ -109,11 +113,44 @@ impl Network {
         let own = (Ipv4Addr::new(203, 0, 113, 2), six("2001:db8:100::fe"));
         Self {
             technology,
+            ranges: None,
             subscriber,
             neighbour,
             relay,
             server,
             own,
+        }
+    }
+
+    /// Returns the network with port sets of three ranges: two offset bits, and a PSID of three bits.
+    pub(crate) fn with_ranges(self) -> Self {
+        const INTERVAL: u16 = 1 << 14;
+        let first = |psid: u16| INTERVAL + (psid << 11);
+        let of = |customer: Customer, psid| Customer {
+            ports: (first(psid), first(psid + 1) - 1),
+            ..customer
+        };
+        Self {
+            ranges: Some(PortRanges {
+                interval: INTERVAL,
+                to_last: 2 * INTERVAL,
+            }),
+            subscriber: of(self.subscriber, 2),
+            neighbour: of(self.neighbour, 3),
+            ..self
+        }
+    }
+
+    /// Returns the port of the first range at the same place as a port of any range; `None` of a port that no set has.
+    pub(super) fn in_first_range(&self, port: u16, fault: Option<Fault>) -> Option<u16> {
+        let Some(PortRanges { interval, .. }) = self.ranges else {
+            return Some(port);
+        };
+        match port / interval {
+            0 if fault != Some(Fault::ExcludedTaken) => None,
+            2.. if fault == Some(Fault::OneRange) => None,
+            3 if fault == Some(Fault::LastRangeLost) => None,
+            _ => Some(interval + port % interval),
         }
     }
 

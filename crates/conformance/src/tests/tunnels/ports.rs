@@ -2,7 +2,7 @@
 
 use crate::tests::rigs::reference::datagram::{ICMP, TCP, UDP, V4, word};
 
-/// The end of a packet that is a subscriber's.
+/// The end of a packet whose port identifies the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Source,
@@ -14,12 +14,14 @@ pub(super) fn ports_of(packet: &V4, end: Known) -> Option<u16> {
     if packet.data.len() < 8 || packet.fragment.offset > 0 {
         return None;
     }
-    let place = if end == Known::Source { 0 } else { 2 };
+    let offset = if end == Known::Source { 0 } else { 2 };
     match (packet.protocol, packet.data[0]) {
-        (UDP | TCP, _) => Some(word(&packet.data, place)),
+        (UDP | TCP, _) => Some(word(&packet.data, offset)),
+        // An echo reply or request has its identifier in the fifth and sixth octet, and it stands for both ports.
         (ICMP, 0 | 8) => Some(word(&packet.data, 4)),
+        // Destination Unreachable and Time Exceeded.
         (ICMP, 3 | 11) => {
-            // What is in error went the other way.
+            // The packet in error was sent in the opposite direction, so its ends are exchanged.
             let other = match end {
                 Known::Source => Known::Destination,
                 Known::Destination => Known::Source,

@@ -1,14 +1,15 @@
 //! A lwAFTR (RFC 7596), a border relay of MAP-E (RFC 7597) or an AFTR (RFC 6333) in memory, with the tunnels of RFC 2473. A table has its subscribers.
 
+use super::bindings::{Bindings, Translated};
 use super::datagrams::{IPV4, class, error, header_6, hops, seal, set_class, set_hops, v4};
 use super::ecn;
 use super::fault::Fault;
-use super::network::{Customer, MTU, Network, PUBLIC, Technology, WELL_KNOWN};
+use super::network::{Customer, MTU, Network, Technology, WELL_KNOWN};
 use super::ports::{Known, ports_of};
 use super::reassembly::Reassembly;
 use crate::frame::Side;
 use crate::tests::rigs::reference::datagram::{
-    Fragment, ICMP, ICMPV6, TCP, UDP, V4, V6, adjusted, set_word, word,
+    Fragment, ICMP, ICMPV6, TCP, UDP, V4, V6, set_word, word,
 };
 use crate::tests::rigs::reference::translator::Sent;
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(super) struct Softwires {
     fragments: Reassembly,
     outside: Reassembly,
     path_mtus: BTreeMap<Ipv6Addr, u32>,
+    bindings: Bindings,
 }
 
 fn one(side: Side, octets: Vec<u8>) -> Vec<Sent> {
@@ -40,6 +42,7 @@ impl Softwires {
             fragments: Reassembly::default(),
             outside: Reassembly::default(),
             path_mtus: BTreeMap::new(),
+            bindings: Bindings::new(network.own.0, fault),
         }
     }
 
@@ -74,16 +77,46 @@ impl Softwires {
         let whole = self
             .outside
             .whole(source, Some(packet.fragment), &packet.data, self.fault);
-        let Some(data) = whole.filter(|_| !self.is_nat()) else {
+        let Some(data) = whole else {
             return Vec::new();
         };
         let mut whole = packet.clone();
         (whole.total, whole.data) = (20 + data.len() as u16, data);
         (whole.fragment.more, whole.fragment.offset) = (false, 0);
+        if self.is_nat() {
+            let octets = whole.octets();
+            let translated = self.bindings.translate_inward(&octets);
+            return self.leaving(translated, &octets);
+        }
         match self.owner(&whole, Known::Destination) {
             Some(owner) => self.encapsulated(owner, whole.octets()),
             None => Vec::new(),
         }
+    }
+
+    /// Returns what leaves of what the NAT has translated. An error about the size of a datagram quotes what came, not what the NAT made of it.
+    fn leaving(&mut self, translated: Vec<Translated>, came: &[u8]) -> Vec<Sent> {
+        let mut leaving = Vec::new();
+        for translated in translated {
+            let (end, mut inner) = match translated {
+                Translated::Outside(octets) => {
+                    leaving.extend(one(Side::Ipv4, octets));
+                    continue;
+                }
+                Translated::Tunnel(end, inner) => (end, inner),
+            };
+            if self.too_big_for(end, &inner).is_some() && came[16..20] != inner[16..20] {
+                inner = came.to_vec();
+            } else {
+                // The NAT has lowered the TTL, and so does the tunnel.
+                let hops = hops(&inner) + 1;
+                set_hops(&mut inner, hops);
+            }
+            let mut customers = self.network.customers().into_iter();
+            let owner = customers.find(|customer| customer.v6 == end);
+            leaving.extend(owner.map_or_else(Vec::new, |owner| self.encapsulated(owner, inner)));
+        }
+        leaving
     }
 
     /// Returns the subscriber with the address and port of a packet.
@@ -128,7 +161,8 @@ impl Softwires {
         } else {
             last
         };
-        (first..=last).contains(&port)
+        let in_first = self.network.in_first_range(port, self.fault);
+        in_first.is_some_and(|port| (first..=last).contains(&port))
     }
 
     fn encapsulated(&mut self, owner: Customer, mut inner: Vec<u8>) -> Vec<Sent> {
@@ -139,21 +173,28 @@ impl Softwires {
             }
             return one(Side::Ipv4, error(own, 11, 0, 0, &inner));
         }
-        let mtu = self.path_mtu(owner.v6);
-        let is_df = inner[6] & 0x40 != 0 || self.has(Fault::ErrorWithoutDf);
-        if inner.len() as u32 + HEADER > mtu && is_df && !self.has(Fault::DfIgnored) {
-            let told = if self.has(Fault::TooBigNotReduced) {
-                mtu
-            } else {
-                mtu - HEADER
-            };
+        if let Some(told) = self.too_big_for(owner.v6, &inner) {
             return one(Side::Ipv4, error(own, 3, 4, told, &inner));
         }
+        let mtu = self.path_mtu(owner.v6);
         if !self.has(Fault::EncapHopsKept) {
             let hops = hops(&inner) - 1;
             set_hops(&mut inner, hops);
         }
         self.with_header(owner.v6, inner, mtu)
+    }
+
+    /// Returns the MTU to tell if a packet is too big for a tunnel and must not be fragmented.
+    fn too_big_for(&self, end: Ipv6Addr, inner: &[u8]) -> Option<u32> {
+        let mtu = self.path_mtu(end);
+        let is_df = inner[6] & 0x40 != 0 || self.has(Fault::ErrorWithoutDf);
+        let is_told = inner.len() as u32 + HEADER > mtu && is_df && !self.has(Fault::DfIgnored);
+        let told = if self.has(Fault::TooBigNotReduced) {
+            mtu
+        } else {
+            mtu - HEADER
+        };
+        is_told.then_some(told)
     }
 
     fn path_mtu(&self, end: Ipv6Addr) -> u32 {
@@ -329,6 +370,9 @@ impl Softwires {
             let expired = error(own.into(), 11, 0, 0, &inner);
             return self.with_header(sender.v6, expired, MTU);
         }
+        if self.is_nat() {
+            return self.opened_to_nat(inner, sender);
+        }
         let to = v4(&inner, 16);
         if self
             .network
@@ -342,10 +386,29 @@ impl Softwires {
             let hops = hops(&inner) - 1;
             set_hops(&mut inner, hops);
         }
-        if self.is_nat() && !self.has(Fault::SourceKept) {
-            self.translate(&mut inner);
-        }
         one(Side::Ipv4, inner)
+    }
+
+    /// Returns what leaves of a packet from a tunnel that the NAT translates. The NAT lowers the TTL.
+    fn opened_to_nat(&mut self, mut inner: Vec<u8>, sender: Customer) -> Vec<Sent> {
+        if self.has(Fault::DecapHopsKept) {
+            let hops = hops(&inner) + 1;
+            set_hops(&mut inner, hops);
+        }
+        if self.has(Fault::SourceKept) {
+            let hops = hops(&inner) - 1;
+            set_hops(&mut inner, hops);
+            return one(Side::Ipv4, inner);
+        }
+        let tcp_sum = (inner[9] == TCP).then(|| word(&inner, 36));
+        let translated = self.bindings.translate_outward(sender.v6, &inner);
+        let mut leaving = self.leaving(translated, &inner);
+        if let Some(before) = tcp_sum.filter(|_| self.has(Fault::TcpSumKept)) {
+            for sent in &mut leaving {
+                set_word(&mut sent.octets, 36, before);
+            }
+        }
+        leaving
     }
 
     fn hairpinned(&mut self, inner: Vec<u8>) -> Vec<Sent> {
@@ -354,23 +417,6 @@ impl Softwires {
         match owner.filter(|_| !self.has(Fault::NoHairpin)) {
             Some(owner) => self.encapsulated(owner, inner),
             None => Vec::new(),
-        }
-    }
-
-    /// Replaces the source by that of the NAT. The port stays: this NAT knows of one connection at a time.
-    fn translate(&self, inner: &mut [u8]) {
-        let before = inner[12..16].to_vec();
-        inner[12..16].copy_from_slice(&PUBLIC.octets());
-        seal(inner);
-        let at = match inner[9] {
-            UDP => 26,
-            TCP if !self.has(Fault::TcpSumKept) => 36,
-            _ => return,
-        };
-        let checksum = word(inner, at);
-        if checksum != 0 || inner[9] == TCP {
-            let updated = adjusted(checksum, &[&before], &[&PUBLIC.octets()]);
-            set_word(inner, at, updated);
         }
     }
 

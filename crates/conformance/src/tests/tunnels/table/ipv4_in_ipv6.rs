@@ -1,6 +1,7 @@
 //! Rigs of devices that carry IPv4 in IPv6: lwAFTRs, border relays of MAP-E and AFTRs of DS-Lite.
 
 use super::{RigRow, rig};
+use crate::tests::nat::reference::fault::Fault as NatFault;
 use crate::tests::tunnels::fault::Fault;
 use crate::tests::tunnels::network::Technology;
 
@@ -457,7 +458,14 @@ pub(super) const RIGS: &[RigRow] = &[
             "4in6-decap-limit-0",
             "4in6-decap-ttl",
             "4in6-decap-ttl-1",
-            "ds-*",
+            "ds-lite-echo",
+            "ds-lite-handshake",
+            "ds-lite-nat",
+            "ds-lite-overlapping",
+            "ds-lite-reassembly",
+            "ds-lite-tcp",
+            "ds-lite-traffic-*",
+            "ds-lite-well-known",
             "ecn-4in6-decap-ce-*",
             "ecn-4in6-decap-ect0-*",
             "ecn-4in6-decap-ect1-*",
@@ -468,7 +476,16 @@ pub(super) const RIGS: &[RigRow] = &[
     rig(
         DS_LITE,
         Fault::SourceOfLink,
-        &["4in6-decap-ttl-1", "ds-lite-well-known"],
+        &[
+            "4in6-decap-ttl-1",
+            "ds-lite-echo-reply",
+            "ds-lite-error-inward",
+            "ds-lite-hairpin",
+            "ds-lite-handshake",
+            "ds-lite-reply*",
+            "!ds-lite-reply-too-big",
+            "ds-lite-well-known",
+        ],
     ),
     rig(
         DS_LITE,
@@ -514,6 +531,7 @@ pub(super) const RIGS: &[RigRow] = &[
             "4in6-decap-limit-0",
             "4in6-decap-ttl",
             "ds-lite-echo",
+            "ds-lite-handshake",
             "ds-lite-nat",
             "ds-lite-overlapping",
             "ds-lite-reassembly",
@@ -526,7 +544,71 @@ pub(super) const RIGS: &[RigRow] = &[
             "ecn-4in6-decap-not-in-ect1",
         ],
     ),
-    rig(DS_LITE, Fault::OverlappingDropped, &["ds-lite-overlapping"]),
-    rig(DS_LITE, Fault::TcpSumKept, &["ds-lite-tcp"]),
+    rig(
+        DS_LITE,
+        Fault::OverlappingDropped,
+        &["ds-lite-hairpin", "ds-lite-overlapping"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::TcpSumKept,
+        &["ds-lite-handshake", "ds-lite-tcp"],
+    ),
     rig(DS_LITE, Fault::ErrorFromLink, &["ds-lite-well-known"]),
+    rig(
+        DS_LITE,
+        Fault::EncapDropped,
+        &[
+            "ds-lite-echo-reply",
+            "ds-lite-error-inward",
+            "ds-lite-handshake",
+            "ds-lite-reply*",
+        ],
+    ),
+    rig(
+        DS_LITE,
+        Fault::TunnelForgotten,
+        &["ds-lite-reply-overlapping"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::OuterClassZero,
+        &["ds-lite-reply-traffic-class"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::FragmentedInside,
+        &["ds-lite-reply-fragmentation"],
+    ),
+    rig(DS_LITE, Fault::DfIgnored, &["ds-lite-reply-too-big"]),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::MappingPerPort),
+        &["ds-lite-mapping"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::UnsolicitedForwarded),
+        &["ds-lite-unsolicited"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::NoHairpinning),
+        &["ds-lite-hairpin"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::InnerNotReverted),
+        &["ds-lite-error-inward"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::ResponseDropped),
+        &["ds-lite-echo-reply"],
+    ),
+    rig(
+        DS_LITE,
+        Fault::Nat(NatFault::SynAckDropped),
+        &["ds-lite-handshake"],
+    ),
 ];

@@ -3,9 +3,10 @@
 mod ipv4_in_ipv6;
 mod ipv6_in_ipv4;
 mod map_t;
+mod ranges;
 
 use super::fault::Fault;
-use super::network::Technology;
+use super::network::{Network, Technology};
 
 /// A fault in some kinds of devices, with the names of the vectors that each of them fails with it.
 pub(super) struct RigRow {
@@ -26,9 +27,14 @@ const fn rig(
     }
 }
 
-/// Returns the rows of the rigs of one kind of device.
-pub(super) fn rigs_of(technology: Technology) -> impl Iterator<Item = &'static RigRow> {
-    [ipv6_in_ipv4::RIGS, ipv4_in_ipv6::RIGS, map_t::RIGS]
+/// Returns the rows of the rigs of the device in a network.
+pub(super) fn rigs_of(network: &Network) -> impl Iterator<Item = &'static RigRow> {
+    let technology = network.technology;
+    let tables = match network.ranges {
+        Some(_) => vec![ranges::RIGS],
+        None => vec![ipv6_in_ipv4::RIGS, ipv4_in_ipv6::RIGS, map_t::RIGS],
+    };
+    tables
         .into_iter()
         .flatten()
         .filter(move |row| row.technologies.contains(&technology))
