@@ -8,7 +8,7 @@ use sixbench_method::terms::{Direction, FrameSize};
 
 /// An expectation at one point, with the result found there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged<'a> {
+pub struct JudgedExpectation<'a> {
     /// The test that is judged.
     pub test: &'a Test,
     /// The frame size.
@@ -36,7 +36,7 @@ pub struct Median {
 }
 
 /// Judges every expectation of a plan at each of its points, in the order of the plan.
-pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<Judged<'a>> {
+pub fn judge<'a>(plan: &'a Plan, outcomes: &[Outcome]) -> Vec<JudgedExpectation<'a>> {
     let mut judged = Vec::new();
     for test in &plan.tests {
         for (expectation, &size) in test
@@ -75,8 +75,8 @@ struct PointRepetitions<'a, 'o> {
 type Known = (f64, f64);
 
 impl<'a> PointRepetitions<'a, '_> {
-    fn judge(&self, expectation: &'a Expectation) -> Judged<'a> {
-        let of = |subject, median: Option<Median>| Judged {
+    fn judge(&self, expectation: &'a Expectation) -> JudgedExpectation<'a> {
+        let judged = |subject, median: Option<Median>| JudgedExpectation {
             test: self.test,
             frame_size: self.size,
             expectation,
@@ -85,13 +85,13 @@ impl<'a> PointRepetitions<'a, '_> {
             verdict: median.map_or(Gate::Missing, |median| median.against(expectation)),
         };
         let Some(quantity) = expectation.quantity else {
-            return of(self.searched(), self.rate());
+            return judged(self.searched(), self.rate());
         };
         let judged = self
             .directions(quantity, expectation)
             .into_iter()
             .map(|direction| {
-                of(
+                judged(
                     ComparedValue::Value(quantity, direction, expectation.rate),
                     self.median(quantity, direction, expectation),
                 )
@@ -129,7 +129,7 @@ impl<'a> PointRepetitions<'a, '_> {
                 ),
                 None => (f64::NEG_INFINITY, f64::INFINITY),
             });
-        Median::of(&known.collect::<Vec<Known>>())
+        Median::from_known(&known.collect::<Vec<Known>>())
     }
 
     /// Returns the directions that have values, or the first direction of the test if there are none.
@@ -168,7 +168,7 @@ impl<'a> PointRepetitions<'a, '_> {
             }
         });
         let known: Vec<Known> = known.collect();
-        Median::of(&known).filter(|_| 2 * known.len() > self.outcomes.len())
+        Median::from_known(&known).filter(|_| 2 * known.len() > self.outcomes.len())
     }
 }
 
@@ -201,7 +201,7 @@ fn value(
 }
 
 impl Median {
-    fn of(known: &[Known]) -> Option<Self> {
+    fn from_known(known: &[Known]) -> Option<Self> {
         let (low, high): (Vec<f64>, Vec<f64>) = known.iter().copied().unzip();
         Some(Self {
             low: sixbench_stats::median(&low)?,
@@ -322,7 +322,7 @@ mod tests {
         verdicts(
             Test {
                 expect: vec![expectation],
-                ..Test::of("t", "d")
+                ..Test::new("t", "d")
             },
             &found(84, rates),
         )[0]
@@ -397,7 +397,7 @@ mod tests {
     fn an_expectation_without_a_result_is_missing() {
         let sizes = Test {
             frame_sizes: vec![FrameSize(84), FrameSize(128)],
-            ..Test::of("t", "d")
+            ..Test::new("t", "d")
         };
         let rates = found(84, &[(Some(100_000), Limit::Dut)]);
         let both = Test {
@@ -451,7 +451,7 @@ mod tests {
             let plan = plan(Test {
                 measure: measure.clone(),
                 expect: vec![most(bound)],
-                ..Test::of("t", "d")
+                ..Test::new("t", "d")
             });
             let judged = judge(&plan, outcomes);
             (judged[0].verdict, judged[0].subject)
@@ -501,7 +501,7 @@ mod tests {
                 Test {
                     measure: measure.clone(),
                     expect,
-                    ..Test::of("t", "d")
+                    ..Test::new("t", "d")
                 },
                 &outcomes,
             )[0]
@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn points_at_which_the_tester_was_unfit_are_named_with_their_repetitions() {
-        let plan = plan(Test::of("t", "d"));
+        let plan = plan(Test::new("t", "d"));
         let rates = [
             (Some(100_000), Limit::Tester),
             (None, Limit::Tester),

@@ -1,6 +1,6 @@
 //! Anomalous frames of one side of a comparison alone: no row of values tells that one device sends frames twice and the other does not.
 
-use super::{Comparison, PointComparison, Which};
+use super::{ComparedSide, Comparison, PointComparison};
 use sixbench_method::anomaly::{AnomalyShare, shares};
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
@@ -9,7 +9,7 @@ use sixbench_method::record::TrialRecord;
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneSidedAnomaly<'a> {
     /// The side that had them.
-    pub which: Which,
+    pub which: ComparedSide,
     /// Its test.
     pub test: &'a Test,
     /// The frames, in all trials at the frame sizes that both sides have.
@@ -39,7 +39,7 @@ fn one_sided<'a>(
     let Some(PointComparison { a, b, .. }) = points.first() else {
         return Vec::new();
     };
-    let of = |test: &Test, runs: &[&[TrialRecord]]| {
+    let shares_of = |test: &Test, runs: &[&[TrialRecord]]| {
         let is_of_test = |record: &&TrialRecord| record.point.test == test.name;
         let is_compared = |record: &&TrialRecord| {
             points
@@ -53,7 +53,7 @@ fn one_sided<'a>(
                 .filter(|record| is_of_test(record) && is_compared(record)),
         )
     };
-    let (in_a, in_b) = (of(a, of_a), of(b, of_b));
+    let (in_a, in_b) = (shares_of(a, of_a), shares_of(b, of_b));
     let alone = |which,
                  test: &&'a Test,
                  frames: Vec<AnomalyShare>,
@@ -73,8 +73,8 @@ fn one_sided<'a>(
             .collect()
     };
     [
-        alone(Which::A, a, in_a.clone(), &in_b),
-        alone(Which::B, b, in_b, &in_a),
+        alone(ComparedSide::A, a, in_a.clone(), &in_b),
+        alone(ComparedSide::B, b, in_b, &in_a),
     ]
     .concat()
 }

@@ -26,7 +26,7 @@ pub(super) struct Doubt {
 
 impl Doubt {
     /// Returns the doubts about two samples whose differences up to `tolerance` do not count.
-    pub(super) fn of(of_a: &Sample, of_b: &Sample, tolerance: f64, order: RunOrder) -> Self {
+    pub(super) fn between(of_a: &Sample, of_b: &Sample, tolerance: f64, order: RunOrder) -> Self {
         let (a, b) = (of_a.values.values(), of_b.values.values());
         let steps = (of_a.step(), of_b.step());
         let slope = if order == RunOrder::InTurns {
@@ -108,6 +108,7 @@ fn ratios(a: &Sample, b: &Sample) -> Vec<f64> {
         .collect()
 }
 
+/// Returns the values without the drift. A slope is that of the logarithms, so each value is divided by the factor that has built up until its turn.
 fn without(slope: Option<Slope>, values: &[f64]) -> Vec<f64> {
     let slope = slope.map_or(0.0, |slope| slope.slope);
     values

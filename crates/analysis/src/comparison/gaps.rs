@@ -14,14 +14,14 @@ use std::fmt;
 
 /// One of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub enum Which {
+pub enum ComparedSide {
     /// The side that is compared with.
     A,
     /// The side that is judged.
     B,
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for ComparedSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
@@ -31,7 +31,7 @@ impl fmt::Display for Which {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 // The message over each variant says what its fields are.
 #[allow(missing_docs)]
-pub enum Missing {
+pub enum MeasurementGap {
     /// B has no test like this one of A; `other` is B's test at the same position, which measures something else.
     #[error("{}", no_test(test, other.as_deref()))]
     Test { test: String, other: Option<String> },
@@ -49,7 +49,7 @@ pub enum Missing {
     /// The repetitions did not come to this quantity.
     #[error("{side} has no result for {subject}, of {point}")]
     Quantity {
-        side: Which,
+        side: ComparedSide,
         point: String,
         subject: ComparedValue,
     },
@@ -77,7 +77,7 @@ fn repetitions(made: usize, planned: u32) -> String {
     }
 }
 
-impl Serialize for Missing {
+impl Serialize for MeasurementGap {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -86,9 +86,9 @@ impl Serialize for Missing {
 /// A point at which the tester never managed valid trials.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the tester of {side} was not fit in {} of {point}", part_of(*.unfit, *.made, "repetition"))]
-pub struct Unfit {
+pub struct UnfitPoint {
     /// The side whose tester was not fit.
-    pub side: Which,
+    pub side: ComparedSide,
     /// The point.
     pub point: String,
     /// Repetitions without a valid trial, or without valid ones where they were needed.
@@ -97,14 +97,14 @@ pub struct Unfit {
     pub made: usize,
 }
 
-impl Serialize for Unfit {
+impl Serialize for UnfitPoint {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-pub(super) struct Measured<'a> {
-    pub(super) which: Which,
+pub(super) struct PointSamples<'a> {
+    pub(super) which: ComparedSide,
     pub(super) test: &'a Test,
     pub(super) size: FrameSize,
     /// The outcomes of the point, run by run.
@@ -112,7 +112,7 @@ pub(super) struct Measured<'a> {
     pub(super) samples: BTreeMap<SampleKey, Sample>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> PointSamples<'a> {
     pub(super) fn new(
         side: &Compared<'a>,
         test: &'a Test,
@@ -147,7 +147,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns the missing repetitions of each run that ended too early.
-    pub(super) fn interruptions(&self) -> impl Iterator<Item = Missing> {
+    pub(super) fn interruptions(&self) -> impl Iterator<Item = MeasurementGap> {
         self.runs.iter().zip(1..).filter_map(|(run, number)| {
             let made: Vec<Outcome> = run.iter().map(|outcome| (*outcome).clone()).collect();
             // A test that repeats until its interval is narrow states no number, but if it is not done it wants at least one more.
@@ -157,7 +157,7 @@ impl<'a> Measured<'a> {
             } else {
                 format!("run {number} of {}", self.which)
             };
-            let missing = Missing::Repetitions {
+            let missing = MeasurementGap::Repetitions {
                 side,
                 point: self.label(),
                 made: made.len(),
@@ -167,12 +167,12 @@ impl<'a> Measured<'a> {
         })
     }
 
-    pub(super) fn unfit(&self) -> Option<Unfit> {
+    pub(super) fn unfit(&self) -> Option<UnfitPoint> {
         let outcomes = || self.runs.iter().flatten();
         let unfit = outcomes()
             .filter(|outcome| outcome.is_unfit(&self.test.measure))
             .count();
-        (unfit > 0).then(|| Unfit {
+        (unfit > 0).then(|| UnfitPoint {
             side: self.which,
             point: self.label(),
             unfit,
@@ -180,13 +180,13 @@ impl<'a> Measured<'a> {
         })
     }
 
-    pub(super) fn lacks(&self, other: &Measured<'_>) -> Vec<Missing> {
+    pub(super) fn lacks(&self, other: &PointSamples<'_>) -> Vec<MeasurementGap> {
         let absent = other
             .samples
             .iter()
             .filter(|(key, _)| !self.samples.contains_key(key));
         let absent = absent.filter(|(key, _)| !is_below_the_scan(self.test, key, &self.samples));
-        let missing = |(_, sample): (_, &Sample)| Missing::Quantity {
+        let missing = |(_, sample): (_, &Sample)| MeasurementGap::Quantity {
             side: self.which,
             point: self.label(),
             subject: sample.subject,
@@ -203,8 +203,8 @@ mod tests {
     fn one_repetition_is_told_in_the_singular() {
         assert_eq!(repetitions(1, 1), "1 of 1 repetition");
         assert_eq!(repetitions(1, 10), "1 of 10 repetitions");
-        let unfit = Unfit {
-            side: Which::A,
+        let unfit = UnfitPoint {
+            side: ComparedSide::A,
             point: "siit".to_owned(),
             unfit: 1,
             made: 1,

@@ -14,14 +14,17 @@ mod tests;
 pub use anomalies::OneSidedAnomaly;
 pub use compared_value::ComparedValue;
 pub use doubts::RunOrder;
-pub use gaps::{Missing, Unfit, Which};
+pub use gaps::{ComparedSide, MeasurementGap, UnfitPoint};
+pub(crate) use requirements::{
+    FindingKey, RequirementFinding, findings, is_told, requirement_change,
+};
 pub use requirements::{RequirementChange, RequirementComparison, RequirementTurn};
 pub(crate) use samples::samples_of;
 pub use sessions::{Reference, SESSIONS_DIFFER};
 
 use crate::gate::Gate;
 use doubts::Doubt;
-use gaps::Measured;
+use gaps::PointSamples;
 use samples::Sample;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,7 +40,7 @@ use sixbench_stats::{
 #[derive(Clone, Debug)]
 pub struct Compared<'a> {
     /// The side this is: A or B.
-    pub which: Which,
+    pub which: ComparedSide,
     /// The tests to be compared.
     pub tests: Vec<&'a Test>,
     /// For each run the outcomes of these tests; outcomes of other tests are ignored. Where a side has several runs, each run of either side counts once, by
@@ -63,9 +66,9 @@ pub struct Comparison<'a> {
     /// The points both sides have.
     pub points: Vec<PointComparison<'a>>,
     /// The points, quantities and repetitions that were not measured.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MeasurementGap>,
     /// The cases in which the tester was not fit, so that something could not be compared.
-    pub unfit: Vec<Unfit>,
+    pub unfit: Vec<UnfitPoint>,
     /// The reference device that both sides measured beside the others; `None` if there is none, or none is needed.
     pub reference: Option<Reference>,
     /// The anomalous frames that one side had and the other had not, for the user to know: they do not change the verdict.
@@ -258,12 +261,12 @@ pub fn compare<'a>(
         missing.extend(
             only_a
                 .into_iter()
-                .map(|&size| Missing::Point(x.label(size))),
+                .map(|&size| MeasurementGap::Point(x.label(size))),
         );
         measured.extend(common.into_iter().map(|&size| {
             (
-                Measured::new(a, x, size, unit),
-                Measured::new(b, y, size, unit),
+                PointSamples::new(a, x, size, unit),
+                PointSamples::new(b, y, size, unit),
             )
         }));
     }
@@ -306,7 +309,10 @@ pub fn compare<'a>(
     })
 }
 
-fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>, Vec<Missing>) {
+fn couples<'a>(
+    a: &Compared<'a>,
+    b: &Compared<'a>,
+) -> (Vec<(&'a Test, &'a Test)>, Vec<MeasurementGap>) {
     // Of single tests there is no doubt which belong together, whatever they are called in the two plans.
     let are_single = a.tests.len() == 1 && b.tests.len() == 1;
     let (mut couples, mut missing) = (Vec::new(), Vec::new());
@@ -318,7 +324,7 @@ fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>
             .find(|other| are_single || other.name == test.name);
         match like {
             Some(other) if test.asks_the_same_as(other) => couples.push((test, other)),
-            other => missing.push(Missing::Test {
+            other => missing.push(MeasurementGap::Test {
                 test: test.name.clone(),
                 other: other.map(|other| other.name.clone()),
             }),
@@ -328,18 +334,18 @@ fn couples<'a>(a: &Compared<'a>, b: &Compared<'a>) -> (Vec<(&'a Test, &'a Test)>
 }
 
 fn gaps_of(
-    a: &Measured<'_>,
-    b: &Measured<'_>,
+    a: &PointSamples<'_>,
+    b: &PointSamples<'_>,
     rows: &[ComparisonRow],
-) -> (Vec<Missing>, Vec<Unfit>) {
-    let interrupted: Vec<Missing> = a.interruptions().chain(b.interruptions()).collect();
+) -> (Vec<MeasurementGap>, Vec<UnfitPoint>) {
+    let interrupted: Vec<MeasurementGap> = a.interruptions().chain(b.interruptions()).collect();
     let is_interrupted = !interrupted.is_empty();
     let lacking = b.lacks(a);
     let is_short = rows.is_empty()
         || rows
             .iter()
             .any(|row| matches!(row.finding, ComparisonFinding::TooFewRepetitions { .. }));
-    let unfit: Vec<Unfit> = [a.unfit(), b.unfit()]
+    let unfit: Vec<UnfitPoint> = [a.unfit(), b.unfit()]
         .into_iter()
         .flatten()
         .filter(|_| is_short || !lacking.is_empty())
@@ -349,7 +355,7 @@ fn gaps_of(
     if !is_interrupted && unfit.is_empty() {
         missing.extend(lacking);
         if rows.is_empty() && missing.is_empty() && a.test.measure.result_kind().varies() {
-            missing.push(Missing::Everything(a.label()));
+            missing.push(MeasurementGap::Everything(a.label()));
         }
     }
     (missing, unfit)
@@ -376,7 +382,7 @@ impl<'s> Candidate<'s> {
         tolerance: f64,
         order: RunOrder,
     ) -> Option<Self> {
-        let doubt = Doubt::of(a, b, tolerance, order);
+        let doubt = Doubt::between(a, b, tolerance, order);
         let plain = rank_test(a, b, &doubt.plain())?;
         let test = if doubt.terms == doubt.plain() {
             plain
@@ -435,13 +441,14 @@ impl<'s> Candidate<'s> {
         self.test.claim() != self.plain.claim()
     }
 
-    /// Returns the reason why these repetitions do not show what independent ones would.
+    /// Returns the reason why these repetitions do not show what independent ones would: the drift, if allowing for it alone changes the claim, and
+    /// otherwise the autocorrelation.
     fn doubtful(&self) -> ComparisonFinding {
-        let without_order = ComparisonTerms {
+        let drift_alone = ComparisonTerms {
             inflation: 1.0,
             ..self.doubt.terms
         };
-        let is_drift = rank_test(self.a, self.b, &without_order)
+        let is_drift = rank_test(self.a, self.b, &drift_alone)
             .is_some_and(|test| test.claim() != self.plain.claim());
         if is_drift {
             ComparisonFinding::Drifting
@@ -463,7 +470,8 @@ fn judge(candidates: &[Candidate<'_>]) -> Vec<ComparisonRow> {
         adjusted(candidates, |c| &c.test),
     );
     let is_shown = |p: &Option<f64>| p.is_some_and(is_significant);
-    // The level that the first row that is not shown was held against is that of all that are not.
+    // Holm's procedure ends at the first row that is not significant. It multiplies the p-value of that row by the number of rows left, so this
+    // number decides whether any of them could have shown a difference.
     let left = adjusted
         .iter()
         .filter(|p| !is_shown(p) && p.is_some())
@@ -506,7 +514,8 @@ fn adjusted<'s>(
         .collect()
 }
 
-/// Returns the fewest repetitions of A and of B that can show a difference in one of so many rows.
+/// Returns the fewest repetitions of A and of B that can show a difference in one of so many rows. The smallest p-value falls to about a quarter with each
+/// repetition, so no number of rows needs as many as 1,000.
 fn needed(rows: usize) -> usize {
     (1..1000)
         .find(|&n| least_p(n, n) * rows.max(1) as f64 <= LEVEL)

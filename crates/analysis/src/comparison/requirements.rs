@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::Test;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::trial::{JudgedVector, RequirementLevel, VectorResult};
+use sixbench_method::terms::FrameRate;
+use sixbench_method::trial::{JudgedVector, RequirementLevel, RequirementResults, VectorResult};
 use std::collections::BTreeMap;
 
 /// The requirements that both sides of a test were asked for.
@@ -18,7 +19,13 @@ pub struct RequirementComparison {
     pub test_b: String,
     /// The title of B's test.
     pub title: String,
-    /// The number of vectors with a result on both sides.
+    /// The load at which A was asked once more, frames per second in each direction; absent if it was asked quietly alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_a: Option<FrameRate>,
+    /// The same of B. What is found under load is compared if both loads are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_b: Option<FrameRate>,
+    /// The number of vectors with a result on both sides, quietly.
     pub compared: usize,
     /// The changes from A to B, the strongest requirements first.
     pub changes: Vec<RequirementChange>,
@@ -45,6 +52,34 @@ pub struct RequirementChange {
     pub b: VectorResult,
     /// The meaning of the two.
     pub change: RequirementTurn,
+    /// The load under which both were found, frames per second in each direction; absent if they were found quietly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under_load: Option<FrameRate>,
+}
+
+/// The key of a finding. One under a load is another one than that of the quiet run, and is compared with those under the same load alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FindingKey<'r> {
+    /// The load, frames per second in each direction; none of a finding of the quiet run. Those come first.
+    pub(crate) load: Option<FrameRate>,
+    /// The name of the vector.
+    pub(crate) vector: &'r str,
+}
+
+/// A finding about a vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequirementFinding<'r> {
+    /// The vector with what it asks for.
+    vector: &'r JudgedVector,
+    /// The finding, quietly or under load.
+    result: VectorResult,
+}
+
+impl RequirementFinding<'_> {
+    /// Returns whether the device is known to meet or violate the requirement.
+    pub(crate) fn is_known(&self) -> bool {
+        self.result.is_met() || self.result.is_violation()
+    }
 }
 
 /// The way in which a requirement changed.
@@ -100,127 +135,170 @@ impl RequirementComparison {
     }
 }
 
-/// Returns the worst result of each vector of a test, by name.
-fn findings<'r>(test: &Test, runs: &[&'r [TrialRecord]]) -> BTreeMap<&'r str, &'r JudgedVector> {
-    let mut worst: BTreeMap<&str, &JudgedVector> = BTreeMap::new();
+/// Returns the worst finding of each vector of a test, quietly and under load, without those of vectors that the device could not be asked.
+pub(crate) fn findings<'r>(
+    test: &Test,
+    runs: &[&'r [TrialRecord]],
+) -> BTreeMap<FindingKey<'r>, RequirementFinding<'r>> {
+    let mut worst: BTreeMap<FindingKey<'r>, RequirementFinding<'r>> = BTreeMap::new();
     let of_test = runs
         .iter()
         .copied()
         .flatten()
         .filter(|record| record.point.test == test.name);
-    for vector in of_test
+    for (key, finding) in of_test
         .filter_map(|record| record.result.requirements())
-        .flat_map(|results| &results.vectors)
-        .filter(|vector| vector.result != VectorResult::NotApplicable)
+        .flat_map(found_in)
+        .filter(|(_, finding)| finding.result != VectorResult::NotApplicable)
     {
-        let known = worst.entry(&vector.name).or_insert(vector);
-        if vector.result < known.result {
-            *known = vector;
+        let known = worst.entry(key).or_insert(finding);
+        if finding.result < known.result {
+            *known = finding;
         }
     }
     worst
 }
 
+/// Returns the findings of a trial: those of the quiet run and, if the tester offered a load, those under it.
+fn found_in(
+    results: &RequirementResults,
+) -> impl Iterator<Item = (FindingKey<'_>, RequirementFinding<'_>)> {
+    let rate = results.offered_load().map(|load| load.rate);
+    results.vectors.iter().flat_map(move |vector| {
+        let loaded = results.result_under_load(vector);
+        let under_load = loaded.map(|result| keyed(vector, rate, result));
+        [keyed(vector, None, vector.result)]
+            .into_iter()
+            .chain(under_load)
+    })
+}
+
+fn keyed(
+    vector: &JudgedVector,
+    load: Option<FrameRate>,
+    result: VectorResult,
+) -> (FindingKey<'_>, RequirementFinding<'_>) {
+    let key = FindingKey {
+        load,
+        vector: &vector.name,
+    };
+    (key, RequirementFinding { vector, result })
+}
+
 fn compared(
     a: &Test,
     b: &Test,
-    of_a: &BTreeMap<&str, &JudgedVector>,
-    of_b: &BTreeMap<&str, &JudgedVector>,
+    of_a: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>,
+    of_b: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>,
 ) -> RequirementComparison {
-    let common: Vec<(&JudgedVector, &JudgedVector)> = of_a
-        .iter()
-        .filter_map(|(name, in_a)| Some((*in_a, *of_b.get(name)?)))
-        .collect();
-    let mut changes: Vec<RequirementChange> = common
-        .iter()
-        .filter_map(|(in_a, in_b)| changed(in_a, in_b))
-        .collect();
+    let mut changes: Vec<RequirementChange> = Vec::new();
+    let mut compared = 0;
+    // The findings of the quiet run come first, so that a change under load is told where it is another one.
+    for (key, in_a) in of_a {
+        let Some(in_b) = of_b.get(key) else { continue };
+        let is_known = in_a.is_known() && in_b.is_known();
+        compared += usize::from(key.load.is_none() && is_known);
+        let change = requirement_change(*key, in_a, in_b);
+        changes.extend(change.filter(|change| !is_told(change, &changes)));
+    }
     changes.sort_by_key(|change| (change.change, change.level));
     RequirementComparison {
         test_a: a.name.clone(),
         test_b: b.name.clone(),
         title: b.title.clone(),
-        compared: common
-            .iter()
-            .filter(|(in_a, in_b)| {
-                [in_a.result, in_b.result]
-                    .iter()
-                    .all(|result| *result != VectorResult::Unknown)
-            })
-            .count(),
+        load_a: load_of(of_a),
+        load_b: load_of(of_b),
+        compared,
         changes,
         only_a: alone(of_a, of_b),
         only_b: alone(of_b, of_a),
     }
 }
 
-/// Returns the names of the vectors that only one side was sent.
-fn alone(of: &BTreeMap<&str, &JudgedVector>, other: &BTreeMap<&str, &JudgedVector>) -> Vec<String> {
-    let names = of.keys().filter(|name| !other.contains_key(*name));
-    names.map(|name| (*name).to_owned()).collect()
+/// Returns the load of a side; none if it was asked quietly alone. Of several it is the highest.
+fn load_of(of: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>) -> Option<FrameRate> {
+    of.keys().last().and_then(|key| key.load)
 }
 
-fn changed(in_a: &JudgedVector, in_b: &JudgedVector) -> Option<RequirementChange> {
+/// Returns whether the same requirement turned in the same way in the quiet run: that it did so under load as well is no news.
+pub(crate) fn is_told<'c>(
+    change: &RequirementChange,
+    told: impl IntoIterator<Item = &'c RequirementChange>,
+) -> bool {
+    told.into_iter().any(|told| {
+        told.under_load.is_none()
+            && change.under_load.is_some()
+            && (&told.vector, told.change) == (&change.vector, change.change)
+    })
+}
+
+/// Returns the names of the vectors that only one side was sent.
+fn alone(
+    of: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>,
+    other: &BTreeMap<FindingKey<'_>, RequirementFinding<'_>>,
+) -> Vec<String> {
+    let quiet = of.keys().filter(|key| key.load.is_none());
+    let names = quiet.filter(|key| !other.contains_key(*key));
+    names.map(|key| key.vector.to_owned()).collect()
+}
+
+/// Returns the change between two findings about the same; `None` if it means nothing.
+pub(crate) fn requirement_change(
+    key: FindingKey<'_>,
+    in_a: &RequirementFinding<'_>,
+    in_b: &RequirementFinding<'_>,
+) -> Option<RequirementChange> {
+    let vector = in_b.vector;
     Some(RequirementChange {
-        vector: in_b.name.clone(),
-        clause: in_b.citation(),
-        level: in_b.level,
-        sentence: in_b.sentence.clone(),
+        vector: vector.name.clone(),
+        clause: vector.citation(),
+        level: vector.level,
+        sentence: vector.sentence.clone(),
         a: in_a.result,
         b: in_b.result,
         change: RequirementTurn::between(in_a.result, in_b.result)?,
+        under_load: key.load,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::{Compared, RunOrder, Which, compare};
-    use sixbench_method::fixtures::{judged_vector, outcome};
-    use sixbench_method::plan::{Measure, RequirementTest};
-    use sixbench_method::record::FORMAT;
+    use crate::comparison::{Compared, ComparedSide, RunOrder, compare};
+    use sixbench_method::fixtures::{
+        judged_vector, loaded_finding, outcome, requirement_load, requirement_record,
+        requirement_record_under, requirement_test,
+    };
     use sixbench_method::trial::RequirementLevel::{Must, Should};
+    use sixbench_method::trial::RequirementLoad;
     use sixbench_method::trial::VectorResult::{
         Allowed, NoAnswer, NotApplicable, Right, Unknown, Wrong,
     };
-    use sixbench_method::trial::{RequirementResults, TrialOutcome, TrialResult, TrialSpec};
 
     fn record(vectors: &[(&str, RequirementLevel, VectorResult)]) -> TrialRecord {
         let vectors = vectors
             .iter()
-            .map(|(name, level, result)| judged_vector(name, *level, *result))
-            .collect();
-        let results = RequirementResults { vectors };
-        TrialRecord {
-            format: FORMAT,
-            point: outcome("t", 84, 1).point,
-            repetition: 1,
-            trial: 1,
-            load: None,
-            started: String::new(),
-            result: TrialResult {
-                outcome: TrialOutcome::Requirements(Some(Box::new(results))),
-                ..TrialResult::new(TrialSpec::requirements(1), vec![], vec![])
-            },
-            watch: None,
-        }
+            .map(|(name, level, result)| judged_vector(name, *level, *result));
+        requirement_record(&requirement_test("t", "d"), vectors.collect())
     }
 
     /// Returns the comparison of two runs, each with what a test of requirements found.
     fn compared(a: &[TrialRecord], b: &[TrialRecord]) -> (RequirementComparison, Gate) {
-        let test = Test {
-            measure: Measure::Requirements(RequirementTest::default()),
-            ..Test::of("t", "d")
-        };
+        let test = requirement_test("t", "d");
         let outcomes = [outcome("t", 84, 1)];
         let side = |which| Compared {
             which,
             tests: vec![&test],
             runs: vec![&outcomes],
         };
-        let compared = compare(&side(Which::A), &side(Which::B), 0.0, RunOrder::AFirst)
-            .expect("a test in common")
-            .with_requirements([&[a], &[b]]);
+        let compared = compare(
+            &side(ComparedSide::A),
+            &side(ComparedSide::B),
+            0.0,
+            RunOrder::AFirst,
+        )
+        .expect("a test in common")
+        .with_requirements([&[a], &[b]]);
         assert_eq!(compared.missing, []);
         (compared.requirements[0].clone(), compared.gate())
     }
@@ -292,5 +370,74 @@ mod tests {
         let wrong = record(&[("v", Must, Wrong)]);
         let (found, gate) = compared(&[right()], &[right(), wrong, right()]);
         assert_eq!((found.changes.len(), gate), (1, Gate::Worse));
+    }
+
+    /// Returns a run under a load of this rate in which the vectors have the first result quietly and the second one under load.
+    fn loaded(rate: u64, vectors: &[(&str, VectorResult, VectorResult)]) -> TrialRecord {
+        let vectors = vectors.iter().map(|(name, quiet, loaded)| JudgedVector {
+            under_load: (quiet != loaded).then(|| Box::new(loaded_finding(*loaded))),
+            ..judged_vector(name, Must, *quiet)
+        });
+        let load = RequirementLoad {
+            rate: FrameRate(rate),
+            ..requirement_load()
+        };
+        requirement_record_under(Some(load), &requirement_test("t", "d"), vectors.collect())
+    }
+
+    #[test]
+    fn what_broke_under_load_alone_is_told_and_what_broke_in_both_once() {
+        let before = loaded(
+            20_000,
+            &[
+                ("loaded", Right, Right),
+                ("both", Right, Right),
+                ("crossed", Wrong, Right),
+                ("cured", Right, NoAnswer),
+            ],
+        );
+        let after = loaded(
+            20_000,
+            &[
+                ("loaded", Right, NoAnswer),
+                ("both", Wrong, NoAnswer),
+                ("crossed", Right, Wrong),
+                ("cured", Right, Right),
+            ],
+        );
+        let (found, gate) = compared(&[before], &[after]);
+        let changes = found.changes.iter();
+        let changes: Vec<_> = changes
+            .map(|change| (&change.vector[..], change.change.verb(), change.under_load))
+            .collect();
+        let rate = Some(FrameRate(20_000));
+        assert_eq!(
+            changes,
+            [
+                ("both", "became wrong", None),
+                ("crossed", "became wrong", rate),
+                ("loaded", "became wrong", rate),
+                ("crossed", "became right", None),
+                ("cured", "became right", rate),
+            ]
+        );
+        assert_eq!((found.compared, gate), (4, Gate::Worse));
+    }
+
+    #[test]
+    fn findings_under_other_loads_and_under_none_are_not_compared() {
+        let before = || loaded(20_000, &[("v", Right, Right)]);
+        let other = loaded(50_000, &[("v", Right, Wrong)]);
+        let (found, gate) = compared(&[before()], &[other]);
+        assert_eq!((found.changes, gate), (vec![], Gate::Passed));
+        assert_eq!(
+            (found.load_a, found.load_b),
+            (Some(FrameRate(20_000)), Some(FrameRate(50_000)))
+        );
+        let quiet = record(&[("v", Must, Wrong)]);
+        let (found, gate) = compared(&[before()], &[quiet]);
+        assert_eq!((found.changes.len(), gate), (1, Gate::Worse));
+        assert_eq!(found.load_b, None);
+        assert_eq!(found.only_a, Vec::<String>::new());
     }
 }

@@ -66,57 +66,17 @@ impl Sample {
     }
 }
 
-pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey, Sample> {
-    let mut samples: BTreeMap<SampleKey, Sample> = BTreeMap::new();
-    let mut add = |repetition, key, subject, value, ceiling| {
-        samples
-            .entry(key)
-            .or_insert_with(|| Sample::new(subject))
-            .push(repetition, value, ceiling);
-    };
+/// The samples of one point by their keys.
+type Samples = BTreeMap<SampleKey, Sample>;
+
+pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> Samples {
+    let mut samples = Samples::new();
     for outcome in outcomes {
         // The rate that a later stage is measured at is not a result in itself.
-        let found = outcome
-            .brackets
-            .iter()
-            .filter(|_| test.measure.is_searched_rate());
-        for bracket in found {
-            let Some(rate) = bracket.known() else {
-                continue;
-            };
-            add(
-                outcome.repetition,
-                // The bits of ratios that are not negative sort like the ratios, and values come behind all of them.
-                (bracket.goal.0.to_bits(), None),
-                ComparedValue::rate(&test.measure, bracket.goal),
-                rate,
-                bracket.upper.map_or(rate.value, |upper| upper.0 as f64),
-            );
+        if test.measure.is_searched_rate() {
+            add_rates(&mut samples, test, outcome);
         }
-        // The numbers of connections held on the way to a capacity are steps of a search, not samples.
-        for value in outcome
-            .values
-            .iter()
-            .filter(|value| value.quantity != Quantity::ConnectionsHeld)
-        {
-            let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
-            let key = (
-                u64::MAX,
-                Some((
-                    value.quantity,
-                    value.direction,
-                    load.map_or(0, |load| load.0),
-                )),
-            );
-            let subject = ComparedValue::Value(value.quantity, value.direction, load);
-            add(
-                outcome.repetition,
-                key,
-                subject,
-                value.censored(),
-                value.value,
-            );
-        }
+        add_values(&mut samples, outcome);
     }
     // The repetitions of a scan that ends early tried different loads; only those that all of them tried become samples.
     if test.measure.loads().end_when_lossless() {
@@ -132,9 +92,43 @@ pub(super) fn samples(test: &Test, outcomes: &[&Outcome]) -> BTreeMap<SampleKey,
     samples
 }
 
+/// Adds the rates that a repetition found.
+fn add_rates(samples: &mut Samples, test: &Test, outcome: &Outcome) {
+    for bracket in &outcome.brackets {
+        let Some(rate) = bracket.known() else {
+            continue;
+        };
+        // The bits of ratios that are not negative sort like the ratios, and values come behind all of them.
+        let key = (bracket.goal.0.to_bits(), None);
+        let ceiling = bracket.upper.map_or(rate.value, |upper| upper.0 as f64);
+        samples
+            .entry(key)
+            .or_insert_with(|| Sample::new(ComparedValue::rate(&test.measure, bracket.goal)))
+            .push(outcome.repetition, rate, ceiling);
+    }
+}
+
+/// Adds the values of a repetition.
+fn add_values(samples: &mut Samples, outcome: &Outcome) {
+    for value in &outcome.values {
+        // The numbers of connections held on the way to a capacity are steps of a search, not samples.
+        if value.quantity == Quantity::ConnectionsHeld {
+            continue;
+        }
+        let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
+        let load_key = load.map_or(0, |load| load.0);
+        let key = (u64::MAX, Some((value.quantity, value.direction, load_key)));
+        let subject = ComparedValue::Value(value.quantity, value.direction, load);
+        samples
+            .entry(key)
+            .or_insert_with(|| Sample::new(subject))
+            .push(outcome.repetition, value.censored(), value.value);
+    }
+}
+
 /// Returns the samples of one point over several runs: the value of a run is the median of its repetitions.
-pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> BTreeMap<SampleKey, Sample> {
-    let mut all: BTreeMap<SampleKey, Sample> = BTreeMap::new();
+pub(super) fn of_runs(test: &Test, runs: &[Vec<&Outcome>]) -> Samples {
+    let mut all = Samples::new();
     for (outcomes, number) in runs.iter().zip(1..) {
         for (key, of_run) in samples(test, outcomes) {
             let (Some(value), Some(ceiling)) =

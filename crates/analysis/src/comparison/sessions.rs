@@ -25,7 +25,7 @@ pub struct Reference {
 
 impl Reference {
     /// Compares the tests of a reference device, which both sides must contain alone.
-    pub fn of(test: &str, a: &Compared<'_>, b: &Compared<'_>) -> Self {
+    pub fn compare(test: &str, a: &Compared<'_>, b: &Compared<'_>) -> Self {
         // The machine is what is asked for, so no drift of it is allowed for.
         let compared = compare(a, b, 0.0, RunOrder::InTurns);
         let rows: Vec<&ComparisonRow> = compared.iter().flat_map(Comparison::rows).collect();

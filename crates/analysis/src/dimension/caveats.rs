@@ -31,7 +31,7 @@ pub enum PlanningCaveat {
 }
 
 impl PlanningCaveats {
-    pub(super) fn of(
+    pub(super) fn find(
         devices: &[TestedDevice<'_>],
         records: &[TrialRecord],
         facts: &Facts,

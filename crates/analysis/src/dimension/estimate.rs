@@ -17,7 +17,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// Returns the median of repetitions, or `None` if there are none.
-    pub(super) fn of(repetitions: &[f64], is_at_least: bool) -> Option<Self> {
+    pub(super) fn from_repetitions(repetitions: &[f64], is_at_least: bool) -> Option<Self> {
         let summary = sixbench_stats::Summary::of(repetitions)?;
         let (low, high) =
             sixbench_stats::median_interval_95(repetitions).unwrap_or((summary.min, summary.max));
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn six_repetitions_have_an_interval_and_fewer_their_range() {
-        let six = Estimate::of(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false)
+        let six = Estimate::from_repetitions(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false)
             .expect("an estimate");
         assert_eq!((six.low, six.value, six.high, six.n), (2.0, 5.0, 8.0, 9));
-        let three = Estimate::of(&[5.0, 1.0, 2.0], true).expect("an estimate");
+        let three = Estimate::from_repetitions(&[5.0, 1.0, 2.0], true).expect("an estimate");
         assert_eq!(
             (three.low, three.value, three.high, three.is_at_least),
             (1.0, 2.0, 5.0, true)
         );
-        assert_eq!(Estimate::of(&[], false), None);
+        assert_eq!(Estimate::from_repetitions(&[], false), None);
     }
 }

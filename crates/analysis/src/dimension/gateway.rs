@@ -2,7 +2,7 @@
 
 use sixbench_method::record::PathFacts;
 
-/// The technologies, by their titles, with which subscribers share the IPv4 addresses of a gateway.
+/// The technologies with which subscribers share the IPv4 addresses of a gateway: by their titles, which is what a run records of them.
 const SHARING: [&str; 7] = [
     "stateful NAT44",
     "stateful NAT64",

@@ -177,7 +177,12 @@ impl<'a> MeasuredRun<'a, '_> {
 
     /// Returns the number of subscribers whose frames and new connections together use up the same processors: their shares add up.
     fn together(&self, limits: &[CarryingLimit]) -> Option<Estimate> {
-        let is_of_frames = |limit: &&CarryingLimit| limit.limit <= SubscriberLimit::Upstream;
+        let is_of_frames = |limit: &&CarryingLimit| {
+            matches!(
+                limit.limit,
+                SubscriberLimit::Downstream | SubscriberLimit::Upstream
+            )
+        };
         let least = |a: Estimate, b: Estimate| if b.value < a.value { b } else { a };
         let frames = limits
             .iter()
@@ -199,7 +204,7 @@ impl<'a> MeasuredRun<'a, '_> {
         device: &TestedDevice<'a>,
         limits: &[CarryingLimit],
     ) -> Vec<MissingLimit<'a>> {
-        let of = |limit, tests: &[&Test]| {
+        let missing_limit = |limit, tests: &[&Test]| {
             let is_found = limits.iter().any(|found| found.limit == limit);
             let is_of =
                 |point: &&PlannedPoint<'_>| tests.iter().any(|test| test.name == point.test.name);
@@ -208,9 +213,10 @@ impl<'a> MeasuredRun<'a, '_> {
                 points: self.points.iter().filter(is_of).cloned().collect(),
             })
         };
-        let frames = of(SubscriberLimit::Downstream, &device.throughput);
-        let new = of(SubscriberLimit::NewConnections, &device.establishment);
-        let held = of(SubscriberLimit::HeldConnections, &device.capacity);
+        // The same throughput tests limit both directions, so one of the two stands for both.
+        let frames = missing_limit(SubscriberLimit::Downstream, &device.throughput);
+        let new = missing_limit(SubscriberLimit::NewConnections, &device.establishment);
+        let held = missing_limit(SubscriberLimit::HeldConnections, &device.capacity);
         let of_connections = new.into_iter().chain(held).filter(|_| device.is_stateful());
         frames.into_iter().chain(of_connections).collect()
     }
@@ -225,7 +231,8 @@ impl<'a> MeasuredRun<'a, '_> {
             .collect()
     }
 
-    /// Returns the median at a point. A repetition that found nothing even at the lowest load counts as zero.
+    /// Returns the median at a point. A repetition at which the device failed even at the lowest load counts as zero; one whose search ended with bounds
+    /// too far apart ([`Bracket::is_not_found`]) is left out, because any number between them would be a guess.
     fn estimate(&self, point: &PlannedPoint<'_>) -> Option<Estimate> {
         let outcomes = self
             .outcomes
@@ -239,7 +246,7 @@ impl<'a> MeasuredRun<'a, '_> {
         let found: Vec<f64> = fit
             .map(|outcome| outcome.headline(&point.test.measure).unwrap_or(0.0))
             .collect();
-        Estimate::of(&found, matches!(point.status, PointStatus::AtLeast(_)))
+        Estimate::from_repetitions(&found, matches!(point.status, PointStatus::AtLeast(_)))
     }
 }
 

@@ -19,7 +19,7 @@ pub use estimate::Estimate;
 pub use frames::TimeSource;
 pub use gateway::{LeftOutDevice, shares_addresses};
 pub use limits::{CarryingLimit, MissingLimit, MixGap, SubscriberLimit};
-pub use traffic::{Assumed, Imix, PrintedAssumption, SubscriberLoad, SubscriberTraffic};
+pub use traffic::{Assumption, Imix, PrintedAssumption, SubscriberLoad, SubscriberTraffic};
 
 use crate::trust::trust;
 use limits::MeasuredRun;
@@ -98,7 +98,7 @@ pub fn dimension<'a>(
             )
         })
     });
-    let caveats = PlanningCaveats::of(
+    let caveats = PlanningCaveats::find(
         &gateways,
         records,
         facts,

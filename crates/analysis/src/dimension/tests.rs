@@ -47,7 +47,7 @@ fn gateway() -> Plan {
         stateful,
         frame_sizes: vec![FrameSize(100)],
         repetitions: Repetition::Fixed(3),
-        ..Test::of(name, "nat64")
+        ..Test::new(name, "nat64")
     };
     plan(vec![
         of("frames", Measure::Throughput),
@@ -230,7 +230,7 @@ fn what_was_not_measured_is_named_with_the_points_that_should_have_told_it() {
 fn a_device_without_connections_is_stateless_and_lacks_none() {
     let stateless = plan(vec![Test {
         frame_sizes: vec![FrameSize(100)],
-        ..Test::of("frames", "siit")
+        ..Test::new("frames", "siit")
     }]);
     let outcomes = searched("frames", 100, &[100_000; 3], Limit::Dut);
     let facts = facts();
@@ -246,7 +246,7 @@ fn a_device_without_connections_is_stateless_and_lacks_none() {
 fn background_traffic_and_single_directions_tell_nothing_of_a_device() {
     let of = |name: &str| Test {
         frame_sizes: vec![FrameSize(100)],
-        ..Test::of(name, "siit")
+        ..Test::new(name, "siit")
     };
     let mixed = Test {
         foreground: Share {

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A figure with its source, which every figure of a profile must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumed<T> {
+pub struct Assumption<T> {
     /// The figure.
     pub value: T,
     /// The publication, measurement or reasoning behind it.
@@ -132,29 +132,30 @@ pub struct SubscriberTraffic {
     /// A one-line description.
     pub title: String,
     /// Traffic to the subscriber, including native IPv6, in bit/s of frames with FCS.
-    pub downstream: Assumed<u64>,
+    pub downstream: Assumption<u64>,
     /// Traffic from the subscriber, likewise.
-    pub upstream: Assumed<u64>,
+    pub upstream: Assumption<u64>,
     /// Frame sizes of the traffic to the subscriber.
-    pub downstream_imix: Assumed<Imix>,
+    pub downstream_imix: Assumption<Imix>,
     /// Frame sizes of the traffic from the subscriber.
-    pub upstream_imix: Assumed<Imix>,
+    pub upstream_imix: Assumption<Imix>,
     /// Connections that the subscriber opens, per second.
-    pub new_connections: Assumed<f64>,
-    /// The average time for which a stateful device keeps a connection, including its timeout after the last frame, in seconds.
-    pub connection_lifetime: Assumed<f64>,
+    pub new_connections: Assumption<f64>,
+    /// The average time for which a stateful device keeps a connection, including its timeout after the last frame, in seconds. No load is computed from
+    /// it: a profile gives two of the three figures of connections, and the reader derives the third by Little's law.
+    pub connection_lifetime: Assumption<f64>,
     /// The number of the subscriber's connections that a stateful device holds at once.
-    pub held_connections: Assumed<f64>,
+    pub held_connections: Assumption<f64>,
     /// The share of traffic and connections that is native IPv6 and bypasses the device, 0..1.
-    pub native_ipv6: Assumed<f64>,
+    pub native_ipv6: Assumption<f64>,
     /// Yearly growth of the traffic and connections of a subscriber, as a ratio.
-    pub growth: Assumed<f64>,
+    pub growth: Assumption<f64>,
     /// The number of years for which the device is to suffice.
-    pub years: Assumed<f64>,
+    pub years: Assumption<f64>,
     /// The share of the measured capacity that is kept free, 0..1.
-    pub reserve: Assumed<f64>,
+    pub reserve: Assumption<f64>,
     /// True if forwarding frames and opening connections share the same processors.
-    pub shared_processor: Assumed<bool>,
+    pub shared_processor: Assumption<bool>,
 }
 
 /// One figure of a profile in printed form.
@@ -197,65 +198,42 @@ impl SubscriberTraffic {
 
     /// Returns every figure with its source, in the order of the file.
     pub fn assumptions(&self) -> Vec<PrintedAssumption> {
-        let of = |key, value: String, source: &str| PrintedAssumption {
-            key,
-            value,
-            source: source.to_owned(),
-        };
-        let bits = |bits: u64| format!("{} kbit/s", bits as f64 / 1e3);
-        let percent = |ratio: f64| format!("{} %", round(ratio * 100.0));
+        fn printed<T>(
+            key: &'static str,
+            assumption: &Assumption<T>,
+            value: impl FnOnce(&T) -> String,
+        ) -> PrintedAssumption {
+            PrintedAssumption {
+                key,
+                value: value(&assumption.value),
+                source: assumption.source.clone(),
+            }
+        }
+        let bits = |bits: &u64| format!("{} kbit/s", *bits as f64 / 1e3);
+        let percent = |ratio: &f64| format!("{} %", round(ratio * 100.0));
+        let number = |value: &f64| round(*value).to_string();
         vec![
-            of(
-                "downstream",
-                bits(self.downstream.value),
-                &self.downstream.source,
-            ),
-            of("upstream", bits(self.upstream.value), &self.upstream.source),
-            of(
-                "downstream-imix",
-                self.downstream_imix.value.to_string(),
-                &self.downstream_imix.source,
-            ),
-            of(
-                "upstream-imix",
-                self.upstream_imix.value.to_string(),
-                &self.upstream_imix.source,
-            ),
-            of(
-                "new-connections",
-                format!("{} /s", round(self.new_connections.value)),
-                &self.new_connections.source,
-            ),
-            of(
-                "connection-lifetime",
-                format!("{} s", round(self.connection_lifetime.value)),
-                &self.connection_lifetime.source,
-            ),
-            of(
-                "held-connections",
-                round(self.held_connections.value).to_string(),
-                &self.held_connections.source,
-            ),
-            of(
-                "native-ipv6",
-                percent(self.native_ipv6.value),
-                &self.native_ipv6.source,
-            ),
-            of(
-                "growth",
-                format!("{} per year", percent(self.growth.value)),
-                &self.growth.source,
-            ),
-            of(
-                "years",
-                round(self.years.value).to_string(),
-                &self.years.source,
-            ),
-            of("reserve", percent(self.reserve.value), &self.reserve.source),
-            of(
+            printed("downstream", &self.downstream, bits),
+            printed("upstream", &self.upstream, bits),
+            printed("downstream-imix", &self.downstream_imix, Imix::to_string),
+            printed("upstream-imix", &self.upstream_imix, Imix::to_string),
+            printed("new-connections", &self.new_connections, |rate| {
+                format!("{} /s", round(*rate))
+            }),
+            printed("connection-lifetime", &self.connection_lifetime, |s| {
+                format!("{} s", round(*s))
+            }),
+            printed("held-connections", &self.held_connections, number),
+            printed("native-ipv6", &self.native_ipv6, percent),
+            printed("growth", &self.growth, |ratio| {
+                format!("{} per year", percent(ratio))
+            }),
+            printed("years", &self.years, number),
+            printed("reserve", &self.reserve, percent),
+            printed(
                 "shared-processor",
-                self.shared_processor.value.to_string(),
-                &self.shared_processor.source,
+                &self.shared_processor,
+                ToString::to_string,
             ),
         ]
     }
@@ -270,8 +248,8 @@ fn round(value: f64) -> f64 {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::dimension) fn assumed<T>(value: T) -> Assumed<T> {
-        Assumed {
+    pub(in crate::dimension) fn assumed<T>(value: T) -> Assumption<T> {
+        Assumption {
             value,
             source: "a test".to_owned(),
         }

@@ -18,7 +18,7 @@ fn test_of(name: &str, sizes: &[u16], repetitions: u32) -> Test {
     Test {
         frame_sizes,
         repetitions: Repetition::Fixed(repetitions),
-        ..Test::of(name, "dut")
+        ..Test::new(name, "dut")
     }
 }
 
@@ -85,7 +85,7 @@ fn values(test: &str, quantity: Quantity, values: &[f64]) -> Vec<Outcome> {
         .collect()
 }
 
-fn side<'a>(which: Which, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compared<'a> {
+fn side<'a>(which: ComparedSide, tests: &'a [Test], outcomes: &'a [Outcome]) -> Compared<'a> {
     Compared {
         which,
         tests: tests.iter().collect(),
@@ -101,8 +101,8 @@ fn compared<'a>(
     tolerance: f64,
 ) -> Comparison<'a> {
     compare(
-        &side(Which::A, tests, a),
-        &side(Which::B, tests, b),
+        &side(ComparedSide::A, tests, a),
+        &side(ComparedSide::B, tests, b),
         tolerance,
         RunOrder::InTurns,
     )
@@ -326,8 +326,8 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
     ]
     .concat();
     let comparison = compare(
-        &side(Which::A, &of_a, &a),
-        &side(Which::B, &of_b, &b),
+        &side(ComparedSide::A, &of_a, &a),
+        &side(ComparedSide::B, &of_b, &b),
         0.0,
         RunOrder::InTurns,
     )
@@ -341,8 +341,8 @@ fn tests_and_frame_sizes_that_b_has_not_are_named() {
     assert_eq!(comparison.gate(), Gate::Missing);
     assert_eq!(
         compare(
-            &side(Which::A, &of_a[1..2], &a),
-            &side(Which::B, &of_b, &b),
+            &side(ComparedSide::A, &of_a[1..2], &a),
+            &side(ComparedSide::B, &of_b, &b),
             0.0,
             RunOrder::InTurns
         ),

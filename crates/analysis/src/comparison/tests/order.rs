@@ -19,8 +19,8 @@ fn found(a: &[u64], b: &[u64], order: RunOrder) -> ComparisonRow {
     let tests = [test_of("t", &[84], a.len() as u32)];
     let (a, b) = (rates("t", 84, a), rates("t", 84, b));
     let comparison = compare(
-        &side(Which::A, &tests, &a),
-        &side(Which::B, &tests, &b),
+        &side(ComparedSide::A, &tests, &a),
+        &side(ComparedSide::B, &tests, &b),
         0.0,
         order,
     )
@@ -126,8 +126,8 @@ fn what_the_repetitions_wander_counts_beyond_the_tolerance() {
     );
     let finding = |tolerance| {
         let compared = compare(
-            &side(Which::A, &tests, &a),
-            &side(Which::B, &tests, &b),
+            &side(ComparedSide::A, &tests, &a),
+            &side(ComparedSide::B, &tests, &b),
             tolerance,
             RunOrder::InTurns,
         );
@@ -160,8 +160,8 @@ fn the_doubt_of_one_row_makes_no_other_dependent() {
     ]
     .concat();
     let compared = compare(
-        &side(Which::A, &tests, &a),
-        &side(Which::B, &tests, &b),
+        &side(ComparedSide::A, &tests, &a),
+        &side(ComparedSide::B, &tests, &b),
         0.0,
         RunOrder::InTurns,
     );
@@ -197,8 +197,8 @@ fn pairs_of_repetitions_that_took_turns_are_of_the_same_number() {
         Limit::Tester,
     ));
     let compared = compare(
-        &side(Which::A, &tests, &a),
-        &side(Which::B, &tests, &b),
+        &side(ComparedSide::A, &tests, &a),
+        &side(ComparedSide::B, &tests, &b),
         0.0,
         RunOrder::InTurns,
     )

@@ -32,14 +32,14 @@ impl Sessions {
         let tests = [test_of("t", &[84], REPETITIONS as u32)];
         let [a, b] = device.map(|device| rates("t", 84, &device));
         let [x, y] = reference.map(|reference| rates("t", 84, &reference));
-        let reference = Reference::of(
+        let reference = Reference::compare(
             "reference",
-            &side(Which::A, &tests, &x),
-            &side(Which::B, &tests, &y),
+            &side(ComparedSide::A, &tests, &x),
+            &side(ComparedSide::B, &tests, &y),
         );
         let compared = compare(
-            &side(Which::A, &tests, &a),
-            &side(Which::B, &tests, &b),
+            &side(ComparedSide::A, &tests, &a),
+            &side(ComparedSide::B, &tests, &b),
             0.0,
             RunOrder::AFirst,
         );
@@ -144,10 +144,10 @@ fn a_difference_larger_than_sessions_differ_by_is_shown_without_a_reference() {
 fn a_reference_of_too_few_repetitions_says_nothing() {
     let tests = [test_of("t", &[84], 2)];
     let few = rates("t", 84, &[1_000_000, 1_001_000]);
-    let reference = Reference::of(
+    let reference = Reference::compare(
         "reference",
-        &side(Which::A, &tests, &few),
-        &side(Which::B, &tests, &few),
+        &side(ComparedSide::A, &tests, &few),
+        &side(ComparedSide::B, &tests, &few),
     );
     assert_eq!((reference.shift, reference.is_changed), (None, false));
 }
