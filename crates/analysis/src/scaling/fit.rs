@@ -113,8 +113,8 @@ pub fn fit(law: Law, repetitions: &[CoreRepetitions]) -> Result<Fit, NoFit> {
             .map(|step| step.values.len())
             .min()
             .unwrap_or(0),
-        interval: interval::of(law, &measured),
-        ..Fit::of(law, parameters)
+        interval: interval::intervals(law, &measured),
+        ..Fit::new(law, parameters)
     })
 }
 
@@ -128,7 +128,7 @@ pub(super) fn medians(steps: &[&CoreRepetitions]) -> Vec<(f64, f64)> {
 
 impl Fit {
     /// Returns the fit with these parameters; how well they fit is not yet known.
-    pub(super) fn of(law: Law, [a, b, c]: Parameters) -> Self {
+    pub(super) fn new(law: Law, [a, b, c]: Parameters) -> Self {
         let (lambda, sigma, kappa) = (1.0 / a, b / a, c / a);
         Self {
             law,

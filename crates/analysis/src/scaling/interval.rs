@@ -11,9 +11,10 @@ use sixbench_stats::percentile;
 /// The fewest repetitions to resample: with fewer, hardly anything other than the sample itself can be drawn.
 pub(super) const LEAST_REPETITIONS: usize = 3;
 
+/// The number of resampled fits: 25 of them lie beyond each end of a 95 % interval.
 const DRAWS: usize = 1_000;
 
-/// Any would do; the same one gives the same report.
+/// Any seed would do; a fixed one makes each report on the same records the same.
 const SEED: u64 = 8219;
 
 /// From the 2.5th to the 97.5th percentile over 1,000 fits to resampled repetitions (Efron's bootstrap). It supposes that the law holds; how
@@ -40,7 +41,7 @@ pub struct PeakInterval {
 }
 
 /// Returns the intervals of the fit; `None` where a step has too few repetitions.
-pub(super) fn of(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
+pub(super) fn intervals(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
     if steps
         .iter()
         .any(|step| step.values.len() < LEAST_REPETITIONS)
@@ -55,6 +56,7 @@ pub(super) fn of(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
         let values: Vec<f64> = fits.iter().map(of).collect();
         Some((percentile(&values, 0.025)?, percentile(&values, 0.975)?))
     };
+    // A fit whose rate rises for ever has its peak at infinity; otherwise the interval would be that of the other fits alone.
     let (low, high) = ends(|fit| fit.peak().unwrap_or(f64::INFINITY))?;
     let peak = low.is_finite().then_some(PeakInterval {
         low,
@@ -68,7 +70,7 @@ pub(super) fn of(law: Law, steps: &[&CoreRepetitions]) -> Option<Interval> {
     })
 }
 
-/// A fit to as many repetitions of each step as there are, each any of them. `None` where a median is 0 then.
+/// Returns the fit to a resample: for each step, as many repetitions as it has, drawn from them with replacement. `None` if a median of it is 0.
 fn drawn(law: Law, steps: &[&CoreRepetitions], random: &mut SplitMix64) -> Option<Fit> {
     let mut draw = |values: &[f64]| values[(random.uniform() * values.len() as f64) as usize];
     let again = |step: &&CoreRepetitions| CoreRepetitions {
@@ -80,5 +82,5 @@ fn drawn(law: Law, steps: &[&CoreRepetitions], random: &mut SplitMix64) -> Optio
     points
         .iter()
         .all(|(_, rate)| *rate > 0.0)
-        .then(|| Fit::of(law, parameters(law, &points)))
+        .then(|| Fit::new(law, parameters(law, &points)))
 }

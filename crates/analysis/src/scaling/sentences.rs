@@ -18,13 +18,13 @@ impl fmt::Display for Law {
 
 impl fmt::Display for Fit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words("", &|rate| format!("{rate:.0}")))
+        f.write_str(&self.sentence("", &|rate| format!("{rate:.0}")))
     }
 }
 
 impl Fit {
     /// Returns the fit as a sentence, with rates formatted by `rate` and followed by their unit, which must begin with a space.
-    pub fn words(&self, unit: &str, rate: &dyn Fn(f64) -> String) -> String {
+    pub fn sentence(&self, unit: &str, rate: &dyn Fn(f64) -> String) -> String {
         let interval = self.interval.as_ref();
         let mut parameters = vec![
             format!(

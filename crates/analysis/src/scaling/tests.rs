@@ -139,7 +139,7 @@ fn known(law: Law, lambda: f64, sigma: f64, kappa: f64) -> Fit {
         lambda,
         sigma,
         kappa,
-        ..Fit::of(law, [1.0, 0.0, 0.0])
+        ..Fit::new(law, [1.0, 0.0, 0.0])
     }
 }
 

@@ -1,11 +1,13 @@
 //! The findings of the rules of trust, as data. The line on trust and the notes of reports are both made from them, so neither can say what the other
 //! denies.
 
+use super::TrustLevel;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_method::plan::Point;
 use sixbench_method::record::Disturber;
 use sixbench_method::terms::FrameRate;
+use sixbench_method::text::verb_for;
 use sixbench_method::units::{counted, part_of, show_seconds};
 use std::fmt::{Display, Formatter, Result};
 
@@ -140,6 +142,10 @@ impl DisturbedPoint {
     pub(super) fn percent(&self) -> f64 {
         percent(self.disturbed, self.trials)
     }
+
+    fn level(&self) -> TrustLevel {
+        TrustLevel::from_share(self.percent(), [20.0, 50.0])
+    }
 }
 
 impl DisturbedTrials {
@@ -159,26 +165,43 @@ impl DisturbedTrials {
     }
 
     /// Returns the disturbed share of all trials, per cent.
-    pub(super) fn percent(&self) -> f64 {
+    fn percent(&self) -> f64 {
         percent(self.disturbed(), self.trials)
+    }
+
+    /// Returns the level by the disturbed share of all trials.
+    fn level_of_run(&self) -> TrustLevel {
+        TrustLevel::from_share(self.percent(), [10.0, 30.0])
+    }
+
+    /// Returns the level: that by the share of all trials, or that by the share of the trials that decide at one point, whichever is lower.
+    pub(super) fn level(&self) -> TrustLevel {
+        let of_point = self.worst.as_ref().map(DisturbedPoint::level);
+        of_point.map_or(self.level_of_run(), |level| level.max(self.level_of_run()))
+    }
+
+    /// Returns the point whose share of disturbed trials makes the level lower than the share of all trials does; `None` if there is no such point.
+    pub fn deciding_point(&self) -> Option<&DisturbedPoint> {
+        let worst = self.worst.as_ref();
+        worst.filter(|worst| worst.level() > self.level_of_run())
     }
 
     /// Returns what became of the disturbed trials: `: 2 repeated, 5 passed all the same`; empty if all of them were made again or are invalid, which is what
     /// becomes of a disturbed trial as a rule.
-    fn fates(&self) -> String {
+    fn outcomes(&self) -> String {
         if self.passed + self.lost == 0 {
             return String::new();
         }
-        let fates = [
+        let outcomes = [
             (self.made_again, "repeated"),
             (self.passed, "passed all the same"),
             (self.lost, "lost frames"),
             (self.invalid, "invalid"),
         ];
-        let words = fates
+        let words = outcomes
             .iter()
             .filter(|(trials, _)| *trials > 0)
-            .map(|(trials, fate)| format!("{trials} {fate}"));
+            .map(|(trials, outcome)| format!("{trials} {outcome}"));
         format!(": {}", words.collect::<Vec<_>>().join(", "))
     }
 }
@@ -229,17 +252,28 @@ pub(super) fn percent(part: usize, of: usize) -> f64 {
     100.0 * part as f64 / of.max(1) as f64
 }
 
+/// Returns the phrase of [`TrustFinding::Unsteady`].
+fn unsteady(drifting: usize, bimodal: usize, of: usize) -> String {
+    let drift = verb_for(drifting, "drifts", "drift");
+    let have = verb_for(bimodal, "has", "have");
+    let bimodal = if bimodal == 0 {
+        "none".to_owned()
+    } else {
+        bimodal.to_string()
+    };
+    format!(
+        "{} {drift}, and {bimodal} {have} two modes",
+        part_of(drifting, of, "point")
+    )
+}
+
 impl Display for TrustFinding {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::DisturbedTrials(found) => found.fmt(f),
             Self::DisturbedSearches(found) => found.fmt(f),
             Self::DisturbedResults { points, example } => {
-                let verb = if *points == 1 {
-                    "is a lower bound"
-                } else {
-                    "are lower bounds"
-                };
+                let verb = verb_for(*points, "is a lower bound", "are lower bounds");
                 write!(
                     f,
                     "{} {verb} because of a disturbance, such as {example}",
@@ -251,11 +285,7 @@ impl Display for TrustFinding {
                 of,
                 example,
             } => {
-                let verbs = if *points == 1 {
-                    "was tried and has"
-                } else {
-                    "were tried and have"
-                };
+                let verbs = verb_for(*points, "was tried and has", "were tried and have");
                 write!(
                     f,
                     "{} {verbs} no result, such as {example}",
@@ -274,7 +304,7 @@ impl Display for TrustFinding {
                 )
             }
             Self::SingleRepetition { points, of } => {
-                let have = if *points == 1 { "has" } else { "have" };
+                let have = verb_for(*points, "has", "have");
                 write!(
                     f,
                     "{} {have} a single repetition, which shows no spread",
@@ -300,20 +330,7 @@ impl Display for TrustFinding {
                 drifting,
                 bimodal,
                 of,
-            } => {
-                let drift = if *drifting == 1 { "drifts" } else { "drift" };
-                let have = if *bimodal == 1 { "has" } else { "have" };
-                let bimodal = if *bimodal == 0 {
-                    "none".to_owned()
-                } else {
-                    bimodal.to_string()
-                };
-                write!(
-                    f,
-                    "{} {drift}, and {bimodal} {have} two modes",
-                    part_of(*drifting, *of, "point")
-                )
-            }
+            } => f.write_str(&unsteady(*drifting, *bimodal, *of)),
             Self::LastLosses { momentary, of } => {
                 write!(
                     f,
@@ -347,14 +364,22 @@ impl Display for DisturbedTrials {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let (disturbed, share) = (self.disturbed(), self.percent());
         let trials = part_of(disturbed, self.trials, "trial");
+        let of_point = self.deciding_point().map(|worst| {
+            let DisturbedPoint {
+                point,
+                disturbed,
+                trials,
+            } = worst;
+            format!("; {disturbed} of the {trials} that decide at {point}")
+        });
         let share = if disturbed == 0 {
             String::new()
         } else {
-            format!(" ({share:.0} %)")
+            format!(" ({share:.0} %{})", of_point.unwrap_or_default())
         };
-        write!(f, "other work disturbed {trials}{share}{}", self.fates())?;
+        write!(f, "other work disturbed {trials}{share}{}", self.outcomes())?;
         if self.fell_short > 0 {
-            let were = if self.fell_short == 1 { "was" } else { "were" };
+            let were = verb_for(self.fell_short, "was", "were");
             write!(
                 f,
                 ", and {} {were} invalid because the tester fell short",
@@ -366,10 +391,21 @@ impl Display for DisturbedTrials {
             write!(
                 f,
                 "; the run waited longest for {} ({seconds})",
-                longest.words()
+                longest.describe()
             )?;
         }
         Ok(())
+    }
+}
+
+impl DisturbedSearches {
+    /// Returns what became of the disturbed searches alone: `their results are lower bounds`.
+    pub fn those_are_bounds(&self) -> &'static str {
+        verb_for(
+            self.disturbed,
+            "its result is a lower bound",
+            "their results are lower bounds",
+        )
     }
 }
 
@@ -383,11 +419,7 @@ impl Display for DisturbedSearches {
             of_point,
         } = self;
         let searches = part_of(*disturbed, *searches, "search");
-        let those = if *disturbed == 1 {
-            "its result is a lower bound"
-        } else {
-            "their results are lower bounds"
-        };
+        let those = self.those_are_bounds();
         write!(f, "a disturbance ended {searches}, so {those}")?;
         if at_point < disturbed {
             write!(f, " ({at_point} of {of_point} at {point})")?;

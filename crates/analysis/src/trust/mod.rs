@@ -46,7 +46,7 @@ impl TrustLevel {
     }
 
     /// Returns the level of a share, which is fair above the first bound and low above the second.
-    fn of(share: f64, [fair, low]: [f64; 2]) -> Self {
+    fn from_share(share: f64, [fair, low]: [f64; 2]) -> Self {
         match share {
             share if share > low => Self::Low,
             share if share > fair => Self::Fair,
@@ -303,12 +303,8 @@ fn disturbed_trials(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         .iter()
         .max_by_key(|disturber| disturber.waited_ms)
         .cloned();
-    let of_run = TrustLevel::of(counts.percent(), [10.0, 30.0]);
-    let of_point = counts.worst.as_ref().map_or(TrustLevel::High, |worst| {
-        TrustLevel::of(worst.percent(), [20.0, 50.0])
-    });
     vec![reason(
-        of_run.max(of_point),
+        counts.level(),
         TrustFinding::DisturbedTrials(counts),
     )]
 }
@@ -424,7 +420,7 @@ fn spread(evidence: &Evidence<'_>) -> Vec<TrustReason> {
                 n: sample.values.len(),
             };
             reason(
-                TrustLevel::of(percent, [10.0, 30.0]),
+                TrustLevel::from_share(percent, [10.0, 30.0]),
                 TrustFinding::Spread(spread),
             )
         });
@@ -435,7 +431,7 @@ fn spread(evidence: &Evidence<'_>) -> Vec<TrustReason> {
     let around_zero = around_zero.first().map(|first| {
         let found = TrustFinding::SpreadOfZero {
             quantities: around_zero.len(),
-            example: first.words(),
+            example: first.name(),
         };
         reason(TrustLevel::Fair, found)
     });
@@ -462,7 +458,7 @@ fn repetitions(evidence: &Evidence<'_>) -> Vec<TrustReason> {
         .max_by_key(lacking);
     let missing = worst.map(|sample| TrustFinding::MissingValues {
         quantities: due().filter(|sample| lacking(sample) > 0).count(),
-        example: sample.words(),
+        example: sample.name(),
         with_value: sample.values.len(),
         of: sample.repetitions,
     });

@@ -20,7 +20,7 @@ enum SpreadScale {
 
 impl SpreadScale {
     /// Every quantity has its line, so that a new one is judged or has a reason not to be.
-    fn of(quantity: Quantity) -> Self {
+    fn for_quantity(quantity: Quantity) -> Self {
         match quantity {
             Quantity::FrameLossRate | Quantity::RequestLoss | Quantity::SoakLoss | Quantity::FailedConnections => {
                 Self::MedianOrTenPoints
@@ -59,6 +59,7 @@ impl SpreadScale {
             | Quantity::RequirementsViolated
             | Quantity::MustsViolated
             | Quantity::NewViolations
+            | Quantity::ViolatedUnderLoad
             // These are printed with their own intervals.
             | Quantity::MemoryGrowthRate
             | Quantity::MemoryGrowthLeast
@@ -112,7 +113,7 @@ impl JudgedSample {
     }
 
     /// Returns its name for sentences: `lat/84, Worst-case latency`.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn name(&self) -> String {
         let quantity = if self.quantity.is_empty() {
             String::new()
         } else {
@@ -193,7 +194,7 @@ fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSamp
     };
     let mut samples: BTreeMap<JudgedKey, Vec<f64>> = BTreeMap::new();
     for value in outcomes.iter().flat_map(|outcome| &outcome.values) {
-        if SpreadScale::of(value.quantity) != SpreadScale::None {
+        if SpreadScale::for_quantity(value.quantity) != SpreadScale::None {
             samples.entry(key(value)).or_default().push(value.value);
         }
     }
@@ -205,7 +206,7 @@ fn measured(test: &Test, point: &Point, outcomes: &[&Outcome]) -> Vec<JudgedSamp
         is_due: key.load == highest || !test.measure.loads().end_when_lossless(),
         values,
         repetitions: outcomes.len(),
-        scale: SpreadScale::of(key.quantity),
+        scale: SpreadScale::for_quantity(key.quantity),
     };
     samples.into_iter().map(sample).collect()
 }

@@ -20,7 +20,7 @@
 //! `SIXBENCH_RUNS=2000 cargo test -p sixbench-analysis --test it bars -- --nocapture` makes that many runs of each row instead of 100, which takes some
 //! ten minutes, and prints the tables instead of comparing them with the stored ones.
 
-use sixbench_analysis::comparison::{Compared, ComparisonFinding, RunOrder, Which, compare};
+use sixbench_analysis::comparison::{Compared, ComparedSide, ComparisonFinding, RunOrder, compare};
 use sixbench_method::fixtures::{least_that_hold, plan, repetition_of};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{Plan, Test};
@@ -206,8 +206,13 @@ impl Pair<'_> {
             tests: vec![&test],
             runs: vec![outcomes],
         };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, self.order)
-            .expect("the same test");
+        let compared = compare(
+            &side(ComparedSide::A, &a),
+            &side(ComparedSide::B, &b),
+            0.0,
+            self.order,
+        )
+        .expect("the same test");
         let interval = compared
             .rows()
             .next()

@@ -1,7 +1,7 @@
 //! Comparisons of equal devices: how often their repetitions are called different. It must be no more often than 95 % intervals allow, at every width
 //! of the search and at any noise of the device.
 
-use sixbench_analysis::comparison::{Compared, ComparisonFinding, RunOrder, Which, compare};
+use sixbench_analysis::comparison::{Compared, ComparedSide, ComparisonFinding, RunOrder, compare};
 use sixbench_method::fixtures::{least_that_hold, plan, repeat};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
@@ -68,8 +68,8 @@ fn called_different(plan: &Plan, noise: f64, repetitions: u32) -> f64 {
             runs: vec![outcomes],
         };
         let compared = compare(
-            &side(Which::A, &a),
-            &side(Which::B, &b),
+            &side(ComparedSide::A, &a),
+            &side(ComparedSide::B, &b),
             0.0,
             RunOrder::InTurns,
         )
