@@ -6,8 +6,8 @@ use crate::profile;
 use sixbench_method::plan::Plan;
 use sixbench_method::record::{CodeFile, CodeOrigin};
 use sixbench_method::text::visible;
-use sixbench_plan::Links;
-use sixbench_testbed::recipe::{RecipeFile, sha256};
+use sixbench_plan::{Links, LoadedPlan};
+use sixbench_testbed::recipe::sha256;
 use sixbench_testbed::{AuthorityMachine, Library, Recipe, RemoteMachine, SshConfig};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
@@ -23,30 +23,7 @@ pub type Trusted = BTreeSet<String>;
 /// # Errors
 /// A recipe is not an authority's, or an ssh configuration cannot be read.
 pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<CodeFile>, RunError> {
-    let mut recipes: Vec<&Recipe> = Vec::new();
-    for test in &plan.tests {
-        let authority = profile::dns::authority(library, test)?;
-        for recipe in library.get(&test.dut).into_iter().chain(authority) {
-            if recipe.runs_commands() && !recipes.iter().any(|known| known.name == recipe.name) {
-                recipes.push(recipe);
-            }
-        }
-    }
-    let of_recipe = |recipe: &&Recipe| {
-        let of = recipe.name.clone();
-        let file = move |file: &RecipeFile| CodeFile {
-            of: of.clone(),
-            path: file.path.clone(),
-            sha256: file.sha256(),
-            origin: file.origin,
-        };
-        library
-            .files_of(&recipe.name)
-            .iter()
-            .map(file)
-            .collect::<Vec<_>>()
-    };
-    let mut files: Vec<CodeFile> = recipes.iter().flat_map(of_recipe).collect();
+    let mut files = of_recipes(plan, library)?;
     // Listed once for all machines.
     let of_agent = links.agent.iter().filter_map(|agent| agent.remote.config());
     let of_authority = links
@@ -79,6 +56,31 @@ pub fn of_plan(plan: &Plan, links: &Links, library: &Library) -> Result<Vec<Code
             .filter(|port| names_files(port))
             .map(of_port),
     );
+    Ok(files)
+}
+
+/// Returns the files of the recipes of a plan's devices and authorities whose commands a run would execute.
+fn of_recipes(plan: &Plan, library: &Library) -> Result<Vec<CodeFile>, RunError> {
+    let mut recipes: Vec<&Recipe> = Vec::new();
+    for test in &plan.tests {
+        let authority = profile::dns::authority(library, test)?;
+        for recipe in library.get(&test.dut).into_iter().chain(authority) {
+            if recipe.runs_commands() && !recipes.iter().any(|known| known.name == recipe.name) {
+                recipes.push(recipe);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    for recipe in recipes {
+        for file in library.files_of(&recipe.name) {
+            files.push(CodeFile {
+                of: recipe.name.clone(),
+                path: file.path.clone(),
+                sha256: file.sha256(),
+                origin: file.origin,
+            });
+        }
+    }
     Ok(files)
 }
 
@@ -165,12 +167,13 @@ pub(crate) fn check(files: &[CodeFile], trusted: &Trusted) -> Result<(), RunErro
 /// # Errors
 /// Those of [`of_plan`], or files that are not trusted.
 pub fn agreed(
-    (plan, links, library): (&Plan, &Links, &Library),
+    loaded: &LoadedPlan,
+    library: &Library,
     is_given: bool,
     terminal: Option<&mut dyn BufRead>,
     tell: impl Fn(&str),
 ) -> Result<Trusted, RunError> {
-    let files = of_plan(plan, links, library)?;
+    let files = of_plan(&loaded.plan, &loaded.links, library)?;
     let Err(RunError::Untrusted(unknown)) = check(&files, &Trusted::new()) else {
         return Ok(Trusted::new());
     };
@@ -197,11 +200,13 @@ pub fn agreed(
 /// # Errors
 /// Those of [`of_plan`]; files of a plan with other digests.
 pub fn agreed_before(
-    (plan, links, library): (&Plan, &Links, &Library),
+    loaded: &LoadedPlan,
+    library: &Library,
     digests: &[String],
 ) -> Result<Trusted, RunError> {
     let trusted = digests.iter().cloned().collect::<Trusted>();
-    check(&of_plan(plan, links, library)?, &trusted)?;
+    let files = of_plan(&loaded.plan, &loaded.links, library)?;
+    check(&files, &trusted)?;
     Ok(trusted)
 }
 
@@ -253,12 +258,14 @@ mod tests {
         let told = RefCell::new(String::new());
         let mut typed = typed.map(str::as_bytes);
         let terminal = typed.as_mut().map(|typed| typed as &mut dyn BufRead);
-        let trusted = agreed(
-            (&plan(dut), &Links::default(), library),
-            is_given,
-            terminal,
-            |text| told.borrow_mut().push_str(text),
-        );
+        let loaded = LoadedPlan {
+            plan: plan(dut),
+            links: Links::default(),
+            left_out: Vec::new(),
+        };
+        let trusted = agreed(&loaded, library, is_given, terminal, |text| {
+            told.borrow_mut().push_str(text);
+        });
         (trusted, told.into_inner())
     }
 

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
-use sixbench_plan::{Loaded, plans};
+use sixbench_plan::{LoadedPlan, plans};
 use sixbench_testbed::{
     LOOP_ENDS, Library, Recipe, Shell, ShellAccess, holder_directories, make_holder_directory,
     sweep,
@@ -61,7 +61,7 @@ pub struct TestbedPart {
 
 impl HeldTestbed {
     /// Returns a description of the testbed, with one line per part.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let line = |part: &TestbedPart| {
             format!(
                 "  {:<12} {}: {}\n",
@@ -210,7 +210,7 @@ pub fn check_not_up(path: &Path) -> Result<(), HeldError> {
 ///
 /// # Errors
 /// There is no such test, or the tester is on two machines.
-pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
+pub fn choose(loaded: &mut LoadedPlan, test: Option<&str>) -> Result<(), RunError> {
     let names: Vec<String> = loaded
         .plan
         .tests
@@ -237,7 +237,7 @@ pub fn choose(loaded: &mut Loaded, test: Option<&str>) -> Result<(), RunError> {
 /// # Errors
 /// The plan brings code that is not trusted, the testbed cannot be built, or a device ends. Everything is undone.
 pub fn hold(
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     library: &Library,
     path: &Path,
     isolation: Isolation,
@@ -349,43 +349,46 @@ impl OpenTestbed {
             with(&ends[0].1, &recipe.left.tester),
             with(&ends[1].1, &right),
         ];
-        let access = |namespace: &Option<String>| match namespace {
+        let [left, right] = [&ends[0].0, &ends[1].0].map(|namespace| match namespace {
             Some(name) => site.shell.within(name).access(),
             None => site.shell.outside().access(),
-        };
-        let part = |name: &str, links: String, access| TestbedPart {
-            name: name.to_owned(),
-            links,
-            access,
-        };
-        let [left, right] = [0, 1].map(|end| access(&ends[end].0));
-        let tester = if left == right {
-            vec![part("tester", links.join(", "), left)]
+        });
+        let mut parts = if left == right {
+            vec![TestbedPart::new("tester", links.join(", "), left)]
         } else {
             let [left_links, right_links] = links;
             vec![
-                part("left", left_links, left),
-                part("right", right_links, right),
+                TestbedPart::new("left", left_links, left),
+                TestbedPart::new("right", right_links, right),
             ]
         };
-        let devices = self
-            .built()
-            .dut
-            .iter()
-            .flat_map(|dut| dut.accesses())
-            .zip(recipe.devices());
-        let device = |((name, access), recipe): ((&str, ShellAccess), &Recipe)| {
-            part(
-                name,
-                [
+        parts.extend(self.devices(recipe));
+        parts
+    }
+
+    /// Returns the devices, none if the plan has none of its own.
+    fn devices(&self, recipe: &Recipe) -> Vec<TestbedPart> {
+        let accesses = self.built().dut.iter().flat_map(|dut| dut.accesses());
+        accesses
+            .zip(recipe.devices())
+            .map(|((name, access), recipe)| {
+                let links = [
                     with("left", &recipe.left.dut),
                     with("right", &recipe.right.dut),
-                ]
-                .join(", "),
-                access,
-            )
-        };
-        tester.into_iter().chain(devices.map(device)).collect()
+                ];
+                TestbedPart::new(name, links.join(", "), access)
+            })
+            .collect()
+    }
+}
+
+impl TestbedPart {
+    fn new(name: &str, links: String, access: ShellAccess) -> Self {
+        Self {
+            name: name.to_owned(),
+            links,
+            access,
+        }
     }
 }
 

@@ -23,9 +23,10 @@ mod version;
 pub use ends::cores::{check_named_here, spare_cores};
 pub use error::merge::MergeError;
 pub use error::ports::OpenError;
+pub use error::robustness::RobustnessError;
 pub use error::selection::SelectionError;
 pub use error::writer::WritingProcess;
-pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, in_words};
+pub use error::{HeldError, NotEnoughMemory, RunError, TrialError, Untrusted, with_causes};
 pub use request::{RunRequest, SessionRequest, Site};
 pub use results::dimensioning::dimensioned;
 pub use results::merge::merge;
@@ -38,8 +39,8 @@ pub use run::feasible::{
     check, check_settings, check_traffic, find_link_rate, leave_out_missing,
     leave_out_missing_elsewhere,
 };
-pub use run::manager::{Ended, perform};
-pub use run::memory::check_trial;
+pub use run::manager::{EndedRun, perform};
+pub use run::memory::{check_trial, check_trials_of};
 pub use run::origin::label;
 pub use run::quiet::wait_until_quiet;
 pub use run::rehearsal::rehearsed;

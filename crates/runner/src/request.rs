@@ -12,6 +12,7 @@ use sixbench_testbed::{Library, Recipe, Shell, Zone};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// The surroundings of a measurement: the links, and the means to run devices on them.
 pub struct Site<'a> {
@@ -94,6 +95,8 @@ pub struct RunRequest<'a> {
     pub selection: Selection,
     /// Tests of the plan file that were left out before the run started.
     pub left_out: &'a [SkippedTest],
+    /// The time within which the run is to end, with what it has measured by then. `None` if it may take as long as it takes.
+    pub within: Option<Duration>,
     /// A function that formats an error for the facts.
     pub in_words: fn(&RunError) -> String,
     /// Trials of an earlier part of the same run.

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use sixbench_io::clock::Clock;
 use sixbench_testbed::Shell;
-use sixbench_testbed::facts::ClockAccuracy;
+use sixbench_testbed::facts::{ClockAccuracy, NoClockBound};
 use std::time::{SystemTime, UNIX_EPOCH};
+use thiserror::Error;
 
 /// The number of times that both clocks are read. The closest pair counts.
 const READINGS: usize = 32;
@@ -20,12 +21,12 @@ pub(super) struct ClockReading {
     /// The largest possible time between the two readings, in nanoseconds.
     pub(super) apart_ns: u64,
     /// The error of the system's clock, or the reason why it is unknown.
-    pub(super) accuracy: Result<ClockAccuracy, String>,
+    pub(super) accuracy: Result<ClockAccuracy, NoClockBound>,
 }
 
 impl ClockReading {
     /// Reads the clocks of the machine on which this process runs.
-    pub(super) fn of(clock: &Clock, shell: &Shell) -> Self {
+    pub(super) fn take(clock: &Clock, shell: &Shell) -> Self {
         let accuracy = ClockAccuracy::read(shell);
         let readings = (0..READINGS).map(|_| {
             let (before_ns, now, after_ns) = (clock.now_ns(), SystemTime::now(), clock.now_ns());
@@ -90,35 +91,60 @@ pub(super) struct BoundedClocks {
     pub(super) bound_ns: u64,
 }
 
+/// The reason why the offset between the clocks of two machines has no bound. `machine` is the agent's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum ClocksUnbounded {
+    #[error("this machine: {0}")]
+    Here(NoClockBound),
+    #[error("{machine}: {why}")]
+    There { machine: String, why: NoClockBound },
+    /// The round trip shows that the clocks differ by more than they claim.
+    #[error(
+        "the clock of {machine} and that of this machine claim to be within {} us of each other, but the round trip over ssh shows that they \
+         are {} ms apart",
+        claimed_ns.div_ceil(1_000),
+        apart_ns / 1_000_000
+    )]
+    Apart {
+        machine: String,
+        claimed_ns: u64,
+        apart_ns: u64,
+    },
+}
+
 /// Compares the readings on the machine of the plan and on the agent's `machine`.
 ///
 /// # Errors
 /// The reason why there is no bound: a clock has none, or the round trip shows that the clocks differ by more than they claim.
 pub(super) fn bounded(
-    (here, there): (&ClockReading, &ClockReading),
+    here: &ClockReading,
+    there: &ClockReading,
     round_trip: &ClockComparison,
     machine: &str,
-) -> Result<BoundedClocks, String> {
-    let own = here
-        .accuracy
-        .as_ref()
-        .map_err(|why| format!("this machine: {why}"))?;
-    let other = there
-        .accuracy
-        .as_ref()
-        .map_err(|why| format!("{machine}: {why}"))?;
+) -> Result<BoundedClocks, ClocksUnbounded> {
+    let machine = machine.to_owned();
+    let own = match &here.accuracy {
+        Ok(own) => own,
+        Err(why) => return Err(ClocksUnbounded::Here(why.clone())),
+    };
+    let other = match &there.accuracy {
+        Ok(other) => other,
+        Err(why) => {
+            let why = why.clone();
+            return Err(ClocksUnbounded::There { machine, why });
+        }
+    };
     let clocks = BoundedClocks {
         set_forward_ns: here.ahead_ns().wrapping_sub(there.ahead_ns()),
         bound_ns: own.bound_ns + other.bound_ns + here.apart_ns + there.apart_ns,
     };
     let apart_ns = clocks.set_forward_ns.abs_diff(round_trip.set_forward_ns);
     if apart_ns > clocks.bound_ns + round_trip.apart_ns {
-        return Err(format!(
-            "the clock of {machine} and that of this machine claim to be within {} us of each other, but the round trip over ssh shows that they \
-             are {} ms apart",
-            clocks.bound_ns.div_ceil(1_000),
-            apart_ns / 1_000_000
-        ));
+        return Err(ClocksUnbounded::Apart {
+            machine,
+            claimed_ns: clocks.bound_ns,
+            apart_ns,
+        });
     }
     Ok(clocks)
 }
@@ -139,13 +165,11 @@ mod tests {
     const HOUR_NS: u64 = 3_600_000_000_000;
 
     /// Returns the readings of a machine whose tester's clock started 5 s ago.
-    fn machine(system_ns: u64, accuracy: Result<u64, &str>) -> ClockReading {
-        let accuracy = accuracy
-            .map(|bound_ns| ClockAccuracy {
-                bound_ns,
-                source: "PHC0".to_owned(),
-            })
-            .map_err(str::to_owned);
+    fn machine(system_ns: u64, accuracy: Result<u64, NoClockBound>) -> ClockReading {
+        let accuracy = accuracy.map(|bound_ns| ClockAccuracy {
+            bound_ns,
+            source: "PHC0".to_owned(),
+        });
         ClockReading {
             tester_ns: 5_000_000_000,
             system_ns,
@@ -169,7 +193,7 @@ mod tests {
             machine(HOUR_NS, Ok(20 * US)),
             machine(HOUR_NS + 7 * US, Ok(30 * US)),
         );
-        let clocks = bounded((&here, &there), &round_trip(200_000), "tester2");
+        let clocks = bounded(&here, &there, &round_trip(200_000), "tester2");
         assert_eq!(
             clocks,
             Ok(BoundedClocks {
@@ -194,7 +218,9 @@ mod tests {
             machine(HOUR_NS, Ok(20 * US)),
             machine(2 * HOUR_NS, Ok(30 * US)),
         );
-        let why = bounded((&here, &there), &round_trip(0), "tester2").expect_err("an hour apart");
+        let why = bounded(&here, &there, &round_trip(0), "tester2")
+            .expect_err("an hour apart")
+            .to_string();
         assert!(
             why.contains("claim to be within 51 us") && why.contains("are 3600000 ms apart"),
             "{why}"
@@ -205,14 +231,14 @@ mod tests {
     fn a_clock_without_a_bound_is_named_with_its_machine() {
         let (known, unknown) = (
             machine(HOUR_NS, Ok(20 * US)),
-            machine(HOUR_NS, Err("chronyc is not installed")),
+            machine(HOUR_NS, Err(NoClockBound::NotInstalled)),
         );
         assert_eq!(
-            bounded((&known, &unknown), &round_trip(0), "tester2"),
+            bounded(&known, &unknown, &round_trip(0), "tester2").map_err(|why| why.to_string()),
             Err("tester2: chronyc is not installed".to_owned())
         );
         assert_eq!(
-            bounded((&unknown, &known), &round_trip(0), "tester2"),
+            bounded(&unknown, &known, &round_trip(0), "tester2").map_err(|why| why.to_string()),
             Err("this machine: chronyc is not installed".to_owned())
         );
     }
@@ -220,9 +246,9 @@ mod tests {
     #[test]
     fn both_clocks_of_a_machine_are_read_at_one_moment() {
         let clock = Clock::new();
-        let first = ClockReading::of(&clock, &Shell::new());
+        let first = ClockReading::take(&clock, &Shell::new());
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let second = ClockReading::of(&clock, &Shell::new());
+        let second = ClockReading::take(&clock, &Shell::new());
         let drifted_ns = first.ahead_ns().abs_diff(second.ahead_ns());
         // The system's clock may be slewed meanwhile, but not by much.
         assert!(

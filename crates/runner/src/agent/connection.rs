@@ -1,7 +1,9 @@
 //! The machine of the plan's view of the agent, which is started over ssh and ended when this is dropped.
 
 use super::channel::Channel;
-use super::clocks::{BoundedClocks, ClockComparison, ClockReading, bounded, compared};
+use super::clocks::{
+    BoundedClocks, ClockComparison, ClockReading, ClocksUnbounded, bounded, compared,
+};
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use super::service::GREETING;
 use crate::error::RunError;
@@ -70,7 +72,7 @@ pub(crate) fn check(
         let known = agent.bounded_clocks(&Clock::new(), &shell)?;
         known.map_err(|why| AgentError::Clocks {
             test: test.name.clone(),
-            why,
+            why: why.to_string(),
         })?;
     }
     Ok(())
@@ -158,11 +160,12 @@ impl Agent {
         &self,
         clock: &Clock,
         shell: &Shell,
-    ) -> Result<Result<BoundedClocks, String>, AgentError> {
+    ) -> Result<Result<BoundedClocks, ClocksUnbounded>, AgentError> {
         let round_trip = self.compare_clocks(clock)?;
         let there = self.read_clocks()?;
         Ok(bounded(
-            (&ClockReading::of(clock, shell), &there),
+            &ClockReading::take(clock, shell),
+            &there,
             &round_trip,
             &self.machine,
         ))

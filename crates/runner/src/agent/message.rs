@@ -88,6 +88,8 @@ pub(super) struct OpenedEnd {
     pub(super) port: DistantPort,
     /// A sentence about how it sends and receives, and on which cores.
     pub(super) how: String,
+    /// Sentences about where the interrupts of its interface are served.
+    pub(super) interrupts: Vec<String>,
     pub(super) facts: BTreeMap<String, String>,
     pub(super) warnings: Vec<Warning>,
 }

@@ -38,4 +38,4 @@ pub use crate::error::agent::AgentError;
 pub use service::serve;
 
 pub(crate) use connection::{Agent, check};
-pub(crate) use tester::{TesterApart, lend};
+pub(crate) use tester::{FrameTraffic, TwoMachineTester, lend};

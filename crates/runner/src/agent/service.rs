@@ -5,21 +5,24 @@ use super::channel::{Channel, ChannelEnd};
 use super::clocks::ClockReading;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use crate::ends::cores;
+use crate::ends::counters::PortCounters;
 use crate::ends::lateness::explain_lateness;
 use crate::ends::ports;
-use crate::error::{RunError, in_words};
+use crate::ends::queues::QueueRequest;
+use crate::error::agent::AgentError;
+use crate::error::{RunError, with_causes};
 use crate::version::VERSION;
 use sixbench_engine::{
-    Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+    Companion, DistantPort, EndTrial, FrameTester, Layout, MeasureError, OneEnd, SentShare,
 };
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions, PortSpec};
 use sixbench_method::isolation::Isolation;
 use sixbench_plan::{backend, end_word};
 use sixbench_testbed::facts::Machine;
-use sixbench_testbed::monitor::{Monitor, Watched, interval_for, occupant};
+use sixbench_testbed::monitor::{Monitor, MonitorTargets, interval_for, occupant};
 use sixbench_testbed::{
-    Cores, Interfaces, Shell, Sysctls, TestbedError, existing, interfaces, sweep,
+    Cores, Interfaces, PlacedInterrupts, Shell, Sysctls, existing, interfaces, sweep,
 };
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -55,26 +58,24 @@ pub fn serve(
             Ok(order) => order,
             Err(ChannelEnd::Closed) => return Ok(()),
             Err(ChannelEnd::Stopped) => return Err(RunError::Interrupted),
-            Err(end) => return Err(lost(&end)),
+            Err(end) => return Err(lost(&end).into()),
         };
         let answer = service
             .answer(order)
-            .unwrap_or_else(|error| AgentAnswer::Failed(in_words(&error)));
+            .unwrap_or_else(|error| AgentAnswer::Failed(with_causes(&error)));
         service.channel.send(&answer);
     }
 }
 
-fn lost(end: &ChannelEnd) -> RunError {
-    TestbedError::Other(match end {
-        ChannelEnd::Silent(time) => {
-            format!(
-                "no sign of life from the controlling machine for {} s; the interface has been returned",
-                time.as_secs_f64()
-            )
-        }
-        end => format!("unexpected message from the controlling machine: {end}; the interface has been returned"),
-    })
-    .into()
+fn lost(end: &ChannelEnd) -> AgentError {
+    match end {
+        ChannelEnd::Silent(time) => AgentError::ControllerSilent {
+            seconds: time.as_secs_f64(),
+        },
+        end => AgentError::ControllerUnclear {
+            end: end.to_string(),
+        },
+    }
 }
 
 struct AgentService {
@@ -92,6 +93,9 @@ struct AgentEnd {
     port: Option<Port>,
     request: EndRequest,
     layout: Layout,
+    /// The counters of the interface.
+    counters: PortCounters,
+    interrupts: PlacedInterrupts,
     interfaces: Interfaces,
     _governor: Option<Sysctls>,
 }
@@ -116,7 +120,7 @@ impl AgentService {
                 Ok(AgentAnswer::Opened(Box::new(end.open(&shell)?)))
             }
             Order::TellTime => Ok(AgentAnswer::Time(self.clock.now_ns())),
-            Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::of(
+            Order::ReadClocks => Ok(AgentAnswer::Clocks(Box::new(ClockReading::take(
                 &self.clock,
                 &self.shell(),
             )))),
@@ -125,7 +129,10 @@ impl AgentService {
                     tester: cores::of_end(&cores)?,
                     dut: Vec::new(),
                 };
-                Ok(AgentAnswer::Seen(occupant(&cores, Watched::default())))
+                Ok(AgentAnswer::Seen(occupant(
+                    &cores,
+                    MonitorTargets::default(),
+                )))
             }
             Order::Take(job) => self.take(*job).map(|()| AgentAnswer::Done),
             Order::Make {
@@ -159,9 +166,13 @@ impl AgentService {
         match (&mut end.tester, end.port.take()) {
             (Some(tester), _) => tester.set_profile(profile, settings),
             (tester, Some(port)) => {
-                let ends = (end.request.sends, port, other);
+                let here = OneEnd {
+                    sends: end.request.sends,
+                    port,
+                    distant: other,
+                };
                 *tester = Some(FrameTester::at_one_end(
-                    ends,
+                    here,
                     profile,
                     settings,
                     end.layout.clone(),
@@ -186,19 +197,22 @@ impl AgentService {
             stop: &self.stop,
             limit: limit(trial),
         };
+        end.counters.begin().map_err(MeasureError::from)?;
         let interval = interval_for(Duration::from_nanos(trial.spec.duration_ns));
-        let monitor = Monitor::start_every(interval, &cores, Watched::default());
+        let monitor = Monitor::start_every(interval, &cores, MonitorTargets::default());
         let made = tester.measure_end(trial, &mut companion);
         let watch = monitor.stop();
         let mut made = made?;
         // As on the machine of the plan: time that the host takes from a core delays the tester just as other programs do.
         explain_lateness(&mut made.faults, &watch, false);
+        let of_port = end.counters.faults(trial.spec.kind);
+        made.faults.extend(of_port.map_err(MeasureError::from)?);
         Ok(AgentAnswer::Made(Box::new(made)))
     }
 }
 
 fn out_of_turn() -> RunError {
-    TestbedError::Other("request out of sequence".to_owned()).into()
+    AgentError::OutOfSequence.into()
 }
 
 /// Returns the timeout for the other machine to end its part of a trial.
@@ -220,8 +234,14 @@ impl AgentEnd {
             .transpose()?;
         existing::check_mtu(&request.interface, request.longest_datagram)?;
         let end = (end_word(request.sends), request.interface.as_str());
+        let queues = QueueRequest {
+            io: backend(&request.io).map_err(AgentError::Value)?,
+            queues: request.queues,
+        };
+        let mut settings = request.nic.clone();
+        settings.extend(queues.settled(&[&request.interface], layout.cores.len(), shell));
         let interfaces =
-            Interfaces::take_one(shell, "agent", end, &request.nic, request.own_addresses)?;
+            Interfaces::take_one(shell, "agent", end, &settings, request.own_addresses)?;
         if request.busy_poll {
             interfaces.defer_interrupts()?;
         }
@@ -230,6 +250,8 @@ impl AgentEnd {
             port: None,
             request,
             layout,
+            counters: PortCounters::default(),
+            interrupts: PlacedInterrupts::default(),
             interfaces,
             _governor: governor,
         })
@@ -239,6 +261,11 @@ impl AgentEnd {
     fn open(&mut self, shell: &Shell) -> Result<OpenedEnd, RunError> {
         self.interfaces.wait_for_carriers()?;
         let port = open_port(&self.request, &self.interfaces)?;
+        // A driver may take its link down when a port is opened, as most do for an XDP program.
+        self.interfaces.wait_for_carriers()?;
+        let cores = &self.layout.cores;
+        self.interrupts = PlacedInterrupts::away_from(cores, self.interfaces.ends(), shell)?;
+        self.counters = PortCounters::open(&self.interfaces, self.request.sends)?;
         let cores = &self.layout.cores;
         let opened = OpenedEnd {
             port: DistantPort {
@@ -246,6 +273,7 @@ impl AgentEnd {
                 queues: port.queues.len(),
             },
             how: format!("{}, on cores {cores:?}", port.how),
+            interrupts: self.interrupts.sentences().to_vec(),
             facts: Machine::read(shell, &[])
                 .facts(cores, &[])
                 .into_iter()
@@ -259,7 +287,7 @@ impl AgentEnd {
 }
 
 fn open_port(request: &EndRequest, interfaces: &Interfaces) -> Result<Port, RunError> {
-    let backend = backend(&request.io).map_err(|error| TestbedError::Other(error.to_string()))?;
+    let backend = backend(&request.io).map_err(AgentError::Value)?;
     let options = PortOptions {
         longest_frame: request.longest_datagram + ports::ETHERNET_HEADER_OCTETS,
         queues: request.queues,

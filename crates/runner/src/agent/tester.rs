@@ -1,6 +1,6 @@
 //! The tester on two machines: it performs each trial together with the agent, and joins both parts.
 
-use super::clocks::BoundedClocks;
+use super::clocks::{BoundedClocks, ClocksUnbounded};
 use super::connection::Agent;
 use super::message::{AgentAnswer, EndJob, EndRequest, OpenedEnd, Order};
 use super::service::limit;
@@ -12,7 +12,8 @@ use crate::error::{RunError, TrialError};
 use crate::request::{SessionRequest, Site};
 use sixbench_engine::frames::profile::TrafficProfile;
 use sixbench_engine::{
-    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, SentShare,
+    Companion, DistantPort, EndResult, EndTrial, FrameTester, Layout, MeasureError, OneEnd,
+    SentShare,
 };
 use sixbench_io::clock::Clock;
 use sixbench_io::{Port, PortOptions};
@@ -34,8 +35,14 @@ const LEAD_NS: u64 = 100_000_000;
 /// The time in nanoseconds by which two clocks may drift apart per second: each is driven by a quartz and slewed by at most 500 ppm.
 const DRIFT_NS_PER_S: u64 = 1_000_000;
 
+/// The frames of a test, and how long they are sent and waited for.
+pub(crate) struct FrameTraffic {
+    pub(crate) profile: TrafficProfile,
+    pub(crate) settings: TrialSettings,
+}
+
 /// The tester. Fields are dropped in the order of declaration: first the end here, then the agent.
-pub(crate) struct TesterApart {
+pub(crate) struct TwoMachineTester {
     tester: FrameTester,
     port: DistantPort,
     agent: Agent,
@@ -46,13 +53,13 @@ pub(crate) struct TesterApart {
     warnings: Vec<Warning>,
     number: u8,
     /// The reason why no delays are measured, if none are.
-    no_delays: Option<String>,
+    no_delays: Option<ClocksUnbounded>,
     /// A test that needs delays.
     needs_delays: Option<String>,
     shell: Shell,
 }
 
-impl TesterApart {
+impl TwoMachineTester {
     /// Opens this end on the link, makes the agent, which has taken its interface, open the other one, and returns a sentence that describes both.
     ///
     /// # Errors
@@ -61,7 +68,8 @@ impl TesterApart {
         site: &Site<'_>,
         request: &SessionRequest<'_>,
         links: &TesterLinks,
-        (agent, profile, settings): (Agent, TrafficProfile, TrialSettings),
+        agent: Agent,
+        traffic: FrameTraffic,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         let machine = site.links.agent.as_ref().ok_or(RunError::NeedsInterfaces)?;
@@ -74,39 +82,45 @@ impl TesterApart {
         let OpenedEnd {
             port: there,
             how,
+            interrupts,
             facts,
             warnings,
         } = agent.open()?;
         let how = format!(
-            "the tester is on two machines: {} frames are sent by this one, by {}; {} frames are sent by {}, by {how}; each receives what the other sends",
-            sends, port.how, machine.sends, agent.machine
+            "the tester is on two machines: {} frames are sent by this one, by {}; {} frames are sent by {}, by {how}; each receives what the other sends{}",
+            sends,
+            port.how,
+            machine.sends,
+            agent.machine,
+            interrupts_there(&agent.machine, &interrupts)
         );
-        let admitted = site.isolation.admit(profile.clone())?;
+        let admitted = site.isolation.admit(traffic.profile.clone())?;
         let tester = FrameTester::at_one_end(
-            (sends, port, there),
+            OneEnd {
+                sends,
+                port,
+                distant: there,
+            },
             admitted,
-            settings,
+            traffic.settings,
             threads,
             site.stop.clone(),
         );
         let known = agent.bounded_clocks(tester.clock(), &site.shell)?;
-        let how = format!("{how}; {}", in_words(&known));
-        let (no_delays, shell) = (known.err(), site.shell.clone());
-        let agent_cores = machine.cores.clone();
-        let (number, needs_delays) = (0, None);
+        let how = format!("{how}; {}", clock_sentence(&known));
         let mut apart = Self {
             tester,
             port: here,
             agent,
-            agent_cores,
+            agent_cores: machine.cores.clone(),
             facts,
             warnings,
-            number,
-            no_delays,
-            needs_delays,
-            shell,
+            number: 0,
+            no_delays: known.err(),
+            needs_delays: None,
+            shell: site.shell.clone(),
         };
-        apart.tell_job(site.isolation, profile, settings)?;
+        apart.tell_job(site.isolation, traffic)?;
         Ok((apart, how))
     }
 
@@ -114,25 +128,18 @@ impl TesterApart {
     pub(crate) fn set_job(
         &mut self,
         isolation: Isolation,
-        profile: TrafficProfile,
-        settings: TrialSettings,
+        traffic: FrameTraffic,
     ) -> Result<(), RunError> {
-        self.tester
-            .set_profile(isolation.admit(profile.clone())?, settings);
-        self.tell_job(isolation, profile, settings)
+        let admitted = isolation.admit(traffic.profile.clone())?;
+        self.tester.set_profile(admitted, traffic.settings);
+        self.tell_job(isolation, traffic)
     }
 
-    fn tell_job(
-        &mut self,
-        isolation: Isolation,
-        profile: TrafficProfile,
-        settings: TrialSettings,
-    ) -> Result<(), RunError> {
-        let is_isolated = isolation == Isolation::Declared;
+    fn tell_job(&mut self, isolation: Isolation, traffic: FrameTraffic) -> Result<(), RunError> {
         Ok(self.agent.take(EndJob {
-            profile,
-            settings,
-            is_isolated,
+            profile: traffic.profile,
+            settings: traffic.settings,
+            is_isolated: isolation == Isolation::Declared,
             other: self.port,
         })?)
     }
@@ -146,7 +153,7 @@ impl TesterApart {
         self.no_delays.as_ref().map_or(Ok(()), |why| {
             Err(AgentError::Clocks {
                 test: test.to_owned(),
-                why: why.clone(),
+                why: why.to_string(),
             })
         })
     }
@@ -217,7 +224,7 @@ impl TesterApart {
             (Ok(clocks), _) => Ok(Some(clocks)),
             (Err(why), Some(test)) => Err(AgentError::Clocks {
                 test: test.clone(),
-                why,
+                why: why.to_string(),
             }),
             (Err(_), None) => Ok(None),
         }
@@ -261,7 +268,7 @@ fn with_bound(mut result: TrialResult, bound_ns: Option<u64>) -> TrialResult {
 }
 
 /// Returns a sentence about whether one-way delays are measured.
-fn in_words(clocks: &Result<BoundedClocks, String>) -> String {
+fn clock_sentence(clocks: &Result<BoundedClocks, ClocksUnbounded>) -> String {
     match clocks {
         Ok(clocks) => format!(
             "one-way delays are measured by the clocks of both machines, which chrony keeps within {:.1} us of each other",
@@ -327,7 +334,7 @@ fn end_request(
         queues: links.queues,
         busy_poll: links.busy_poll,
         own_addresses: links.own_addresses,
-        nic: links.nic.clone(),
+        nic: links.interface_settings(),
         governor: links.governor.clone(),
         cores: machine.cores.clone(),
         longest_datagram: request.longest_datagram(),
@@ -380,5 +387,25 @@ impl Companion for AgentCompanion<'_> {
 
     fn lost(&self) -> Arc<AtomicBool> {
         self.agent.lost()
+    }
+}
+
+/// Returns what is said of the interrupts of the other machine's interface, to follow a sentence; nothing where nothing is said.
+fn interrupts_there(machine: &str, sentences: &[String]) -> String {
+    let told = sentences
+        .iter()
+        .map(|sentence| format!("; on {machine}, {sentence}"));
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_says_where_the_interrupts_of_the_other_machine_are_served() {
+        let told = interrupts_there("far", &["the interrupts of eth1 are at 3".to_owned()]);
+        assert_eq!(told, "; on far, the interrupts of eth1 are at 3");
+        assert_eq!(interrupts_there("far", &[]), "");
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn fewer(
         return Ok(cores);
     };
     let devices = recipe.map_or(1, |recipe| recipe.parts.len().max(1));
+    // Virtual machines share cores where there are too few for all, but there must be as many as one of them wants.
     let wanted = if recipe.is_some_and(Recipe::is_in_lab) {
         (wanted * devices).min(cores.dut.len()).max(wanted)
     } else {
@@ -120,7 +121,7 @@ pub fn check_named_here(links: &Links) -> Vec<(&'static str, String)> {
     all
 }
 
-/// Returns the cores of a tester's end that has its machine to itself: those wanted, or up to four.
+/// Returns the cores of a tester's end that has its machine to itself: those wanted, or the default.
 pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
     let allowed = allowed_cores()?;
     if let Some(core) = wanted.iter().find(|core| !allowed.contains(core)) {
@@ -130,7 +131,7 @@ pub(crate) fn of_end(wanted: &[u32]) -> Result<Vec<u32>, RunError> {
         });
     }
     Ok(if wanted.is_empty() {
-        allowed.into_iter().take(4).collect()
+        Cores::of_tester(&allowed)
     } else {
         wanted.to_vec()
     })
@@ -157,7 +158,7 @@ pub(crate) fn cores(links: &Links) -> Result<Cores, RunError> {
     Ok(match links.ports {
         // The device has its own machine, so all cores are the tester's.
         Some(_) => Cores {
-            tester: or(&links.tester_cores, allowed.into_iter().take(4).collect()),
+            tester: or(&links.tester_cores, Cores::of_tester(&allowed)),
             dut: vec![],
         },
         None => Cores {
@@ -179,7 +180,7 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("the built-in recipes");
         let check = |source: &str| {
             let loaded = sixbench_plan::load(source, &library).expect("a plan");
-            check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| crate::in_words(&error))
+            check_rss_hash(&loaded.links, &loaded.plan).map_err(|error| crate::with_causes(&error))
         };
         let refused = check(source).expect_err("veth pairs have no hash");
         assert!(

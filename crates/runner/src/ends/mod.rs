@@ -10,27 +10,35 @@
 //! No test traffic goes anywhere else: frames, connections, queries and listening sockets take addresses only as `method::isolation::Admitted`, which
 //! the guard of RFC 6815 creates (`Isolation::admit`) after it has checked every address in them; `--force` is `Isolation::Declared`.
 
+pub(crate) mod cables;
 pub(crate) mod capture;
 pub(crate) mod cores;
+pub(crate) mod counters;
 pub(crate) mod lateness;
 pub(crate) mod neighbours;
 pub(crate) mod ports;
+pub(crate) mod queues;
 
 use crate::ends::cores::cores;
+use crate::ends::counters::PortCounters;
+use crate::ends::queues::QueueRequest;
 use crate::error::RunError;
 use crate::request::{SessionRequest, Site};
 use sixbench_io::PortSpec;
 use sixbench_method::record::LinkKind;
-use sixbench_plan::{Links, end_word};
+use sixbench_method::terms::Direction;
+use sixbench_plan::{AgentMachine, Links, end_word};
 use sixbench_testbed::topology::LINKS;
-use sixbench_testbed::{Hosts, Interfaces, Topology, existing};
+use sixbench_testbed::{
+    Hosts, Interfaces, PlacedInterrupts, Shell, TestbedError, Topology, existing,
+};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Returns the number of queues of each end of links that are built. Queries and connections use the kernel's sockets and need only one.
-pub(crate) fn queues(links: &Links, carries_frames: bool) -> u32 {
+pub(crate) fn built_queues(links: &Links, carries_frames: bool) -> u32 {
     links
         .queues
         .filter(|_| carries_frames)
@@ -71,22 +79,30 @@ impl TesterLinks {
         }
     }
 
-    /// Takes existing ports: interfaces are moved into namespaces. The agent, if there is one, takes its interface itself.
+    /// Takes existing ports: interfaces are moved into namespaces. `carries_frames` is true if the tester sends frames instead of using the kernel's
+    /// sockets. The agent, if there is one, takes its interface itself.
     pub(crate) fn of_ports(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
         ports: &[PortSpec; 2],
+        carries_frames: bool,
     ) -> Result<Self, RunError> {
         let own = site.links.own_interfaces();
         own.iter()
             .try_for_each(|interface| existing::check_mtu(interface, request.longest_datagram()))?;
+        let mut settings = site.links.interface_settings();
+        if carries_frames {
+            let cores = cores(site.links)?.tester.len();
+            let queues = QueueRequest::from_links(site.links).settled(&own, cores, &site.shell);
+            settings.extend(queues);
+        }
         if let (Some(agent), [interface]) = (&site.links.agent, &own[..]) {
             let end = (end_word(agent.other_end()), *interface);
             return Ok(Self::Taken(Interfaces::take_one(
                 &site.shell,
                 &request.name,
                 end,
-                &site.links.nic,
+                &settings,
                 site.links.own_addresses,
             )?));
         }
@@ -97,9 +113,52 @@ impl TesterLinks {
             &site.shell,
             &request.name,
             interfaces,
-            &site.links.nic,
+            &settings,
             site.links.own_addresses,
         )?))
+    }
+
+    /// Waits until the tester's interfaces on this machine have a carrier. Ports without an interface wait for it themselves.
+    ///
+    /// # Errors
+    /// An interface has no carrier in time.
+    pub(crate) fn wait_for_carriers(&self) -> Result<(), TestbedError> {
+        match self {
+            Self::Taken(interfaces) => interfaces.wait_for_carriers(),
+            Self::Built(_) | Self::Addresses(_) | Self::Started(_) => Ok(()),
+        }
+    }
+
+    /// Has the interrupts of the tester's interfaces on this machine served by cores that the tester does not use, once its ports are open.
+    ///
+    /// # Errors
+    /// The user wants to stop.
+    pub(crate) fn place_interrupts(
+        &self,
+        tester: &[u32],
+        shell: &Shell,
+    ) -> Result<PlacedInterrupts, TestbedError> {
+        match self {
+            Self::Taken(interfaces) => {
+                PlacedInterrupts::away_from(tester, interfaces.ends(), shell)
+            }
+            Self::Built(_) | Self::Addresses(_) | Self::Started(_) => {
+                Ok(PlacedInterrupts::default())
+            }
+        }
+    }
+
+    /// Prepares to read what the tester's interfaces on this machine count; ports without an interface, and links that are built, have nothing to read.
+    ///
+    /// # Errors
+    /// The counters of an interface cannot be read.
+    pub(crate) fn counters(&self, links: &Links) -> Result<PortCounters, RunError> {
+        let Self::Taken(interfaces) = self else {
+            return Ok(PortCounters::default());
+        };
+        let agent = links.agent.as_ref();
+        let first = agent.map_or(Direction::Forward, AgentMachine::other_end);
+        PortCounters::open(interfaces, first)
     }
 
     /// Makes the interfaces defer their interrupts in favour of polling threads. Does nothing for ports without an interface.

@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::request::Site;
 use sixbench_io::thread::in_namespace;
 use sixbench_testbed::recipe::{Recipe, RecipeLink, Technology};
-use sixbench_testbed::{Hosts, LOOP_ENDS, TestbedError};
+use sixbench_testbed::{Hosts, LOOP_ENDS};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -38,8 +38,7 @@ pub(crate) fn wait_for(recipe: &Recipe, hosts: &Hosts, site: &Site<'_>) -> Resul
     both.iter()
         .take(links)
         .try_for_each(|(side, namespace, link)| {
-            gateways(link)
-                .try_for_each(|address| wait_for_one(site, (side, namespace), address, end))
+            gateways(link).try_for_each(|address| wait_for_one(site, side, namespace, address, end))
         })
 }
 
@@ -56,17 +55,18 @@ pub(crate) fn wait_for_apart(
     let (left, right) = hosts.namespaces();
     let end = Instant::now() + TIMEOUT;
     gateways(&recipe.left)
-        .try_for_each(|address| wait_for_one(site, ("left", &left), address, end))?;
+        .try_for_each(|address| wait_for_one(site, "left", &left, address, end))?;
     let uncabled = |error| match error {
         RunError::NoAnswer {
             address, within_s, ..
-        } => RunError::Testbed(TestbedError::Other(format!(
-            "right: no answer from {machine} at {address} within {within_s} s: is `right` of [testbed] cabled to the interface `self-test` of \
-             [testbed.authority]?"
-        ))),
+        } => RunError::NoAuthority {
+            machine: machine.to_owned(),
+            address,
+            within_s,
+        },
         error => error,
     };
-    wait_for_one(site, ("right", &right), LOOP_ENDS[1].into(), end).map_err(uncabled)
+    wait_for_one(site, "right", &right, LOOP_ENDS[1].into(), end).map_err(uncabled)
 }
 
 fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {
@@ -78,7 +78,8 @@ fn gateways(link: &RecipeLink) -> impl Iterator<Item = IpAddr> + '_ {
 
 fn wait_for_one(
     site: &Site<'_>,
-    (side, namespace): (&str, &str),
+    side: &str,
+    namespace: &str,
     address: IpAddr,
     end: Instant,
 ) -> Result<(), RunError> {

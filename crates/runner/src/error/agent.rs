@@ -1,6 +1,7 @@
 //! Errors of the tester's second machine.
 
 use crate::version::VERSION;
+use sixbench_method::units::ValueError;
 use sixbench_testbed::{ProgramCommand, TestbedError};
 
 /// The reason why the tester's second machine cannot be used.
@@ -54,6 +55,22 @@ pub enum AgentError {
         "lost contact with the agent on {machine}: {why}; it returns its interface when it notices, otherwise the next run does"
     )]
     Lost { machine: String, why: String },
+    /// This program is the agent, and the controlling machine has gone silent.
+    #[error(
+        "no sign of life from the controlling machine for {seconds} s; the interface has been returned"
+    )]
+    ControllerSilent { seconds: f64 },
+    /// This program is the agent, and what the controlling machine sends is not understood.
+    #[error(
+        "unexpected message from the controlling machine: {end}; the interface has been returned"
+    )]
+    ControllerUnclear { end: String },
+    /// This program is the agent, and a word in a request is not understood.
+    #[error(transparent)]
+    Value(ValueError),
+    /// This program is the agent, and a request came before another that must precede it.
+    #[error("request out of sequence")]
+    OutOfSequence,
     /// The agent sent an unexpected message.
     #[error(
         "unexpected answer from {machine}; was sixbench replaced there by another version in the meantime?"

@@ -63,7 +63,7 @@ impl MergeError {
     pub(crate) fn still_written(directory: &Path) -> Self {
         Self::StillWritten {
             directory: directory.to_owned(),
-            writer: WritingProcess::of(&directory.join("trials.jsonl")),
+            writer: WritingProcess::find(&directory.join("trials.jsonl")),
         }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod lock;
 pub(crate) mod merge;
 pub(crate) mod ports;
 pub(crate) mod records;
+pub(crate) mod robustness;
 pub(crate) mod selection;
 pub(crate) mod store;
 pub(crate) mod writer;
@@ -14,6 +15,7 @@ use agent::AgentError;
 use lock::LockError;
 use merge::MergeError;
 use ports::OpenError;
+use robustness::RobustnessError;
 use selection::SelectionError;
 use sixbench_engine::MeasureError;
 use sixbench_engine::dns::DnsError;
@@ -24,6 +26,7 @@ use sixbench_method::replay::ReplayMismatch;
 use sixbench_method::text::visible;
 use sixbench_method::trial::TrialSpec;
 use sixbench_method::units::{counted, show_ns, show_rate};
+use sixbench_plan::VectorLoadRefusal;
 use sixbench_report::ReportError;
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::doctor::is_root;
@@ -56,6 +59,9 @@ pub enum RunError {
         /// The name of its recipe.
         recipe: String,
     },
+    /// No malformed frames can be sent.
+    #[error(transparent)]
+    Robustness(#[from] RobustnessError),
     /// The translation of a recipe is wrong.
     #[error("recipe {recipe}: [translation]: {error}")]
     Translation {
@@ -84,6 +90,9 @@ pub enum RunError {
     /// The device itself would send to where test traffic must not go, unless the environment is declared isolated.
     #[error("{0}")]
     ForbiddenInRecipe(String),
+    /// A device cannot be asked under load, or not over its links.
+    #[error(transparent)]
+    Load(#[from] VectorLoadRefusal),
     /// The part of the plan to measure does not exist, or cannot be measured separately.
     #[error(transparent)]
     Selection(Box<SelectionError>),
@@ -137,9 +146,19 @@ pub enum RunError {
         address: IpAddr,
         within_s: u64,
     },
+    /// The authority's machine does not answer on the tester's link to it.
+    #[error(
+        "right: no answer from {machine} at {address} within {within_s} s: is `right` of [testbed] cabled to the interface `self-test` of \
+         [testbed.authority]?"
+    )]
+    NoAuthority {
+        machine: String,
+        address: IpAddr,
+        within_s: u64,
+    },
     /// The testbed could not be built, or failed.
     #[error(transparent)]
-    Testbed(TestbedError),
+    Testbed(Box<TestbedError>),
     /// The tester's other machine cannot be used.
     #[error(transparent)]
     Agent(AgentError),
@@ -232,7 +251,7 @@ impl From<TestbedError> for RunError {
     fn from(error: TestbedError) -> Self {
         match error {
             TestbedError::Interrupted => Self::Interrupted,
-            error => Self::Testbed(error),
+            error => Self::Testbed(Box::new(error)),
         }
     }
 }
@@ -434,7 +453,7 @@ fn of_the_dut(own: &[u32]) -> String {
 }
 
 /// Returns an error with its causes, each only once, because some errors already include their cause.
-pub fn in_words(error: &(dyn Error + 'static)) -> String {
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -17,7 +17,7 @@ pub struct WritingProcess {
 impl WritingProcess {
     /// Returns the process that holds the lock on a file, or `None` if there is none or the kernel does not report it (for a process in another
     /// container, or a file system with two different device numbers).
-    pub(crate) fn of(file: &Path) -> Option<Self> {
+    pub(crate) fn find(file: &Path) -> Option<Self> {
         let found = fs::metadata(file).ok()?;
         let (major, minor) = (
             rustix::fs::major(found.dev()),
@@ -75,9 +75,9 @@ mod tests {
     fn the_holder_of_a_lock_is_found_and_nobody_where_there_is_none() {
         let path = std::env::temp_dir().join(format!("sixbench-writer-{}", std::process::id()));
         let file = File::create(&path).expect("a file");
-        assert_eq!(WritingProcess::of(&path), None);
+        assert_eq!(WritingProcess::find(&path), None);
         file.lock().expect("a lock");
-        let writer = WritingProcess::of(&path).expect("this process");
+        let writer = WritingProcess::find(&path).expect("this process");
         fs::remove_file(&path).expect("removed");
         assert_eq!(writer.process, std::process::id());
         let words = writer_words(Some(&writer));

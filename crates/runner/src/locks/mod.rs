@@ -96,7 +96,7 @@ pub fn lock(
     loop {
         let locked = add(&directories, &holder).map_err(RunError::from);
         let error = match locked
-            .and_then(|locks| with_machines(locks, &machines, &holder, (&shell, &mut tell)))
+            .and_then(|locks| with_machines(locks, &machines, &holder, &shell, &mut tell))
         {
             Err(RunError::Lock(error)) if request.waits && error.is_temporary() => error,
             other => return other,
@@ -140,7 +140,8 @@ fn with_machines(
     mut locks: ResourceLocks,
     machines: &[&Remote],
     holder: &LockHolder,
-    (shell, tell): (&Shell, &mut impl FnMut(String)),
+    shell: &Shell,
+    tell: &mut impl FnMut(String),
 ) -> Result<ResourceLocks, RunError> {
     let text = serde_json::to_string(holder).map_err(io::Error::from)?;
     for machine in machines {

@@ -1,5 +1,6 @@
 //! Converts a recipe and a test of a DNS server to the queries of the DNS tester, and to the setup that the server needs.
 
+use super::job::DnsJob;
 use crate::error::PlanError;
 use sixbench_engine::dns::authority::AddressZone;
 use sixbench_engine::dns::names::{Domain, NamePopulation};
@@ -19,7 +20,7 @@ pub(super) fn job(
     test: &Test,
     dns: &DnsTest,
     settings: TrialSettings,
-) -> Result<(DnsEnds, DnsSettings), String> {
+) -> Result<DnsJob, String> {
     check(recipe, test, dns, settings)?;
     let port = recipe.dns.as_ref().map_or(53, |dns| dns.port);
     let left = recipe.foreground.left;
@@ -36,7 +37,10 @@ pub(super) fn job(
         }),
         external: None,
     };
-    Ok((ends, dns_settings(recipe, dns, settings)?))
+    Ok(DnsJob {
+        ends,
+        settings: dns_settings(recipe, dns, settings)?,
+    })
 }
 
 /// Returns the address at which the server of a recipe queries the authority.
@@ -77,7 +81,7 @@ fn dns_settings(
 pub(crate) fn server_test(name: &str, dut: &str) -> Test {
     Test {
         measure: Measure::Dns(DnsTest::required(DnsRole::Dns64)),
-        ..Test::of(name, dut)
+        ..Test::new(name, dut)
     }
 }
 

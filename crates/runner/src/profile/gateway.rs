@@ -9,7 +9,10 @@ use sixbench_testbed::recipe::{DeviceSide, Pool, Recipe, StateSection};
 use std::net::IpAddr;
 
 /// Returns the gateway of a stateful device, or `None` for a stateless one.
-pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<StatefulGateway>, String> {
+pub(super) fn stateful_gateway(
+    recipe: &Recipe,
+    test: &Test,
+) -> Result<Option<StatefulGateway>, String> {
     let (state, settings) = match (&recipe.state, test.stateful) {
         (Some(state), Some(settings)) => (state, settings),
         (None, None) => return Ok(None),
@@ -157,7 +160,7 @@ mod tests {
     fn test(connections: u64, destination_ports: u16) -> Test {
         let mut test = Test {
             stateful: Some(Stateful::new(connections, FrameRate(1), 0)),
-            ..Test::of("t", "nft-nat44")
+            ..Test::new("t", "nft-nat44")
         };
         let range = |last| ValueRange {
             first: 1,
@@ -173,16 +176,18 @@ mod tests {
 
     #[test]
     fn connections_that_would_collide_behind_the_device_are_refused() {
-        of(&recipe("nft-nat44"), &test(64_512 * 10, 10))
+        stateful_gateway(&recipe("nft-nat44"), &test(64_512 * 10, 10))
             .expect("just as many as the pool has ports");
-        let error = of(&recipe("nft-nat44"), &test(64_512 * 10 + 1, 10)).expect_err("refused");
+        let error = stateful_gateway(&recipe("nft-nat44"), &test(64_512 * 10 + 1, 10))
+            .expect_err("refused");
         assert!(
             error.contains(
                 "64513 per destination, but the pool of nft-nat44 has only 64512 sources"
             ),
             "{error}"
         );
-        of(&recipe("nft-nat44-pool"), &test(64_512 * 10 + 1, 10)).expect("four addresses");
+        stateful_gateway(&recipe("nft-nat44-pool"), &test(64_512 * 10 + 1, 10))
+            .expect("four addresses");
     }
 
     #[test]
@@ -192,17 +197,17 @@ mod tests {
             ..test(1, 1)
         };
         assert!(
-            of(&recipe("nft-nat44"), &stateless)
+            stateful_gateway(&recipe("nft-nat44"), &stateless)
                 .expect_err("refused")
                 .contains("give it `connections`")
         );
         assert!(
-            of(&recipe("linux-ipv4"), &test(1, 1))
+            stateful_gateway(&recipe("linux-ipv4"), &test(1, 1))
                 .expect_err("refused")
                 .contains("has no [state]")
         );
         assert!(
-            of(&recipe("linux-ipv4"), &stateless)
+            stateful_gateway(&recipe("linux-ipv4"), &stateless)
                 .expect("a router")
                 .is_none()
         );
@@ -220,7 +225,7 @@ mod tests {
             source: one,
             destination: one,
         };
-        let error = of(&recipe("nft-nat44"), &narrow).expect_err("refused");
+        let error = stateful_gateway(&recipe("nft-nat44"), &narrow).expect_err("refused");
         assert!(
             error.contains("on the left of recipe nft-nat44, only has 1; widen `forward-ports`"),
             "{error}"
@@ -229,7 +234,8 @@ mod tests {
             &mut narrow.traffic.forward_ports,
             &mut narrow.traffic.reverse_ports,
         );
-        of(&recipe("nft-nat44"), &narrow).expect("the Responder's ports do not matter");
+        stateful_gateway(&recipe("nft-nat44"), &narrow)
+            .expect("the Responder's ports do not matter");
     }
 
     #[test]
@@ -246,13 +252,13 @@ mod tests {
             ipv6_offset: 12,
         };
         (wide.traffic.left_addresses, wide.traffic.right_addresses) = (Some(part), Some(part));
-        let error = of(&recipe("nft-nat44"), &wide).expect_err("refused");
+        let error = stateful_gateway(&recipe("nft-nat44"), &wide).expect_err("refused");
         assert!(
             error.contains("2^63 or more cannot be enumerated; narrow `forward-ports`"),
             "{error}"
         );
         wide.traffic.right_addresses = None;
-        if let Err(error) = of(&recipe("nft-nat44"), &wide) {
+        if let Err(error) = stateful_gateway(&recipe("nft-nat44"), &wide) {
             assert!(!error.contains("2^63"), "{error}");
         }
     }
@@ -266,7 +272,7 @@ mod tests {
         let mut blind = recipe("nft-nat44");
         blind.state.as_mut().expect("state").count = None;
         assert!(
-            of(&blind, &tear_down)
+            stateful_gateway(&blind, &tear_down)
                 .expect_err("refused")
                 .contains("has no `count`")
         );
@@ -276,7 +282,7 @@ mod tests {
             before_ns: 1,
             after_ns: 1,
         };
-        let error = of(
+        let error = stateful_gateway(
             &recipe("nft-nat44"),
             &Test {
                 measure: Measure::Reset(reset),
@@ -289,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_pool_is_the_last_16_bits_of_its_addresses() {
-        let gateway = of(&recipe("nft-nat44-pool"), &test(1, 1))
+        let gateway = stateful_gateway(&recipe("nft-nat44-pool"), &test(1, 1))
             .expect("good")
             .expect("stateful");
         assert_eq!(

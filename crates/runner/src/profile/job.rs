@@ -19,9 +19,18 @@ pub enum Job {
     /// Frames.
     Frames(Box<TrafficProfile>, TrialSettings),
     /// DNS queries. The session fills in the namespaces of the ends.
-    Dns(Box<(DnsEnds, DnsSettings)>),
+    Dns(Box<DnsJob>),
     /// TCP connections. The session fills in the namespaces of the ends.
     Tcp(TcpEnds, TcpSettings),
+}
+
+/// The traffic of a test of DNS queries.
+#[derive(Clone, Debug)]
+pub struct DnsJob {
+    /// The ends of the tester, without their namespaces.
+    pub ends: DnsEnds,
+    /// The questions, and the way in which they are asked.
+    pub settings: DnsSettings,
 }
 
 impl Job {
@@ -32,7 +41,7 @@ impl Job {
     pub fn admit(self, isolation: Isolation) -> Result<(), Forbidden> {
         match self {
             Self::Frames(profile, _) => isolation.admit(*profile).map(drop),
-            Self::Dns(dns) => isolation.admit(dns.0).map(drop),
+            Self::Dns(dns) => isolation.admit(dns.ends).map(drop),
             Self::Tcp(ends, _) => isolation.admit(ends).map(drop),
         }
     }
@@ -41,7 +50,7 @@ impl Job {
     pub(crate) fn footprint(&self) -> &dyn Footprint {
         match self {
             Self::Frames(profile, _) => &**profile,
-            Self::Dns(job) => &job.1,
+            Self::Dns(job) => &job.settings,
             Self::Tcp(_, settings) => settings,
         }
     }
@@ -51,17 +60,17 @@ impl Job {
 ///
 /// # Errors
 /// The recipe's device cannot be tested in this way.
-pub fn of(
+pub fn job(
     recipe: &Recipe,
     test: &Test,
     frame_size: FrameSize,
     seed: u64,
     settings: TrialSettings,
 ) -> Result<Job, PlanError> {
-    job(recipe, test, frame_size, seed, settings).map_err(PlanError)
+    traffic_of(recipe, test, frame_size, seed, settings).map_err(PlanError)
 }
 
-fn job(
+fn traffic_of(
     recipe: &Recipe,
     test: &Test,
     frame_size: FrameSize,
@@ -87,7 +96,7 @@ fn job(
             ))
         }
         None => Ok(Job::Frames(
-            Box::new(super::of(recipe, test, frame_size, seed)?),
+            Box::new(super::traffic_profile(recipe, test, frame_size, seed)?),
             settings,
         )),
     }

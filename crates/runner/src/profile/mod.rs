@@ -8,7 +8,7 @@ pub(crate) mod translator;
 mod variation;
 
 pub use crate::error::PlanError;
-pub use job::{Job, of as job};
+pub use job::{DnsJob, Job, job};
 
 use sixbench_engine::frames::profile::{
     AddressPair, AddressVariation, Encapsulation, Neighbours, Path, Paths, TrafficProfile, Tunnel,
@@ -22,7 +22,7 @@ use sixbench_wire::WireError;
 use std::net::IpAddr;
 use translator::Translator;
 
-pub(crate) fn of(
+pub(crate) fn traffic_profile(
     recipe: &Recipe,
     test: &Test,
     frame_size: FrameSize,
@@ -40,9 +40,9 @@ pub(crate) fn of(
     check_reset(recipe, test)?;
     check_tear_down(recipe, test)?;
     check_response(recipe, test)?;
-    let gateway = gateway::of(recipe, test)?;
+    let gateway = gateway::stateful_gateway(recipe, test)?;
     variation::check(recipe, test)?;
-    let subscribers = subscribers::of(recipe, test)?;
+    let subscribers = subscribers::groups(recipe, test)?;
     let paths = |view: fn(&RecipeTraffic) -> Path| Paths {
         foreground: view(&recipe.foreground),
         background: background.map(view),
@@ -60,6 +60,7 @@ pub(crate) fn of(
         subscribers,
         payload: test.traffic.payload,
         flows: test.traffic.flows,
+        ramp_ns: test.traffic.ramp_ns,
         gateway,
         ipdv: test
             .measure
@@ -262,7 +263,7 @@ mod tests {
     fn test(foreground: Share) -> Test {
         Test {
             foreground,
-            ..Test::of("t", "tayga-siit")
+            ..Test::new("t", "tayga-siit")
         }
     }
 
@@ -276,8 +277,8 @@ mod tests {
 
     #[test]
     fn the_reverse_frame_is_the_answer_to_the_forward_one() {
-        let profile =
-            of(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1).expect("a profile");
+        let profile = traffic_profile(&recipe("tayga-siit"), &test(Share::ALL), FrameSize(84), 1)
+            .expect("a profile");
         let reverse = profile.reverse.foreground;
         assert_eq!(reverse.sent.ends.source.to_string(), "198.19.0.2");
         assert_eq!(reverse.sent.ends.destination.to_string(), "198.18.0.2");
@@ -289,7 +290,8 @@ mod tests {
     fn a_recipe_whose_addresses_are_no_translation_of_each_other_is_refused() {
         let mut recipe = recipe("tayga-siit");
         recipe.foreground.right.source = "198.18.0.1".parse().expect("address");
-        let error = of(&recipe, &test(Share::ALL), FrameSize(84), 1).expect_err("refused");
+        let error =
+            traffic_profile(&recipe, &test(Share::ALL), FrameSize(84), 1).expect_err("refused");
         assert_eq!(
             error,
             "recipe tayga-siit: foreground.right.source is 198.18.0.1, but its [translation] turns 2001:2::2 into 198.18.0.2"
@@ -329,8 +331,8 @@ mod tests {
             foreground: 9,
             of: 10,
         };
-        assert!(of(&recipe("linux-ipv4"), &test(mixed), FrameSize(84), 1).is_err());
-        assert!(of(&recipe("tayga-siit"), &test(mixed), FrameSize(84), 1).is_ok());
+        assert!(traffic_profile(&recipe("linux-ipv4"), &test(mixed), FrameSize(84), 1).is_err());
+        assert!(traffic_profile(&recipe("tayga-siit"), &test(mixed), FrameSize(84), 1).is_ok());
     }
 
     #[test]
@@ -342,12 +344,12 @@ mod tests {
         };
         let test = Test {
             measure: Measure::Reset(reset),
-            ..Test::of("t", "linux-ipv4")
+            ..Test::new("t", "linux-ipv4")
         };
         let mut recipe = recipe("linux-ipv4");
         recipe.reset.clear();
         assert!(
-            of(&recipe, &test, FrameSize(84), 1)
+            traffic_profile(&recipe, &test, FrameSize(84), 1)
                 .expect_err("refused")
                 .contains("neither [[reset]] nor [daemon]")
         );

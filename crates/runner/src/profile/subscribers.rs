@@ -13,6 +13,7 @@ use sixbench_wire::{Prefix6, template};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The maximum number of mapping rules in a domain, because the tester searches them linearly for each frame.
@@ -39,7 +40,7 @@ struct Rule {
 }
 
 impl RuleSet {
-    pub(super) fn of(recipe: &Recipe) -> Result<Option<Self>, String> {
+    pub(super) fn from_recipe(recipe: &Recipe) -> Result<Option<Self>, String> {
         let Some(section) = &recipe.subscribers else {
             return Ok(None);
         };
@@ -86,19 +87,19 @@ impl RuleSet {
     }
 
     /// Returns the first `count` subscribers as needed for a device's configuration.
-    fn words(&self, count: u32) -> Vec<Subscriber> {
+    fn subscribers(&self, count: u32) -> Vec<Subscriber> {
         let all = self
             .shared(count)
             .flat_map(|(rule, share)| (0..share).map(move |number| (rule, number)));
         all.enumerate()
-            .map(|(number, (rule, of_rule))| rule.words(number as u32, of_rule))
+            .map(|(number, (rule, of_rule))| rule.subscriber(number as u32, of_rule))
             .collect()
     }
 }
 
 impl Rule {
     fn appearance(&self, ends: &Ends) -> Appearance {
-        let of = |address: IpAddr| {
+        let prefix = |address: IpAddr| {
             if address.is_ipv4() {
                 self.ipv4
             } else {
@@ -106,8 +107,8 @@ impl Rule {
             }
         };
         Appearance {
-            inner: of(ends.source),
-            outer: ends.outer.and_then(|outer| of(outer.source)),
+            inner: prefix(ends.source),
+            outer: ends.outer.and_then(|outer| prefix(outer.source)),
         }
     }
 
@@ -128,7 +129,7 @@ impl Rule {
     }
 
     /// Returns a subscriber as needed for a device's configuration. `of_rule` is its number within the rule, and `number` its number among all.
-    fn words(&self, number: u32, of_rule: u32) -> Subscriber {
+    fn subscriber(&self, number: u32, of_rule: u32) -> Subscriber {
         let e = u64::from(of_rule);
         let ranges = self.ports.ranges(e);
         Subscriber {
@@ -241,8 +242,8 @@ fn of_six_rd(six_rd: &recipe::SixRdSection) -> Result<Rule, String> {
     })
 }
 
-pub(super) fn of(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
-    let rules = RuleSet::of(recipe)?;
+pub(super) fn groups(recipe: &Recipe, test: &Test) -> Result<Option<SubscriberGroups>, String> {
+    let rules = RuleSet::from_recipe(recipe)?;
     check_echo(recipe, test, rules.as_ref())?;
     let Some(rules) = rules else {
         return none(recipe, test);
@@ -405,7 +406,7 @@ fn check_ranges(recipe: &Recipe, rules: &RuleSet) -> Result<(), String> {
 ///
 /// # Errors
 /// A recipe's rule is invalid, or cannot be expressed in its files.
-pub(crate) fn words(
+pub(crate) fn by_recipe(
     recipe: &Recipe,
     count: u32,
 ) -> Result<BTreeMap<String, Arc<[Subscriber]>>, PlanError> {
@@ -414,15 +415,28 @@ pub(crate) fn words(
         .parts
         .iter()
         .filter_map(|part| Some((part, part.subscribers.as_ref()?.count)));
-    let mut words = BTreeMap::new();
+    let mut subscribers = BTreeMap::new();
     for (recipe, count) in own.into_iter().chain(of_parts) {
-        let Some(rules) = RuleSet::of(recipe).map_err(PlanError)? else {
+        let Some(rules) = RuleSet::from_recipe(recipe).map_err(PlanError)? else {
             continue;
         };
         check_ranges(recipe, &rules).map_err(PlanError)?;
-        words.insert(recipe.name.clone(), rules.words(count).into());
+        subscribers.insert(recipe.name.clone(), rules.subscribers(count).into());
     }
-    Ok(words)
+    Ok(subscribers)
+}
+
+/// Returns the ranges of the ports of a recipe's subscriber, by its number from 0, within the first rule; none if the recipe has no rule.
+///
+/// # Errors
+/// The rule is wrong.
+pub(crate) fn port_ranges(
+    recipe: &Recipe,
+    number: u32,
+) -> Result<Vec<RangeInclusive<u16>>, PlanError> {
+    let rules = RuleSet::from_recipe(recipe).map_err(PlanError)?;
+    let first = rules.and_then(|rules| rules.rules.first().copied());
+    Ok(first.map_or_else(Vec::new, |rule| rule.ports.ranges(u64::from(number))))
 }
 
 /// Returns the largest number of subscribers that any of the tests needs with the recipe's device, or 1 if no test uses it.

@@ -21,7 +21,7 @@ struct VariedSide<'a> {
 }
 
 impl VariedSide<'_> {
-    fn of<'a>(recipe: &'a Recipe, test: &Test, traffic: &RecipeTraffic) -> [VariedSide<'a>; 2] {
+    fn both<'a>(recipe: &'a Recipe, test: &Test, traffic: &RecipeTraffic) -> [VariedSide<'a>; 2] {
         let own = &test.traffic;
         // A stateful device forwards its background traffic unchanged.
         let pooled = recipe
@@ -70,7 +70,7 @@ fn background<'a>(recipe: &'a Recipe, test: &Test) -> Option<&'a RecipeTraffic> 
 /// Refuses addresses that would not come back to the tester, or not as the translation of those sent.
 pub(super) fn check(recipe: &Recipe, test: &Test) -> Result<(), String> {
     for traffic in std::iter::once(&recipe.foreground).chain(background(recipe, test)) {
-        for side in VariedSide::of(recipe, test, traffic) {
+        for side in VariedSide::both(recipe, test, traffic) {
             check_reached(recipe, test, &side)?;
             check_translated(recipe, test, &side)?;
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn varying(first: u32, last: u32, ipv6_offset: u8) -> Test {
-        let mut test = Test::of("t", "d");
+        let mut test = Test::new("t", "d");
         let range = ValueRange {
             first,
             last,
@@ -159,12 +159,12 @@ mod tests {
         let error = check(&recipe("linux-ipv4"), &varying(2, 65534, 12))
             .expect_err("the link's broadcast address");
         assert!(error.contains("198.18.0.3 "), "{error}");
-        let mut test = Test::of("t", "d");
+        let mut test = Test::new("t", "d");
         (test.traffic.left_networks, test.traffic.right_networks) = (256, 256);
         check(&recipe("linux-ipv4"), &test).expect("256 networks");
         check(&recipe("linux-ipv6"), &test).expect("256 networks");
         let router = recipe("linux-ipv6");
-        let all = VariedSide::of(&router, &test, &router.foreground)[1].all();
+        let all = VariedSide::both(&router, &test, &router.foreground)[1].all();
         let last: IpAddr = "2001:2:0:80ff::2".parse().expect("address");
         assert!(all.contains(&(last, last)), "{all:?}");
     }
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn background_traffic_that_a_test_has_not_got_varies_nowhere() {
         // The native link of tayga-nat64 does not include bits 96 to 111, and the servers vary in the last 16.
-        let mut test = Test::of("t", "tayga-nat64");
+        let mut test = Test::new("t", "tayga-nat64");
         let range = ValueRange {
             first: 4,
             last: 13,
