@@ -1,7 +1,7 @@
 //! Results directories gathered in a folder.
 
-use super::store::{StoreError, Stored, folder, is_in_use, load_from};
-use crate::error::in_words;
+use super::store::{StoreError, StoredRun, folder, is_in_use, load_from};
+use crate::error::with_causes;
 use jiff::Timestamp;
 use sixbench_method::measures::Outcome;
 use sixbench_method::replay;
@@ -13,7 +13,7 @@ pub struct CollectedRun {
     /// The directory.
     pub directory: PathBuf,
     /// Its contents.
-    pub stored: Stored,
+    pub stored: StoredRun,
     /// The outcomes of the completed repetitions.
     pub outcomes: Vec<Outcome>,
     /// The start of the first trial.
@@ -29,7 +29,7 @@ pub struct Collection {
 }
 
 /// The directories inside a folder.
-struct Below {
+struct Subdirectories {
     results: Vec<PathBuf>,
     others: Vec<PathBuf>,
 }
@@ -83,9 +83,9 @@ pub(crate) fn has_results(folder: &Path) -> bool {
 }
 
 /// Returns the results directories inside a directory, and the topmost directories without any.
-fn below(directory: &Path) -> Below {
+fn below(directory: &Path) -> Subdirectories {
     if directory.join("resolved.toml").exists() {
-        return Below {
+        return Subdirectories {
             results: vec![directory.to_owned()],
             others: Vec::new(),
         };
@@ -98,7 +98,7 @@ fn below(directory: &Path) -> Below {
         .map(|entry| entry.path())
         .collect();
     directories.sort();
-    let all: Vec<Below> = directories
+    let all: Vec<Subdirectories> = directories
         .iter()
         .map(|directory| below(directory))
         .collect();
@@ -112,16 +112,16 @@ fn below(directory: &Path) -> Below {
     } else {
         others.concat()
     };
-    Below { results, others }
+    Subdirectories { results, others }
 }
 
 /// Reads a results directory. The error explains why it cannot be used.
 fn read_run(directory: &Path) -> Result<CollectedRun, String> {
-    let folder = folder(directory).map_err(|error| in_words(&error))?;
+    let folder = folder(directory).map_err(|error| with_causes(&error))?;
     if is_in_use(&folder) {
         return Err("still being written".to_owned());
     }
-    let stored = load_from(&folder).map_err(|error| in_words(&error))?;
+    let stored = load_from(&folder).map_err(|error| with_causes(&error))?;
     let replayed = replay::replay(&stored.plan, &stored.records);
     if let Some(mismatch) = replayed.mismatches.first() {
         return Err(mismatch.to_string());

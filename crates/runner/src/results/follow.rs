@@ -1,11 +1,12 @@
 //! Follows a results directory that another process writes or has written, and reports its changes as the events of the run. Nothing is written
 //! here.
 
-use super::store::{self, ReadTrials, Stored};
+use super::store::{self, ReadTrials, StoredRun};
 use crate::error::RunError;
 use crate::stop::rest;
 use sixbench_io::files::Folder;
 use sixbench_io::thread::give_way;
+use sixbench_method::budget;
 use sixbench_method::campaign;
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
@@ -26,13 +27,13 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The records cannot be read any more.
 pub fn follow(
     folder: &Folder,
-    stored: Stored,
+    stored: StoredRun,
     stop: &AtomicBool,
     listener: &mut dyn FnMut(&Event),
 ) -> Result<(), RunError> {
     // Lower our priority so that we never compete with the run. Failure is harmless, because following costs little.
     let _ = give_way(&[]);
-    let Stored {
+    let StoredRun {
         plan,
         records,
         facts,
@@ -50,14 +51,13 @@ pub fn follow(
             .for_each(&mut *listener);
         let is_new = was_running != Some(is_running);
         if is_new || told < records.len() {
-            state(
-                folder.path(),
-                (&plan, &facts.selection),
-                &records,
-                (is_running, is_new),
-            )
-            .iter()
-            .for_each(&mut *listener);
+            let seen = match (is_running, is_new) {
+                (true, true) => SeenRun::Started,
+                (true, false) => SeenRun::Progressed,
+                (false, _) => SeenRun::Ended,
+            };
+            let event = event(folder.path(), &plan, &facts.selection, &records, seen);
+            listener(&event);
         }
         (told, was_running) = (records.len(), Some(is_running));
         if rest(stop, INTERVAL).is_err() {
@@ -66,13 +66,25 @@ pub fn follow(
     }
 }
 
-/// Returns the events that describe the progress of the run.
-fn state(
+/// A change of a run, as its directory shows it.
+#[derive(Clone, Copy)]
+enum SeenRun {
+    /// It has begun, or it was under way when the directory was opened.
+    Started,
+    /// It has made further trials.
+    Progressed,
+    /// Nothing writes to the directory, or no more.
+    Ended,
+}
+
+/// Returns the event of a change of the run.
+fn event(
     directory: &Path,
-    (plan, selection): (&Plan, &Selection),
+    plan: &Plan,
+    selection: &Selection,
     records: &[TrialRecord],
-    (is_running, is_new): (bool, bool),
-) -> Vec<Event> {
+    seen: SeenRun,
+) -> Event {
     let outcomes = replay::outcomes(plan, records);
     let mut forecast = Forecast::new(plan, selection);
     for outcome in &outcomes {
@@ -80,25 +92,21 @@ fn state(
     }
     let remaining_s = forecast.remaining_ns().div_ceil(1_000_000_000);
     let results = directory.display().to_string();
-    match (is_running, is_new) {
-        (true, true) => {
-            let measurements =
-                sixbench_method::budget::estimate(&selection.narrowed(plan)).measurements;
-            vec![Event::RunStarted {
-                plan: plan.name.clone(),
-                results,
-                measurements,
-                estimate_s: remaining_s,
-            }]
-        }
-        (true, false) => vec![Event::Progress {
+    match seen {
+        SeenRun::Started => Event::RunStarted {
+            plan: plan.name.clone(),
+            results,
+            measurements: budget::estimate(&selection.narrowed(plan)).measurements,
+            estimate_s: remaining_s,
+        },
+        SeenRun::Progressed => Event::Progress {
             elapsed_s: elapsed_s(records),
             remaining_s,
-        }],
-        (false, _) => vec![Event::RunEnded {
+        },
+        SeenRun::Ended => Event::RunEnded {
             results,
             interrupted: !campaign::is_complete(plan, selection, &outcomes),
-        }],
+        },
     }
 }
 

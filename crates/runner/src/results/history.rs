@@ -158,6 +158,7 @@ fn entries<'r>(runs: &'r [CollectedRun], label: Option<&str>, pages: &Path) -> V
             link: report.exists().then(|| link(pages, &report)).flatten(),
             plan: &run.stored.plan,
             outcomes: &run.outcomes,
+            records: &run.stored.records,
             facts,
             changed: before
                 .replace(facts)

@@ -29,7 +29,7 @@ impl LeanRecords {
     /// The file cannot be read, or a line of it other than the last one is not a record.
     pub(crate) fn load(folder: &Folder, plan: &Plan, facts: &Facts) -> Result<Self, StoreError> {
         if lean::is_of_one_host(facts) {
-            let mut kept = Kept::of(plan);
+            let mut kept = KeptRecords::new(plan);
             each_record(folder, lean_record, |begin, record| {
                 kept.push(begin, record);
             })?;
@@ -126,7 +126,7 @@ fn is_distribution(octets: &[u8]) -> bool {
 }
 
 /// The records that have been read.
-struct Kept<'p> {
+struct KeptRecords<'p> {
     plan: &'p Plan,
     begins: Vec<u64>,
     records: Vec<TrialRecord>,
@@ -138,8 +138,8 @@ struct Kept<'p> {
     are_in_order: bool,
 }
 
-impl<'p> Kept<'p> {
-    fn of(plan: &'p Plan) -> Self {
+impl<'p> KeptRecords<'p> {
+    fn new(plan: &'p Plan) -> Self {
         let (replay, at_limits) = (OrderedReplay::new(plan), TrialsAtLimits::default());
         Self {
             plan,

@@ -2,7 +2,7 @@
 
 use super::differences::machine_differences;
 use super::merged_store::MergedStore;
-use super::store::{self, RECIPES, StoreError, Stored};
+use super::store::{self, RECIPES, StoreError, StoredRun};
 use crate::error::RunError;
 use crate::error::merge::MergeError;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 struct ResultsPart {
     directory: PathBuf,
     folder: Folder,
-    stored: Stored,
+    stored: StoredRun,
     /// Keeps runs from writing to the directory. `None` if the file system does not support locks.
     _lock: Option<File>,
 }

@@ -98,7 +98,7 @@ fn remove_left(output: &Path) -> Result<(), StoreError> {
         .map_err(cannot_write(&output.join(MERGING)))?;
     for folder in [&directory, &merging] {
         if is_in_use(folder) {
-            let writer = WritingProcess::of(&folder.path().join(TRIALS));
+            let writer = WritingProcess::find(&folder.path().join(TRIALS));
             return Err(StoreError::InUse {
                 directory: output.to_owned(),
                 writer,

@@ -6,7 +6,7 @@ use sixbench_analysis::comparison::{RunOrder, SESSIONS_DIFFER};
 use sixbench_method::record::TrialRecord;
 
 /// Returns the order in which the runs of A and of B were made, with a note about it.
-pub(crate) fn of(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
+pub(crate) fn run_order(sides: [&[CollectedRun]; 2]) -> (RunOrder, String) {
     let runs = |side: usize| sides[side].iter().map(move |run| (run.started, side));
     let mut all: Vec<(Timestamp, usize)> = runs(0).chain(runs(1)).collect();
     all.sort();

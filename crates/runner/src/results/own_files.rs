@@ -25,6 +25,8 @@ pub enum OwnFile {
     Manual,
     /// The results of a device against the RFCs, as JSON.
     DeviceResults,
+    /// The result of a device under malformed frames, as JSON.
+    Robustness,
     /// The frames of a port. They look like those of any other program, so none are replaced.
     Capture,
 }
@@ -39,6 +41,7 @@ impl OwnFile {
             Self::Queries => &[RECORDS_HEADING],
             Self::Manual => &[".TH sixbench"],
             Self::DeviceResults => &["\"sixbench\":", "\"device\":", "\"vectors\":"],
+            Self::Robustness => &["\"sixbench\":", "\"device\":", "\"robustness\":"],
             Self::Capture => &[],
         }
     }
@@ -94,7 +97,7 @@ mod tests {
     use std::fs;
 
     /// What an editor or another program may have written under the name of each kind.
-    const FOREIGN: [(OwnFile, &str); 7] = [
+    const FOREIGN: [(OwnFile, &str); 8] = [
         (
             OwnFile::Page,
             "<!DOCTYPE html>\n<title>My page about sixbench</title>\n",
@@ -106,6 +109,10 @@ mod tests {
         (
             OwnFile::DeviceResults,
             "{\"device\": \"tayga\", \"vectors\": []}\n",
+        ),
+        (
+            OwnFile::Robustness,
+            "{\"device\": \"tayga\", \"robustness\": \"good\"}\n",
         ),
         (OwnFile::Capture, "\u{4d}<\u{b2}\u{a1}"),
     ];

@@ -10,8 +10,18 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 
+/// The numbers of a user and of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Account {
+    user: u32,
+    group: u32,
+}
+
 /// The user and group that own no files, called nobody on most systems.
-const NOBODY: (u32, u32) = (65_534, 65_534);
+const NOBODY: Account = Account {
+    user: 65_534,
+    group: 65_534,
+};
 
 /// The way in which a process that drops its root privileges uses a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,25 +72,28 @@ pub fn give_up_root(paths: &[(&Path, FileUse)]) -> io::Result<()> {
             .collect()
     };
     let caller = caller(true, |name| std::env::var(name).ok());
-    let (user, group) =
+    let account =
         user_for(&found, caller).ok_or_else(|| io::Error::other(SeveralOwners(owned())))?;
-    become_user(user, group)
+    become_user(account.user, account.group)
 }
 
-fn user_for(found: &[(Metadata, FileUse)], caller: Option<(u32, u32)>) -> Option<(u32, u32)> {
-    let mut owners: Vec<(u32, u32)> = found
+fn user_for(found: &[(Metadata, FileUse)], caller: Option<Account>) -> Option<Account> {
+    let mut owners: Vec<Account> = found
         .iter()
-        .map(|(found, _)| (found.uid(), found.gid()))
+        .map(|(found, _)| Account {
+            user: found.uid(),
+            group: found.gid(),
+        })
         .collect();
     let Some(first) = owners.first().copied() else {
         return Some(caller.unwrap_or(NOBODY));
     };
-    let is_only_owner = owners.iter().all(|owner| owner.0 == first.0);
-    owners.sort_by_key(|(user, _)| *user == 0);
-    let may_all = |user: &(u32, u32)| {
+    let is_only_owner = owners.iter().all(|owner| owner.user == first.user);
+    owners.sort_by_key(|owner| owner.user == 0);
+    let may_all = |account: &Account| {
         found
             .iter()
-            .all(|(found, use_of)| may(*user, found, *use_of))
+            .all(|(found, use_of)| may(*account, found, *use_of))
     };
     caller
         .into_iter()
@@ -90,7 +103,8 @@ fn user_for(found: &[(Metadata, FileUse)], caller: Option<(u32, u32)>) -> Option
 }
 
 /// Returns whether a user may use a file or directory, by its mode. ACLs are ignored. Root does not write to other users' files.
-fn may((user, group): (u32, u32), found: &Metadata, use_of: FileUse) -> bool {
+fn may(account: Account, found: &Metadata, use_of: FileUse) -> bool {
+    let Account { user, group } = account;
     let bit = if use_of == FileUse::Write { 0o2 } else { 0o4 };
     let shift = match (found.uid() == user, found.gid() == group) {
         (true, _) => 6,
@@ -112,7 +126,7 @@ pub fn open(path: &Path) -> io::Result<Folder> {
         caller(is_root(), |name| std::env::var(name).ok()),
     );
     let is_own =
-        |user: &u32| [0, owner].contains(user) || caller.is_some_and(|(caller, _)| caller == *user);
+        |user: &u32| [0, owner].contains(user) || caller.is_some_and(|caller| caller.user == *user);
     match folder
         .link_owners()
         .iter()
@@ -128,6 +142,21 @@ pub fn open(path: &Path) -> io::Result<Folder> {
     }
 }
 
+/// Returns whether others than its owner may write to a file or directory with these numbers and this mode.
+fn is_open_to_others(user: u32, group: u32, mode: u32) -> bool {
+    // A group with the number of its user has nobody else.
+    let others = if group == user { 0o002 } else { 0o022 };
+    mode & others != 0
+}
+
+/// Returns whether somebody else than the user of this process can change a file or directory. What cannot be looked at is taken to be somebody else's.
+pub fn can_others_change(path: &Path) -> bool {
+    let (Ok(found), Ok(own)) = (path.metadata(), Path::new("/proc/self").metadata()) else {
+        return true;
+    };
+    found.uid() != own.uid() || is_open_to_others(found.uid(), found.gid(), found.mode())
+}
+
 /// Refuses as root a directory of another user than root and the one who called sudo, in which others than its owner may write.
 ///
 /// # Errors
@@ -136,14 +165,8 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
     let found = folder.metadata()?;
     let caller = caller(is_root(), |name| std::env::var(name).ok());
     let is_own =
-        !is_root() || found.st_uid == 0 || caller.is_some_and(|(user, _)| user == found.st_uid);
-    // A group with the number of its user has nobody else.
-    let others = if found.st_gid == found.st_uid {
-        0o002
-    } else {
-        0o022
-    };
-    if is_own || found.st_mode & others == 0 {
+        !is_root() || found.st_uid == 0 || caller.is_some_and(|caller| caller.user == found.st_uid);
+    if is_own || !is_open_to_others(found.st_uid, found.st_gid, found.st_mode) {
         Ok(())
     } else {
         Err(io::Error::new(
@@ -161,10 +184,10 @@ pub(crate) fn check_writers(folder: &Folder) -> io::Result<()> {
 /// # Errors
 /// The file system refuses it. A file system without owners, as on a USB stick, is not an error.
 pub fn give(file: impl AsFd) -> io::Result<()> {
-    let Some((user, group)) = caller(is_root(), |name| std::env::var(name).ok()) else {
+    let Some(caller) = caller(is_root(), |name| std::env::var(name).ok()) else {
         return Ok(());
     };
-    match fchown(file, Some(user), Some(group)) {
+    match fchown(file, Some(caller.user), Some(caller.group)) {
         Err(error)
             if error.kind() == io::ErrorKind::PermissionDenied
                 || error.kind() == io::ErrorKind::Unsupported =>
@@ -185,15 +208,26 @@ pub fn give_at(path: &Path) -> io::Result<()> {
 }
 
 /// Returns user and group that sudo names, where this process may give files away.
-fn caller(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Option<(u32, u32)> {
+fn caller(is_root: bool, variable: impl Fn(&str) -> Option<String>) -> Option<Account> {
+    if !is_root {
+        return None;
+    }
     let number = |name| variable(name)?.parse().ok();
-    is_root.then(|| Some((number("SUDO_UID")?, number("SUDO_GID")?)))?
+    Some(Account {
+        user: number("SUDO_UID")?,
+        group: number("SUDO_GID")?,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    const CALLER: Account = Account {
+        user: 1000,
+        group: 100,
+    };
 
     #[test]
     fn a_process_without_need_of_root_becomes_the_caller_where_that_is_enough_and_else_the_owner() {
@@ -205,8 +239,14 @@ mod tests {
         };
         let (private, readable) = (with_mode(0o600), with_mode(0o644));
         std::fs::remove_file(&path).expect("removed");
-        let own = (private.uid(), private.gid());
-        let caller = (own.0 + 1, own.1 + 1);
+        let own = Account {
+            user: private.uid(),
+            group: private.gid(),
+        };
+        let caller = Account {
+            user: own.user + 1,
+            group: own.group + 1,
+        };
         for (found, use_of, caller, expected) in [
             (&private, FileUse::Read, Some(caller), own),
             (&readable, FileUse::Read, Some(caller), caller),
@@ -247,7 +287,7 @@ mod tests {
             (&[(&of_a, write), (&of_a, write)][..], None, Some(1001)),
             (&[(&of_root, write), (&of_a, write)], None, None),
             (&[(&of_root, write), (&open, write)], None, None),
-            (&[(&of_a, write), (&of_b, write)], Some((1000, 1000)), None),
+            (&[(&of_a, write), (&of_b, write)], Some(CALLER), None),
             (
                 &[(&of_root, write), (&of_a, read), (&of_b, read)],
                 None,
@@ -256,18 +296,14 @@ mod tests {
             (&[(&of_root, write), (&secret, read)], None, None),
             (&[(&of_a, read), (&of_b, read)], None, Some(1001)),
             (&[(&of_root, read), (&of_b, read)], None, Some(1002)),
-            (
-                &[(&of_a, read), (&of_b, read)],
-                Some((1000, 1000)),
-                Some(1000),
-            ),
+            (&[(&of_a, read), (&of_b, read)], Some(CALLER), Some(1000)),
         ] {
             let found: Vec<(Metadata, FileUse)> = all
                 .iter()
                 .map(|(found, use_of)| ((*found).clone(), *use_of))
                 .collect();
             assert_eq!(
-                user_for(&found, caller).map(|(user, _)| user),
+                user_for(&found, caller).map(|account| account.user),
                 expected,
                 "{all:?}"
             );
@@ -282,7 +318,7 @@ mod tests {
                     .filter(|text| !text.is_empty())
             }
         };
-        assert_eq!(caller(true, named("1000", "100")), Some((1000, 100)));
+        assert_eq!(caller(true, named("1000", "100")), Some(CALLER));
         assert_eq!(caller(false, named("1000", "100")), None);
         assert_eq!(caller(true, named("1000", "")), None);
         assert_eq!(caller(true, named("root", "100")), None);

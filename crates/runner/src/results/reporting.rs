@@ -2,7 +2,7 @@
 
 use super::lean::LeanRecords;
 use super::own_files::OwnFile;
-use super::store::{self, StoreError, Stored};
+use super::store::{self, StoreError, StoredRun};
 use super::written::make_folder;
 use crate::error::RunError;
 use crate::error::store::cannot_write;
@@ -226,7 +226,7 @@ fn with_stored<T>(
     directory: &Path,
     print: impl FnOnce(report::Document<'_>) -> T,
 ) -> Result<T, RunError> {
-    let Stored {
+    let StoredRun {
         plan,
         facts,
         commands,

@@ -2,6 +2,7 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
+use sixbench_conformance::DeviceResults;
 use sixbench_method::event::Event;
 use sixbench_method::record::{Facts, TrialRecord};
 use sixbench_plan::resolved;
@@ -10,13 +11,13 @@ use sixbench_report as report;
 /// A schema: its name, its title, and the function that generates it.
 type NamedSchema = (&'static str, &'static str, fn() -> Schema);
 
-const SCHEMAS: [NamedSchema; 5] = [
+const SCHEMAS: [NamedSchema; 6] = [
     (
         "trial",
         "A line of trials.jsonl of sixbench",
-        of::<TrialRecord>,
+        schema_of::<TrialRecord>,
     ),
-    ("facts", "facts.json of sixbench", of::<Facts>),
+    ("facts", "facts.json of sixbench", schema_of::<Facts>),
     (
         "results",
         "results.json of sixbench",
@@ -32,6 +33,11 @@ const SCHEMAS: [NamedSchema; 5] = [
         "A line that a run prints with --json",
         of_written::<Event>,
     ),
+    (
+        "conformance",
+        "conformance.json of sixbench, and what its command prints with --json",
+        of_written::<DeviceResults>,
+    ),
 ];
 
 /// Returns the names of the schemas.
@@ -44,17 +50,20 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// No schema has this name. The error lists the existing names.
 pub fn text(name: &str) -> Result<String, String> {
-    let (_, title, schema) = SCHEMAS.iter().find(|(of, ..)| *of == name).ok_or_else(|| {
-        let names: Vec<&str> = names().collect();
-        format!("expected one of {}, not `{name}`", names.join(", "))
-    })?;
+    let (_, title, schema) = SCHEMAS
+        .iter()
+        .find(|(word, ..)| *word == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = names().collect();
+            format!("expected one of {}, not `{name}`", names.join(", "))
+        })?;
     let mut schema = schema();
     schema.insert("title".to_owned(), (*title).into());
     Ok(format!("{:#}\n", schema.as_value()))
 }
 
 /// Returns the schema of a format that is read: older files may lack fields with a default.
-fn of<T: JsonSchema>() -> Schema {
+fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .into_generator()
         .into_root_schema_for::<T>()
@@ -102,7 +111,10 @@ mod tests {
     fn a_name_that_no_schema_has_is_answered_with_those_there_are() {
         assert_eq!(
             text("record"),
-            Err("expected one of trial, facts, results, plan, event, not `record`".to_owned())
+            Err(
+                "expected one of trial, facts, results, plan, event, conformance, not `record`"
+                    .to_owned()
+            )
         );
     }
 }

@@ -3,7 +3,9 @@
 pub use super::new_directory::check_new;
 use super::new_directory::has_trials;
 use super::owner;
-pub use super::stored::{RECIPES, Stored, begun, folder, kept_recipes, load, load_from, source_of};
+pub use super::stored::{
+    RECIPES, StoredRun, begun, folder, kept_recipes, load, load_from, source_of,
+};
 pub(crate) use super::stored::{
     ReadTrials, is_in_use, load_without_records, lock_to_read, new_records,
 };
@@ -79,7 +81,7 @@ impl Store {
     ///
     /// # Errors
     /// No results directory, one that another process writes to, or one that cannot be read or written.
-    pub fn reopen(folder: Folder) -> Result<(Self, Stored)> {
+    pub fn reopen(folder: Folder) -> Result<(Self, StoredRun)> {
         // No other process may be writing when the torn line is removed.
         let store = Self::open(folder)?;
         let stored = load_from(&store.folder)?;
@@ -111,7 +113,7 @@ impl Store {
         } {
             return Err(StoreError::InUse {
                 directory: folder.path().to_owned(),
-                writer: WritingProcess::of(&path),
+                writer: WritingProcess::find(&path),
             });
         }
         Ok(Self { folder, trials })
@@ -217,9 +219,26 @@ impl Store {
         Ok((folder, format!("{}-r{repetition}-t{trial}.csv", point.test)))
     }
 
-    /// Writes the frames of a vector; `name` is a path below [`VECTORS`].
-    pub(crate) fn write_capture(&self, name: &str, octets: &[u8]) -> Result<()> {
-        write(&self.folder, name, octets)
+    /// Writes the frames of a vector; `name` is a name below [`VECTORS`]. Returns the path within the results directory.
+    pub(crate) fn write_capture(&self, name: &str, octets: &[u8]) -> Result<String> {
+        let path = format!("{VECTORS}/{name}");
+        write(&self.folder, &path, octets)?;
+        Ok(path)
+    }
+
+    /// Removes the frames of a vector, if there are any: a run that was killed after it had written them, and before it wrote the record, has left frames
+    /// of a trial that is made again.
+    pub(crate) fn remove_capture(&self, name: &str) -> Result<()> {
+        let removed = self
+            .folder
+            .folder(VECTORS)
+            .and_then(|folder| folder.remove(name));
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_write(
+                &self.directory().join(VECTORS).join(name),
+            )(error)),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<()> {
@@ -231,12 +250,9 @@ impl Store {
     }
 }
 
-/// Returns the path of the frames of a vector within a results directory.
+/// Returns the name of the frames of a vector below [`VECTORS`].
 pub(crate) fn capture_name(point: &Point, repetition: u32, trial: u32, vector: &str) -> String {
-    format!(
-        "{VECTORS}/{}-r{repetition}-t{trial}-{vector}.pcap",
-        point.test
-    )
+    format!("{}-r{repetition}-t{trial}-{vector}.pcap", point.test)
 }
 
 fn selected(selection: &Selection) -> Facts {

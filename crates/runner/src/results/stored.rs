@@ -20,7 +20,7 @@ pub(crate) const TRIALS: &str = "trials.jsonl";
 pub const RECIPES: &str = "recipes";
 
 /// The contents of a results directory.
-pub struct Stored {
+pub struct StoredRun {
     /// The plan with every default filled in.
     pub plan: Plan,
     /// The trials, in the order in which they were made.
@@ -157,7 +157,7 @@ pub fn kept_recipes(folder: &Folder) -> Result<Vec<(String, String)>> {
 ///
 /// # Errors
 /// Those of [`folder`] and of [`load_from`].
-pub fn load(directory: &Path) -> Result<Stored> {
+pub fn load(directory: &Path) -> Result<StoredRun> {
     load_from(&folder(directory)?)
 }
 
@@ -165,7 +165,7 @@ pub fn load(directory: &Path) -> Result<Stored> {
 ///
 /// # Errors
 /// No results directory, a plan of another version, or a line of `trials.jsonl` other than the last one that is not a record.
-pub fn load_from(folder: &Folder) -> Result<Stored> {
+pub fn load_from(folder: &Folder) -> Result<StoredRun> {
     let mut stored = load_without_records(folder)?;
     stored.is_torn = each_record(folder, record, |_, record| stored.records.push(record))?;
     Ok(stored)
@@ -175,11 +175,11 @@ pub fn load_from(folder: &Folder) -> Result<Stored> {
 ///
 /// # Errors
 /// No results directory, or a plan of another version.
-pub(crate) fn load_without_records(folder: &Folder) -> Result<Stored> {
+pub(crate) fn load_without_records(folder: &Folder) -> Result<StoredRun> {
     let plan = plan_in(folder)?;
     let facts = serde_json::from_str(&read_late(folder, "facts.json")?).unwrap_or_default();
     let commands = read_late(folder, "commands.sh")?;
-    Ok(Stored {
+    Ok(StoredRun {
         plan,
         records: Vec::new(),
         facts,

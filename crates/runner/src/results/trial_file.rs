@@ -83,11 +83,11 @@ pub(crate) fn each_record(
 
 /// Parses records from lines, until there are no more or the receiver is gone.
 fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Records>) {
-    let of = |Lines {
-                  mut begin,
-                  number,
-                  octets,
-              }: Lines| {
+    let parsed = |Lines {
+                      mut begin,
+                      number,
+                      octets,
+                  }: Lines| {
         let each = octets
             .split_inclusive(|octet| *octet == b'\n')
             .zip(number..)
@@ -98,7 +98,9 @@ fn read_lines(lines: &Receiver<Lines>, read: ReadLine, records: &SyncSender<Reco
             });
         each.collect::<Records>()
     };
-    let _ = lines.iter().try_for_each(|lines| records.send(of(lines)));
+    let _ = lines
+        .iter()
+        .try_for_each(|lines| records.send(parsed(lines)));
 }
 
 /// Hands the lines of the file to the threads in turn, until its end or until no thread takes them. Returns whether the last line is torn; an error where
@@ -124,6 +126,7 @@ fn deal(
             })
             .is_err()
         {
+            // The thread ends early only after the receiver did, which returns the error that ended it.
             return Ok(Ok(false));
         }
         begin += length;
@@ -137,6 +140,7 @@ fn deal(
 }
 
 /// Returns the next whole lines, and leaves the begin of the line behind them in `rest`; `None` where there is no whole line any more, or it is too long.
+/// `rest` then has the last line, incomplete or too long.
 fn next_lines(file: &mut impl Read, rest: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
     let mut octets = std::mem::take(rest);
     while octets.len() as u64 <= LONGEST_LINE

@@ -2,7 +2,7 @@
 
 use crate::agent::{self, Agent};
 use crate::ends::cores::{cores, fewer};
-use crate::ends::{TesterLinks, defers_interrupts, queues};
+use crate::ends::{TesterLinks, built_queues, defers_interrupts};
 use crate::error::RunError;
 use crate::profile;
 use crate::request::{SessionRequest, Site};
@@ -59,7 +59,7 @@ impl BuiltTestbed {
             .filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
         let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
-        let subscribers = profile::subscribers::words(recipe, request.subscribers)?;
+        let subscribers = profile::subscribers::by_recipe(recipe, request.subscribers)?;
         let (cores_kept, rss_hash) = (request.cores.clone(), request.rss_hash.clone());
         let options = DutOptions {
             table_size: request.table_size,
@@ -71,10 +71,10 @@ impl BuiltTestbed {
         let mtu = ORDINARY_MTU.max(request.longest_datagram());
         let settings = LinkSettings {
             mtu,
-            queues: queues(site.links, carries_frames),
+            queues: built_queues(site.links, carries_frames),
         };
         let (links, remote, dut) = if let Some(ports) = &site.links.ports {
-            cabled(site, request, ports, &options)?
+            cabled(site, request, ports, carries_frames, &options)?
         } else {
             let (links, dut) = started(site, request, &cores, settings, &options)?;
             (links, RemoteParts::default(), dut)
@@ -124,9 +124,10 @@ fn cabled(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     ports: &[PortSpec; 2],
+    carries_frames: bool,
     options: &DutOptions,
 ) -> Result<(TesterLinks, RemoteParts, Option<Devices>), RunError> {
-    let links = TesterLinks::of_ports(site, request, ports)?;
+    let links = TesterLinks::of_ports(site, request, ports, carries_frames)?;
     let authority = site
         .links
         .authority
@@ -140,9 +141,7 @@ fn cabled(
     let dut = (!site.links.machines.is_empty())
         .then(|| away(site, request, options))
         .transpose()?;
-    if let TesterLinks::Taken(interfaces) = &links {
-        interfaces.wait_for_carriers()?;
-    }
+    links.wait_for_carriers()?;
     Ok((links, remote, dut))
 }
 

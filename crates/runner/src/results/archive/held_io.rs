@@ -2,12 +2,12 @@
 
 use std::io::{self, Read, Write};
 
-pub(super) struct Holding<T> {
+pub(super) struct ErrorHolder<T> {
     inner: T,
     error: Option<io::Error>,
 }
 
-impl<T> Holding<T> {
+impl<T> ErrorHolder<T> {
     pub(super) fn new(inner: T) -> Self {
         Self { inner, error: None }
     }
@@ -39,7 +39,7 @@ impl<T> Holding<T> {
     }
 }
 
-impl<R: Read> Read for Holding<R> {
+impl<R: Read> Read for ErrorHolder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             // The compressor would treat an interrupted call as an error, too.
@@ -50,7 +50,7 @@ impl<R: Read> Read for Holding<R> {
     }
 }
 
-impl<W: Write> Write for Holding<W> {
+impl<W: Write> Write for ErrorHolder<W> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
         self.unless_failed(octets.len(), |inner| inner.write(octets))
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn an_error_is_kept_until_it_is_asked_for() {
-        let mut full = Holding::new(Full);
+        let mut full = ErrorHolder::new(Full);
         assert!(full.write_all(b"octets").is_ok() && full.write_all(b"more").is_ok());
         let kept = full.into_inner().err().expect("an error");
         assert_eq!(kept.kind(), io::ErrorKind::StorageFull);

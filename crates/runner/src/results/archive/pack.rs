@@ -2,7 +2,7 @@
 
 use super::error::ArchiveError;
 use super::files::PackedFile;
-use super::held_io::Holding;
+use super::held_io::ErrorHolder;
 use ruzstd::encoding::{CompressionLevel, compress};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -19,7 +19,8 @@ pub(super) struct ArchiveContents<'a> {
     pub(super) time_s: u64,
 }
 
-/// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses.
+/// Writes the folder to `file`, which is at `path`: one thread packs, the other compresses, since the compressor reads from a stream and the packer
+/// writes to one.
 pub(super) fn write(
     folder: &ArchiveContents<'_>,
     file: &File,
@@ -28,8 +29,8 @@ pub(super) fn write(
     let failed = ArchiveError::writing(path);
     let (unpacked, packed) = io::pipe().map_err(&failed)?;
     let (mut source, mut drain) = (
-        Holding::new(BufReader::new(unpacked)),
-        Holding::new(BufWriter::new(file)),
+        ErrorHolder::new(BufReader::new(unpacked)),
+        ErrorHolder::new(BufWriter::new(file)),
     );
     std::thread::scope(|scope| {
         let packing = scope.spawn(|| pack(folder, BufWriter::new(packed), path));
@@ -73,7 +74,7 @@ fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result
         let file = folder
             .read(in_folder)
             .map_err(ArchiveError::reading(path))?;
-        // What is written to a file meanwhile would break the archive, and is not what was summed.
+        // Octets that are written to a file meanwhile are left out: its header states a size, and its digest in the archive is of the octets before.
         add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
     }
     archive

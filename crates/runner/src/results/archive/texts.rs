@@ -1,13 +1,13 @@
 //! The files that an archive contains in addition to the results: a description, and the checksums.
 
 use super::files::{PackedFile, README};
-use crate::results::store::Stored;
+use crate::results::store::StoredRun;
 use jiff::Timestamp;
 use sixbench_method::record::Ending;
 use sixbench_method::text::visible_lines;
 
 /// Returns the end of the run in seconds since 1970: from the facts or, failing that, from the last trial; zero if neither is known.
-pub(super) fn end_s(stored: &Stored) -> u64 {
+pub(super) fn end_s(stored: &StoredRun) -> u64 {
     let of_facts = stored
         .facts
         .runs
@@ -30,8 +30,8 @@ pub(super) fn sums(members: &[PackedFile], readme_sum: &str) -> String {
 }
 
 /// Returns the text for readers of the archive.
-pub(super) fn readme(stored: &Stored) -> String {
-    let Stored {
+pub(super) fn readme(stored: &StoredRun) -> String {
+    let StoredRun {
         plan,
         records,
         facts,
@@ -62,11 +62,14 @@ pub(super) fn readme(stored: &Stored) -> String {
     visible_lines(&text).into_owned()
 }
 
-fn ending(stored: &Stored) -> &'static str {
+fn ending(stored: &StoredRun) -> &'static str {
     match stored.facts.runs.last().map(|part| &part.ending) {
         Some(Some(Ending::Complete)) => "The run is complete.",
         Some(Some(Ending::Interrupted)) => {
             "The run was interrupted: the results are those of the trials that were made."
+        }
+        Some(Some(Ending::TimeUp { .. })) => {
+            "The time given to the run was up: the results are those of the trials that were made."
         }
         Some(Some(Ending::Failed { .. })) => {
             "An error ended the run (facts.json): the results are those of the trials that were made."

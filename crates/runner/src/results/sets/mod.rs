@@ -6,7 +6,9 @@ use super::collection::{CollectedRun, collect, has_results};
 use super::differences::{changes_since, differences_of};
 use super::store::StoreError;
 use crate::results::order;
-use sixbench_analysis::comparison::{Compared, Comparison, Reference, RunOrder, Which, compare};
+use sixbench_analysis::comparison::{
+    Compared, ComparedSide, Comparison, Reference, RunOrder, compare,
+};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::{MeasurementKey, Point, Selection, Test};
 use sixbench_method::record::RepetitionHosts;
@@ -29,7 +31,7 @@ pub enum SetError {
         "{which} is no set of runs of one plan: {first} and {other} {how}; give a folder that has only runs of one plan"
     )]
     Mixed {
-        which: Which,
+        which: ComparedSide,
         first: String,
         other: String,
         how: String,
@@ -37,7 +39,7 @@ pub enum SetError {
     /// A side has no test of this name, which was to be the reference.
     #[error("{which} has no test {test}, which is to be the reference; it has {tests}")]
     NoReference {
-        which: Which,
+        which: ComparedSide,
         test: String,
         tests: String,
     },
@@ -73,7 +75,7 @@ impl TwoSets {
     pub fn read(paths: [&Path; 2], reference: Option<&str>) -> Result<Self, SetError> {
         let [mut a, mut b] = [collect(paths[0])?, collect(paths[1])?];
         let mut warnings: Vec<String> = Vec::new();
-        for (which, collection) in [(Which::A, &a), (Which::B, &b)] {
+        for (which, collection) in [(ComparedSide::A, &a), (ComparedSide::B, &b)] {
             is_of_one_plan(which, &collection.runs)?;
             warnings.extend(
                 collection
@@ -97,7 +99,7 @@ impl TwoSets {
         let agreed = reference::agreed([&a.runs, &b.runs], reference)?;
         warnings.extend(agreed.warning);
         warnings.extend(keep_one_host([&mut a.runs, &mut b.runs]));
-        let (order, note) = order::of([&a.runs, &b.runs]);
+        let (order, note) = order::run_order([&a.runs, &b.runs]);
         warnings.push(note);
         Ok(Self {
             sets: [a.runs, b.runs],
@@ -127,7 +129,11 @@ impl TwoSets {
 
     /// Returns both sides with those of their tests that are `wanted`.
     fn sides(&self, wanted: impl Fn(&Test) -> bool) -> [Compared<'_>; 2] {
-        [(Which::A, &self.sets[0]), (Which::B, &self.sets[1])].map(|(which, runs)| {
+        [
+            (ComparedSide::A, &self.sets[0]),
+            (ComparedSide::B, &self.sets[1]),
+        ]
+        .map(|(which, runs)| {
             let tests: Vec<&Test> = runs[0]
                 .stored
                 .plan
@@ -150,7 +156,7 @@ impl TwoSets {
     fn of_machine(&self) -> Option<Reference> {
         let name = self.reference.as_deref()?;
         let [a, b] = self.sides(|test| test.name == name);
-        Some(Reference::of(name, &a, &b))
+        Some(Reference::compare(name, &a, &b))
     }
 }
 
@@ -163,14 +169,14 @@ fn joined_unlike(a: &CollectedRun, b: &CollectedRun) -> Option<String> {
         let other = others
             .iter()
             .find(|other| are_single || other.name == test.name);
-        let of = |run: &CollectedRun, test: &Test| run.stored.facts.link_group(&test.dut);
-        other.is_some_and(|other| of(a, test) != of(b, other))
+        let link_group = |run: &CollectedRun, test: &Test| run.stored.facts.link_group(&test.dut);
+        other.is_some_and(|other| link_group(a, test) != link_group(b, other))
     };
     tests.iter().find(is_unlike).map(|test| test.name.clone())
 }
 
 /// Refuses a set of runs that do not have the same tests, because their medians would differ even for the same device.
-fn is_of_one_plan(which: Which, runs: &[CollectedRun]) -> Result<(), SetError> {
+fn is_of_one_plan(which: ComparedSide, runs: &[CollectedRun]) -> Result<(), SetError> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(());
     };
@@ -262,7 +268,7 @@ fn repetitions_of_hosts(runs: &[CollectedRun]) -> BTreeMap<String, usize> {
 }
 
 /// Returns the warnings about a set whose runs have different facts.
-fn changes_within(which: Which, runs: &[CollectedRun]) -> Vec<String> {
+fn changes_within(which: ComparedSide, runs: &[CollectedRun]) -> Vec<String> {
     let changes = runs
         .windows(2)
         .flat_map(|pair| changes_since(&pair[0].stored.facts, &pair[1].stored.facts));

@@ -2,7 +2,7 @@
 
 use super::SetError;
 use crate::results::collection::CollectedRun;
-use sixbench_analysis::comparison::Which;
+use sixbench_analysis::comparison::ComparedSide;
 use sixbench_method::plan::Plan;
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn listed(names: &BTreeSet<&str>) -> String {
 
 /// Checks that both plans have a test of this name, which measures the same device in the same way.
 fn check(plans: [&Plan; 2], name: &str) -> Result<(), SetError> {
-    for (which, plan) in [Which::A, Which::B].into_iter().zip(plans) {
+    for (which, plan) in [ComparedSide::A, ComparedSide::B].into_iter().zip(plans) {
         if plan.test(name).is_none() {
             let tests = plan
                 .tests

@@ -1,29 +1,21 @@
 //! The directory with the results of a device against the RFCs: `conformance.json`, and the frames of each vector that is not right. A run replaces
 //! what an earlier one wrote, and nothing else. A capture looks like that of any other program, so the results name each with its SHA-256.
 
-use crate::error::store::{Result, StoreError};
+use super::results_folder::{ResultsFolder, sha256};
+use crate::error::store::Result;
 use crate::results::own_files::OwnFile;
-use crate::results::store::make_directory;
-use crate::results::unfinished::UnfinishedFile;
 use crate::results::written::write;
 use serde::Deserialize;
-use sha2::{Digest as _, Sha256};
-use sixbench_conformance::{DeviceResults, VectorOutcome};
+use sixbench_conformance::DeviceResults;
 use sixbench_engine::conformance::VectorRecord;
-use sixbench_io::files::Folder;
 use sixbench_io::pcap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The name of the file with the results.
 const RESULTS: &str = "conformance.json";
 
 /// A directory for the results of a device, open. One that was made for them is removed again where none were written.
-pub struct ConformanceDirectory {
-    folder: Folder,
-    path: PathBuf,
-    is_new: bool,
-}
+pub struct ConformanceDirectory(ResultsFolder);
 
 /// What is read of the results of an earlier run.
 #[derive(Deserialize)]
@@ -36,6 +28,20 @@ struct EarlierVector {
     name: String,
     #[serde(default)]
     capture_sha256: Option<String>,
+    #[serde(default)]
+    under_load: Option<EarlierLoaded>,
+}
+
+#[derive(Deserialize)]
+struct EarlierLoaded {
+    #[serde(default)]
+    capture_sha256: Option<String>,
+}
+
+/// A capture, and the name of its file.
+struct NamedCapture {
+    file: String,
+    octets: Vec<u8>,
 }
 
 impl ConformanceDirectory {
@@ -44,112 +50,113 @@ impl ConformanceDirectory {
     /// # Errors
     /// It cannot be made or written to, or something that no run has written has the name of a file that this run may write.
     pub fn open<'v>(path: &Path, vectors: impl Iterator<Item = &'v str>) -> Result<Self> {
-        let is_new = !path.exists();
-        let folder = make_directory(path).map_err(|error| StoreError::NotCreated {
-            directory: path.to_owned(),
-            error,
-        })?;
-        let opened = Self {
-            folder,
-            path: path.to_owned(),
-            is_new,
-        };
-        opened.check_writable()?;
+        let opened = Self(ResultsFolder::open(path, RESULTS)?);
         OwnFile::DeviceResults.check(&path.join(RESULTS))?;
-        opened.check_captures(vectors, &opened.earlier_captures())?;
+        let files = vectors.flat_map(|vector| [capture_of(vector), loaded_capture_of(vector)]);
+        opened.check_captures(files, &opened.earlier_captures())?;
         Ok(opened)
     }
 
-    /// Writes the results, and the frames of each vector that is not right, whose file is noted in its outcome. What an earlier run wrote is removed,
-    /// so that no capture is left of a vector that is right now.
+    /// Returns whether an earlier run has left its results there.
+    pub fn has_results(&self) -> bool {
+        self.0.path_of(RESULTS).exists()
+    }
+
+    /// Writes the results, and the frames of each vector that is not right, quietly or under load, whose files are noted in its outcome. What an earlier
+    /// run wrote is removed, so that no capture is left of a vector that is right now. `loaded` is empty if there was no load.
     ///
     /// # Errors
     /// As of [`ConformanceDirectory::open`]; a file cannot be written.
-    pub fn write(&self, results: &mut DeviceResults, records: &[VectorRecord]) -> Result<()> {
+    pub fn write(
+        &self,
+        results: &mut DeviceResults,
+        quiet: &[VectorRecord],
+        loaded: &[VectorRecord],
+    ) -> Result<()> {
         let earlier = self.earlier_captures();
-        let mut captures = Vec::new();
-        let judged = results.vectors.iter_mut().zip(records);
-        for (outcome, record) in
-            judged.filter(|(outcome, _)| outcome.judgement.result.is_violation())
-        {
-            let octets = self.written(RESULTS, pcap::octets(&record.capture))?;
-            self.note(outcome, &octets);
-            captures.push((capture_of(&outcome.name), octets));
-        }
-        OwnFile::DeviceResults.check(&self.path.join(RESULTS))?;
-        let violated = results
-            .vectors
-            .iter()
-            .filter(|vector| vector.capture.is_some());
-        self.check_captures(violated.map(|vector| &vector.name[..]), &earlier)?;
+        let captures = self.note_captures(results, quiet, loaded)?;
+        OwnFile::DeviceResults.check(&self.0.path_of(RESULTS))?;
+        let files = captures.iter().map(|capture| capture.file.clone());
+        self.check_captures(files, &earlier)?;
         for file in &earlier {
-            self.written(file, self.folder.remove(file))?;
+            self.0.written(file, self.0.folder.remove(file))?;
         }
         // The results come first: they name the captures, so that those of a run that is killed here can be replaced.
         write(
-            &self.folder,
+            &self.0.folder,
             RESULTS,
             serde_json::to_string_pretty(results)?,
         )?;
         captures
             .iter()
-            .try_for_each(|(file, octets)| write(&self.folder, file, octets))
+            .try_for_each(|NamedCapture { file, octets }| write(&self.0.folder, file, octets))
     }
 
-    /// Refuses a directory in which no file can be made, before the time is spent for results that would be lost.
-    fn check_writable(&self) -> Result<()> {
-        let made = UnfinishedFile::create(&self.folder, format!(".{RESULTS}"));
-        self.written(RESULTS, made.map(drop))
+    /// Returns the captures of what is not right, which are noted in the outcomes.
+    fn note_captures(
+        &self,
+        results: &mut DeviceResults,
+        quiet: &[VectorRecord],
+        loaded: &[VectorRecord],
+    ) -> Result<Vec<NamedCapture>> {
+        let mut captures = Vec::new();
+        for (outcome, record) in results.requirements.vectors.iter_mut().zip(quiet) {
+            if outcome.result.is_violation() {
+                let capture = self.named(capture_of(&outcome.name), record)?;
+                outcome.capture = Some(self.0.shown(&capture.file));
+                outcome.capture_sha256 = Some(sha256(&capture.octets));
+                captures.push(capture);
+            }
+        }
+        for (outcome, record) in results.requirements.vectors.iter_mut().zip(loaded) {
+            let differing = outcome.under_load.as_mut();
+            let violated = differing.filter(|loaded| loaded.result.is_violation());
+            if let Some(loaded) = violated {
+                let capture = self.named(loaded_capture_of(&outcome.name), record)?;
+                loaded.capture = Some(self.0.shown(&capture.file));
+                loaded.capture_sha256 = Some(sha256(&capture.octets));
+                captures.push(capture);
+            }
+        }
+        Ok(captures)
     }
 
-    fn note(&self, outcome: &mut VectorOutcome, octets: &[u8]) {
-        let file = self.path.join(capture_of(&outcome.name));
-        outcome.capture = Some(file.display().to_string());
-        outcome.capture_sha256 = Some(sha256(octets));
+    fn named(&self, file: String, record: &VectorRecord) -> Result<NamedCapture> {
+        let octets = self.0.written(&file, pcap::octets(&record.capture))?;
+        Ok(NamedCapture { file, octets })
     }
 
     /// Refuses captures that this run may write where there is another file, and not one of an earlier run.
-    fn check_captures<'v>(
+    fn check_captures(
         &self,
-        mut vectors: impl Iterator<Item = &'v str>,
+        mut files: impl Iterator<Item = String>,
         earlier: &[String],
     ) -> Result<()> {
-        vectors.try_for_each(|vector| {
-            let file = capture_of(vector);
+        files.try_for_each(|file| {
             if earlier.contains(&file) {
                 return Ok(());
             }
-            OwnFile::Capture.check(&self.path.join(file))
+            OwnFile::Capture.check(&self.0.path_of(&file))
         })
     }
 
     /// Returns the captures of an earlier run that are as it wrote them.
     fn earlier_captures(&self) -> Vec<String> {
-        let text = self.folder.text(RESULTS).unwrap_or_default();
+        let text = self.0.folder.text(RESULTS).unwrap_or_default();
         let earlier: Option<EarlierResults> = serde_json::from_str(&text).ok();
         let vectors = earlier.into_iter().flat_map(|earlier| earlier.vectors);
-        let captures = vectors.filter_map(|vector| {
-            let file = capture_of(&vector.name);
-            let octets = self.folder.octets(&file).ok()?;
-            (vector.capture_sha256? == sha256(&octets)).then_some(file)
+        let named = vectors.flat_map(|vector| {
+            let loaded = vector.under_load.and_then(|loaded| loaded.capture_sha256);
+            [
+                (capture_of(&vector.name), vector.capture_sha256),
+                (loaded_capture_of(&vector.name), loaded),
+            ]
+        });
+        let captures = named.filter_map(|(file, digest)| {
+            let octets = self.0.folder.octets(&file).ok()?;
+            (digest? == sha256(&octets)).then_some(file)
         });
         captures.collect()
-    }
-
-    fn written<T>(&self, file: &str, result: io::Result<T>) -> Result<T> {
-        result.map_err(|error| StoreError::NotWritten {
-            path: self.path.join(file),
-            error,
-        })
-    }
-}
-
-impl Drop for ConformanceDirectory {
-    fn drop(&mut self) {
-        // Only an empty directory can be removed so.
-        if self.is_new {
-            let _ = std::fs::remove_dir(&self.path);
-        }
     }
 }
 
@@ -157,17 +164,25 @@ fn capture_of(vector: &str) -> String {
     format!("{vector}.pcap")
 }
 
-fn sha256(octets: &[u8]) -> String {
-    let digest = Sha256::digest(octets);
-    digest.iter().map(|octet| format!("{octet:02x}")).collect()
+fn loaded_capture_of(vector: &str) -> String {
+    capture_of(&under_load(vector))
+}
+
+/// Returns the name by which the frames of a vector under load are told from those of the quiet run.
+pub(super) fn under_load(vector: &str) -> String {
+    format!("{vector}-under-load")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_conformance::{VectorJudgement, VectorResult, notation};
+    use crate::error::store::StoreError;
+    use sixbench_conformance::{
+        VectorJudgement, VectorResult, judged_vector, loaded_finding, notation,
+    };
     use sixbench_io::pcap::TimedFrame;
     use std::fs;
+    use std::path::PathBuf;
 
     /// Two vectors of those that come along.
     const NAMES: [&str; 2] = ["46-udp", "64-udp"];
@@ -182,6 +197,15 @@ mod tests {
 
         /// Writes the results of a run in which the vectors have these results.
         fn run(&self, results: [VectorResult; 2]) -> Result<DeviceResults> {
+            self.run_loaded(results, None)
+        }
+
+        /// The same, with these results under load.
+        fn run_loaded(
+            &self,
+            results: [VectorResult; 2],
+            loaded: Option<[VectorResult; 2]>,
+        ) -> Result<DeviceResults> {
             let directory = ConformanceDirectory::open(&self.0, NAMES.into_iter())?;
             let files = notation::built_in().expect("the vectors");
             let all: Vec<_> = files.iter().flat_map(|file| &file.vectors).collect();
@@ -189,10 +213,18 @@ mod tests {
             let outcomes = NAMES.iter().zip(&records).map(|(name, record)| {
                 let vector = all.iter().find(|vector| vector.name == *name);
                 let vector = vector.expect("the vector");
-                VectorOutcome::new(7915, vector, record.judgement.clone(), 1)
+                judged_vector(7915, vector, record.judgement.clone(), 1)
             });
-            let mut results = DeviceResults::new("d", "D", "1", outcomes.collect());
-            directory.write(&mut results, &records).map(|()| results)
+            let mut results =
+                DeviceResults::new("d", "D", "1", outcomes.collect::<Vec<_>>().into());
+            let loaded: Vec<VectorRecord> = loaded.into_iter().flatten().map(record).collect();
+            for (outcome, record) in results.requirements.vectors.iter_mut().zip(&loaded) {
+                let judgement = record.judgement.clone();
+                outcome.under_load = loaded_finding(outcome, judgement, record.attempts);
+            }
+            directory
+                .write(&mut results, &records, &loaded)
+                .map(|()| results)
         }
 
         fn has(&self, name: &str) -> bool {
@@ -230,7 +262,10 @@ mod tests {
             .run([VectorResult::Wrong, VectorResult::NoAnswer])
             .expect("written");
         assert!(scratch.has("46-udp.pcap") && scratch.has("64-udp.pcap"));
-        let noted = first.vectors[0].capture.as_deref().expect("a capture");
+        let noted = first.requirements.vectors[0]
+            .capture
+            .as_deref()
+            .expect("a capture");
         assert!(Path::new(noted).exists(), "{noted}");
         let second = scratch
             .run([VectorResult::Wrong, VectorResult::Right])
@@ -242,6 +277,22 @@ mod tests {
             serde_json::to_string_pretty(&second).expect("JSON"),
             "the results are those of the second run"
         );
+    }
+
+    #[test]
+    fn what_differs_under_load_has_a_capture_of_its_own_until_it_does_not() {
+        let scratch = Scratch::new("loaded");
+        let right = [VectorResult::Right; 2];
+        let lost = Some([VectorResult::NoAnswer, VectorResult::Right]);
+        let first = scratch.run_loaded(right, lost).expect("written");
+        assert!(scratch.has("46-udp-under-load.pcap") && !scratch.has("46-udp.pcap"));
+        assert!(!scratch.has("64-udp-under-load.pcap"));
+        let noted = first.requirements.vectors[0].under_load.as_ref();
+        let noted = noted.and_then(|loaded| loaded.capture.as_deref());
+        assert!(noted.is_some_and(|file| Path::new(file).exists()));
+        assert_eq!(first.requirements.vectors[1].under_load, None);
+        scratch.run_loaded(right, Some(right)).expect("written");
+        assert!(!scratch.has("46-udp-under-load.pcap"));
     }
 
     #[test]

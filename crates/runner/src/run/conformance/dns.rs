@@ -7,6 +7,7 @@ use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 use sixbench_conformance::Vector;
 use sixbench_conformance::dns::DnsSetting;
+use sixbench_engine::conformance::VectorProgress;
 use sixbench_engine::conformance::dns::{DnsVectorEnds, DnsVectorTester};
 use sixbench_engine::dns::DnsError;
 use sixbench_method::isolation::Isolation;
@@ -55,6 +56,7 @@ pub(super) fn perform(
     site: &Site<'_>,
     recipe: &Recipe,
     vectors: &[&Vector],
+    progress: VectorProgress,
 ) -> Result<DeviceConformance, RunError> {
     let setting = setting(recipe)?;
     let zone = Zone {
@@ -76,12 +78,14 @@ pub(super) fn perform(
     };
     let tester = DnsVectorTester::new(ends, setting, site.stop.clone());
     let records = tester
-        .run(vectors)
+        .run(vectors, progress)
         .map_err(|error| cause(&mut testbed, error))?;
     testbed.check_alive()?;
     Ok(DeviceConformance {
         facts: super::device_facts(&testbed, recipe),
         records,
+        under_load: None,
+        is_interrupted: false,
     })
 }
 

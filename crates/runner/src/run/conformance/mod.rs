@@ -2,33 +2,43 @@
 
 mod directory;
 mod dns;
+mod edges;
+mod load;
 mod nat;
+mod outcome;
+mod results_folder;
+pub mod robustness;
+mod role_addresses;
 mod setting;
 mod sides;
+mod small_pool;
 mod subscribers;
 pub(crate) mod trial;
 
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
-use crate::error::{RunError, TrialError};
+use crate::error::RunError;
 use crate::profile::dns::server_test;
 use crate::profile::neighbours;
 use crate::request::{SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
+use load::DeviceLoad;
+pub use load::LoadedConformance;
+pub use outcome::{DeviceConformance, RfcVector};
 use sides::DeviceSides;
 use sixbench_conformance::exchange::DeviceTimers;
 use sixbench_conformance::frame::Side;
 use sixbench_conformance::notation::{DeviceTimer, RequirementFile};
 use sixbench_conformance::{DeviceSetting, Role, Vector};
 use sixbench_engine::MeasureError;
-use sixbench_engine::conformance::{VectorPort, VectorRecord, VectorTester};
+use sixbench_engine::conformance::{VectorPort, VectorProgress, VectorRun, VectorTester};
 use sixbench_engine::frames::profile::Neighbours;
-use sixbench_io::PortOptions;
-use sixbench_io::thread::give_up_privileges;
+use sixbench_io::{Backend, PortOptions};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Stateful, Test};
 use sixbench_method::record::DutFacts;
 use sixbench_method::terms::{FrameRate, FrameSize};
+use sixbench_plan::check_vector_load;
 use sixbench_testbed::Recipe;
 use sixbench_testbed::recipe::Technology;
 use std::net::IpAddr;
@@ -43,18 +53,10 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// Octets of Ethernet's header and FCS.
 const ETHERNET_OCTETS: u16 = 18;
 
-/// The outcome of a device.
-pub struct DeviceConformance {
-    /// The facts of the device, with its version as its recipe prints it.
-    pub facts: DutFacts,
-    /// The outcomes of the vectors, in their order.
-    pub records: Vec<VectorRecord>,
-}
-
 /// Returns the files of vectors that apply to a device, by the technology of its recipe.
 ///
 /// # Errors
-/// None does.
+/// None does, or the recipe lacks what the vectors of its technology need.
 pub fn applicable<'f>(
     recipe: &Recipe,
     files: &'f [RequirementFile],
@@ -67,6 +69,7 @@ pub fn applicable<'f>(
     let found: Vec<&RequirementFile> = files
         .iter()
         .filter(|file| file.technologies.iter().any(|known| known == technology))
+        .filter(|file| file.is_for_edges == edges::is_edge(recipe))
         .collect();
     if found.is_empty() {
         return Err(RunError::NoVectors {
@@ -87,7 +90,7 @@ pub fn test_of(recipe: &Recipe) -> Test {
     if recipe.technology == Technology::Dns64 {
         return server_test(NAME, &recipe.name);
     }
-    let mut test = Test::of(NAME, &recipe.name);
+    let mut test = Test::new(NAME, &recipe.name);
     // No frame of this test is sent: a stateful device needs connections only to be accepted.
     test.stateful = recipe
         .state
@@ -105,59 +108,103 @@ pub enum VectorTimers {
     Own,
 }
 
-/// Brings a device up, with short timers if it is stateful, sends it the vectors, and undoes everything.
+/// The way in which vectors are sent.
+pub struct VectorOptions {
+    /// The timers of a stateful device.
+    pub timers: VectorTimers,
+    /// The rate of the load under which the vectors are sent once more, if they are: frames per second in each direction.
+    pub load: Option<FrameRate>,
+    /// Told of each attempt.
+    pub progress: VectorProgress,
+}
+
+impl Default for VectorOptions {
+    /// Returns short timers, no load, and progress that is told to nobody.
+    fn default() -> Self {
+        Self {
+            timers: VectorTimers::Short,
+            load: None,
+            progress: Box::new(|_, _| {}),
+        }
+    }
+}
+
+/// Brings a device up, sends it the vectors, and undoes everything. A device that is cabled to interfaces of this machine is up already. A stop ends it
+/// early, with what was found until then.
 ///
 /// # Errors
-/// The testbed cannot be built, the device ends or passes no control frame, or a stop was requested.
+/// The testbed cannot be built, a command of the recipe that sets timers fails, the device ends or passes no control frame, or a stop was requested before
+/// the first vector.
 pub fn perform(
     site: &Site<'_>,
     recipe: &Recipe,
     vectors: &[&Vector],
+    options: VectorOptions,
 ) -> Result<DeviceConformance, RunError> {
-    perform_with_timers(site, recipe, vectors, VectorTimers::Short)
-}
-
-/// The same, with these timers.
-///
-/// # Errors
-/// As of [`perform`]; a command of the recipe that sets timers fails.
-pub fn perform_with_timers(
-    site: &Site<'_>,
-    recipe: &Recipe,
-    vectors: &[&Vector],
-    timers: VectorTimers,
-) -> Result<DeviceConformance, RunError> {
+    if options.load.is_some() {
+        check_vector_load(recipe, site.links.io, site.links.ports.as_ref())?;
+    }
     if recipe.technology == Technology::Dns64 {
-        return dns::perform(site, recipe, vectors);
+        return dns::perform(site, recipe, vectors, options.progress);
     }
     let sides = DeviceSides::of_recipe(recipe)?;
     let setting = sides.setting(MTU)?;
     admit(site.isolation, &setting)?;
+    let mut testbed = built(site, recipe)?;
+    let backend = options.load.map_or(site.links.io, |_| Backend::shared());
+    let ports = vector_ports(backend, &testbed, &sides, &setting)?;
+    let mut tester = VectorTester::new(ports, setting, site.stop.clone())
+        .with_timers(set_timers(&testbed, options.timers)?)
+        .with_long_waits(options.timers == VectorTimers::Own)
+        .within(isolation_of_links(site))
+        .telling(options.progress);
+    let load = options
+        .load
+        .map(|rate| load::open(site, &testbed, recipe, rate))
+        .transpose()?;
+    let mut quiet = small_pool::records(&mut tester, &mut testbed, vectors)?;
+    let under_load = ask_under_load(load, &mut tester, vectors, &mut quiet)
+        .map_err(|error| small_pool::cause(&mut testbed, error))?;
+    if !quiet.is_interrupted {
+        testbed.check_alive()?;
+    }
+    Ok(DeviceConformance {
+        facts: device_facts(&testbed, recipe),
+        records: quiet.records,
+        under_load,
+        is_interrupted: quiet.is_interrupted,
+    })
+}
+
+/// Sends the vectors once more under a load, if there is one. A stop keeps what was found quietly.
+fn ask_under_load(
+    load: Option<DeviceLoad>,
+    tester: &mut VectorTester,
+    vectors: &[&Vector],
+    quiet: &mut VectorRun,
+) -> Result<Option<LoadedConformance>, MeasureError> {
+    let Some(load) = load.filter(|_| !quiet.is_interrupted) else {
+        return Ok(None);
+    };
+    match load.ask(tester, vectors, &quiet.records) {
+        Err(MeasureError::Interrupted) => {
+            quiet.is_interrupted = true;
+            Ok(None)
+        }
+        asked => asked.map(Some),
+    }
+}
+
+/// Builds the testbed of a device to which any datagram is sent.
+fn built(site: &Site<'_>, recipe: &Recipe) -> Result<BuiltTestbed, RunError> {
     // The links are made for the outer headers as well: the longest datagram on any of them has the MTU.
     let largest = MTU + ETHERNET_OCTETS - recipe.overhead();
     let request = SessionRequest::alone(recipe, FrameSize(largest));
-    let mut testbed = BuiltTestbed::build(site, &request, true)?;
+    let testbed = BuiltTestbed::build(site, &request, true)?;
     if let Some(dut) = &testbed.dut {
         dut.accept_source_routes()?;
     }
-    let ports = vector_ports(site, &testbed, &sides, &setting)?;
-    let times = set_timers(&testbed, timers)?;
-    let mut tester = VectorTester::new(ports, setting, site.stop.clone())
-        .with_timers(times)
-        .with_long_waits(timers == VectorTimers::Own);
-    let records = without_privileges(&mut tester, vectors)?;
-    let facts = device_facts(&testbed, recipe);
-    match records {
-        Ok(records) => testbed
-            .check_alive()
-            .map(|()| DeviceConformance { facts, records })
-            .map_err(RunError::from),
-        Err(MeasureError::Interrupted) => Err(RunError::Interrupted),
-        // The device may have ended: that error names the cause.
-        Err(error) => Err(testbed
-            .check_alive()
-            .map_or_else(RunError::from, |()| TrialError::from(error).into())),
-    }
+    Ok(testbed)
 }
 
 /// Sets the timers of a stateful device, and returns their times. Of its own ones, no time is known: vectors with a share of a timer do not apply.
@@ -202,6 +249,15 @@ fn device_facts(testbed: &BuiltTestbed, recipe: &Recipe) -> DutFacts {
     }
 }
 
+/// Returns what is known of the links: of those that are built for a run, both ends are in namespaces of its own.
+fn isolation_of_links(site: &Site<'_>) -> Isolation {
+    if site.links.ports.is_none() {
+        Isolation::Declared
+    } else {
+        site.isolation
+    }
+}
+
 /// Refuses roles whose addresses a host on the Internet could have.
 fn admit(isolation: Isolation, setting: &DeviceSetting) -> Result<(), RunError> {
     let of_role = setting
@@ -213,24 +269,8 @@ fn admit(isolation: Isolation, setting: &DeviceSetting) -> Result<(), RunError> 
     Ok(())
 }
 
-/// Sends the vectors from a thread without privileges, because what a device sends is untrusted input.
-fn without_privileges(
-    tester: &mut VectorTester,
-    vectors: &[&Vector],
-) -> Result<Result<Vec<VectorRecord>, MeasureError>, RunError> {
-    std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            give_up_privileges()?;
-            Ok(tester.run(vectors))
-        });
-        worker
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
 fn vector_ports(
-    site: &Site<'_>,
+    backend: Backend,
     testbed: &BuiltTestbed,
     sides: &DeviceSides<'_>,
     setting: &DeviceSetting,
@@ -242,10 +282,9 @@ fn vector_ports(
         .map_err(|_| RunError::NeedsInterfaces)?;
     let options = PortOptions {
         queues: NonZeroU32::new(1),
-        ..PortOptions::of(u32::from(MTU) + ETHERNET_HEADER_OCTETS)
+        ..PortOptions::new(u32::from(MTU) + ETHERNET_HEADER_OCTETS)
     };
-    let ports =
-        both.map(|(namespace, port)| ports::open((namespace, &port), site.links.io, options));
+    let ports = both.map(|(namespace, port)| ports::open((namespace, &port), backend, options));
     let [left, right] = ports;
     let [left_side, right_side] = sides.sides();
     Ok([
@@ -270,7 +309,7 @@ fn neighbours_on(sides: &DeviceSides<'_>, side: Side, setting: &DeviceSetting) -
     } else {
         Role::Router6
     };
-    // A stateful device has no such role, nor has a side of it a family.
+    // A side of a stateful device has no family: only those of an edge has such a role, which nothing is sent to.
     let router = setting.address(router, side).and_then(|tester| {
         Some(Neighbours {
             tester,
@@ -344,7 +383,13 @@ mod tests {
                         sent: &vector.send[0],
                     };
                     let built = build(frame, PayloadPattern { vector: 0 }, &resolver);
-                    assert!(built.is_ok(), "{}: {}: {built:?}", recipe.name, vector.name);
+                    let is_about_ranges = vector.name.contains("-range-");
+                    assert!(
+                        built.is_ok() || is_about_ranges,
+                        "{}: {}: {built:?}",
+                        recipe.name,
+                        vector.name
+                    );
                 }
             }
             devices.push(recipe.name.as_str());

@@ -84,7 +84,7 @@ impl<'r> NatSides<'r> {
         if let Some(second) = second_host(self.link(Side::Outside), outside) {
             roles.push(role(Role::Outside2, in_both(second, &translator)));
         }
-        for address in self.pool() {
+        for address in pool_of(self.state) {
             roles.push(role(Role::Pool, in_both(address, &translator)));
         }
         roles.extend(self.of_device(Role::NatInside, Side::Inside, inside));
@@ -105,16 +105,6 @@ impl<'r> NatSides<'r> {
         })
     }
 
-    fn pool(&self) -> Vec<IpAddr> {
-        let ends = self.state.pool.iter().map(|pool| pool.ends());
-        let all = ends.flat_map(|(first, last)| {
-            (0..POOL_ADDRESSES)
-                .map(move |number| plus(first, number))
-                .take_while(move |address| *address <= last)
-        });
-        all.take(POOL_ADDRESSES as usize).collect()
-    }
-
     /// Returns the device's own address on a link, of the same family as a host there.
     fn of_device(&self, name: Role, side: Side, host: IpAddr) -> Option<RoleAddresses> {
         let own = self.link(side).dut.iter().map(|prefix| prefix.addr());
@@ -123,12 +113,23 @@ impl<'r> NatSides<'r> {
     }
 }
 
+/// Returns the first addresses of the pool of a stateful device.
+pub(super) fn pool_of(state: &StateSection) -> Vec<IpAddr> {
+    let ends = state.pool.iter().map(|pool| pool.ends());
+    let all = ends.flat_map(|(first, last)| {
+        (0..POOL_ADDRESSES)
+            .map(move |number| plus(first, number))
+            .take_while(move |address| *address <= last)
+    });
+    all.take(POOL_ADDRESSES as usize).collect()
+}
+
 fn role(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
-    super::setting::of_both(role, addresses)
+    super::role_addresses::of_both(role, addresses)
 }
 
 /// Returns an address of the outside with its form inside: itself, or the one that a translator gives it.
-fn in_both(address: IpAddr, translator: &Translator) -> [IpAddr; 2] {
+pub(super) fn in_both(address: IpAddr, translator: &Translator) -> [IpAddr; 2] {
     [address, translator.translate(address).unwrap_or(address)]
 }
 
@@ -147,16 +148,25 @@ fn plus(address: IpAddr, number: u32) -> IpAddr {
 fn second_host(link: &RecipeLink, host: IpAddr) -> Option<IpAddr> {
     let on_link = link.dut.iter().find(|prefix| prefix.contains(&host))?;
     let from_end = u32::from(on_link.max_prefix_len() - on_link.prefix_len());
-    let second = match host {
-        IpAddr::V4(address) => IpAddr::V4(Ipv4Addr::from(
-            u32::from(address) ^ 1u32.checked_shl(from_end)?,
-        )),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from(
-            u128::from(address) ^ 1u128.checked_shl(from_end)?,
-        )),
-    };
+    let second = with_bit_changed(host, from_end)?;
     let is_routed = link.routes.iter().any(|route| route.contains(&second));
     is_routed.then_some(second)
+}
+
+/// Returns the address beside one, which differs in the last bit.
+pub(super) fn second_of(host: IpAddr) -> IpAddr {
+    with_bit_changed(host, 0).unwrap_or(host)
+}
+
+fn with_bit_changed(host: IpAddr, from_end: u32) -> Option<IpAddr> {
+    Some(match host {
+        IpAddr::V4(address) => {
+            Ipv4Addr::from(u32::from(address) ^ 1u32.checked_shl(from_end)?).into()
+        }
+        IpAddr::V6(address) => {
+            Ipv6Addr::from(u128::from(address) ^ 1u128.checked_shl(from_end)?).into()
+        }
+    })
 }
 
 #[cfg(test)]
