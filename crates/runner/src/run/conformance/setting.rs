@@ -1,5 +1,6 @@
 //! What vectors need to know of a device, from its recipe.
 
+use super::role_addresses::of_both;
 use super::subscribers;
 use crate::error::RunError;
 use crate::profile::translator::Translator;
@@ -35,8 +36,8 @@ impl<'r> FamilySides<'r> {
         let (left, right) = (recipe.foreground.left, recipe.foreground.right);
         let is_left_ipv6 = left.outermost().0.is_ipv6();
         let has_subscribers = recipe.subscribers.is_some() && right.outer.is_none();
-        let is_edge = subscribers::are_served_by(recipe.technology) && !has_subscribers;
-        if is_edge || is_left_ipv6 == right.outermost().0.is_ipv6() {
+        let is_other = subscribers::are_served_by(recipe.technology) && !has_subscribers;
+        if is_other || is_left_ipv6 == right.outermost().0.is_ipv6() {
             return Err(RunError::NoVectors {
                 recipe: recipe.name.clone(),
             });
@@ -193,27 +194,8 @@ fn is_of(address: IpAddr, side: Side) -> bool {
     address.is_ipv4() == (side == Side::Ipv4)
 }
 
-/// Returns the addresses of a role among two.
-pub(super) fn of_both(role: Role, addresses: [IpAddr; 2]) -> RoleAddresses {
-    let ipv4 = addresses.iter().find_map(|address| {
-        if let IpAddr::V4(address) = address {
-            Some(*address)
-        } else {
-            None
-        }
-    });
-    let ipv6 = addresses.iter().find_map(|address| {
-        if let IpAddr::V6(address) = address {
-            Some(*address)
-        } else {
-            None
-        }
-    });
-    RoleAddresses { role, ipv4, ipv6 }
-}
-
 /// Returns addresses that differ from one only in the last octet.
-fn neighbours_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
+pub(super) fn neighbours_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     HOST_NUMBERS.into_iter().map(move |number| match address {
         IpAddr::V4(address) => {
             let [a, b, c, _] = address.octets();

@@ -1,5 +1,6 @@
 //! The two sides of a device, by the kind of the device.
 
+use super::edges::EdgeSides;
 use super::nat::NatSides;
 use super::setting::FamilySides;
 use super::subscribers;
@@ -15,11 +16,16 @@ pub(super) enum DeviceSides<'r> {
     Family(FamilySides<'r>),
     /// By who may open connections.
     Nat(NatSides<'r>),
+    /// Those of a customer edge or of the router of a site.
+    Edge(EdgeSides<'r>),
 }
 
 impl<'r> DeviceSides<'r> {
     pub(super) fn of_recipe(recipe: &'r Recipe) -> Result<Self, RunError> {
-        // The NAT of an AFTR or a customer edge is behind a tunnel: its vectors are those of the tunnel.
+        if let Some(sides) = EdgeSides::of_recipe(recipe) {
+            return Ok(Self::Edge(sides));
+        }
+        // The NAT of an AFTR is behind a tunnel: its vectors are those of the tunnel.
         let nat =
             NatSides::of_recipe(recipe).filter(|_| !subscribers::are_served_by(recipe.technology));
         match nat {
@@ -32,6 +38,7 @@ impl<'r> DeviceSides<'r> {
         match self {
             Self::Family(sides) => sides.sides(),
             Self::Nat(sides) => sides.sides(),
+            Self::Edge(sides) => sides.sides(),
         }
     }
 
@@ -39,6 +46,7 @@ impl<'r> DeviceSides<'r> {
         match self {
             Self::Family(sides) => sides.link(side),
             Self::Nat(sides) => sides.link(side),
+            Self::Edge(sides) => sides.link(side),
         }
     }
 
@@ -46,6 +54,7 @@ impl<'r> DeviceSides<'r> {
         match self {
             Self::Family(sides) => sides.setting(mtu),
             Self::Nat(sides) => sides.setting(mtu),
+            Self::Edge(sides) => sides.setting(mtu),
         }
     }
 }

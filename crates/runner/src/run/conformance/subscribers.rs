@@ -1,11 +1,14 @@
 //! The roles of a device that serves subscribers: a relay of 6to4 or 6rd, an AFTR, a border relay of MAP.
 
-use super::setting::{FamilySides, of_both};
+use super::nat::pool_of;
+use super::role_addresses::of_both;
+use super::setting::FamilySides;
 use crate::error::RunError;
 use crate::profile::subscribers;
-use sixbench_conformance::{Role, RoleAddresses, SubscriberSetting};
+use sixbench_conformance::{PortRanges, Role, RoleAddresses, SubscriberSetting};
 use sixbench_testbed::Subscriber;
 use sixbench_testbed::recipe::Technology;
+use std::ops::RangeInclusive;
 
 /// The numbers of the subscriber and its neighbour. Before the first one there is another, so that the port below its set belongs to somebody.
 const NUMBERS: [usize; 2] = [1, 2];
@@ -41,7 +44,7 @@ pub(super) fn served(sides: &FamilySides<'_>) -> Result<Option<ServedSubscribers
         return Ok(None);
     }
     let count = NUMBERS[1] as u32 + 1;
-    let all = subscribers::words(recipe, count)?;
+    let all = subscribers::by_recipe(recipe, count)?;
     let of_recipe = all.get(&recipe.name);
     let pair = of_recipe.and_then(|all| Some((all.get(NUMBERS[0])?, all.get(NUMBERS[1])?)));
     let Some((subscriber, neighbour)) = pair else {
@@ -53,13 +56,27 @@ pub(super) fn served(sides: &FamilySides<'_>) -> Result<Option<ServedSubscribers
     let (first, last) = subscriber.ports;
     let setting = SubscriberSetting {
         side: left,
+        is_edge: false,
         outer_hop_limit: recipe.foreground.left.outer.map(|outer| outer.hop_limit),
         ports: (last < u16::MAX).then_some((first, last)),
+        ranges: ranges_of(&subscribers::port_ranges(recipe, subscriber.number)?),
     };
     Ok(Some(ServedSubscribers {
         roles: roles(sides, subscriber, neighbour),
         setting,
     }))
+}
+
+/// Returns the ranges of a port set that has several.
+fn ranges_of(ranges: &[RangeInclusive<u16>]) -> Option<PortRanges> {
+    let [first, second, ..] = ranges else {
+        return None;
+    };
+    let last = ranges.last()?;
+    Some(PortRanges {
+        interval: second.start() - first.start(),
+        to_last: last.start() - first.start(),
+    })
 }
 
 fn roles(
@@ -82,6 +99,8 @@ fn roles(
     if let Some(outer) = traffic.left.outer {
         roles.push(of_both(Role::Relay, [outer.destination; 2]));
     }
+    let pool = sides.recipe.state.iter().flat_map(pool_of);
+    roles.extend(pool.map(|address| of_both(Role::Pool, [address; 2])));
     let servers = [traffic.right.destination, traffic.left.destination];
     roles.push(of_both(Role::Server, servers));
     roles
@@ -96,25 +115,17 @@ fn end_of(role: Role, subscriber: &Subscriber, is_behind_nat: bool) -> RoleAddre
 
 #[cfg(test)]
 mod tests {
+    use super::super::role_addresses::compared::{both, pair};
     use super::*;
     use sixbench_conformance::DeviceSetting;
     use sixbench_conformance::frame::Side;
     use sixbench_testbed::Library;
-    use std::net::IpAddr;
 
     fn setting(name: &str) -> DeviceSetting {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let recipe = library.get(name).expect("the recipe");
         let sides = FamilySides::of_recipe(recipe).expect("sides");
         sides.setting(1500).expect("a setting")
-    }
-
-    fn both(setting: &DeviceSetting, role: Role) -> [Option<IpAddr>; 2] {
-        [Side::Ipv4, Side::Ipv6].map(|family| setting.address(role, family))
-    }
-
-    fn pair(ipv4: &str, ipv6: &str) -> [Option<IpAddr>; 2] {
-        [ipv4.parse().ok(), ipv6.parse().ok()]
     }
 
     #[test]
@@ -155,19 +166,23 @@ mod tests {
         assert_eq!(both(&aftr, Role::Subscriber)[0], None);
         assert_eq!(both(&aftr, Role::Customer)[0], "10.64.0.1".parse().ok());
         assert_eq!(both(&aftr, Role::Public)[0], "198.19.0.1".parse().ok());
+        assert_eq!(both(&aftr, Role::Pool), both(&aftr, Role::Public));
+        assert_eq!(aftr.opening_side(), Side::Ipv6);
     }
 
     #[test]
-    fn a_customer_edge_has_no_vectors_although_its_technology_has() {
-        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
-        for name in [
-            "jool-mapt-ce",
-            "linux-ip6tnl-map-e-ce",
-            "linux-sit-6to4-site",
-        ] {
-            let recipe = library.get(name).expect("the recipe");
-            assert!(FamilySides::of_recipe(recipe).is_err(), "{name}");
-        }
+    fn a_port_set_with_an_offset_has_ranges_at_regular_intervals() {
+        let relay = setting("jool-mapt-br-offset");
+        let subscribers = relay.subscribers.expect("subscribers");
+        // RFC 7597 section 5.1 with a = 6, k = 5 and PSID 1: A = 1 to 63.
+        assert_eq!(subscribers.ports, Some((1056, 1087)));
+        let ranges = PortRanges {
+            interval: 1024,
+            to_last: 62 * 1024,
+        };
+        assert_eq!(subscribers.ranges, Some(ranges));
+        let contiguous = setting("jool-mapt-br").subscribers.expect("subscribers");
+        assert_eq!(contiguous.ranges, None);
     }
 
     #[test]

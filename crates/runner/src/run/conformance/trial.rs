@@ -1,28 +1,20 @@
 //! A test of requirements in a plan: which vectors it sends, and their results as a record has them. What a device is asked does not depend on whether
 //! a plan or a command asks: both go through [`super::perform`].
 
-use super::{DeviceConformance, applicable, perform};
+use super::directory::under_load;
+use super::{RfcVector, VectorOptions, applicable, perform};
 use crate::error::{PlanError, RunError};
 use crate::request::Site;
+use crate::results::store::Store;
 use sixbench_conformance::Vector;
-use sixbench_conformance::judge::FrameVerdict;
 use sixbench_conformance::notation::{RequirementFile, built_in};
 use sixbench_engine::conformance::VectorRecord;
 use sixbench_io::pcap;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{RequirementTest, Test};
 use sixbench_method::record::DutFacts;
-use sixbench_method::trial::{
-    JudgedFrame, JudgedVector, RequirementResults, TrialOutcome, TrialResult, TrialSpec,
-};
+use sixbench_method::trial::{RequirementResults, TrialOutcome, TrialResult, TrialSpec};
 use sixbench_testbed::Recipe;
-use std::io;
-
-/// A vector with the number of its RFC.
-struct ChosenVector<'f> {
-    rfc: u32,
-    vector: &'f Vector,
-}
 
 /// The results of a trial, before they are on disk.
 pub(crate) struct RequirementTrial {
@@ -32,6 +24,8 @@ pub(crate) struct RequirementTrial {
     pub(crate) facts: DutFacts,
     /// The records of the same vectors, in the same order.
     records: Vec<VectorRecord>,
+    /// The same under load; empty if there was none.
+    loaded_records: Vec<VectorRecord>,
 }
 
 impl RequirementTrial {
@@ -43,23 +37,45 @@ impl RequirementTrial {
         }
     }
 
-    /// Gives each vector that is not right its capture: `name` returns the path for the name of a vector, and `keep` stores the octets there.
+    /// Stores the frames of each vector that is not right, by the name that `name` returns for it, and notes where they are.
     ///
     /// # Errors
-    /// Those of `keep`.
-    pub(crate) fn keep_captures<E: From<io::Error>>(
+    /// A file cannot be written or removed.
+    pub(crate) fn keep_captures(
         &mut self,
+        store: &Store,
         name: impl Fn(&str) -> String,
-        mut keep: impl FnMut(&str, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let judged = self.results.vectors.iter_mut().zip(&self.records);
-        for (vector, record) in judged.filter(|(vector, _)| vector.result.is_violation()) {
-            let path = name(&vector.name);
-            keep(&path, &pcap::octets(&record.capture)?)?;
-            vector.capture = Some(path);
+    ) -> Result<(), RunError> {
+        let quiet = self.results.vectors.iter_mut().zip(&self.records);
+        for (vector, record) in quiet {
+            let violating = vector.result.is_violation().then_some(record);
+            vector.capture = kept(store, &name(&vector.name), violating)?;
+        }
+        let loaded = self.results.vectors.iter_mut().zip(&self.loaded_records);
+        for (vector, record) in loaded {
+            let name = name(&under_load(&vector.name));
+            let differing = vector.under_load.as_mut();
+            match differing.filter(|loaded| loaded.result.is_violation()) {
+                Some(loaded) => loaded.capture = kept(store, &name, Some(record))?,
+                None => drop(kept(store, &name, None)?),
+            }
         }
         Ok(())
     }
+}
+
+/// Stores the frames of a violation, and returns where they are; of anything else, what a killed run may have left by that name is removed.
+fn kept(
+    store: &Store,
+    name: &str,
+    violating: Option<&VectorRecord>,
+) -> Result<Option<String>, RunError> {
+    let Some(record) = violating else {
+        store.remove_capture(name)?;
+        return Ok(None);
+    };
+    let octets = pcap::octets(&record.capture)?;
+    Ok(Some(store.write_capture(name, &octets)?))
 }
 
 /// Refuses a test whose device no vector applies to, or not those that the test names, and addresses that a host on the Internet could have.
@@ -90,17 +106,26 @@ pub(crate) fn trial(
     let files = files()?;
     let selected = selected(recipe, selection, &files)?;
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
-    let DeviceConformance { facts, records } = perform(site, recipe, &vectors)?;
+    let options = VectorOptions {
+        load: selection.under_load,
+        ..VectorOptions::default()
+    };
+    let done = perform(site, recipe, &vectors, options)?;
+    if done.is_interrupted {
+        // A part of the vectors is no trial.
+        return Err(RunError::Interrupted);
+    }
     let known = [&recipe.defect_vectors[..], &selection.known_violations].concat();
-    let judged = selected.iter().zip(&records).map(|(selected, record)| {
-        judged_vector(selected, record, known.contains(&selected.vector.name))
-    });
+    let mut results = done.results(&selected);
+    for vector in &mut results.vectors {
+        vector.is_known = known.contains(&vector.name);
+    }
+    let loaded = done.under_load;
     Ok(RequirementTrial {
-        results: RequirementResults {
-            vectors: judged.collect(),
-        },
-        facts,
-        records,
+        results,
+        facts: done.facts,
+        records: done.records,
+        loaded_records: loaded.map_or(Vec::new(), |loaded| loaded.records),
     })
 }
 
@@ -113,7 +138,7 @@ fn selected<'f>(
     recipe: &Recipe,
     selection: &RequirementTest,
     files: &'f [RequirementFile],
-) -> Result<Vec<ChosenVector<'f>>, RunError> {
+) -> Result<Vec<RfcVector<'f>>, RunError> {
     let RequirementTest { only, vectors, .. } = selection;
     let applicable = applicable(recipe, files)?;
     let unknown = only
@@ -123,11 +148,11 @@ fn selected<'f>(
         let text = format!("there are no vectors of RFC {rfc} for {}", recipe.name);
         return Err(PlanError(text).into());
     }
-    let found: Vec<ChosenVector<'f>> = applicable
+    let found: Vec<RfcVector<'f>> = applicable
         .into_iter()
         .filter(|file| only.is_empty() || only.contains(&file.rfc))
         .flat_map(|file| {
-            file.vectors.iter().map(|vector| ChosenVector {
+            file.vectors.iter().map(|vector| RfcVector {
                 rfc: file.rfc,
                 vector,
             })
@@ -144,50 +169,17 @@ fn selected<'f>(
     Ok(found)
 }
 
-fn judged_vector(
-    selected: &ChosenVector<'_>,
-    record: &VectorRecord,
-    is_known: bool,
-) -> JudgedVector {
-    let (vector, judgement) = (selected.vector, &record.judgement);
-    JudgedVector {
-        name: vector.name.clone(),
-        rfc: selected.rfc,
-        clause: vector.clause.clone(),
-        level: vector.level,
-        sentence: vector.sentence.clone(),
-        result: judgement.result,
-        choice: judgement.alternative.clone(),
-        reason: judgement.reason.clone(),
-        sent: vector.sent_lines(),
-        frames: judgement.all_frames().map(judged_frame).collect(),
-        attempts: record.attempts,
-        is_known,
-        capture: None,
-    }
-}
-
-fn judged_frame(frame: &FrameVerdict) -> JudgedFrame {
-    JudgedFrame {
-        expected: frame.expected.clone(),
-        came: frame.came.clone(),
-        differences: frame.differences.iter().map(ToString::to_string).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sixbench_conformance::VectorJudgement;
-    use sixbench_conformance::judge::StepVerdict;
     use sixbench_testbed::Library;
 
     fn checked(dut: &str, selection: RequirementTest) -> Result<(), String> {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let recipe = library.get(dut).expect("the recipe");
-        let test = Test::of("right", dut);
+        let test = Test::new("right", dut);
         check(recipe, &test, &selection, Isolation::Unknown)
-            .map_err(|error| crate::in_words(&error))
+            .map_err(|error| crate::with_causes(&error))
     }
 
     #[test]
@@ -226,62 +218,5 @@ mod tests {
         };
         let found = selected(recipe, &only, &files).expect("vectors");
         assert!(!found.is_empty() && found.iter().all(|found| found.rfc == 6052));
-    }
-
-    fn record_of(judgement: VectorJudgement) -> VectorRecord {
-        VectorRecord {
-            judgement,
-            attempts: 1,
-            capture: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn what_was_sent_is_recorded_of_every_kind_of_vector() {
-        let record = record_of(VectorJudgement::not_applicable(&"none"));
-        for file in files().expect("vectors") {
-            for vector in &file.vectors {
-                let selected = ChosenVector {
-                    rfc: file.rfc,
-                    vector,
-                };
-                let judged = judged_vector(&selected, &record, false);
-                assert!(!judged.sent.is_empty(), "{}", vector.name);
-            }
-        }
-    }
-
-    #[test]
-    fn the_frames_of_every_step_of_an_exchange_are_recorded() {
-        let files = files().expect("vectors");
-        let mut vectors = files.iter().flat_map(|file| &file.vectors);
-        let vector = vectors.find(|vector| vector.steps.len() > 1);
-        let selected = ChosenVector {
-            rfc: 4787,
-            vector: vector.expect("an exchange"),
-        };
-        let frame = |came: &str| FrameVerdict {
-            expected: None,
-            came: Some(came.to_owned()),
-            differences: Vec::new(),
-        };
-        let step = |came: &str| StepVerdict {
-            wait_ms: None,
-            send: Vec::new(),
-            frames: vec![frame(came)],
-            names: Vec::new(),
-        };
-        let judgement = VectorJudgement {
-            steps: vec![step("first"), step("last")],
-            frames: vec![frame("last")],
-            ..VectorJudgement::not_applicable(&"none")
-        };
-        let judged = judged_vector(&selected, &record_of(judgement), false);
-        let came: Vec<&str> = judged
-            .frames
-            .iter()
-            .filter_map(|frame| frame.came.as_deref())
-            .collect();
-        assert_eq!(came, ["first", "last"]);
     }
 }
