@@ -5,6 +5,7 @@ use crate::ends::cores::cores;
 use crate::ends::neighbours;
 use crate::ends::{TesterLinks, settle};
 use crate::error::{RunError, TrialError};
+use crate::profile::DnsJob;
 use crate::request::{SessionRequest, Site};
 use sixbench_engine::Layout;
 use sixbench_engine::dns::{AuthorityEnd, DnsEnds, DnsSettings, DnsTester, ExternalAuthority};
@@ -42,13 +43,15 @@ pub(crate) struct DnsPlaces {
 pub(crate) fn place(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
-    (links, authority): (&TesterLinks, Option<RemoteAuthority>),
-    (ends, settings): (DnsEnds, DnsSettings),
+    links: &TesterLinks,
+    authority: Option<RemoteAuthority>,
+    job: DnsJob,
     threads: Layout,
 ) -> Result<(DnsTester, DnsPlaces, String), RunError> {
+    let DnsJob { ends, settings } = job;
     let (mut places, how) = match authority {
-        Some(authority) => set_up_apart(site, request, (links, authority), &ends)?,
-        None => set_up(site, request, links, (&ends, threads.cores.len()))?,
+        Some(authority) => set_up_apart(site, request, links, authority, &ends)?,
+        None => set_up(site, request, links, &ends, threads.cores.len())?,
     };
     places.serve(site.isolation, &ends, &settings)?;
     let ends = site.isolation.admit(places.within(ends))?;
@@ -63,7 +66,8 @@ pub(crate) fn place(
 fn set_up_apart(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
-    (links, authority): (&TesterLinks, RemoteAuthority),
+    links: &TesterLinks,
+    authority: RemoteAuthority,
     ends: &DnsEnds,
 ) -> Result<(DnsPlaces, String), RunError> {
     let TesterLinks::Taken(interfaces) = links else {
@@ -105,32 +109,25 @@ fn set_up(
     site: &Site<'_>,
     request: &SessionRequest<'_>,
     links: &TesterLinks,
-    (ends, cores): (&DnsEnds, usize),
+    ends: &DnsEnds,
+    cores: usize,
 ) -> Result<(DnsPlaces, String), RunError> {
     let right = request.recipe.foreground.right.destination;
     let client: Vec<IpAddr> = ends.client.into_iter().collect();
     let hosts = settle(site, request, links, (&client, &[right]))?;
     let (_, looped) = hosts.loop_back()?;
-    let authority = match &request.dns {
-        Some((zone, Some(recipe))) => {
-            let at = SocketAddr::new(right, zone.authority_port);
-            let real = RealAuthority::bring_up(recipe, &hosts, at, zone)?;
-            hosts.reach_over_loop(right)?;
-            let shares_core = cores < 2;
-            let looped = (at, BETWEEN_ENDS.to_owned());
-            Some((
-                real,
-                ExternalAuthority {
-                    looped,
-                    looped_from: None,
-                    has_every_name: false,
-                    shares_core,
-                },
-            ))
-        }
-        _ => None,
-    };
-    let (authority, external) = authority.unzip();
+    let (mut authority, mut external) = (None, None);
+    if let Some((zone, Some(recipe))) = &request.dns {
+        let at = SocketAddr::new(right, zone.authority_port);
+        authority = Some(RealAuthority::bring_up(recipe, &hosts, at, zone)?);
+        hosts.reach_over_loop(right)?;
+        external = Some(ExternalAuthority {
+            looped: (at, BETWEEN_ENDS.to_owned()),
+            looped_from: None,
+            has_every_name: false,
+            shares_core: cores < 2,
+        });
+    }
     let who = match (&authority, ends.authority.is_some()) {
         (Some(real), _) => format!(
             "the authority behind the DUT is {}, on the tester's cores",
@@ -145,15 +142,13 @@ fn set_up(
     let how = format!(
         "DNS queries are sent by the kernel's own sockets in a namespace at the left end; {who}"
     );
-    Ok((
-        DnsPlaces {
-            authority: authority.map(|real| OtherAuthority::Real(Box::new(real))),
-            external,
-            hosts,
-            looped,
-        },
-        how,
-    ))
+    let places = DnsPlaces {
+        authority: authority.map(|real| OtherAuthority::Real(Box::new(real))),
+        external,
+        hosts,
+        looped,
+    };
+    Ok((places, how))
 }
 
 impl DnsPlaces {

@@ -49,7 +49,7 @@ fn test(dut: &str, dns: &DnsTest) -> Test {
     Test {
         measure: Measure::Dns(dns.clone()),
         frame_sizes: vec![FrameSize::MINIMUM],
-        ..Test::of("t", dut)
+        ..Test::new("t", dut)
     }
 }
 

@@ -4,15 +4,15 @@ use super::conformance;
 use super::memory;
 use crate::agent;
 use crate::ends::cores::{check_cores, check_rss_hash};
-use crate::error::{PlanError, RunError, in_words};
-use crate::profile;
+use crate::error::{PlanError, RunError, with_causes};
+use crate::profile::{self, Job};
 use crate::version::VERSION;
 use sixbench_io::PortSpec;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
 use sixbench_method::record::{SkipReason, SkippedTest};
 use sixbench_method::terms::FrameSize;
-use sixbench_plan::Loaded;
+use sixbench_plan::{Links, LoadedPlan, check_vector_load};
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
     Library, Recipe, Shell, check_machines, doctor, existing, interfaces, lab, why_missing,
@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 
 /// Removes optional tests whose devices are not available on this machine, and records them with the reason in the plan's `left_out`. Returns one
 /// sentence for each. [`leave_out_missing_elsewhere`] does the same for devices on other machines.
-pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> {
+pub fn leave_out_missing(loaded: &mut LoadedPlan, library: &Library) -> Vec<String> {
     if loaded.links.ports.is_some() {
         return unseen(loaded);
     }
@@ -34,7 +34,7 @@ pub fn leave_out_missing(loaded: &mut Loaded, library: &Library) -> Vec<String> 
 /// # Errors
 /// A machine cannot be reached, so its devices are unknown.
 pub fn leave_out_missing_elsewhere(
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPlan,
     library: &Library,
 ) -> Result<Vec<String>, RunError> {
     if loaded.links.machines.is_empty() || !loaded.plan.tests.iter().any(|test| test.optional) {
@@ -56,7 +56,7 @@ pub fn leave_out_missing_elsewhere(
 }
 
 /// Returns a sentence about optional tests whose devices the user sets up: such a device can only be detected once it has to answer.
-fn unseen(loaded: &Loaded) -> Vec<String> {
+fn unseen(loaded: &LoadedPlan) -> Vec<String> {
     let optional = loaded
         .plan
         .tests
@@ -74,7 +74,7 @@ fn unseen(loaded: &Loaded) -> Vec<String> {
 
 /// Removes the optional tests for which `why` returns a reason.
 fn leave_out(
-    loaded: &mut Loaded,
+    loaded: &mut LoadedPlan,
     library: &Library,
     why: impl Fn(&Test, &Recipe) -> Option<String>,
 ) -> Vec<String> {
@@ -107,7 +107,7 @@ fn leave_out(
 }
 
 /// Reads the rate of the NICs' media if the plan does not give one. The lower of the two counts.
-pub fn find_link_rate(loaded: &mut Loaded) {
+pub fn find_link_rate(loaded: &mut LoadedPlan) {
     if let (None, Some([left, right])) = (loaded.plan.link_rate, loaded.links.interfaces()) {
         // A run that was killed may not have given them back.
         interfaces::give_back_stale(&Shell::new());
@@ -136,48 +136,37 @@ pub fn check_traffic(plan: &Plan, library: &Library, isolation: Isolation) -> Re
         let unknown = || RunError::UnknownRecipe(test.dut.clone()).of_test(&test.name);
         let recipe = library.get(&test.dut).ok_or_else(unknown)?;
         // Includes destinations to which only the device sends, such as a DNS64 server's authority.
-        let of_recipe = || {
-            recipe
-                .forbidden_destinations()
-                .into_iter()
-                .next()
-                .filter(|_| isolation == Isolation::Unknown)
-        };
-        forbidden = forbidden.or_else(|| of_recipe().map(RunError::ForbiddenInRecipe));
+        if isolation == Isolation::Unknown && forbidden.is_none() {
+            let destination = recipe.forbidden_destinations().into_iter().next();
+            forbidden = destination.map(RunError::ForbiddenInRecipe);
+        }
         if let Some(selection) = test.measure.requirements() {
             let checked = conformance::trial::check(recipe, test, selection, isolation);
             note(checked, &mut mistakes, &mut forbidden);
             continue;
         }
-        let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
-        match test
-            .frame_sizes
-            .iter()
-            .map(job)
-            .collect::<Result<Vec<_>, _>>()
-        {
-            // The addresses are the same for every frame size.
-            Ok(jobs) => {
-                forbidden = forbidden.or_else(|| {
-                    jobs.into_iter()
-                        .next()?
-                        .admit(isolation)
-                        .err()
-                        .map(RunError::from)
-                });
+        match first_job(plan, test, recipe) {
+            Ok(job) => {
+                let admitted = job.map_or(Ok(()), |job| job.admit(isolation));
+                forbidden = forbidden.or(admitted.err().map(RunError::from));
             }
             Err(mistake) => mistakes.push(mistake.to_string()),
         }
-        mistakes.extend(
-            profile::dns::authority(library, test)
-                .err()
-                .map(|mistake| mistake.to_string()),
-        );
+        if let Err(mistake) = profile::dns::authority(library, test) {
+            mistakes.push(mistake.to_string());
+        }
     }
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes.join("\n")).into());
     }
     forbidden.map_or(Ok(()), Err)
+}
+
+/// Returns the job of a test at its first frame size, at each of which the addresses are the same. Every size must be possible.
+fn first_job(plan: &Plan, test: &Test, recipe: &Recipe) -> Result<Option<Job>, PlanError> {
+    let job = |size: &FrameSize| profile::job(recipe, test, *size, plan.seed, plan.trial);
+    let jobs: Vec<Job> = test.frame_sizes.iter().map(job).collect::<Result<_, _>>()?;
+    Ok(jobs.into_iter().next())
 }
 
 /// Adds the error of a test to the mistakes; a forbidden address is told only if there is no mistake.
@@ -190,7 +179,7 @@ fn note(
         Err(error) if matches!(error.root(), RunError::Forbidden(_)) => {
             forbidden.get_or_insert(error);
         }
-        Err(error) => mistakes.push(in_words(&error)),
+        Err(error) => mistakes.push(with_causes(&error)),
         Ok(()) => {}
     }
 }
@@ -199,15 +188,15 @@ fn note(
 ///
 /// # Errors
 /// The first reason why the plan cannot be run here.
-pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result<(), RunError> {
+pub fn check(loaded: &LoadedPlan, library: &Library, isolation: Isolation) -> Result<(), RunError> {
     memory::check_limit()?;
     check_traffic(&loaded.plan, library, isolation)?;
-    check_vectors(loaded)?;
+    check_vectors(loaded, library)?;
     check_devices(loaded, library)?;
     check_settings(loaded, library)?;
     check_ports(loaded, library)?;
     let links = &loaded.links;
-    let own: Vec<&str> = links
+    let own: Vec<String> = links
         .own_ports()
         .flat_map(PortSpec::kernel_interfaces)
         .collect();
@@ -232,7 +221,7 @@ pub fn check(loaded: &Loaded, library: &Library, isolation: Isolation) -> Result
 ///
 /// # Errors
 /// The first setting that does not fit. Where it is one of a test, the error names the test.
-pub fn check_settings(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+pub fn check_settings(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     memory::check_limit()?;
     check_cores(&loaded.links, &loaded.plan, library)?;
     check_rss_hash(&loaded.links, &loaded.plan)?;
@@ -241,7 +230,7 @@ pub fn check_settings(loaded: &Loaded, library: &Library) -> Result<(), RunError
 }
 
 /// Refuses ports of two kinds, as an interface is moved into a namespace and an address cannot be. Ports that are no interfaces need no root.
-fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+fn check_ports(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     let links = &loaded.links;
     let in_memory = |test: &Test| {
         library
@@ -264,7 +253,7 @@ fn check_ports(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
 
 /// Checks, before the first test begins, that the machines of the device or devices and that of the authority can be reached and have everything
 /// that the tests need.
-fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+fn check_remote(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     let shell = Shell::new();
     let reached = loaded
         .links
@@ -295,8 +284,9 @@ fn check_remote(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
         .check(&reached, VERSION, &listen, &shell)?)
 }
 
-/// Refuses vectors for devices at interfaces that the plan names: they are sent to devices that sixbench sets up on links of its own.
-fn check_vectors(loaded: &Loaded) -> Result<(), RunError> {
+/// Refuses vectors for devices at interfaces that the plan names: they are sent to devices that sixbench sets up on links of its own. Refuses a load
+/// beside them that a device cannot have, which the reader of a plan file tells at its line, and that of a resolved plan does not.
+fn check_vectors(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     let mut tests = loaded.plan.tests.iter();
     let asked = tests.find(|test| test.measure.requirements().is_some());
     match asked.filter(|_| loaded.links.ports.is_some()) {
@@ -305,12 +295,28 @@ fn check_vectors(loaded: &Loaded) -> Result<(), RunError> {
             test.name
         ))
         .into()),
+        None => loaded
+            .plan
+            .tests
+            .iter()
+            .try_for_each(|test| check_load_of(test, library, &loaded.links)),
+    }
+}
+
+fn check_load_of(test: &Test, library: &Library, links: &Links) -> Result<(), RunError> {
+    let is_loaded = test
+        .measure
+        .requirements()
+        .is_some_and(|selection| selection.under_load.is_some());
+    match library.get(&test.dut).filter(|_| is_loaded) {
+        Some(recipe) => check_vector_load(recipe, links.io, links.ports.as_ref())
+            .map_err(|refusal| RunError::from(refusal).of_test(&test.name)),
         None => Ok(()),
     }
 }
 
 /// Checks that the programs of devices on this machine are installed, and that the interfaces of devices set up by hand are given.
-fn check_devices(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+fn check_devices(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     if loaded.links.ports.is_some() {
         return Ok(());
     }
@@ -357,7 +363,7 @@ fn check_device(test: &Test, recipe: &Recipe, authority: Option<&Recipe>) -> Res
 
 /// Refuses to interleave several devices on the same interfaces, because only one can be cabled at a time, and a polling device with others,
 /// because it would take their cores.
-fn check_interleaving(loaded: &Loaded, library: &Library) -> Result<(), RunError> {
+fn check_interleaving(loaded: &LoadedPlan, library: &Library) -> Result<(), RunError> {
     let devices: BTreeSet<&str> = loaded
         .plan
         .tests
@@ -402,12 +408,28 @@ mod tests {
             let text = format!(
                 "name = \"p\"\n{testbed}[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nmeasure = \"{measure}\"\n"
             );
-            check_vectors(&sixbench_plan::load(&text, &library).expect("a plan"))
-                .map_err(|error| error.to_string())
+            let loaded = sixbench_plan::load(&text, &library).expect("a plan");
+            check_vectors(&loaded, &library).map_err(|error| error.to_string())
         };
         assert_eq!(checked("", "conformance"), Ok(()));
         assert_eq!(checked(CABLED, "throughput"), Ok(()));
         let refused = checked(CABLED, "conformance").expect_err("refused");
         assert!(refused.contains("test t: conformance is for"), "{refused}");
+    }
+
+    #[test]
+    fn a_load_beside_vectors_is_refused_where_no_line_of_a_plan_file_asks_for_it() {
+        let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
+        let text = "name = \"p\"\n[[test]]\nname = \"t\"\ndut = \"tayga-siit\"\nmeasure = \"conformance\"\nunder-load = \"20k\"\n";
+        let mut loaded = sixbench_plan::load(text, &library).expect("a plan");
+        let checked =
+            |loaded: &LoadedPlan| check_vectors(loaded, &library).map_err(|e| with_causes(&e));
+        assert_eq!(checked(&loaded), Ok(()));
+        loaded.plan.tests[0].dut = "nft-nat44".to_owned();
+        let refused = checked(&loaded).expect_err("refused");
+        assert!(
+            refused.contains("test t") && refused.contains("nft-nat44 keeps connections"),
+            "{refused}"
+        );
     }
 }

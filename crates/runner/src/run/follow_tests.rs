@@ -249,9 +249,9 @@ fn a_line_that_is_no_trial_ends_the_following_with_its_number() {
         .expect("no panic")
         .expect_err("an error");
     assert!(
-        crate::in_words(&error).contains("line 3 is not a trial"),
+        crate::with_causes(&error).contains("line 3 is not a trial"),
         "{}",
-        crate::in_words(&error)
+        crate::with_causes(&error)
     );
     drop(store);
 }

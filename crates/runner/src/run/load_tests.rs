@@ -35,7 +35,7 @@ fn plan() -> Plan {
         frame_timeout_ns: 0,
         stall_ns: 1_000_000_000,
     };
-    let tests = DUTS.map(|dut| Test::of(dut, dut)).to_vec();
+    let tests = DUTS.map(|dut| Test::new(dut, dut)).to_vec();
     Plan {
         seed: 1,
         patience_ns: 0,
@@ -97,7 +97,8 @@ fn run(look_at_load: fn(&[u32]) -> Option<CoreLoad>) -> (Vec<Event>, Vec<Warning
         labels: &[],
         selection: Selection::default(),
         left_out: &[],
-        in_words: |error| crate::in_words(error),
+        within: None,
+        in_words: |error| crate::with_causes(error),
         records: Vec::new(),
         earlier: None,
     };

@@ -4,6 +4,7 @@ use super::conformance;
 use super::dns::MOST_CERTIFIED;
 use super::quiet::wait_until_quiet;
 use super::session::Session;
+use super::time_limit::TimeLimit;
 use crate::code;
 use crate::error::{PlanError, RunError};
 use crate::profile;
@@ -20,13 +21,13 @@ use sixbench_method::budget::{self, LONGEST_SELF_TEST_NS};
 use sixbench_method::event::Event;
 use sixbench_method::forecast::Forecast;
 use sixbench_method::lists::by_key;
-use sixbench_method::measures::{Outcome, TrialPurpose};
+use sixbench_method::measures::{Judgement, Outcome};
 use sixbench_method::patience::Patience;
 use sixbench_method::plan::{CoreLimits, Plan, Point, RequirementTest, Test};
 use sixbench_method::record::Warning;
-use sixbench_method::record::{Disturber, DutFacts, FORMAT, Facts, TrialRecord};
-use sixbench_method::replay::{self, Resumed};
-use sixbench_method::trial::{TrialSpec, Verdict};
+use sixbench_method::record::{Disturber, DutFacts, Ending, FORMAT, Facts, TrialRecord};
+use sixbench_method::replay::{self, ResumedMeasurement};
+use sixbench_method::trial::TrialSpec;
 use sixbench_report::lean;
 use sixbench_testbed::{Library, Recipe};
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The result of a run whose measurements are on disk.
-pub struct Ended {
+pub struct EndedRun {
     /// The path of the report, or `None` if it could not be written.
     pub report: Option<PathBuf>,
     /// The trials on disk, including those of earlier parts of the run, but without parts that no report reads for every trial, such as delay
@@ -48,6 +49,16 @@ pub struct Ended {
     pub error: Option<RunError>,
 }
 
+impl EndedRun {
+    /// Returns the time given to the run, in seconds, if it was up before everything was measured.
+    pub fn time_up_s(&self) -> Option<u64> {
+        match self.facts.runs.last()?.ending {
+            Some(Ending::TimeUp { within_s }) => Some(within_s),
+            _ => None,
+        }
+    }
+}
+
 struct Manager<'a> {
     request: RunRequest<'a>,
     store: &'a mut Store,
@@ -57,6 +68,7 @@ struct Manager<'a> {
     /// The remaining patience with each point that was, or may have been, disturbed.
     patience: BTreeMap<Point, Patience>,
     clock: RunClock,
+    limit: Option<TimeLimit>,
 }
 
 /// Performs a run. `listener` receives each event. After an error past the first trial, there is still a report on what was measured.
@@ -67,7 +79,7 @@ pub fn perform(
     mut request: RunRequest<'_>,
     store: &mut Store,
     listener: &mut dyn FnMut(&Event),
-) -> Result<Ended, RunError> {
+) -> Result<EndedRun, RunError> {
     let code = code::of_plan(request.plan, request.site.links, request.library)?;
     code::check(&code, request.trusted)?;
     request.records.iter_mut().for_each(lean::drop_unread);
@@ -89,7 +101,9 @@ pub fn perform(
         .into_iter()
         .for_each(|part| part.estimate_s = Some(seconds(forecast.remaining_ns())));
     store.write_facts(&facts)?;
+    let limit = request.within.map(TimeLimit::new);
     let mut manager = Manager {
+        limit,
         request,
         store,
         listener,
@@ -128,17 +142,22 @@ impl Manager<'_> {
         }
     }
 
-    fn end(mut self, outcome: Result<(), RunError>) -> Ended {
+    fn end(mut self, outcome: Result<(), RunError>) -> EndedRun {
         let outcome = RunError::of_place(outcome, self.store.check_place());
+        let cut_within_s = self.limit.as_ref().and_then(TimeLimit::cut_within_s);
         origin::end(
             &mut self.facts,
             self.clock.now(),
+            cut_within_s,
             outcome
                 .as_ref()
                 .err()
                 .map(|error| (error, (self.request.in_words)(error))),
         );
-        let (report, error) = match (self.write(outcome.is_err()), outcome) {
+        let (report, error) = match (
+            self.write(outcome.is_err() || cut_within_s.is_some()),
+            outcome,
+        ) {
             (Ok(report), outcome) => (Some(report), outcome.err()),
             (Err(error), Ok(())) => (None, Some(error)),
             // The error that ended the run takes precedence over one in writing its report, because it is the cause.
@@ -147,10 +166,10 @@ impl Manager<'_> {
         let results = self.store.directory().display().to_string();
         self.show(&Event::RunEnded {
             results,
-            interrupted: error.is_some(),
+            interrupted: error.is_some() || cut_within_s.is_some(),
         });
         let commands = self.commands();
-        Ended {
+        EndedRun {
             report,
             records: self.request.records,
             facts: self.facts,
@@ -161,10 +180,26 @@ impl Manager<'_> {
 
     fn all_devices(&mut self) -> Result<(), RunError> {
         for tests in groups(self.request.plan) {
+            if !self.begins_in_time(&tests) {
+                break;
+            }
             self.group(&tests)?;
             self.write(true)?;
         }
         Ok(())
+    }
+
+    /// Gives the device of a group its share of the run's time. Returns whether there is any left.
+    fn begins_in_time(&mut self, tests: &[&Test]) -> bool {
+        let Some(limit) = &mut self.limit else {
+            return true;
+        };
+        let is_of_group = |name: &str| tests.iter().any(|test| test.name == name);
+        limit.begin_device(
+            self.clock.elapsed(),
+            self.forecast.remaining_of_ns(is_of_group),
+            self.forecast.remaining_ns(),
+        )
     }
 
     /// Performs all measurements of one group. Those at the throughput come after all searches for the throughput, because they use its median.
@@ -191,7 +226,7 @@ impl Manager<'_> {
             .collect();
         for repetition in 1..=most {
             for (index, (test, point)) in round.iter().enumerate() {
-                if self.is_wanted(test, point, repetition) {
+                if self.is_wanted(test, point, repetition) && self.is_in_time(repetition) {
                     let next = self.next_of(&round[index + 1..], &round, repetition);
                     self.measurement(sessions, test, point, repetition, next)?;
                 }
@@ -199,6 +234,13 @@ impl Manager<'_> {
             round.reverse();
         }
         Ok(())
+    }
+
+    fn is_in_time(&mut self, repetition: u32) -> bool {
+        let elapsed = self.clock.elapsed();
+        self.limit
+            .as_mut()
+            .is_none_or(|limit| limit.allows(elapsed, repetition))
     }
 
     /// Returns the point that is measured next, from the rest of this round or else from the next round, which is reversed.
@@ -454,20 +496,25 @@ impl Manager<'_> {
         Ok(self.store.write("commands.sh", &self.commands())?)
     }
 
-    fn trial(
-        &mut self,
-        session: &mut Session,
-        measurement: &mut Resumed,
-        point: &Point,
-        repetition: u32,
-        spec: &TrialSpec,
-    ) -> Result<(), RunError> {
+    /// Announces a trial, unless a stop was requested; returns its start as records have it.
+    fn begin_trial(&mut self, point: &Point, spec: &TrialSpec) -> Result<String, RunError> {
         self.check_stop()?;
         self.show(&Event::TrialStarted {
             point: point.clone(),
             spec: *spec,
         });
-        let started = self.clock.now().to_string();
+        Ok(self.clock.now().to_string())
+    }
+
+    fn trial(
+        &mut self,
+        session: &mut Session,
+        measurement: &mut ResumedMeasurement,
+        point: &Point,
+        repetition: u32,
+        spec: &TrialSpec,
+    ) -> Result<(), RunError> {
+        let started = self.begin_trial(point, spec)?;
         let trial = measurement.trials + 1;
         let queries = self
             .request
@@ -496,8 +543,8 @@ impl Manager<'_> {
             result,
             watch,
         };
-        let verdict = measurement.procedure.verdict(&record.result);
-        let is_excused = self.excuse(&mut record, verdict, measurement.procedure.purpose());
+        let judgement = measurement.procedure.judgement(&record.result);
+        let is_excused = self.excuse(&mut record, judgement);
         self.settle(measurement, record, is_excused)?;
         if is_excused {
             self.wait_until_quiet(session, point)?;
@@ -510,17 +557,12 @@ impl Manager<'_> {
         &mut self,
         test: &Test,
         selection: &RequirementTest,
-        measurement: &mut Resumed,
+        measurement: &mut ResumedMeasurement,
         point: &Point,
         repetition: u32,
         spec: &TrialSpec,
     ) -> Result<(), RunError> {
-        self.check_stop()?;
-        self.show(&Event::TrialStarted {
-            point: point.clone(),
-            spec: *spec,
-        });
-        let started = self.clock.now().to_string();
+        let started = self.begin_trial(point, spec)?;
         let recipe = recipe_of(self.request.library, test)?;
         let mut made = match conformance::trial::trial(&self.request.site, recipe, selection) {
             Ok(made) => made,
@@ -531,9 +573,7 @@ impl Manager<'_> {
         self.note_device(recipe, host, made.facts.clone())?;
         let trial = measurement.trials + 1;
         let name = |vector: &str| store::capture_name(point, repetition, trial, vector);
-        made.keep_captures(name, |name, octets| {
-            Ok::<_, RunError>(self.store.write_capture(name, octets)?)
-        })?;
+        made.keep_captures(self.store, name)?;
         let record = TrialRecord {
             format: FORMAT,
             point: point.clone(),
@@ -551,7 +591,7 @@ impl Manager<'_> {
     /// Writes a trial to disk, lets its procedure learn from it unless it is made again, and reports it.
     fn settle(
         &mut self,
-        measurement: &mut Resumed,
+        measurement: &mut ResumedMeasurement,
         record: TrialRecord,
         is_excused: bool,
     ) -> Result<(), RunError> {
@@ -576,12 +616,7 @@ impl Manager<'_> {
     }
 
     /// Marks a disturbed trial that is repeated as long as there is patience. Returns true if it is repeated.
-    fn excuse(
-        &mut self,
-        record: &mut TrialRecord,
-        verdict: Verdict,
-        purpose: TrialPurpose,
-    ) -> bool {
+    fn excuse(&mut self, record: &mut TrialRecord, judgement: Judgement) -> bool {
         let (plan, records) = (self.request.plan, &self.request.records);
         let earlier = records
             .iter()
@@ -590,7 +625,15 @@ impl Manager<'_> {
             .patience
             .entry(record.point.clone())
             .or_insert_with(|| Patience::new(plan, earlier));
-        patience.excuse(record, verdict, purpose)
+        if let Some(limit) = &self.limit {
+            let is_of_device = |name: &str| {
+                let device_of_test = |name: &str| plan.test(name).map(device_of);
+                device_of_test(name) == device_of_test(&record.point.test)
+            };
+            let first_ns = self.forecast.first_repetitions_ns(is_of_device);
+            patience.keep_at_most(limit.to_spare_ns(self.clock.elapsed(), first_ns));
+        }
+        patience.excuse(record, judgement)
     }
 
     /// Waits until the cores of tester and device are free of other work, for as long as there is patience with the point. Reports the occupants

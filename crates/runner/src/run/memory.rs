@@ -60,6 +60,14 @@ fn check_plan_within(
     })
 }
 
+/// Refuses a test if one of its trials may need more memory than is available. Gives no advice, as [`check_trial`] does not.
+///
+/// # Errors
+/// The memory that the neediest trial needs, which is more than is available.
+pub fn check_trials_of(plan: &Plan, test: &Test, library: &Library) -> Result<(), NotEnoughMemory> {
+    check_test(plan, test, library, available_memory())
+}
+
 fn check_test(
     plan: &Plan,
     test: &Test,
@@ -186,7 +194,7 @@ fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_words;
+    use crate::with_causes;
     use std::path::Path;
 
     fn library() -> Library {
@@ -225,7 +233,7 @@ mod tests {
     fn said(plan: &Plan, available: u64) -> String {
         let library = library();
         check_plan_within(plan, &library, Some(available))
-            .map_or_else(|error| in_words(&error), |()| String::new())
+            .map_or_else(|error| with_causes(&error), |()| String::new())
     }
 
     #[test]
@@ -233,7 +241,7 @@ mod tests {
         let refused = said(&kernel("1440min", "100M"), 4 * GIGAOCTETS);
         insta::assert_snapshot!(refused, @r#"test t: a trial at 100.000M/s for 86400s takes 2060046 MiB of the tester's memory, but only 4096 MiB are available; lower `maximum` of [search] to "190k", or `duration` of [trial] to "160s""#);
         assert_eq!(
-            check_plan(&kernel("1s", "2k"), &library()).map_err(|error| in_words(&error)),
+            check_plan(&kernel("1s", "2k"), &library()).map_err(|error| with_causes(&error)),
             Ok(())
         );
         let library = library();

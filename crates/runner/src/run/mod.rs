@@ -14,6 +14,7 @@ pub(crate) mod server;
 pub(crate) mod session;
 mod state;
 pub(crate) mod tester;
+mod time_limit;
 pub(crate) mod with;
 
 #[cfg(test)]

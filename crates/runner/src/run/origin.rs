@@ -85,8 +85,13 @@ pub(crate) fn of_host(site: &Site<'_>) -> BTreeMap<String, String> {
     facts
 }
 
-/// Records how the run ended `now`: with an error, whose text is also given, or normally.
-pub(crate) fn end(facts: &mut Facts, now: Timestamp, error: Option<(&RunError, String)>) {
+/// Records how the run ended `now`: with an error, whose text is also given, because its time of so many seconds was up, or normally.
+pub(crate) fn end(
+    facts: &mut Facts,
+    now: Timestamp,
+    cut_within_s: Option<u64>,
+    error: Option<(&RunError, String)>,
+) {
     let Some(part) = facts.runs.last_mut() else {
         return;
     };
@@ -94,7 +99,7 @@ pub(crate) fn end(facts: &mut Facts, now: Timestamp, error: Option<(&RunError, S
     part.ending = Some(match error {
         Some((error, _)) if matches!(error.root(), RunError::Interrupted) => Ending::Interrupted,
         Some((_, words)) => Ending::Failed { error: words },
-        None => Ending::Complete,
+        None => cut_within_s.map_or(Ending::Complete, |within_s| Ending::TimeUp { within_s }),
     });
 }
 
@@ -135,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_facts_say_how_a_run_ended() {
-        let ended = |error: Option<RunError>| {
+        let ended_within = |cut_within_s, error: Option<RunError>| {
             let mut facts = Facts {
                 runs: vec![RunPart::default()],
                 ..Facts::default()
@@ -143,13 +148,23 @@ mod tests {
             end(
                 &mut facts,
                 Timestamp::UNIX_EPOCH,
+                cut_within_s,
                 error.as_ref().map(|error| (error, error.to_string())),
             );
             facts.runs[0].ending.clone().expect("an ending")
         };
+        let ended = |error| ended_within(None, error);
         let full = std::io::Error::other("the disk is full");
         assert_eq!(ended(None), Ending::Complete);
         assert_eq!(ended(Some(RunError::Interrupted)), Ending::Interrupted);
+        assert_eq!(
+            ended_within(Some(360), None),
+            Ending::TimeUp { within_s: 360 }
+        );
+        assert_eq!(
+            ended_within(Some(360), Some(RunError::Interrupted)),
+            Ending::Interrupted
+        );
         assert_eq!(
             ended(Some(RunError::System(full))),
             Ending::Failed {

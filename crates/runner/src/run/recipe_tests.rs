@@ -8,7 +8,7 @@ use super::rigged_tests::ONE_AT_A_TIME;
 use super::session::Session;
 use crate::profile;
 use crate::request::{SessionRequest, Site};
-use common::{is_for_hosts, is_for_the_tester, library, tried_here};
+use common::{assert_nothing_left, is_for_hosts, is_for_the_tester, library, tried_here};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Profile, Stateful, Test};
 use sixbench_method::terms::{FrameRate, FrameSize};
@@ -33,7 +33,7 @@ const PHASE_1_TIMEOUT_NS: u64 = 1_000_000_000;
 const ATTEMPTS: usize = 20;
 
 /// Returns the test of a recipe and its trial: connections first if the device is stateful, then frames in both directions.
-fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
+fn test_and_trial(recipe: &Recipe) -> (Test, TrialSpec) {
     let stateful = recipe
         .state
         .as_ref()
@@ -41,7 +41,7 @@ fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
     let test = Test {
         stateful,
         frame_sizes: vec![FrameSize(128)],
-        ..Test::of("t", &recipe.name)
+        ..Test::new("t", &recipe.name)
     };
     let phase_one = stateful.map(|stateful| stateful.phase_one());
     (
@@ -54,8 +54,8 @@ fn wish(recipe: &Recipe) -> (Test, TrialSpec) {
 }
 
 /// Repeats trials through a recipe until one loses nothing; returns the last.
-fn settle(recipe: &Recipe) -> TrialResult {
-    let (test, spec) = wish(recipe);
+fn best_result(recipe: &Recipe) -> TrialResult {
+    let (test, spec) = test_and_trial(recipe);
     let links = Links::default();
     let site = Site {
         shell: Shell::new(),
@@ -65,11 +65,11 @@ fn settle(recipe: &Recipe) -> TrialResult {
         pcap: None,
     };
     let size = test.frame_sizes[0];
-    let patient = TrialSettings {
+    let settings = TrialSettings {
         residual_ns: RESIDUAL_NS,
         ..standard_trial(Profile::Smoke)
     };
-    let job = profile::job(recipe, &test, size, 42, patient).expect("a job");
+    let job = profile::job(recipe, &test, size, 42, settings).expect("a job");
     let session = Session::open(&site, &SessionRequest::alone(recipe, size), job);
     let mut session = session.unwrap_or_else(|failed| panic!("{}: {failed}", recipe.name));
     let mut attempt = || {
@@ -116,7 +116,7 @@ fn assert_nothing_wrong(recipe: &Recipe, result: &TrialResult) {
 }
 
 #[test]
-fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
+fn every_tunnel_subscriber_and_row_brings_every_frame_back_right_and_leaves_nothing() {
     let _guard = ONE_AT_A_TIME.lock();
     let library = library();
     let tried: Vec<&Recipe> = tried_here(&library)
@@ -136,7 +136,8 @@ fn every_tunnel_subscriber_and_row_brings_every_frame_back_right() {
         .into_iter()
         .chain(elsewhere.iter().filter_map(|name| library.get(name)))
     {
-        let result = settle(recipe);
+        let result = best_result(recipe);
+        assert_nothing_left("");
         assert_nothing_wrong(recipe, &result);
         assert_eq!(lost(&result), 0, "{}: {result:?}", recipe.name);
         assert_eq!(result.directions.len(), 2, "{}: {result:?}", recipe.name);
@@ -168,7 +169,7 @@ fn a_wire_from_port_to_port_brings_every_frame_back_unchanged_and_no_device_is_t
     for name in ["wire-ipv4", "wire-ipv6"] {
         let recipe = library.get(name).expect("a recipe");
         assert!(recipe.is_bare_wire() && library.get(&format!("{name}@lab")).is_none());
-        let result = settle(recipe);
+        let result = best_result(recipe);
         assert_nothing_wrong(recipe, &result);
         assert_eq!(
             (lost(&result), result.directions.len()),

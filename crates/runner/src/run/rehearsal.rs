@@ -1,16 +1,16 @@
 //! The commands that a plan's testbeds would run, none of which is executed.
 
 use crate::ends::cores::of_machine;
-use crate::ends::{defers_interrupts, queues};
+use crate::ends::{built_queues, defers_interrupts};
 use crate::error::RunError;
 use crate::profile;
 use crate::version::VERSION;
 use sixbench_method::plan::Test;
-use sixbench_plan::Loaded;
+use sixbench_plan::LoadedPlan;
 use sixbench_testbed::recipe::DeviceHost;
 use sixbench_testbed::{
-    AuthorityMachine, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority, Shell,
-    lab,
+    AuthorityMachine, Cores, Devices, DutOptions, Library, LinkSettings, Recipe, RemoteAuthority,
+    Shell, lab,
 };
 use std::collections::BTreeSet;
 
@@ -18,89 +18,118 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// A device's recipe cannot be followed.
-pub fn rehearsed(loaded: &Loaded, library: &Library) -> Result<String, RunError> {
-    let plan = &loaded.plan;
-    let rehearsal = Shell::rehearsal();
-    let cores = of_machine()?;
+pub fn rehearsed(loaded: &LoadedPlan, library: &Library) -> Result<String, RunError> {
+    let rehearsal = Rehearsal {
+        loaded,
+        shell: Shell::rehearsal(),
+        cores: of_machine()?,
+    };
     let mut seen = BTreeSet::new();
-    for test in &plan.tests {
+    for test in &loaded.plan.tests {
         let server = profile::dns::server_of(test);
-        let Some(recipe) = library
-            .get(&test.dut)
-            .filter(|_| seen.insert((&test.dut, server)))
-        else {
-            continue;
-        };
-        if recipe.host == DeviceHost::Manual {
-            rehearsal.transcript().comment(&format!(
-                "{}: set up by hand, on a machine of its own",
-                recipe.name
-            ));
-            continue;
+        if let Some(recipe) = library.get(&test.dut)
+            && seen.insert((&test.dut, server))
+        {
+            rehearsal.device(recipe, test)?;
         }
-        let _authority = loaded
-            .links
+    }
+    Ok(rehearsal.shell.transcript().text())
+}
+
+/// The plan that is rehearsed, and the shell that notes the commands.
+struct Rehearsal<'a> {
+    loaded: &'a LoadedPlan,
+    shell: Shell,
+    cores: Cores,
+}
+
+impl Rehearsal<'_> {
+    /// Brings up one device in the way that fits its host, and takes it down again.
+    fn device(&self, recipe: &Recipe, test: &Test) -> Result<(), RunError> {
+        if recipe.host == DeviceHost::Manual {
+            self.comment(recipe, "set up by hand, on a machine of its own");
+            return Ok(());
+        }
+        let links = &self.loaded.links;
+        let _authority = links
             .authority
             .as_ref()
-            .map(|machine| behind(machine, recipe, test, &rehearsal))
+            .map(|machine| behind(machine, recipe, test, &self.shell))
             .transpose()?;
-        let subscribers =
-            profile::subscribers::words(recipe, profile::subscribers::most(recipe, &plan.tests))?;
-        if !loaded.links.machines.is_empty() {
-            let options = DutOptions {
-                cores: test.core_limits(),
-                rss_hash: test.dut_rss_hash.clone(),
-                subscribers,
-                ..DutOptions::default()
-            };
-            drop(Devices::bring_up_on(
-                &loaded.links.machines,
-                recipe,
-                "",
-                &rehearsal,
-                &options,
-            )?);
-            continue;
+        let most = profile::subscribers::most(recipe, &self.loaded.plan.tests);
+        let options = DutOptions {
+            subscribers: profile::subscribers::by_recipe(recipe, most)?,
+            ..DutOptions::default()
+        };
+        if !links.machines.is_empty() {
+            return self.on_machines(recipe, test, options);
         }
         // How a machine boots is only known if its lab exists.
         if let Err(error) = lab::check_for(recipe) {
-            rehearsal
-                .transcript()
-                .comment(&format!("{}: {error}", recipe.name));
-            continue;
+            self.comment(recipe, &error.to_string());
+            return Ok(());
         }
         if recipe.host == DeviceHost::Memif {
-            let options = DutOptions {
-                subscribers,
-                ..DutOptions::default()
-            };
+            let Self { shell, cores, .. } = self;
             drop(Devices::bring_up_in_memory(
-                recipe, "", &cores, &rehearsal, &options,
+                recipe, "", cores, shell, &options,
             )?);
-            continue;
+            return Ok(());
         }
-        let carries_frames = !test.measure.family().needs_hosts();
-        let links = LinkSettings {
-            mtu: 1500,
-            queues: queues(&loaded.links, carries_frames),
+        self.in_namespaces(recipe, test, options)
+    }
+
+    fn comment(&self, recipe: &Recipe, text: &str) {
+        let line = format!("{}: {text}", recipe.name);
+        self.shell.transcript().comment(&line);
+    }
+
+    fn on_machines(
+        &self,
+        recipe: &Recipe,
+        test: &Test,
+        options: DutOptions,
+    ) -> Result<(), RunError> {
+        let options = DutOptions {
+            cores: test.core_limits(),
+            rss_hash: test.dut_rss_hash.clone(),
+            ..options
         };
-        let topology = Devices::links(recipe, &rehearsal, "", &cores, links)?;
-        let zone = profile::dns::zone(test, true)?;
-        let dut = Devices::bring_up(
+        let machines = &self.loaded.links.machines;
+        drop(Devices::bring_up_on(
+            machines,
             recipe,
-            &topology,
-            &DutOptions {
-                zone,
-                subscribers,
-                ..DutOptions::default()
-            },
-        )?;
-        if defers_interrupts(&loaded.links, carries_frames) {
+            "",
+            &self.shell,
+            &options,
+        )?);
+        Ok(())
+    }
+
+    fn in_namespaces(
+        &self,
+        recipe: &Recipe,
+        test: &Test,
+        options: DutOptions,
+    ) -> Result<(), RunError> {
+        let carries_frames = !test.measure.family().needs_hosts();
+        let settings = LinkSettings {
+            mtu: 1500,
+            queues: built_queues(&self.loaded.links, carries_frames),
+        };
+        let topology = Devices::links(recipe, &self.shell, "", &self.cores, settings)?;
+        let options = DutOptions {
+            zone: profile::dns::zone(test, true)?,
+            ..options
+        };
+        let dut = Devices::bring_up(recipe, &topology, &options)?;
+        if defers_interrupts(&self.loaded.links, carries_frames) {
             topology.defer_interrupts()?;
         }
+        // The device is taken down before its links.
         drop((dut, topology));
+        Ok(())
     }
-    Ok(rehearsal.transcript().text())
 }
 
 /// Rehearses the authority on its own machine.

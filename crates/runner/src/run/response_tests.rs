@@ -25,7 +25,7 @@ fn asked(payload: Payload, rules: &[&str]) -> (TrialResult, Watch, Vec<u64>) {
     let test = Test {
         measure,
         traffic,
-        ..Test::of("asked", "linux-ipv6")
+        ..Test::new("asked", "linux-ipv6")
     };
     let look = |dut: &sixbench_testbed::Shell| dut.line("nft list ruleset").expect("rules");
     let (result, watch, listing) = perform(

@@ -84,7 +84,7 @@ pub(crate) fn perform<T>(
 fn trial(recipe: &Recipe, directions: Directions) -> (TrialResult, Vec<u64>) {
     let test = Test {
         directions,
-        ..Test::of("rigged", &recipe.name)
+        ..Test::new("rigged", &recipe.name)
     };
     let once = |_| {
         through(recipe, &test, RATE, |dut| {
@@ -124,6 +124,42 @@ fn frames_that_a_rule_drops_are_lost_to_the_last_one() {
     assert_eq!(
         (forward.lost(), forward.received, forward.mistranslated),
         (counters[0], 990, 0)
+    );
+}
+
+#[test]
+fn the_frames_of_a_ramp_are_counted_apart_to_the_last_one() {
+    let _guard = ONE_AT_A_TIME.lock();
+    // The device loses everything until it has seen so many octets, which are fewer than those of the ramp.
+    let rule = "add rule netdev rig in udp sport 1024-65535 quota until 1000 bytes counter drop";
+    let recipe = recipe("linux-ipv4", &[CHAIN, rule]);
+    let mut test = Test {
+        directions: Directions::Forward,
+        ..Test::new("rigged", &recipe.name)
+    };
+    test.traffic.ramp_ns = Some(200_000_000);
+    let (result, _, listing) = through(&recipe, &test, RATE, |dut| {
+        dut.line("nft list ruleset").expect("rules")
+    });
+    let (forward, dropped) = (&result.directions[0], counters(&listing)[0]);
+    let ramp = forward.ramp.expect("a ramp");
+    assert!(dropped > 0 && ramp.offered > dropped, "{ramp:?}");
+    assert_eq!(
+        (ramp.lost(), ramp.received, ramp.wrong()),
+        (dropped, ramp.offered - dropped, 0)
+    );
+    assert_eq!(
+        (forward.offered, forward.received, forward.gaps.as_ref()),
+        (1_000, 1_000, None)
+    );
+    test.traffic.ramp_ns = None;
+    let (result, _, listing) = through(&recipe, &test, RATE, |dut| {
+        dut.line("nft list ruleset").expect("rules")
+    });
+    let forward = &result.directions[0];
+    assert_eq!(
+        (forward.lost(), forward.ramp),
+        (counters(&listing)[0], None)
     );
 }
 
@@ -174,7 +210,7 @@ fn tayga_translates_every_frame_right_and_native_frames_pass_beside_it() {
     let test = Test {
         foreground: mixed,
         frame_sizes: vec![FrameSize(512)],
-        ..Test::of("mixed", "tayga-siit")
+        ..Test::new("mixed", "tayga-siit")
     };
     let (result, watch, ()) = through(&recipe("tayga-siit", &[]), &test, FrameRate(1000), |_| ());
     for direction in &result.directions {
@@ -209,12 +245,12 @@ fn many_addresses_and_networks_pass_a_router_without_a_neighbour_entry_each() {
             ipv6_offset: 12,
         })
     };
-    let mut addresses = Test::of("addresses", "linux-ipv4");
+    let mut addresses = Test::new("addresses", "linux-ipv4");
     (
         addresses.traffic.left_addresses,
         addresses.traffic.right_addresses,
     ) = (part(4, 65534), part(256, 1255));
-    let mut networks = Test::of("networks", "linux-ipv6");
+    let mut networks = Test::new("networks", "linux-ipv6");
     (
         networks.traffic.left_networks,
         networks.traffic.right_networks,
@@ -260,7 +296,7 @@ fn half_of_131072_destinations_pass_a_router_by_each_of_two_next_hops() {
         .push(sixbench_testbed::recipe::RecipeCommand { run });
     let mut test = Test {
         directions: Directions::Forward,
-        ..Test::of("destinations", "linux-ipv6")
+        ..Test::new("destinations", "linux-ipv6")
     };
     let range = ValueRange {
         first: 0,
@@ -304,7 +340,7 @@ fn frames_that_a_shaper_drops_are_lost() {
         .push(sixbench_testbed::recipe::RecipeCommand { run });
     let test = Test {
         directions: Directions::Forward,
-        ..Test::of("shaped", "linux-ipv4")
+        ..Test::new("shaped", "linux-ipv4")
     };
     let counted = |dut: &Shell| dut.line("tc -s qdisc show dev right").expect("a queue");
     let (result, _, queue) = through(&shaped, &test, FrameRate(5000), counted);

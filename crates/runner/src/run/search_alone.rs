@@ -60,8 +60,8 @@ pub fn search_alone<T, E>(
             result,
             watch: watch.map(Into::into),
         };
-        let verdict = procedure.verdict(&record.result);
-        let is_excused = patience.excuse(&mut record, verdict, procedure.purpose());
+        let judgement = procedure.judgement(&record.result);
+        let is_excused = patience.excuse(&mut record, judgement);
         if !is_excused {
             procedure.learn(&record.result);
         }

@@ -42,7 +42,7 @@ impl WatchedTester {
         let monitor = self
             .cores
             .as_ref()
-            .map(|cores| Monitor::start(cores, monitor::Watched::default()));
+            .map(|cores| Monitor::start(cores, monitor::MonitorTargets::default()));
         let measured = self.tester.measure(spec);
         let watch = monitor.map(Monitor::stop);
         let mut result = measured?;
@@ -57,7 +57,7 @@ impl WatchedTester {
     pub fn occupant(&self) -> Option<Occupant> {
         self.cores
             .as_ref()
-            .and_then(|cores| monitor::occupant(cores, monitor::Watched::default()))
+            .and_then(|cores| monitor::occupant(cores, monitor::MonitorTargets::default()))
     }
 }
 

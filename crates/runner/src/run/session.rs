@@ -4,25 +4,27 @@ use super::built::BuiltTestbed;
 use super::state::TrackedConnections;
 use super::tester::Tester;
 use crate::ends::TesterLinks;
+use crate::ends::cables::{PortFacts, cables};
+use crate::ends::counters::PortCounters;
 use crate::ends::lateness::explain_lateness;
 use crate::error::{RunError, TrialError};
 use crate::profile::Job;
 use crate::request::{SessionRequest, Site};
 use crate::run::origin;
-use sixbench_engine::Layout;
+use sixbench_engine::{Layout, MeasureError};
 use sixbench_io::files::Folder;
 use sixbench_io::round_trip_ns;
 use sixbench_io::thread::{allowed_cores, keep_to};
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Test};
-use sixbench_method::record::Warning;
-use sixbench_method::record::{DutFacts, Watch};
+use sixbench_method::record::{Cable, DutFacts, LinkKind, Warning, Watch};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::trial::dns::Certificate;
 use sixbench_method::trial::{Fault, TrialKind, TrialResult, TrialSpec};
+use sixbench_plan::Links;
 use sixbench_testbed::monitor::{LossCounters, Monitor, Occupant, interval_for, occupant};
 use sixbench_testbed::topology::SHARED_CORE;
-use sixbench_testbed::{Devices, Recipe, TestbedError};
+use sixbench_testbed::{Devices, PlacedInterrupts, Recipe, TestbedError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +33,8 @@ use std::time::{Duration, Instant};
 /// A device and its tester. Fields are dropped in the order of declaration: first the ports, then the device with its links.
 pub struct Session {
     tester: Tester,
+    /// The interrupts of the tester's interfaces, which go back before the interfaces do.
+    _interrupts: PlacedInterrupts,
     testbed: BuiltTestbed,
     isolation: Isolation,
     /// The connection tracking of a stateful device, or `None` for any other device.
@@ -39,6 +43,12 @@ pub struct Session {
     warnings: Vec<Warning>,
     /// The counters of the devices' kernels since which no frame was lost; `None` where they must be read before the next trial.
     counters: Option<Vec<LossCounters>>,
+    /// The counters of the tester's own interfaces.
+    port_counters: PortCounters,
+    /// The facts about the tester's interfaces, with the settings used while the device is measured.
+    interface_facts: BTreeMap<String, String>,
+    /// The cables, if the links are ports that the plan names.
+    cables: Vec<Cable>,
 }
 
 impl Session {
@@ -53,25 +63,32 @@ impl Session {
             cores: testbed.cores.tester.clone(),
         };
         let warnings = threads.warnings();
-        let state = TrackedConnections::of(request, testbed.dut.as_ref(), &site.shell)?;
+        let state = TrackedConnections::new(request, testbed.dut.as_ref(), &site.shell)?;
         let remote = std::mem::take(&mut testbed.remote);
-        let placed = Tester::place(site, request, (&testbed.links, remote), job, threads);
+        let placed = Tester::place(site, request, &testbed.links, remote, job, threads);
         // The device may have ended: that error names the cause.
         let (tester, how) = placed.or_else(|error| {
             testbed.check_alive()?;
             Err(error)
         })?;
         testbed.layout.push(how);
+        let (interrupts, port_counters) = settle_interfaces(site, &mut testbed)?;
         let warnings = [warnings, tester.warnings()].concat();
         let mut session = Self {
             tester,
+            _interrupts: interrupts,
             testbed,
             isolation: site.isolation,
             state,
             stop: site.stop.clone(),
             warnings,
             counters: None,
+            port_counters,
+            interface_facts: BTreeMap::new(),
+            cables: Vec::new(),
         };
+        session.read_interfaces();
+        session.cables = session.cables_of(site.links, request.recipe);
         let counter = session.state.as_ref().map(TrackedConnections::counter);
         session.tester.set_counter(counter);
         Ok(session)
@@ -131,6 +148,8 @@ impl Session {
     /// The trial could not be performed, the device has ended, or a stop was requested.
     pub fn measure(&mut self, spec: &TrialSpec) -> Result<(TrialResult, Watch), RunError> {
         let before = self.begin_empty(spec)?;
+        // Nothing that is watched in a trial contains the frames of its ramp.
+        self.ramp(spec)?;
         let counters = self.counters.take().unwrap_or_else(|| self.loss_counters());
         let start = Instant::now();
         let (mut result, mut watch) = self.watched(spec)?;
@@ -142,6 +161,24 @@ impl Session {
             })?;
         }
         Ok((result, watch))
+    }
+
+    /// Sends the ramp of a trial, if it has one. If a device lost some of its frames, the counters of the kernels have to be read again; otherwise they are
+    /// left, because reading them takes time in which a device may forget the flows.
+    fn ramp(&mut self, spec: &TrialSpec) -> Result<(), RunError> {
+        if !self.tester.has_ramp() {
+            return Ok(());
+        }
+        match self.tester.ramp(spec) {
+            Ok(0) => Ok(()),
+            Ok(_) => {
+                self.counters = None;
+                Ok(())
+            }
+            Err(TrialError::Interrupted) => Err(RunError::Interrupted),
+            // The device may have ended: that error names the cause.
+            Err(error) => self.check_alive().and(Err(error.into())),
+        }
     }
 
     /// Reads the counters of the devices' kernels; none for a device that the user set up.
@@ -220,12 +257,15 @@ impl Session {
         let before_ns = self.round_trip_ns();
         let interval = interval_for(Duration::from_nanos(spec.duration_ns));
         let monitor = Monitor::start_every(interval, &self.testbed.cores, watched);
+        self.port_counters.begin().map_err(MeasureError::from)?;
         let (result, reset) = self.send(spec);
         let mut watch = monitor.stop_after(self.tester.began());
         watch.round_trips_ns = before_ns.into_iter().chain(self.round_trip_ns()).collect();
         reset?;
         match result {
             Ok(mut result) => {
+                let of_ports = self.port_counters.faults(spec.kind);
+                result.faults.extend(of_ports.map_err(MeasureError::from)?);
                 add_faults_of_the_machine(&mut result, &watch, self.testbed.cores.dut.len());
                 explain_lateness(&mut result.faults, &watch, self.testbed.cores.are_shared());
                 self.check_alive().map(|()| (result, watch))
@@ -297,11 +337,31 @@ impl Session {
     /// Returns the facts about this machine by name, with the settings used while the device is measured.
     pub(crate) fn host_facts(&self, site: &Site<'_>) -> BTreeMap<String, String> {
         let mut facts = origin::of_host(site);
-        if let TesterLinks::Taken(interfaces) = &self.testbed.links {
-            facts.extend(interfaces.facts());
-        }
+        facts.extend(self.interface_facts.clone());
         facts.extend(self.tester.facts());
         facts
+    }
+
+    /// Reads the facts about the tester's interfaces, whose ports are open.
+    fn read_interfaces(&mut self) {
+        if let TesterLinks::Taken(interfaces) = &self.testbed.links {
+            self.interface_facts = interfaces.facts();
+        }
+    }
+
+    fn cables_of(&self, links: &Links, recipe: &Recipe) -> Vec<Cable> {
+        if self.testbed.links.kind() != LinkKind::Interfaces {
+            return Vec::new();
+        }
+        let mut tester = self.tester.facts();
+        tester.extend(self.interface_facts.clone());
+        let dut = self.testbed.dut.as_ref().map(Devices::facts);
+        let facts = PortFacts {
+            tester: &tester,
+            devices: &dut.map_or_else(BTreeMap::new, |facts| facts.machine.clone()),
+            authority: &self.tester.authority_facts(),
+        };
+        cables(links, recipe, &facts)
     }
 
     /// Returns the facts about the device for the report. For a device that the user set up, only the recipe is known.
@@ -323,6 +383,7 @@ impl Session {
             defect_vectors: recipe.defect_vectors.clone(),
             authority: self.tester.authority_facts(),
             links,
+            cables: self.cables.clone(),
             ..facts
         }
     }
@@ -364,6 +425,20 @@ impl Session {
     }
 }
 
+/// Waits for the links of the tester's interfaces, whose ports are open, places their interrupts, and prepares to read their counters.
+fn settle_interfaces(
+    site: &Site<'_>,
+    testbed: &mut BuiltTestbed,
+) -> Result<(PlacedInterrupts, PortCounters), RunError> {
+    let links = &testbed.links;
+    // A driver may take its link down when a port is opened, as most do for an XDP program.
+    links.wait_for_carriers()?;
+    let interrupts = links.place_interrupts(&testbed.cores.tester, &site.shell)?;
+    testbed.layout.extend_from_slice(interrupts.sentences());
+    let counters = testbed.links.counters(site.links)?;
+    Ok((interrupts, counters))
+}
+
 /// Returns whether a tenth of the frames of a direction is missing.
 fn has_lost_much(result: &TrialResult) -> bool {
     result
@@ -395,6 +470,11 @@ pub(crate) fn add_faults_of_the_machine(result: &mut TrialResult, watch: &Watch,
     }
     let taken = taken(watch, dut_cores).or_else(|| taken_where_lost(watch, result));
     result.faults.extend(taken);
+    if !result.faults.is_empty()
+        && let Some(lost) = watch.lost_undisturbed(result)
+    {
+        result.set_lost_undisturbed(lost);
+    }
 }
 
 /// Returns a fault if other processes took more than a negligible time from the DUT's cores.

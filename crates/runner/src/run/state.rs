@@ -17,7 +17,7 @@ pub(crate) struct TrackedConnections {
 }
 
 impl TrackedConnections {
-    pub(crate) fn of(
+    pub(crate) fn new(
         request: &SessionRequest<'_>,
         dut: Option<&Devices>,
         here: &Shell,
@@ -157,7 +157,7 @@ mod tests {
         let test = Test {
             measure,
             stateful,
-            ..Test::of("t", "device")
+            ..Test::new("t", "device")
         };
         let plan = Plan {
             name: "plan".to_owned(),

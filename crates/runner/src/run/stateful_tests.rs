@@ -30,7 +30,7 @@ fn test(dut: &str) -> Test {
     Test {
         stateful: Some(stateful()),
         frame_sizes: vec![FrameSize(84)],
-        ..Test::of("t", dut)
+        ..Test::new("t", dut)
     }
 }
 
@@ -335,7 +335,7 @@ fn tcp_connections_pass_every_gateway_and_bring_their_object() {
         };
         let test = Test {
             measure: Measure::TcpEstablishmentRate(tcp),
-            ..Test::of("t", name)
+            ..Test::new("t", name)
         };
         let kind = sixbench_method::trial::TrialKind::TcpRate;
         let spec = TrialSpec {

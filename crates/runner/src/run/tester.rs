@@ -2,13 +2,13 @@
 
 use super::built::RemoteParts;
 use super::dns::{self, DnsPlaces};
-use crate::agent::TesterApart;
+use crate::agent::{FrameTraffic, TwoMachineTester};
 use crate::ends::capture::captured;
 use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::ends::{TesterLinks, settle};
 use crate::error::ports::OpenError;
 use crate::error::{RunError, TrialError};
-use crate::profile::Job;
+use crate::profile::{DnsJob, Job};
 use crate::request::{SessionRequest, Site};
 use crate::stop;
 use sixbench_engine::dns::DnsTester;
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 pub(crate) enum Tester {
     Frames(Box<FrameTester>),
     /// A tester on two machines, for frames.
-    Apart(Box<TesterApart>),
+    Apart(Box<TwoMachineTester>),
     Tcp(Box<(TcpTester, Hosts)>),
     Dns(Box<(DnsTester, DnsPlaces)>),
 }
@@ -40,20 +40,20 @@ impl Tester {
     pub(crate) fn place(
         site: &Site<'_>,
         request: &SessionRequest<'_>,
-        (links, remote): (&TesterLinks, RemoteParts),
+        links: &TesterLinks,
+        remote: RemoteParts,
         job: Job,
         threads: Layout,
     ) -> Result<(Self, String), RunError> {
         match job {
             Job::Frames(profile, settings) => {
                 if let Some(agent) = remote.agent {
-                    let (tester, how) = TesterApart::place(
-                        site,
-                        request,
-                        links,
-                        (agent, *profile, settings),
-                        threads,
-                    )?;
+                    let traffic = FrameTraffic {
+                        profile: *profile,
+                        settings,
+                    };
+                    let (tester, how) =
+                        TwoMachineTester::place(site, request, links, agent, traffic, threads)?;
                     return Ok((Self::Apart(Box::new(tester)), how));
                 }
                 let (ports, how) = open_ports(site, request, links, &threads)?;
@@ -69,7 +69,7 @@ impl Tester {
             }
             Job::Dns(job) => {
                 let (tester, places, how) =
-                    dns::place(site, request, (links, remote.authority), *job, threads)?;
+                    dns::place(site, request, links, remote.authority, *job, threads)?;
                 Ok((Self::Dns(Box::new((tester, places))), how))
             }
             Job::Tcp(ends, settings) => {
@@ -153,7 +153,11 @@ impl Tester {
                 tester.set_profile(isolation.admit(*profile)?, settings);
             }
             (Self::Apart(tester), Job::Frames(profile, settings)) => {
-                tester.set_job(isolation, *profile, settings)?;
+                let traffic = FrameTraffic {
+                    profile: *profile,
+                    settings,
+                };
+                tester.set_job(isolation, traffic)?;
             }
             (Self::Tcp(tcp), Job::Tcp(ends, settings)) => {
                 let (tester, hosts) = &mut **tcp;
@@ -161,8 +165,9 @@ impl Tester {
             }
             (Self::Dns(dns), Job::Dns(job)) => {
                 let (tester, places) = &mut **dns;
-                places.serve(isolation, &job.0, &job.1)?;
-                tester.set(isolation.admit(places.within(job.0))?, job.1);
+                let DnsJob { ends, settings } = *job;
+                places.serve(isolation, &ends, &settings)?;
+                tester.set(isolation.admit(places.within(ends))?, settings);
             }
             _ => unreachable!("sessions are told apart by the kind of their job"),
         }
@@ -216,6 +221,19 @@ impl Tester {
             Self::Frames(tester) => tester.began(),
             Self::Apart(tester) => tester.began(),
             Self::Tcp(..) | Self::Dns(_) => None,
+        }
+    }
+
+    /// Returns whether a ramp precedes the trials.
+    pub(crate) fn has_ramp(&self) -> bool {
+        matches!(self, Self::Frames(tester) if tester.has_ramp())
+    }
+
+    /// Sends the frames that precede a trial, if it has a ramp, and returns the number of those that did not come back right and in time.
+    pub(crate) fn ramp(&mut self, spec: &TrialSpec) -> Result<u64, TrialError> {
+        match self {
+            Self::Frames(tester) => Ok(tester.ramp(spec)?),
+            _ => Ok(0),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::run_clock::RunClock;
 use sixbench_method::event::Event;
 use sixbench_method::plan::{Plan, Point, Test};
 use sixbench_method::record::{FORMAT, TrialRecord};
-use sixbench_method::replay::{self, Resumed};
+use sixbench_method::replay::{self, ResumedMeasurement};
 use sixbench_method::trial::Measurer;
 
 /// Performs all measurements of a plan with `measurer`, in the order of the plan, except that those at the throughput follow the searches for it.
@@ -72,7 +72,7 @@ fn measurement<M: Measurer>(
 ) -> Result<(), M::Error> {
     let resumed = replay::resume(plan, point, repetition, records)
         .expect("the records are those of this plan");
-    let Resumed {
+    let ResumedMeasurement {
         mut procedure,
         mut trials,
         load,

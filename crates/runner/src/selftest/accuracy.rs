@@ -36,12 +36,12 @@ pub struct DelayRow {
     /// The number of trials performed.
     pub made: usize,
     /// The result of the quietest trial, or `None` if the tester was not fit in any.
-    pub result: Option<Quietest>,
+    pub result: Option<QuietestTrial>,
 }
 
 /// The tester's report on one trial.
 #[derive(Serialize)]
-pub struct Quietest {
+pub struct QuietestTrial {
     /// The tester's longest absence in nanoseconds.
     pub worst_gap_ns: u64,
     /// The median latency of the tagged frames minus the device's delay, in nanoseconds.
@@ -89,12 +89,13 @@ pub fn accuracy(
     add_veth(&namespace, ["right", "line-right"], 1)?;
     DELAYS_NS
         .iter()
-        .map(|&delay_ns| of_delay((backend, frame_size), &namespace, delay_ns, stop))
+        .map(|&delay_ns| at_delay(backend, frame_size, &namespace, delay_ns, stop))
         .collect()
 }
 
-fn of_delay(
-    (backend, frame_size): (Backend, FrameSize),
+fn at_delay(
+    backend: Backend,
+    frame_size: FrameSize,
     namespace: &Namespace,
     delay_ns: u64,
     stop: &Arc<AtomicBool>,
@@ -103,12 +104,16 @@ fn of_delay(
         open_port(
             (Some(namespace.name()), &PortSpec::parse(end)),
             backend,
-            PortOptions::of(frame_size.0.into()),
+            PortOptions::new(frame_size.0.into()),
         )
     };
     let cores = allowed_cores()?;
-    let (clock, over) = (Clock::new(), AtomicBool::new(false));
-    let line = DelayLine::new(open("line-left")?, open("line-right")?, delay_ns, clock);
+    let line = DelayLine::new(
+        open("line-left")?,
+        open("line-right")?,
+        delay_ns,
+        Clock::new(),
+    );
     let profile = TrafficProfile {
         directions: Directions::Both,
         ..wire("198.18.0.2", "198.19.0.2", frame_size)
@@ -127,16 +132,27 @@ fn of_delay(
         layout,
         stop.clone(),
     );
-    let last = cores.last().copied();
+    beside_device(line, cores.last().copied(), || {
+        trials(&mut tester, delay_ns)
+    })
+}
+
+/// Makes trials while the device forwards frames in a thread on this core.
+fn beside_device(
+    line: DelayLine,
+    core: Option<u32>,
+    trials: impl FnOnce() -> Result<DelayRow, RunError>,
+) -> Result<DelayRow, RunError> {
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let device = scope.spawn(|| {
             // The tester's core is the first. On a machine with one core, the two share it, and the row shows the effect.
-            let _ = last.map(pin_to);
+            let _ = core.map(pin_to);
             let _ = raise_priority();
             line.run(&over)
         });
-        let until_here = SetWhenDropped(&over);
-        let row = trials(&mut tester, delay_ns);
+        let until_here = SetOnDrop(&over);
+        let row = trials();
         drop(until_here);
         let ended = device
             .join()
@@ -148,9 +164,9 @@ fn of_delay(
 }
 
 /// Sets the flag that ends the device when this is dropped, even if the tester panics, because the device's thread is joined.
-struct SetWhenDropped<'a>(&'a AtomicBool);
+struct SetOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for SetWhenDropped<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -195,9 +211,9 @@ fn trials(tester: &mut FrameTester, delay_ns: u64) -> Result<DelayRow, RunError>
     Ok(row)
 }
 
-fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> Quietest {
+fn quietest(tagged: &Delay, all: &Delay, delay_ns: u64, worst_gap_ns: u64) -> QuietestTrial {
     let median_error_ns = tagged.median_ns as i64 - delay_ns as i64;
-    Quietest {
+    QuietestTrial {
         worst_gap_ns,
         median_error_ns,
         pdv_ns: all.pdv_ns(),

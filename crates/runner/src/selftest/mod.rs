@@ -11,7 +11,7 @@ mod result;
 mod subscribers;
 mod wire;
 
-pub use accuracy::{DelayRow, Quietest, accuracy};
+pub use accuracy::{DelayRow, QuietestTrial, accuracy};
 pub use ceiling::{Ceiling, ceiling};
 pub use distance::{CoreDistance, core_distance};
 pub use queries::{QueryFigures, QueryLoop, SENDING_COLUMNS, SendingAccuracy};
@@ -32,7 +32,7 @@ use sixbench_method::terms::{Direction, Directions, FrameRate, FrameSize, LossRa
 use sixbench_method::trial::{Measurer, TrialResult, TrialSpec, Verdict};
 use sixbench_plan::standard_search;
 use sixbench_testbed::namespace::{Namespace, name};
-use sixbench_testbed::{Shell, TestbedError, sweep};
+use sixbench_testbed::{Cores, Shell, TestbedError, sweep};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -99,7 +99,7 @@ fn generation() -> Result<Vec<SelftestResult>, RunError> {
     for (name, source, destination) in ends {
         for (kind, order, variation) in kinds {
             let base = wire(source, destination, FrameSize(84));
-            let forward_ports = Ports::of(order);
+            let forward_ports = Ports::in_order(order);
             let profile = TrafficProfile {
                 forward_ports,
                 left_variation: variation,
@@ -141,17 +141,13 @@ pub fn over_veth(
     let shell = Shell::new().stopped_by(stop.clone());
     sweep(&shell)?;
     let pair = veth(&shell, 1)?;
-    let settings = PortOptions::of(frame_size.0.into());
+    let settings = PortOptions::new(frame_size.0.into());
     // There is no DUT, so all cores are the tester's. The softirq that receives a frame runs on the core that sent it.
-    let cores: Vec<u32> = allowed_cores()?.into_iter().take(4).collect();
+    let cores = Cores::of_tester(&allowed_cores()?);
     let mut figures = Vec::new();
     for directions in [Directions::Forward, Directions::Both] {
         figures.push(over_pair(
-            &pair,
-            (backend, settings),
-            directions,
-            &cores,
-            stop,
+            &pair, backend, settings, directions, &cores, stop,
         )?);
     }
     Ok(figures)
@@ -181,15 +177,9 @@ pub fn over_queues(
         let pair = veth(&shell, queues.get())?;
         let settings = PortOptions {
             queues: Some(queues),
-            ..PortOptions::of(frame_size.0.into())
+            ..PortOptions::new(frame_size.0.into())
         };
-        let figure = over_pair(
-            &pair,
-            (backend, settings),
-            Directions::Forward,
-            &cores,
-            stop,
-        )?;
+        let figure = over_pair(&pair, backend, settings, Directions::Forward, &cores, stop)?;
         figures.push(SelftestResult {
             what: format!("{}; {} of the tester's cores", figure.what, cores.len()),
             ..figure
@@ -201,7 +191,8 @@ pub fn over_queues(
 /// Measures the highest rate at which every frame gets from one end of a pair to the other, or in both directions.
 fn over_pair(
     pair: &Namespace,
-    (backend, settings): (Backend, PortOptions),
+    backend: Backend,
+    settings: PortOptions,
     directions: Directions,
     cores: &[u32],
     stop: &Arc<AtomicBool>,
@@ -248,12 +239,12 @@ fn veth(shell: &Shell, queues: u32) -> Result<Namespace, TestbedError> {
     Ok(namespace)
 }
 
-struct Remembering {
+struct BestTrialKeeper {
     tester: FrameTester,
     passed: Option<TrialResult>,
 }
 
-impl Measurer for Remembering {
+impl Measurer for BestTrialKeeper {
     type Error = MeasureError;
 
     fn measure(&mut self, spec: &TrialSpec) -> Result<TrialResult, MeasureError> {
@@ -275,7 +266,7 @@ fn highest(tester: FrameTester) -> Result<(FrameRate, Option<f64>), RunError> {
         ..standard_search(Profile::Smoke)
     };
     let mut search = search::new_search(&settings, &trial_settings(), Start::Cold);
-    let mut measurer = Remembering {
+    let mut measurer = BestTrialKeeper {
         tester,
         passed: None,
     };

@@ -58,7 +58,7 @@ pub struct SendingAccuracy {
 
 impl SendingAccuracy {
     /// Returns the accuracy from the trials at `rate`, each with the number of queries sent and the time it took in milliseconds.
-    fn of(rate: u64, trials: &[(u64, f64)]) -> Self {
+    fn from_trials(rate: u64, trials: &[(u64, f64)]) -> Self {
         let n = trials.len() as f64;
         let times = || trials.iter().map(|(_, ms)| *ms);
         let average_ms = times().sum::<f64>() / n;
@@ -221,7 +221,7 @@ fn accuracy(rate: u64, stop: &Arc<AtomicBool>) -> Result<SendingAccuracy, RunErr
         let interval_ns = SECOND_NS as f64 / rate as f64;
         trials.push((sent.0, (sent.1 as f64 + interval_ns) / 1e6));
     }
-    Ok(SendingAccuracy::of(rate, &trials))
+    Ok(SendingAccuracy::from_trials(rate, &trials))
 }
 
 #[cfg(test)]
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_tester_that_takes_longer_has_the_frequency_of_the_papers_table_4() {
         let trials = [(300_000, 1172.25), (300_000, 1176.69), (300_000, 1181.13)];
-        let row = SendingAccuracy::of(300_000, &trials);
+        let row = SendingAccuracy::from_trials(300_000, &trials);
         assert_eq!(
             (row.minimum_ms, row.maximum_ms, row.sent),
             (1172.25, 1181.13, 300_000)
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_tester_that_gave_up_says_after_how_many_queries() {
-        let row = SendingAccuracy::of(1000, &[(600, 1100.0), (1000, 1000.0)]);
+        let row = SendingAccuracy::from_trials(1000, &[(600, 1100.0), (1000, 1000.0)]);
         assert!(
             row.to_string().ends_with("gave up after 600 queries"),
             "{row}"

@@ -16,12 +16,15 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
         let received = |verification| {
             selftest::receive(&profile, Direction::Forward, FRAMES, verification, clock)
         };
-        figures.push(of(what("reception"), received(Verification::Usual)?));
-        figures.push(of(
+        figures.push(result_for(
+            what("reception"),
+            received(Verification::Usual)?,
+        ));
+        figures.push(result_for(
             what("reception, every field read"),
             received(Verification::FieldByField)?,
         ));
-        figures.push(of(
+        figures.push(result_for(
             what("generation and reception"),
             selftest::exchange(&profile, Direction::Forward, FRAMES, clock)?,
         ));
@@ -33,7 +36,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
             Verification::Usual,
             clock,
         )?;
-        figures.push(of(what("reception") + " and addresses", rate));
+        figures.push(result_for(what("reception") + " and addresses", rate));
     }
     for (name, frames, profile) in subscribers::cases() {
         for (direction, frames) in [Direction::Forward, Direction::Reverse]
@@ -41,7 +44,7 @@ pub(super) fn figures(clock: &Clock) -> Result<Vec<SelftestResult>, RunError> {
             .zip([frames[1], frames[0]])
         {
             let rate = selftest::receive(&profile, direction, FRAMES, Verification::Usual, clock)?;
-            figures.push(of(
+            figures.push(result_for(
                 format!("reception, one core: {name}, {direction}: {frames}"),
                 rate,
             ));
@@ -73,6 +76,6 @@ fn varied(profile: &TrafficProfile) -> TrafficProfile {
     }
 }
 
-fn of(what: String, rate: FrameRate) -> SelftestResult {
+fn result_for(what: String, rate: FrameRate) -> SelftestResult {
     SelftestResult::new(what, rate.0, "frames/s")
 }

@@ -5,7 +5,7 @@ use sixbench_method::budget::estimate;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::FrameRate;
-use sixbench_plan::{Loaded, apply_profile, plans};
+use sixbench_plan::{LoadedPlan, apply_profile, plans};
 use sixbench_runner::perform_with;
 use sixbench_testbed::Library;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ fn a_run_takes_between_six_tenths_of_its_estimate_and_one_and_a_half_times_that(
     for profile in [None, Some(Profile::Smoke), Some(Profile::Draft)] {
         for ready in plans::ready() {
             // Other plans need their own recipes.
-            let Ok(Loaded { mut plan, .. }) = sixbench_plan::load(ready.text, &library) else {
+            let Ok(LoadedPlan { mut plan, .. }) = sixbench_plan::load(ready.text, &library) else {
                 continue;
             };
             if let Some(profile) = profile {
