@@ -51,12 +51,12 @@ pub(super) struct DutLink {
 
 impl ImportedDevice {
     /// Returns `None` if something is missing or contradictory; it has then been reported.
-    pub(super) fn of(
+    pub(super) fn new(
         config: &Config,
         options: &Options,
         findings: &mut ImportFindings,
     ) -> Option<Self> {
-        let foreground = Endpoints::of(config, findings);
+        let foreground = Endpoints::read(config, findings);
         let background = config
             .has_background(options)
             .then(|| background(config, options, findings));
@@ -73,26 +73,30 @@ impl ImportedDevice {
         let rights = of_both(foreground.right.real, background.map(|ends| ends.1));
         Some(Self {
             technology: technology(config),
-            left: DutLink::of(&config.left, &lefts, &rights)
+            left: DutLink::new(&config.left, &lefts, &rights)
                 .map_err(|near| findings.mistake(too_near(config, near)))
                 .ok()?,
-            right: DutLink::of(&config.right, &rights, &lefts)
+            right: DutLink::new(&config.right, &rights, &lefts)
                 .map_err(|near| findings.mistake(too_near(config, near)))
                 .ok()?,
             foreground,
             background,
-            translation: ImportedTranslation::of(config, foreground),
-            state: ImportedState::of(config, foreground),
+            translation: ImportedTranslation::new(config, foreground),
+            state: ImportedState::new(config, foreground),
         })
     }
 }
 
 /// Two addresses too close to each other to be in different networks.
-struct TooNear(IpAddr, IpAddr);
+struct AddressesTooNear(IpAddr, IpAddr);
 
 impl DutLink {
     /// Returns the link with the tester's addresses `tester`; those on the other link are `others`.
-    fn of(side: &SideSettings, tester: &[IpAddr], others: &[IpAddr]) -> Result<Self, TooNear> {
+    fn new(
+        side: &SideSettings,
+        tester: &[IpAddr],
+        others: &[IpAddr],
+    ) -> Result<Self, AddressesTooNear> {
         let mut link = Self {
             dut: Vec::new(),
             tester: tester.to_vec(),
@@ -100,8 +104,8 @@ impl DutLink {
         };
         for own in tester {
             let other = others.iter().find(|other| other.is_ipv4() == own.is_ipv4());
-            let length =
-                prefix_length(*own, other).ok_or_else(|| TooNear(*own, *other.unwrap_or(own)))?;
+            let length = prefix_length(*own, other)
+                .ok_or_else(|| AddressesTooNear(*own, *other.unwrap_or(own)))?;
             link.dut
                 .push(format!("{}/{length}", conventional(*own, length)));
             link.routes.extend(route(side, *own));
@@ -111,7 +115,7 @@ impl DutLink {
 }
 
 impl ImportedState {
-    fn of(config: &Config, ends: Endpoints) -> Option<Self> {
+    fn new(config: &Config, ends: Endpoints) -> Option<Self> {
         let (initiator, ..) = config.roles()?;
         let pool = if initiator.letter == 'L' {
             ends.left.alias
@@ -134,7 +138,7 @@ impl ImportedTranslation {
         }
     }
 
-    fn of(config: &Config, ends: Endpoints) -> Self {
+    fn new(config: &Config, ends: Endpoints) -> Self {
         let both = [(&config.left, ends.left), (&config.right, ends.right)];
         if !config.translates() {
             return Self::None;
@@ -211,7 +215,7 @@ fn background(
     left.zip(right)
 }
 
-fn too_near(config: &Config, TooNear(one, other): TooNear) -> Diagnostic {
+fn too_near(config: &Config, AddressesTooNear(one, other): AddressesTooNear) -> Diagnostic {
     let version = if one.is_ipv4() { 4 } else { 6 };
     let title = format!("{one} and {other} cannot be in two different networks");
     let at = config
@@ -261,21 +265,13 @@ fn mappings(
         // Both prefixes end where the 16 bits that vary begin.
         return vec![(prefix(ipv4, 16), prefix(ipv6, 112))];
     }
-    let in_network = |address, network| {
-        if side.networks.value > 1 {
-            in_network(address, network)
-        } else {
-            address
-        }
-    };
+    let hosts = |ipv4, ipv6| (format!("{ipv4}/32"), format!("{ipv6}/128"));
+    if side.networks.value == 1 {
+        return vec![hosts(ipv4, ipv6)];
+    }
     let last = (side.networks.value - 1) as u8;
     (0..=last)
-        .map(|n| {
-            (
-                format!("{}/32", in_network(ipv4, n)),
-                format!("{}/128", in_network(ipv6, n)),
-            )
-        })
+        .map(|number| hosts(in_network(ipv4, number), in_network(ipv6, number)))
         .collect()
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Endpoints {
 
 impl Endpoints {
     /// Returns `None` if addresses are missing, or if it is unclear which are needed; this has then been reported.
-    pub(super) fn of(config: &Config, findings: &mut ImportFindings) -> Option<Self> {
+    pub(super) fn read(config: &Config, findings: &mut ImportFindings) -> Option<Self> {
         if config
             .sides()
             .iter()

@@ -1,6 +1,7 @@
 //! The findings of an import: mistakes, and notes on settings that are not taken over unchanged.
 
 use sixbench_plan::Diagnostic;
+use std::fmt;
 
 /// A note on a key that has no counterpart, or whose error does no harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +10,15 @@ pub struct Note {
     pub line: usize,
     /// The note, a single sentence.
     pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.text),
+            line => write!(f, "line {line}: {}", self.text),
+        }
+    }
 }
 
 /// The mistakes and notes found so far.

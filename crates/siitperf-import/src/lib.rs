@@ -20,7 +20,7 @@ mod syntax;
 mod tests;
 
 pub use findings::Note;
-pub use options::{Options, Phase1, ScriptOptions, foreground, phase_1};
+pub use options::{OptionError, Options, Phase1, ScriptOptions, foreground, phase_1};
 
 use device::ImportedDevice;
 use findings::ImportFindings;
@@ -54,7 +54,7 @@ pub fn import(path: &str, source: &str, options: &Options) -> Result<Imported, V
     ));
     checks::check(&config, options, &mut findings);
     stateful::check(&config, options, &mut findings);
-    let device = ImportedDevice::of(&config, options, &mut findings);
+    let device = ImportedDevice::new(&config, options, &mut findings);
     let Some(device) = device.filter(|_| findings.mistakes.is_empty()) else {
         return Err(findings.mistakes);
     };

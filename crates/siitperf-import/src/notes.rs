@@ -36,7 +36,7 @@ pub(super) fn tell(
     unused_addresses(config, options, findings);
     variable_addresses(config, device, findings);
     background(config, options, findings);
-    phases::tell(config, options, device, findings);
+    phases::note_settings(config, options, device, findings);
 }
 
 /// Adds notes on what a plan and a recipe need, but siitperf has elsewhere or not at all.

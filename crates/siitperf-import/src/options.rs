@@ -1,6 +1,7 @@
 //! Settings that siitperf takes from its command line and its scripts instead of its configuration file.
 
 use sixbench_method::terms::{FrameRate, FrameSize, Share};
+use thiserror::Error;
 
 /// siitperf's command-line options.
 #[derive(Clone, Debug, Default)]
@@ -66,12 +67,35 @@ pub struct Phase1 {
     pub delay_ms: u32,
 }
 
+/// The reason why a text is not the value of an option.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OptionError {
+    /// The text is not a share.
+    #[error("expected m/n such as 9/10, m not above n, not `{0}`")]
+    Share(String),
+    /// The text is not five numbers.
+    #[error(
+        "expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{0}`"
+    )]
+    Phase1(String),
+    /// A number of phase 1 is outside siitperf's limits.
+    #[error("{name} must be between 1 and {most}, not {number}")]
+    OutOfLimits {
+        /// The letter by which siitperf calls it.
+        name: &'static str,
+        /// The number.
+        number: u32,
+        /// The largest one.
+        most: u32,
+    },
+}
+
 /// Reads the share of foreground frames, m of n: `9/10`.
 ///
 /// # Errors
 /// The text is not such a share; the error says what was expected.
-pub fn foreground(text: &str) -> Result<Share, String> {
-    let wrong = || format!("expected m/n such as 9/10, m not above n, not `{text}`");
+pub fn foreground(text: &str) -> Result<Share, OptionError> {
+    let wrong = || OptionError::Share(text.to_owned());
     let (m, n) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
     let share = Share {
@@ -89,12 +113,8 @@ pub fn foreground(text: &str) -> Result<Share, String> {
 ///
 /// # Errors
 /// The text is not five numbers, or one of them is outside its limits.
-pub fn phase_1(text: &str) -> Result<Phase1, String> {
-    let wrong = || {
-        format!(
-            "expected the five numbers N,M,R,T,D such as 4000000,4000000,8000000,500,1500, not `{text}`"
-        )
-    };
+pub fn phase_1(text: &str) -> Result<Phase1, OptionError> {
+    let wrong = || OptionError::Phase1(text.to_owned());
     let numbers: Vec<u32> = text
         .split(',')
         .map(|n| n.trim().parse())
@@ -112,12 +132,10 @@ pub fn phase_1(text: &str) -> Result<Phase1, String> {
         ("D", delay_ms, 100_000_000),
     ];
     match limits
-        .iter()
+        .into_iter()
         .find(|(_, number, most)| !(1..=*most).contains(number))
     {
-        Some((name, number, most)) => {
-            Err(format!("{name} must be between 1 and {most}, not {number}"))
-        }
+        Some((name, number, most)) => Err(OptionError::OutOfLimits { name, number, most }),
         None => Ok(Phase1 {
             frames,
             state_table,
@@ -150,7 +168,10 @@ mod tests {
         );
         for wrong in ["3/2", "0/0", "9", "9/", "nine/ten"] {
             assert!(
-                foreground(wrong).unwrap_err().contains("such as 9/10"),
+                foreground(wrong)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("such as 9/10"),
                 "{wrong}"
             );
         }
@@ -166,9 +187,12 @@ mod tests {
             delay_ms: 1500,
         };
         assert_eq!(phase_1("4000000,4000000,8000000,500,1500"), Ok(typical));
-        assert!(phase_1("1,2,3").unwrap_err().contains("five numbers"));
         assert_eq!(
-            phase_1("1,1,1,2001,1").unwrap_err(),
+            phase_1("1,2,3"),
+            Err(OptionError::Phase1("1,2,3".to_owned()))
+        );
+        assert_eq!(
+            phase_1("1,1,1,2001,1").unwrap_err().to_string(),
             "T must be between 1 and 2000, not 2001"
         );
     }

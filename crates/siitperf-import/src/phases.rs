@@ -4,7 +4,7 @@ use super::device::{FLUSH, ImportedDevice};
 use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
-use super::siitperf::{Config, order};
+use super::siitperf::{Config, SenderSettings, order};
 use super::stateful::{combinations, foreground_frames};
 
 /// The value of N in siitperf's scripts.
@@ -20,7 +20,7 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    pub(super) fn of(config: &Config, options: &Options) -> Option<Self> {
+    pub(super) fn new(config: &Config, options: &Options) -> Option<Self> {
         config.roles()?;
         let connections = match options.phase_1 {
             Some(phase_1) => foreground_frames(options, phase_1),
@@ -80,21 +80,21 @@ fn enumeration(config: &Config) -> &'static str {
 }
 
 /// Notes the keys of stateful tests that the plan and the recipe do not take over unchanged.
-pub(super) fn tell(
+pub(super) fn note_settings(
     config: &Config,
     options: &Options,
     device: &ImportedDevice,
     findings: &mut ImportFindings,
 ) {
-    let (Some(phases), Some(state)) = (Phases::of(config, options), &device.state) else {
+    let (Some(phases), Some(state)) = (Phases::new(config, options), &device.state) else {
         not_used(config, options, findings);
         return;
     };
     let Some((_, responder, opens)) = config.roles() else {
         return;
     };
-    let mut tell = |setting: &Setting<u32>, text: String| setting.note_on_value(findings, text);
-    tell(
+    let mut note = |setting: &Setting<u32>, text: String| setting.note_on_value(findings, text);
+    note(
         &config.stateful,
         format!(
             "siitperf accepts any source at its Responder, but sixbench verifies it: the recipe's `pool` is guessed to be {}, \
@@ -103,58 +103,57 @@ pub(super) fn tell(
             responder.name()
         ),
     );
-    tell(
+    note(
         &config.stateful,
         format!(
             "this file does not say how to empty the device's connection tracking table; replace `{FLUSH}` in the recipe with the command"
         ),
     );
-    tell(&config.stateful, parameters(&phases, options));
+    note(&config.stateful, parameters(&phases, options));
     if enumerations(config)
         .iter()
         .all(|enumerate| enumerate.value == 0)
     {
         let text = "without Enumerate-ports or Enumerate-ips phase 1 may open a connection twice; in the plan no two are the same";
-        tell(&config.stateful, text.to_owned());
+        note(&config.stateful, text.to_owned());
     }
-    let leaves = config.enumerate_ports.value != 0 && opens.active.value == 1;
-    for ports in [&opens.source, &opens.destination]
-        .into_iter()
-        .filter(|ports| leaves && ports.vary.value == 0)
-    {
-        tell(
-            &ports.vary,
-            "phase 2 would use connections other than those of phase 1; in the plan it only uses those of phase 1".to_owned(),
-        );
-    }
-    for answers in config
-        .directions()
-        .into_iter()
-        .filter(|direction| !config.has_own_ports(direction))
-    {
-        for ports in [&answers.source, &answers.destination]
-            .into_iter()
-            .filter(|ports| ports.vary.value != 0)
-        {
-            tell(
-                &ports.vary,
-                "not used: the Responder takes four-tuples from its state table".to_owned(),
-            );
+    note_ports(config, opens, &mut note);
+    for side in config.sides() {
+        if side.networks.value > 1 {
+            let text = "no counterpart: a stateful device is tested with addresses that vary, not with networks";
+            note(&side.networks, text.to_owned());
         }
     }
-    for side in config
-        .sides()
-        .into_iter()
-        .filter(|side| side.networks.value > 1)
-    {
-        let text = "no counterpart: a stateful device is tested with addresses that vary, not with networks";
-        tell(&side.networks, text.to_owned());
-    }
     if config.is_phase_1_alone() {
-        tell(
-            &config.forward.active,
-            "phase 1 alone: the plan has the connection establishment rate only".to_owned(),
-        );
+        let text = "phase 1 alone: the plan has the connection establishment rate only";
+        note(&config.forward.active, text.to_owned());
+    }
+}
+
+/// Notes the settings of ports from which the plan's connections differ; those of `opens` open the connections.
+fn note_ports(
+    config: &Config,
+    opens: &SenderSettings,
+    note: &mut impl FnMut(&Setting<u32>, String),
+) {
+    if config.enumerate_ports.value != 0 && opens.active.value == 1 {
+        let text = "phase 2 would use connections other than those of phase 1; in the plan it only uses those of phase 1";
+        for ports in [&opens.source, &opens.destination] {
+            if ports.vary.value == 0 {
+                note(&ports.vary, text.to_owned());
+            }
+        }
+    }
+    let text = "not used: the Responder takes four-tuples from its state table";
+    for answers in config.directions() {
+        if config.has_own_ports(answers) {
+            continue;
+        }
+        for ports in [&answers.source, &answers.destination] {
+            if ports.vary.value != 0 {
+                note(&ports.vary, text.to_owned());
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::siitperf::{
     AddressPartSettings, Config, PortSettings, SenderSettings, SideSettings, order,
 };
 use sixbench_method::lists::each_once;
+use sixbench_method::plan::AddressPart;
 use sixbench_method::terms::FrameRate;
 use sixbench_method::text::is_control;
 use sixbench_method::units::show_ns;
@@ -25,13 +26,13 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
     text += "#\n# Notes:\n";
     text += &notes
         .iter()
-        .map(|note| comment(&told(note)))
+        .map(|note| comment(&note.to_string()))
         .collect::<String>();
     text += "\nname = \"siitperf\"\nprofile = \"rfc\"\nrecipes = [\"recipes\"]\n\n";
     text += &trial(options);
     text += &testbed(config);
     text += &search(options);
-    let phases = Phases::of(config, options);
+    let phases = Phases::new(config, options);
     if let Some(phases) = &phases {
         let both = repetitions(options) + &traffic(config, options) + &phases.of_phase_1();
         text += &format!(
@@ -54,14 +55,6 @@ pub(super) fn text(path: &str, config: &Config, options: &Options, notes: &[Note
         text += &format!("frame-timeout = \"{}\"\n{common}", show_ns(timeout));
     }
     text
-}
-
-fn told(note: &Note) -> String {
-    if note.line == 0 {
-        note.text.clone()
-    } else {
-        format!("line {}: {}", note.line, note.text)
-    }
 }
 
 /// Returns `text` as a TOML comment, which must not contain control characters.
@@ -89,11 +82,13 @@ fn search(options: &Options) -> String {
     format!("[search]\n{maximum}{}", width.unwrap_or_default())
 }
 
+/// Returns the line of a key that may have a value, as TOML.
+fn line(key: &str, value: Option<String>) -> String {
+    value.map_or(String::new(), |value| format!("{key} = {value}\n"))
+}
+
 /// Returns the keys that siitperf's parameters of one measure become, as TOML.
 fn of_measure(measure: &str, options: &Options) -> String {
-    let line = |key: &str, value: Option<String>| {
-        value.map_or(String::new(), |value| format!("{key} = {value}\n"))
-    };
     match measure {
         "latency" => {
             let delay = options
@@ -104,14 +99,19 @@ fn of_measure(measure: &str, options: &Options) -> String {
         }
         "frame-loss-rate" => {
             // siitperf's script goes up; RFC 2544 section 26.3 goes down.
-            let of = |[start, end, step]: [FrameRate; 3]| {
-                let (highest, lowest) = (start.max(end).0, start.min(end).0);
-                format!(
-                    "{{ from = \"{highest}\", to = \"{lowest}\", step = \"{}\" }}",
-                    step.0
-                )
-            };
-            line("rates", options.scripts.rates.map(of))
+            line(
+                "rates",
+                options
+                    .scripts
+                    .rates
+                    .map(|[start, end, step]: [FrameRate; 3]| {
+                        let (highest, lowest) = (start.max(end).0, start.min(end).0);
+                        format!(
+                            "{{ from = \"{highest}\", to = \"{lowest}\", step = \"{}\" }}",
+                            step.0
+                        )
+                    }),
+            )
         }
         _ => String::new(),
     }
@@ -245,7 +245,7 @@ fn addresses(side: &SideSettings) -> String {
     if vary.value == 0 {
         return String::new();
     }
-    // The offset of a version that no frame has may be missing or odd.
+    // The offset of a version that no frame has may be missing or odd, which a plan does not allow: the default does as well.
     let offset = |is_ipv4, usual| {
         side.part
             .offset(is_ipv4)
@@ -258,7 +258,7 @@ fn addresses(side: &SideSettings) -> String {
         min.value,
         max.value,
         order(vary.value),
-        offset(true, 2),
-        offset(false, 12)
+        offset(true, AddressPart::IPV4_OFFSET.into()),
+        offset(false, AddressPart::IPV6_OFFSET.into())
     )
 }

@@ -72,14 +72,16 @@ fn background(device: &ImportedDevice) -> String {
 }
 
 fn translation(translation: &ImportedTranslation) -> String {
-    let pair = |(ipv4, ipv6): &(String, String)| format!("    [\"{ipv4}\", \"{ipv6}\"],\n");
     match translation {
         ImportedTranslation::None => String::new(),
         ImportedTranslation::Prefix(prefix) => format!("[translation]\nprefix = \"{prefix}\"\n\n"),
         ImportedTranslation::Explicit(pairs) => {
             format!(
                 "[translation]\neam = [\n{}]\n\n",
-                pairs.iter().map(pair).collect::<String>()
+                pairs
+                    .iter()
+                    .map(|(ipv4, ipv6)| format!("    [\"{ipv4}\", \"{ipv6}\"],\n"))
+                    .collect::<String>()
             )
         }
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
+use thiserror::Error;
 
 #[derive(Clone, Debug)]
 pub(super) struct Setting<T> {
@@ -87,7 +88,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     pub(super) fn optional<T>(
         &mut self,
         key: String,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, Misread>,
     ) -> Option<Setting<T>> {
         self.asked.push(key.clone());
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
@@ -148,40 +149,52 @@ impl<'a, 'f> Reader<'a, 'f> {
         } else {
             "IPv6"
         };
-        let read = |text: &str| {
+        self.optional(key, |text| {
             text.parse::<A>()
                 .map(Into::into)
-                .map_err(|_| format!("must be an {family} address"))
-        };
-        self.optional(key, read)
+                .map_err(|_| Misread::Address(family))
+        })
     }
 }
 
-fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
+/// What the text of a value should be.
+#[derive(Debug, Error)]
+pub(super) enum Misread {
+    #[error("must be a number from {} to {}", .0.start(), .0.end())]
+    Number(RangeInclusive<u32>),
+    #[error("must be an {0} address")]
+    Address(&'static str),
+    #[error("must be a number from 0 to 65535 or from 0x0 to 0xffff")]
+    AddressPart,
+    #[error("must be a MAC address such as 02:00:00:00:00:01")]
+    Mac,
+    #[error("must be 4 or 6")]
+    IpVersion,
+}
+
+fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, Misread> {
     let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+    number.ok_or_else(|| Misread::Number(range.clone()))
 }
 
 /// Reads the variable 16 bits of an address as C reads integers: decimal, hexadecimal after `0x`, or octal after `0`.
-pub(super) fn address_part(text: &str) -> Result<u32, String> {
+pub(super) fn address_part(text: &str) -> Result<u32, Misread> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let number = match (digits, text.strip_prefix('0')) {
         (Some(digits), _) => u16::from_str_radix(digits, 16),
         (None, Some(digits)) if !digits.is_empty() => u16::from_str_radix(digits, 8),
         _ => text.parse(),
     };
-    number
-        .map(u32::from)
-        .map_err(|_| "must be a number from 0 to 65535 or from 0x0 to 0xffff".to_owned())
+    number.map(u32::from).map_err(|_| Misread::AddressPart)
 }
 
 /// Reads six octets in hexadecimal.
-pub(super) fn mac(text: &str) -> Result<String, String> {
+pub(super) fn mac(text: &str) -> Result<String, Misread> {
     let is_octet =
         |octet: &str| matches!(octet.len(), 1 | 2) && octet.chars().all(|c| c.is_ascii_hexdigit());
     if text.split(':').count() == 6 && text.split(':').all(is_octet) {
         Ok(text.to_owned())
     } else {
-        Err("must be a MAC address such as 02:00:00:00:00:01".to_owned())
+        Err(Misread::Mac)
     }
 }

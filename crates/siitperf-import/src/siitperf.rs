@@ -2,8 +2,9 @@
 
 use super::findings::ImportFindings;
 use super::options::Options;
-use super::setting::{Reader, Setting, address_part, mac};
+use super::setting::{Misread, Reader, Setting, address_part, mac};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 pub(super) struct Config {
@@ -213,9 +214,9 @@ impl SideSettings {
     }
 }
 
-fn ip_version(text: &str) -> Result<u32, String> {
+fn ip_version(text: &str) -> Result<u32, Misread> {
     let version = text.parse().ok().filter(|version| matches!(version, 4 | 6));
-    version.ok_or_else(|| "must be 4 or 6".to_owned())
+    version.ok_or(Misread::IpVersion)
 }
 
 impl SideAddresses {
@@ -244,8 +245,8 @@ impl SenderSettings {
         Self {
             active: reader.number(name.to_owned(), 0..=1, 1),
             // The ranges of RFC 4814 section 4.5.
-            source: PortSettings::read(reader, short, "sport", (1024, 65535)),
-            destination: PortSettings::read(reader, short, "dport", (1, 49151)),
+            source: PortSettings::read(reader, short, "sport", 1024..=65535),
+            destination: PortSettings::read(reader, short, "dport", 1..=49151),
             cores: cores
                 .iter()
                 .filter_map(|key| reader.optional_number((*key).to_owned(), 0..=1023))
@@ -259,13 +260,17 @@ impl PortSettings {
         reader: &mut Reader<'_, '_>,
         direction: &str,
         which: &str,
-        (min, max): (u32, u32),
+        usual: RangeInclusive<u32>,
     ) -> Self {
         let all = 0..=u32::from(u16::MAX);
         Self {
             vary: reader.number(format!("{direction}-var-{which}"), 0..=3, 0),
-            min: reader.number(format!("{direction}-{which}-min"), all.clone(), min),
-            max: reader.number(format!("{direction}-{which}-max"), all, max),
+            min: reader.number(
+                format!("{direction}-{which}-min"),
+                all.clone(),
+                *usual.start(),
+            ),
+            max: reader.number(format!("{direction}-{which}-max"), all, *usual.end()),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::findings::ImportFindings;
 use super::options::{Options, Phase1};
 use super::setting::Setting;
 use super::siitperf::{Config, PortSettings, SideSettings};
+use sixbench_plan::MOST_COMBINATIONS;
 
 /// The most connections that a plan may have (`NumberBound::COUNT`).
 const MOST_CONNECTIONS: u32 = 1_000_000_000;
@@ -44,10 +45,9 @@ fn stateless(config: &Config, findings: &mut ImportFindings) {
 fn versions(config: &Config, responder: &SideSettings, findings: &mut ImportFindings) {
     if responder.version.value == 6 {
         let title = format!(
-            "{} makes the {} side the Responder, which {}",
+            "{} makes the {} side the Responder, which must send IPv4",
             config.stateful,
-            responder.name(),
-            "must send IPv4"
+            responder.name()
         );
         let mistake = config
             .stateful
@@ -194,7 +194,7 @@ fn enough(config: &Config, options: &Options, findings: &mut ImportFindings) {
     .into_iter()
     .find(|key| key.value != 0);
     let enumerate = enumerate.unwrap_or(&config.stateful);
-    if available >= 1 << 63 {
+    if available >= u128::from(MOST_COMBINATIONS) {
         let title = format!("{enumerate} has {available} combinations, which cannot be enumerated");
         findings.mistake(
             enumerate

@@ -25,7 +25,7 @@ pub(super) fn read<'a>(
     let mut entries: Vec<ConfigEntry<'_>> = Vec::new();
     let mut start = 0;
     for (index, line) in source.split_inclusive('\n').enumerate() {
-        if let Some(words) = Words::of(line, start)
+        if let Some(words) = LineWords::split(line, start)
             && let Some(entry) = entry(words, index + 1, known, findings)
         {
             match entries.iter().find(|earlier| earlier.key == entry.key) {
@@ -39,7 +39,7 @@ pub(super) fn read<'a>(
 }
 
 /// The words of a line before its comment, and their places.
-struct Words<'a> {
+struct LineWords<'a> {
     key: &'a str,
     value: &'a str,
     further: &'a str,
@@ -47,9 +47,9 @@ struct Words<'a> {
     value_at: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> LineWords<'a> {
     /// Returns `None` for a line that has only white space and a comment. `start` is the octet of the source at which the line begins.
-    fn of(line: &'a str, start: usize) -> Option<Self> {
+    fn split(line: &'a str, start: usize) -> Option<Self> {
         let text = line.split('#').next().unwrap_or(line);
         let (key_at, key, rest) = word(text, start);
         let (value_at, value, rest) = word(rest, key_at + key.len());
@@ -75,7 +75,7 @@ fn word(text: &str, start: usize) -> (usize, &str, &str) {
 }
 
 fn entry<'a>(
-    words: Words<'a>,
+    words: LineWords<'a>,
     line: usize,
     known: &[String],
     findings: &mut ImportFindings,

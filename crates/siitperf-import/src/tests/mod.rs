@@ -1,3 +1,5 @@
+//! Whole configurations: the plan and recipe that come of them, and the mistakes and notes with their lines.
+
 use super::options::Phase1;
 use super::*;
 use sixbench_method::plan::{Profile, Test};
