@@ -55,7 +55,7 @@ impl ReportedClauses {
             .0
             .iter()
             .filter(|reported| is_listed(reported.clause.conformance));
-        Table::of("Clause by clause", columns(), listed)
+        Table::new("Clause by clause", columns(), listed)
     }
 }
 

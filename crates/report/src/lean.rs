@@ -43,6 +43,8 @@ pub fn drop_unread(record: &mut TrialRecord) {
         watch.kernel_memory.shrink_to_fit();
         watch.memory.shrink_to_fit();
         watch.waited_us.shrink_to_fit();
+        // The loss that others did not cause is in the counts of the directions.
+        watch.held_us = Vec::new();
     }
 }
 
@@ -130,13 +132,15 @@ impl TrialsAtLimits {
 
     /// Drops what was watched in a trial, and where its losses were, except what concerns the trial as a whole.
     fn drop_watched(&mut self, record: &mut TrialRecord) {
-        // Wrong frames and ICMP errors are reported for every trial.
+        // Wrong frames, ICMP errors and ramps are reported for every trial.
         let rest = |of: DirectionDetails| {
             let DirectionDetails {
                 wrong_fields,
                 examples,
                 icmp_errors,
                 other_icmp_errors,
+                lost_undisturbed,
+                ramp,
                 ..
             } = of;
             DirectionDetails {
@@ -144,6 +148,8 @@ impl TrialsAtLimits {
                 examples,
                 icmp_errors,
                 other_icmp_errors,
+                lost_undisturbed,
+                ramp,
                 ..DirectionDetails::default()
             }
         };

@@ -22,7 +22,7 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         match self {
             Self {
                 agreed: 0,
@@ -67,7 +67,7 @@ pub(crate) enum LostIn {
     Validation,
 }
 
-pub(crate) struct Losing<'a> {
+pub(crate) struct ConnectionLoss<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) connections: &'a Connections,
     pub(crate) lost_in: LostIn,
@@ -123,7 +123,7 @@ impl<'a> PointDigest<'a> {
     }
 
     /// Returns the trial at the lowest rate that lost identified connections. Losses that the tester's own faults may explain do not count.
-    pub(crate) fn losing_connections(&self, goal: LossRatio) -> Option<Losing<'a>> {
+    pub(crate) fn losing_connections(&self, goal: LossRatio) -> Option<ConnectionLoss<'a>> {
         let is_loss = |r: &TrialRecord| match r.result.verdict(goal) {
             Verdict::Lost => true,
             Verdict::Invalid => r
@@ -144,7 +144,7 @@ impl<'a> PointDigest<'a> {
                 (0, _) => return None,
                 (lost, _) => (LostIn::PhaseOne, lost),
             };
-            Some(Losing {
+            Some(ConnectionLoss {
                 record,
                 connections,
                 lost_in,
@@ -281,7 +281,7 @@ mod tests {
                 differed,
                 uncounted,
             }
-            .words()
+            .describe()
         };
         assert_eq!(of(0, 0, 7), "no count");
         assert_eq!(of(7, 0, 0), "N of N, 7×");

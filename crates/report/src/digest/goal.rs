@@ -61,7 +61,7 @@ pub(crate) enum InvalidReason {
 }
 
 impl InvalidReason {
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn phrase(self) -> &'static str {
         match self {
             Self::Connections => "connections of phase 1",
             Self::Names => "names not as asked",
@@ -122,7 +122,7 @@ impl GoalDigest {
 impl Limits {
     /// Returns the relation of the median to the true one.
     pub(crate) fn bound(self) -> Bound {
-        Bound::of(self.is_median_open)
+        Bound::at_least_if(self.is_median_open)
     }
 
     /// Returns the sign before a number whose true value may be higher.
@@ -135,7 +135,7 @@ impl Limits {
         let signed = |is_open: bool, value: f64| {
             format!(
                 "{}{}",
-                Bound::of(is_open).sign().unwrap_or_default(),
+                Bound::at_least_if(is_open).sign().unwrap_or_default(),
                 grouped(value)
             )
         };
@@ -148,7 +148,7 @@ impl Limits {
         }
     }
 
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let kinds = [
             (self.dut, "device"),
             (self.tester, "tester"),
@@ -156,7 +156,7 @@ impl Limits {
             (self.disturbed, "disturbed machine"),
             (
                 self.unprepared,
-                self.reason.map_or("", InvalidReason::words),
+                self.reason.map_or("", InvalidReason::phrase),
             ),
         ];
         let present: Vec<_> = kinds.iter().filter(|(n, _)| *n > 0).collect();

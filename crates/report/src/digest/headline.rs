@@ -91,7 +91,7 @@ impl PointDigest<'_> {
     }
 
     /// A value of the measure's number with the sign of a bound, and with its unit unless it is a rate of frames.
-    pub(crate) fn in_words(&self, value: f64, bound: Bound) -> String {
+    pub(crate) fn show_value(&self, value: f64, bound: Bound) -> String {
         let measure = &self.test.measure;
         let sign = bound.sign().unwrap_or_default();
         let short = |value| format!("{sign}{}", short_bound(value, bound));

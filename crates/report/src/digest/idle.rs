@@ -120,7 +120,7 @@ impl<'a> PointDigest<'a> {
 
 fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
     let numbers: std::collections::BTreeSet<u32> = watched.iter().map(|core| core.core).collect();
-    let of = |number: u32| {
+    let core_idle = |number: u32| {
         let trials: Vec<&CoreWatch> = watched
             .iter()
             .filter(|core| core.core == number)
@@ -133,7 +133,7 @@ fn idle_cores(watched: &[&CoreWatch]) -> Vec<CoreIdle> {
     };
     numbers
         .into_iter()
-        .map(of)
+        .map(core_idle)
         .filter(|core| core.percent.len() > 1)
         .collect()
 }

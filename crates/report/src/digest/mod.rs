@@ -13,13 +13,13 @@ mod sample;
 mod steps;
 
 pub(crate) use clients::{ClientSeries, ClientStep, client_series};
-pub(crate) use connections::{Losing, LostIn, phase_1_rate};
+pub(crate) use connections::{ConnectionLoss, LostIn, phase_1_rate};
 pub(crate) use goal::{GoalDigest, InvalidReason, Limits, PrintedSummary};
 pub(crate) use headline::{Headline, result_is};
 pub(crate) use idle::DeviceIdle;
 pub(crate) use point::PointDigest;
 pub(crate) use queries::{QueryConditions, QueryTrial, ServerGroup, percentages};
-pub(crate) use rated::Rated;
+pub(crate) use rated::RatedSummary;
 pub(crate) use repeated::RepeatedRate;
 pub(crate) use sample::PointSample;
 pub(crate) use steps::CapacityStep;
@@ -185,12 +185,15 @@ impl<'a> Digest<'a> {
 
     /// Returns the verdict on a trial by the first loss goal of its test, which is the one in headlines.
     pub(crate) fn verdict(&self, record: &TrialRecord) -> Verdict {
-        record.result.verdict(
-            self.goals
-                .get(record.point.test.as_str())
-                .copied()
-                .unwrap_or(LossRatio::ZERO),
-        )
+        record.result.verdict(self.goal(record))
+    }
+
+    /// Returns the first loss goal of a record's test.
+    fn goal(&self, record: &TrialRecord) -> LossRatio {
+        self.goals
+            .get(record.point.test.as_str())
+            .copied()
+            .unwrap_or(LossRatio::ZERO)
     }
 
     /// Returns the number of trials of this verdict.
@@ -200,6 +203,26 @@ impl<'a> Digest<'a> {
             .iter()
             .filter(|record| self.verdict(record) == verdict)
             .count()
+    }
+
+    /// Returns a sentence on the disturbed trials that were judged by what they lost in tenths of a second in which nobody disturbed them, where RFC 2544
+    /// knows whole trials alone; `None` if there are none.
+    pub(crate) fn judged_by_slices(&self) -> Option<String> {
+        let is_one = |record: &&TrialRecord| {
+            self.verdict(record) == Verdict::Lost
+                && !record.result.faults.is_empty()
+                && record.result.is_loss_decided(self.goal(record))
+        };
+        let judged = self.input.records.iter().filter(is_one).count() as u64;
+        (judged > 0).then(|| {
+            format!(
+                "{}: what was lost in tenths of a second in which nobody disturbed the device, or the tester, was enough to call them lost.",
+                match judged {
+                    1 => "One disturbed trial was not repeated".to_owned(),
+                    judged => format!("{judged} disturbed trials were not repeated"),
+                }
+            )
+        })
     }
 
     /// Returns the greatest possible error of these points' delays due to clocks, nanoseconds; `None` if one clock timed both sending and arrival.

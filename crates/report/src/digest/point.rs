@@ -303,10 +303,13 @@ impl<'a> PointDigest<'a> {
 
 /// Returns the reason why most invalid trials were invalid; `None` if it was the tester or a disturbance.
 fn invalid_reason(records: &[&TrialRecord]) -> Option<InvalidReason> {
-    match InvalidCause::of(records) {
+    match InvalidCause::find(records) {
         InvalidCause::Connections => Some(InvalidReason::Connections),
         InvalidCause::Names => Some(InvalidReason::Names),
-        InvalidCause::Tester | InvalidCause::Disturbed => None,
+        InvalidCause::Tester
+        | InvalidCause::Disturbed
+        | InvalidCause::TesterDisturbed
+        | InvalidCause::Link => None,
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct QueryTrial<'a> {
 }
 
 impl<'a> QueryTrial<'a> {
-    fn of(record: &'a TrialRecord) -> Option<Self> {
+    fn from_record(record: &'a TrialRecord) -> Option<Self> {
         Some(Self {
             record,
             dns: record.result.dns()?,
@@ -102,7 +102,7 @@ impl<'a> PointDigest<'a> {
         self.records
             .iter()
             .filter(move |r| r.result.verdict(goal) == verdict)
-            .filter_map(|r| QueryTrial::of(r))
+            .filter_map(|r| QueryTrial::from_record(r))
     }
 
     /// Returns the settings of its queries; `None` if it tests no DNS server.

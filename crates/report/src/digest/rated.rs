@@ -7,7 +7,7 @@ use sixbench_stats::Summary;
 
 /// A summary, and whether the true value may be higher.
 #[derive(Clone, Copy)]
-pub(crate) struct Rated {
+pub(crate) struct RatedSummary {
     pub(crate) summary: Summary,
     pub(crate) limits: Limits,
     /// The range of the true values: for searched rates from the brackets, for others from the extremes of the sample.
@@ -16,7 +16,7 @@ pub(crate) struct Rated {
 
 impl PointDigest<'_> {
     /// Returns the throughput, establishment rate, tear-down rate, or capacity.
-    pub(crate) fn rated(&self) -> Option<Rated> {
+    pub(crate) fn rated(&self) -> Option<RatedSummary> {
         if !self.test.measure.is_rated() || self.repeats_a_rate() {
             return None;
         }
@@ -25,14 +25,14 @@ impl PointDigest<'_> {
         }
         let goal = self.goals.first()?;
         let span = (goal.span.0 as f64, goal.span.1 as f64);
-        Some(Rated {
+        Some(RatedSummary {
             summary: goal.summary?,
             limits: goal.limits,
             span,
         })
     }
 
-    fn sampled(&self, quantity: Quantity) -> Option<Rated> {
+    fn sampled(&self, quantity: Quantity) -> Option<RatedSummary> {
         let sample = self.worst(quantity)?;
         let (open, n) = (sample.at_least as u32, sample.summary.n as u32);
         // Consistent with the status of the point: a search ended by a disturbance did not reach the plan's maximum.
@@ -49,7 +49,7 @@ impl PointDigest<'_> {
             open: sample.open,
             ..Limits::default()
         };
-        Some(Rated {
+        Some(RatedSummary {
             summary: sample.summary,
             limits,
             span: (sample.summary.min, sample.summary.max),

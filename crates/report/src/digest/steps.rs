@@ -46,7 +46,7 @@ pub(crate) struct CapacityStep {
 }
 
 /// The data that one repetition contributes to a step.
-struct Tried {
+struct StepRepetition {
     rate: Option<u64>,
     not_at: Option<u64>,
     trials: usize,
@@ -64,7 +64,7 @@ impl<'a> Digest<'a> {
 impl PointDigest<'_> {
     /// The steps, exponential phase first, each by ascending numbers.
     pub(crate) fn steps(&self, goal: LossRatio) -> Vec<CapacityStep> {
-        let mut found: BTreeMap<(SearchPhase, u64), Vec<Tried>> = BTreeMap::new();
+        let mut found: BTreeMap<(SearchPhase, u64), Vec<StepRepetition>> = BTreeMap::new();
         let repetitions = by_repetition(&self.records);
         for outcome in &self.outcomes {
             let records = repetitions
@@ -81,7 +81,7 @@ impl PointDigest<'_> {
     }
 }
 
-fn summed_up(phase: SearchPhase, connections: u64, tried: &[Tried]) -> CapacityStep {
+fn summed_up(phase: SearchPhase, connections: u64, tried: &[StepRepetition]) -> CapacityStep {
     let rates: Vec<f64> = tried
         .iter()
         .filter_map(|t| t.rate)
@@ -106,7 +106,7 @@ fn of_repetition(
     outcome: &Outcome,
     records: &[&TrialRecord],
     goal: LossRatio,
-) -> Vec<((SearchPhase, u64), Tried)> {
+) -> Vec<((SearchPhase, u64), StepRepetition)> {
     let rate_of = |connections: u64| {
         let held = outcome
             .values
@@ -127,7 +127,7 @@ fn of_repetition(
         let rate = rate_of(connections);
         steps.push((
             (phase, connections),
-            Tried {
+            StepRepetition {
                 rate,
                 not_at,
                 trials: trials.len(),

@@ -26,7 +26,7 @@ pub(crate) fn bottlenecks(digest: &Digest) -> Option<Table> {
         Column::text("What held it back", |row: &FindingRow| row.finding.clone()),
         Column::text("Seen by", |row: &FindingRow| row.seen.clone()),
     ];
-    (!rows.is_empty()).then(|| Table::of("What held the device back", columns, rows))
+    (!rows.is_empty()).then(|| Table::new("What held the device back", columns, rows))
 }
 
 fn rows(point: &PointDigest) -> Vec<FindingRow> {

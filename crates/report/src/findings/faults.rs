@@ -24,7 +24,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
         Column::number("Times", |row: &FaultRow| Cell::Number(row.times)),
         Column::text("First example", |row: &FaultRow| row.first.clone()),
     ];
-    Table::of("Where the tester fell short", columns, digest.points.iter().flat_map(fault_rows))
+    Table::new("Where the tester fell short", columns, digest.points.iter().flat_map(fault_rows))
         .with_note(
             "A fault invalidates a trial only if it can explain what is missing; sending too slowly always invalidates it.",
         )

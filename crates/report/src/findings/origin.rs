@@ -57,7 +57,7 @@ pub(crate) fn sentence(digest: &Digest) -> String {
     let when = match digest.span {
         Some(span) => format!(
             "Measured {} ({}){on}",
-            span.in_words(),
+            span.describe(),
             stretch(span.seconds())
         ),
         None => format!("Nothing was measured{on}"),
@@ -118,7 +118,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
     let mut facts = vec![
         (
             "Measured",
-            span.map_or_else(|| "nothing".to_owned(), Span::in_words),
+            span.map_or_else(|| "nothing".to_owned(), Span::describe),
         ),
         (
             "Duration",
@@ -158,7 +158,7 @@ pub(crate) fn table(digest: &Digest) -> Table {
         Column::text("Fact", |fact: &RunFact| fact.name),
         Column::text("Value", |fact: &RunFact| fact.value.clone()),
     ];
-    Table::of(
+    Table::new(
         format!("The run: {}", lower(&sentence(digest))),
         columns,
         rows,
@@ -173,7 +173,7 @@ pub(crate) fn code(input: &Input) -> Table {
         Column::text("Came from", |file: &&CodeFile| came_from(file.origin)),
         Column::text("SHA-256", |file: &&CodeFile| file.sha256.clone()),
     ];
-    Table::of("Files whose commands were run", columns, &input.facts.code)
+    Table::new("Files whose commands were run", columns, &input.facts.code)
 }
 
 fn came_from(origin: CodeOrigin) -> &'static str {
@@ -222,11 +222,7 @@ fn search(input: &Input) -> String {
         .any(|test| test.measure.is_searched_rate() || test.measure.is_at_throughput());
     let search = &input.plan.search;
     if is_made {
-        format!(
-            "{}; {}",
-            search.method.info().title,
-            search.start.in_words()
-        )
+        format!("{}; {}", search.method.info().title, search.start.phrase())
     } else {
         String::new()
     }
@@ -241,6 +237,9 @@ fn of_part(part: &RunPart) -> String {
     let end = match &part.ending {
         Some(Ending::Complete) => "complete".to_owned(),
         Some(Ending::Interrupted) => ended(&Stop::Interrupted),
+        Some(Ending::TimeUp { within_s }) => ended(&Stop::TimeUp {
+            within_s: *within_s,
+        }),
         Some(Ending::Failed { error }) => ended(&Stop::Failed {
             error: error.clone(),
         }),
@@ -255,10 +254,10 @@ fn of_part(part: &RunPart) -> String {
 
 /// Returns the mark of an incomplete run, or an empty string for a complete one.
 pub(crate) fn mark(input: &Input) -> &'static str {
-    match (input.interrupted, Stop::of(input.facts)) {
+    match (input.interrupted, Stop::from_facts(input.facts)) {
         (false, _) => "",
         (true, Stop::Failed { .. } | Stop::SetUpFailed { .. }) => "ended by an error",
-        (true, Stop::CutOff) => "incomplete",
+        (true, Stop::CutOff | Stop::TimeUp { .. }) => "incomplete",
         (true, Stop::Interrupted | Stop::Unknown) => "interrupted",
     }
 }

@@ -4,13 +4,13 @@ use crate::digest::{Digest, PointDigest};
 use crate::wording::bound::between;
 use crate::wording::faults::kind;
 use crate::wording::numbers::{
-    capitalised, count, enumerated, full_rate_unit, has_size_in_names, title,
+    capitalised, count, enumerated, full_rate_unit, has_size_in_names, stretch, title,
 };
 use sixbench_method::lists::by_key;
 use sixbench_method::measures::Quantity;
 use sixbench_method::plan::Test;
 use sixbench_method::status::{
-    InvalidCause, InvalidStage, NoResult, NotRun, Open, PlannedPoint, PointStatus,
+    InvalidCause, InvalidStage, LowerBoundReasons, NoResult, NotRun, PlannedPoint, PointStatus,
     RepetitionCounts, StatusCounts, Stop,
 };
 use sixbench_method::trial::Fault;
@@ -79,8 +79,8 @@ fn repetitions(planned: &PlannedPoint) -> String {
     )
 }
 
-fn why_open(planned: &PlannedPoint, open: &Open) -> String {
-    let of = |n: u32| {
+fn why_open(planned: &PlannedPoint, open: &LowerBoundReasons) -> String {
+    let in_repetitions = |n: u32| {
         format!(
             "in {n} of {}",
             count(planned.repetitions.with_result.into(), "repetition")
@@ -89,6 +89,8 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
     let invalid = match open.cause {
         InvalidCause::Tester => "the tester fell short above it",
         InvalidCause::Disturbed => "other work used the device's processors above it",
+        InvalidCause::TesterDisturbed => "other work used the tester's processors above it",
+        InvalidCause::Link => "a link to the device went down or damaged frames above it",
         InvalidCause::Connections => "not all connections of phase 1 were opened or kept above it",
         InvalidCause::Names => {
             "the names were not cached as intended above it, or there were too few"
@@ -104,7 +106,7 @@ fn why_open(planned: &PlannedPoint, open: &Open) -> String {
     .into_iter()
     .filter(|(n, _)| *n > 0);
     parts
-        .map(|(n, words)| format!("{words} {}", of(n)))
+        .map(|(n, words)| format!("{words} {}", in_repetitions(n)))
         .collect::<Vec<_>>()
         .join("; ")
 }
@@ -140,7 +142,10 @@ fn why_no_result(test: &Test, reason: &NoResult) -> String {
 fn why_not_found(cause: InvalidCause) -> &'static str {
     match cause {
         InvalidCause::Tester => "the tester fell short between them",
-        InvalidCause::Disturbed => "other work disturbed the trials between them",
+        InvalidCause::Disturbed | InvalidCause::TesterDisturbed => {
+            "other work disturbed the trials between them"
+        }
+        InvalidCause::Link => "a link to the device went down or damaged frames between them",
         InvalidCause::Connections => {
             "not all connections of phase 1 were opened or kept between them"
         }
@@ -162,6 +167,12 @@ fn why_invalid(cause: InvalidCause, stage: InvalidStage) -> &'static str {
         }
         (InvalidCause::Disturbed, _) => {
             "other work used the device's processors in the trials that decided"
+        }
+        (InvalidCause::TesterDisturbed, _) => {
+            "other work used the tester's processors in the trials that decided"
+        }
+        (InvalidCause::Link, _) => {
+            "a link between tester and device went down or damaged frames in the trials; check the cable, the transceivers and the device's end of it"
         }
         (InvalidCause::Tester, InvalidStage::Search) => {
             "the tester fell short at every load that was tried"
@@ -190,6 +201,7 @@ fn fault_counts(trials: u32, faults: &[(Fault, u32)]) -> String {
 fn before(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted before it".to_owned(),
+        Stop::TimeUp { .. } => ended(stop),
         Stop::SetUpFailed { .. } => ended(stop),
         Stop::Failed { error } => format!("an error ended the run before it: {error}"),
         Stop::CutOff => "the run was killed before it, or is still under way".to_owned(),
@@ -200,6 +212,7 @@ fn before(stop: &Stop) -> String {
 pub(crate) fn ended(stop: &Stop) -> String {
     match stop {
         Stop::Interrupted => "the run was interrupted".to_owned(),
+        Stop::TimeUp { within_s } => format!("the run was to end within {}", stretch(*within_s)),
         Stop::SetUpFailed { dut, error } => format!("the set-up of {dut} failed: {error}"),
         Stop::Failed { error } => format!("an error ended the run: {error}"),
         Stop::CutOff => "the run was killed, or is still under way".to_owned(),
@@ -209,7 +222,7 @@ pub(crate) fn ended(stop: &Stop) -> String {
 
 /// Returns the number of points by status: `25 of 34 points have a result, 5 do not, 4 were left out`.
 pub(crate) fn counted(digest: &Digest) -> String {
-    let counts = StatusCounts::of(&digest.planned);
+    let counts = StatusCounts::count(&digest.planned);
     let is_left_out = |planned: &&PlannedPoint| {
         matches!(planned.status, PointStatus::NotRun(NotRun::LeftOut { .. }))
     };
@@ -232,13 +245,26 @@ pub(crate) fn counted(digest: &Digest) -> String {
 
 /// Returns sentences on the points without a result, one for each reason: `Not run: Jool; Linux in the lab. There is no kernel lab.`
 pub(crate) fn missing(digest: &Digest) -> Vec<String> {
-    let was_run = |planned: &PlannedPoint| !matches!(planned.status, PointStatus::NotRun(_));
+    sentences(digest, |_| true)
+}
+
+/// Returns those of the sentences that are on points which were not run.
+pub(crate) fn not_run(digest: &Digest) -> Vec<String> {
+    sentences(digest, |planned| !was_run(planned))
+}
+
+fn was_run(planned: &PlannedPoint) -> bool {
+    !matches!(planned.status, PointStatus::NotRun(_))
+}
+
+fn sentences(digest: &Digest, is_wanted: fn(&PlannedPoint) -> bool) -> Vec<String> {
     let reason = |planned: &PlannedPoint| match &planned.status {
         PointStatus::NotRun(NotRun::LeftOut { why }) => why.clone(),
         _ => why(planned),
     };
     let reasons = by_test(digest)
         .into_iter()
+        .filter(|(_, planned)| is_wanted(planned))
         .map(|(name, planned)| ((was_run(planned), reason(planned)), name));
     by_key(reasons)
         .into_iter()

@@ -1,9 +1,10 @@
 //! A line on how far the figures may be trusted.
 
 use crate::digest::Digest;
-use crate::wording::numbers::capitalised;
+use crate::wording::numbers::{capitalised, share};
 use serde::Serialize;
 use sixbench_analysis::trust::{RULES, Trust, TrustFinding, TrustLevel, TrustReason};
+use sixbench_method::units::part_of;
 
 /// Returns the line above the results; `None` if nothing was measured.
 pub(crate) fn sentence(digest: &Digest<'_>) -> Option<String> {
@@ -28,51 +29,82 @@ fn decisive(trust: &Trust) -> impl Iterator<Item = &TrustReason> {
 }
 
 /// The most reasons that are shown unfolded.
-const MOST_TOLD: usize = 3;
+const MOST_UNFOLDED: usize = 2;
 
 /// The trust level as the page shows it.
 #[derive(Serialize)]
 pub(crate) struct TrustBox {
     level: TrustLevel,
-    /// The decisive reasons as sentences; at most three.
-    told: Vec<String>,
-    /// All other reasons, folded.
-    folded: Vec<String>,
+    /// The first decisive reasons, in brief.
+    in_brief: String,
+    /// The trials by verdict, and every reason in full, folded.
+    reasons: Vec<String>,
 }
 
 impl TrustBox {
-    pub(crate) fn of(trust: &Trust) -> Self {
+    pub(crate) fn new(trust: &Trust, trials: String) -> Self {
         let sentence = |reason: &TrustReason| {
-            let level = if reason.level == TrustLevel::High {
-                String::new()
-            } else {
-                format!(" ({})", reason.level.word())
+            let level = match reason.level {
+                TrustLevel::High => String::new(),
+                level if level == trust.level => String::new(),
+                level => format!(" ({})", level.word()),
             };
             format!("{}{level}.", capitalised(&reason.text))
         };
-        let decides = |reason: &&TrustReason| reason.level == trust.level;
-        let told: Vec<&TrustReason> = trust
-            .reasons
-            .iter()
-            .filter(decides)
-            .take(MOST_TOLD)
-            .collect();
-        let is_told = |reason: &&TrustReason| told.iter().any(|one| std::ptr::eq(*one, *reason));
-        let folded = trust
-            .reasons
-            .iter()
-            .filter(|reason| !is_told(reason))
-            .map(sentence)
-            .collect();
-        // The box itself shows the level of these reasons.
         Self {
             level: trust.level,
-            told: told
-                .iter()
-                .map(|reason| format!("{}.", capitalised(&reason.text)))
+            in_brief: in_brief(trust),
+            reasons: std::iter::once(format!("{trials}."))
+                .chain(trust.reasons.iter().map(sentence))
                 .collect(),
-            folded,
         }
+    }
+}
+
+/// Returns the first reasons for the level in one sentence, and what can be done about them.
+fn in_brief(trust: &Trust) -> String {
+    let decisive = || {
+        trust
+            .reasons
+            .iter()
+            .filter(|reason| reason.level == trust.level)
+            .map(|reason| &reason.found)
+    };
+    let reasons: Vec<String> = decisive().take(MOST_UNFOLDED).map(brief).collect();
+    let is_disturbed = |found: &TrustFinding| {
+        matches!(
+            found,
+            TrustFinding::DisturbedTrials(_)
+                | TrustFinding::DisturbedSearches(_)
+                | TrustFinding::DisturbedResults { .. }
+        )
+    };
+    let remedy = if trust.level != TrustLevel::High && decisive().any(is_disturbed) {
+        " Stop the other work, and run again."
+    } else {
+        ""
+    };
+    format!("{}.{remedy}", capitalised(&reasons.join("; ")))
+}
+
+/// Returns a finding without its details: `other work disturbed 43 % of the trials`.
+fn brief(found: &TrustFinding) -> String {
+    match found {
+        TrustFinding::DisturbedTrials(trials) if trials.disturbed() > 0 => {
+            let of_run = share(trials.disturbed() as f64 / trials.trials as f64);
+            let of_point = trials.deciding_point().map(|point| {
+                let of_point = share(point.disturbed as f64 / point.trials as f64);
+                format!(", {of_point} of those that decide at {}", point.point)
+            });
+            let of_point = of_point.unwrap_or_default();
+            format!("other work disturbed {of_run} of the trials{of_point}")
+        }
+        TrustFinding::DisturbedSearches(found) => format!(
+            "a disturbance ended {}, so {} (≥)",
+            part_of(found.disturbed, found.searches, "search"),
+            found.those_are_bounds()
+        ),
+        found => found.to_string(),
     }
 }
 

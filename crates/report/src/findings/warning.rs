@@ -4,7 +4,7 @@ use crate::digest::{Digest, PointDigest};
 use crate::findings::warning_kind::WarningKind;
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::wording::anomalies::{in_words, share_of_frames};
+use crate::wording::anomalies::{frames_and_share, share_of_frames};
 use crate::wording::numbers::{count, enumerated, title, whole};
 use sixbench_method::anomaly::{Anomaly, AnomalyShare, beside_the_goal};
 use sixbench_method::lists::by_key;
@@ -165,7 +165,7 @@ fn sentence(anomaly: &Anomaly, names: AnomalyNames<'_>) -> String {
     } else {
         format!(" at {}\u{a0}bytes", first.frame_size)
     };
-    let of = in_words(
+    let of = frames_and_share(
         &noun(*kind, *frames, names.test),
         *frames,
         anomaly.share(),
@@ -283,7 +283,7 @@ pub(crate) fn by_test(digest: &Digest) -> Table {
         anomaly,
         test: digest.names(anomaly).test,
     });
-    Table::of(BY_TEST, columns(), rows).with_note(note)
+    Table::new(BY_TEST, columns(), rows).with_note(note)
 }
 
 impl PointDigest<'_> {

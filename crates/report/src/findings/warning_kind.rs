@@ -92,7 +92,7 @@ pub(crate) fn by_kind(title: &str, warnings: &[Warning]) -> (Table, Vec<String>)
             Cell::Count(row.kind.all().count() as u64)
         }),
     ];
-    (Table::of(title, columns, rows), single)
+    (Table::new(title, columns, rows), single)
 }
 
 #[cfg(test)]

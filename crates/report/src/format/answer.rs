@@ -7,12 +7,13 @@ use crate::wording::numbers::{
     capitalised, commonly_searched, full_rate_unit, loss_goal, printed_scale, share_in_column,
     subject, supported, unit,
 };
-use crate::wording::requirements::{met_in_words, violated_in_words};
+use crate::wording::requirements::{loaded_in_words, met_in_words, violated_in_words};
 use serde::Serialize;
 use sixbench_method::measures::{Outcome, Quantity};
 use sixbench_method::plan::Measure;
 use sixbench_method::search::{Bracket, Limit};
 use sixbench_method::terms::{FrameSize, LossRatio};
+use sixbench_method::trial::RequirementResults;
 use sixbench_stats::Summary;
 
 /// The most results of a group on the first screen; of a larger group, it shows those of the smallest frame size.
@@ -31,6 +32,8 @@ pub(crate) struct AnswerGroup {
 /// One result.
 #[derive(Serialize)]
 struct AnswerRow {
+    /// The rows of its test from this one on, if it is the first of them; else 0.
+    lines: usize,
     name: String,
     /// The device, if the name of the test does not mention it.
     device: String,
@@ -84,6 +87,7 @@ fn repeated(digest: &Digest) -> Option<AnswerGroup> {
     let row = |(point, repeated): (&PointDigest, RepeatedRate)| {
         let passed = 100.0 * repeated.passed as f64 / repeated.trials.len().max(1) as f64;
         AnswerRow {
+            lines: 1,
             device: format!(
                 "{} queries/s, found by {}",
                 repeated.rate(),
@@ -141,7 +145,10 @@ fn group(digest: &Digest, points: &[&PointDigest], in_memory: bool) -> Option<An
     } else {
         ""
     };
-    let rows = shown.iter().map(|point| row(digest, point, end)).collect();
+    let rows = shown
+        .chunk_by(|a, b| a.test.name == b.test.name)
+        .flat_map(|of_test| rows_of_test(digest, of_test, end))
+        .collect();
     Some(AnswerGroup {
         title: format!(
             "{}{place}",
@@ -186,11 +193,12 @@ fn heading(measure: &Measure, goal: Option<LossRatio>) -> String {
 fn row_of_requirements(point: &PointDigest, name: String, device: String) -> AnswerRow {
     let results = point.requirements();
     AnswerRow {
+        lines: 1,
         name,
         device,
         size: String::new(),
         value: results.map_or_else(|| point.nothing(), met_in_words),
-        others: results.map(violated_in_words).into_iter().collect(),
+        others: results.map_or_else(Vec::new, beside_met),
         bar: String::new(),
         n: point.outcomes.len() as u32,
         spread: "–".to_owned(),
@@ -198,32 +206,54 @@ fn row_of_requirements(point: &PointDigest, name: String, device: String) -> Ans
     }
 }
 
-fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
-    let (name, device) = (subject(point.test), digest.dut_title(point.test));
+/// Returns what stands beside the number of requirements that are met: what is violated quietly, and what a load changes.
+fn beside_met(results: &RequirementResults) -> Vec<String> {
+    let loaded = loaded_in_words(results).map(|words| format!("under load {words}"));
+    [violated_in_words(results)]
+        .into_iter()
+        .chain(loaded)
+        .collect()
+}
+
+/// Returns the results of one test, which share a heading.
+fn rows_of_test(digest: &Digest, points: &[&PointDigest], end: f64) -> Vec<AnswerRow> {
+    let mut rows: Vec<AnswerRow> = points.iter().map(|point| row(digest, point, end)).collect();
+    for (i, row) in rows.iter_mut().enumerate() {
+        row.lines = if i == 0 { points.len() } else { 0 };
+    }
+    rows
+}
+
+/// Returns the title of a device where the name of the row does not mention it.
+fn device_beside(name: &str, device: &str) -> String {
     // Users who write a title mention the device, but seldom by its full name.
     let first_word = device
         .split(|c: char| !c.is_alphanumeric())
         .next()
         .unwrap_or(device)
         .to_lowercase();
-    let is_told = name.to_lowercase().contains(&first_word);
-    let device = if is_told {
+    if name.to_lowercase().contains(&first_word) {
         String::new()
     } else {
         device.to_owned()
-    };
+    }
+}
+
+fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
+    let name = subject(point.test);
+    let device = device_beside(&name, digest.dut_title(point.test));
     if !point.test.measure.result_kind().varies() {
         return row_of_requirements(point, name, device);
     }
     let repetitions = repetitions(point);
-    let summary = Summary::of(
-        &repetitions
-            .iter()
-            .map(|repetition| repetition.value)
-            .collect::<Vec<_>>(),
-    );
+    let values: Vec<f64> = repetitions
+        .iter()
+        .map(|repetition| repetition.value)
+        .collect();
+    let summary = Summary::of(&values);
     let is_open = point.is_result_open();
     AnswerRow {
+        lines: 1,
         device,
         size: point
             .size()
@@ -249,7 +279,7 @@ fn row(digest: &Digest, point: &PointDigest, end: f64) -> AnswerRow {
             .map_or("–".to_owned(), |p| share_in_column(p / 100.0)),
         ended_by: point
             .rated()
-            .map_or("–".to_owned(), |rated| rated.limits.words()),
+            .map_or("–".to_owned(), |rated| rated.limits.describe()),
         name,
     }
 }
@@ -291,7 +321,7 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
         .info()
         .headline
         .map_or(1.0, printed_scale);
-    let bound = Bound::of(point.is_result_open());
+    let bound = Bound::at_least_if(point.is_result_open());
     let number = supported(
         result.value * scale,
         (summary.max - summary.min) * scale,
@@ -303,7 +333,7 @@ fn number(digest: &Digest, point: &PointDigest, summary: Option<Summary>) -> Str
 /// Returns the value of each repetition, and whether the device ended it. A search in which even the lowest load did not pass counts as zero.
 fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
     let measure = &point.test.measure;
-    let of = |outcome: &&Outcome| {
+    let dot = |outcome: &&Outcome| {
         let is_zero =
             measure.is_searched_rate() && outcome.brackets.first().is_some_and(is_below_minimum);
         let value = outcome.headline(measure).or(is_zero.then_some(0.0))?;
@@ -312,10 +342,10 @@ fn repetitions(point: &PointDigest) -> Vec<RepetitionDot> {
             number: outcome.repetition,
             value,
             is_by_device,
-            words: point.in_words(value, Bound::of(!is_by_device)),
+            words: point.show_value(value, Bound::at_least_if(!is_by_device)),
         })
     };
-    point.outcomes.iter().filter_map(of).collect()
+    point.outcomes.iter().filter_map(dot).collect()
 }
 
 fn is_below_minimum(bracket: &Bracket) -> bool {

@@ -34,15 +34,15 @@ pub(crate) fn bibliography(digest: &Digest<'_>) -> String {
 
 fn tester(input: &Input) -> String {
     let version = format!("Version {}", input.facts.sixbench);
-    // The year of the commit date, with which the version ends.
-    let words = input
+    // The version ends with the date of its commit.
+    let year_of_commit = input
         .facts
         .sixbench
         .trim_end_matches(')')
         .rsplit(' ')
         .next()
         .and_then(|date| date.split('-').next());
-    let year = words
+    let year = year_of_commit
         .filter(|year| year.len() == 4 && year.bytes().all(|c| c.is_ascii_digit()))
         .unwrap_or_default();
     entry(

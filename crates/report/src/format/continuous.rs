@@ -5,11 +5,11 @@ use crate::digest::{Digest, PointDigest};
 use crate::findings::status::why;
 use crate::findings::warning::noun;
 use crate::plot::sheet::escaped;
-use crate::subject::requirements::{self, VectorRow};
+use crate::subject::requirements::{self, VectorRow, answer_frames};
 use crate::wording::expectations;
-use crate::wording::numbers::{title, whole};
+use crate::wording::numbers::{capitalised, title, whole};
 use serde_json::{Value, json};
-use sixbench_analysis::expectation::{Judged, judge};
+use sixbench_analysis::expectation::{JudgedExpectation, judge};
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly;
 use sixbench_method::measures::Quantity;
@@ -52,10 +52,11 @@ enum TestOutcome {
     Skipped,
 }
 
-fn case(
+/// Returns the outcome of a point, with its element if it did not pass.
+fn outcome(
     digest: &Digest<'_>,
     point: &PointDigest<'_>,
-    judged: &[Judged<'_>],
+    judged: &[JudgedExpectation<'_>],
 ) -> (TestOutcome, String) {
     let of_point = judged
         .iter()
@@ -63,10 +64,9 @@ fn case(
     let worst = of_point.max_by_key(|judged| judged.verdict);
     let planned = point.planned(digest);
     let why = planned.map(why).unwrap_or_default();
-    let (outcome, element) = match (
-        planned.map(|planned| &planned.status),
-        worst.map(|judged| (judged.verdict, judged)),
-    ) {
+    let status = planned.map(|planned| &planned.status);
+    // The first arm that applies decides: an expectation that is known to be missed is a failure even at a point without a result.
+    match (status, worst.map(|judged| (judged.verdict, judged))) {
         (Some(PointStatus::NotRun(_)), _) => (TestOutcome::Skipped, element("skipped", &why)),
         (_, Some((Gate::Worse, judged))) => (
             TestOutcome::Failure,
@@ -80,7 +80,15 @@ fn case(
         (Some(PointStatus::Result | PointStatus::AtLeast(_)), _) => {
             (TestOutcome::Passed, String::new())
         }
-    };
+    }
+}
+
+fn case(
+    digest: &Digest<'_>,
+    point: &PointDigest<'_>,
+    judged: &[JudgedExpectation<'_>],
+) -> (TestOutcome, String) {
+    let (outcome, element) = outcome(digest, point, judged);
     let seconds = point
         .records
         .iter()
@@ -108,21 +116,14 @@ fn case(
     (outcome, xml + "\n")
 }
 
-/// Returns the case of a vector of requirements.
+/// Returns the case of a vector of requirements. What was found under load decides where it is worse than what was found quietly.
 fn vector_case(row: &VectorRow<'_>) -> (TestOutcome, String) {
     let VectorRow { point, vector } = row;
-    let message = format!(
-        "{} ({}, {}): {} {}",
-        vector.result.title(),
-        vector.citation(),
-        vector.level.word(),
-        vector.sentence,
-        row.frames()
-    );
-    let (outcome, element) = match vector.result {
+    let message = vector_message(row);
+    let (outcome, element) = match row.worst() {
         VectorResult::Wrong | VectorResult::NoAnswer if vector.is_known => (
             TestOutcome::Skipped,
-            element("skipped", &format!("known: {message}")),
+            element("skipped", &format!("known violation: {message}")),
         ),
         VectorResult::Wrong | VectorResult::NoAnswer => {
             (TestOutcome::Failure, element("failure", &message))
@@ -139,6 +140,27 @@ fn vector_case(row: &VectorRow<'_>) -> (TestOutcome, String) {
         text(&vector.name)
     );
     (outcome, xml)
+}
+
+/// Returns what was found of a vector with the requirement and the frames; of one with another result under load, that result with its frames first.
+fn vector_message(row: &VectorRow<'_>) -> String {
+    let vector = row.vector;
+    let quietly = vector.result.title();
+    let (result, frames) = match row.differing() {
+        Some(loaded) => {
+            let result = format!("{quietly} quietly, {} under load", loaded.result.title());
+            let quiet = capitalised(&row.frames());
+            let frames = format!("Under load: {}. Quietly: {quiet}", answer_frames(loaded));
+            (result, frames)
+        }
+        None => (quietly.to_owned(), capitalised(&row.frames())),
+    };
+    format!(
+        "{result} ({}, {}). {} {frames}",
+        vector.citation(),
+        vector.level.word(),
+        vector.sentence,
+    )
 }
 
 /// Returns the numbers of anomalous frames in all trials of a point: `; in all trials: 4,000 duplicate frames`. Empty if there are none.
@@ -197,8 +219,8 @@ impl Metric {
     }
 }
 
-/// Returns the results that are numbers. A bound is none, and these formats have no sign for it: a run that was disturbed would look like a change of
-/// any size.
+/// Returns the results that are exact numbers. Bounds are left out, because these formats cannot mark them: a run that was disturbed would look like a
+/// change of any size.
 fn metrics(digest: &Digest<'_>) -> Vec<Metric> {
     let metric = |point: &PointDigest<'_>| {
         if point.is_bound() {

@@ -8,7 +8,8 @@ use crate::format::bibliography::bibliography;
 use crate::format::chapter;
 use crate::format::continuous;
 use crate::format::csv::{
-    self, points_csv, refusals_csv, requirements_csv, scaling_csv, warnings_csv,
+    self, points_csv, ramps_csv, refusals_csv, requirements_by_device_csv, requirements_csv,
+    scaling_csv, sequence_csv, warnings_csv,
 };
 use crate::format::html;
 use crate::format::json;
@@ -51,7 +52,7 @@ type Format = (
 );
 
 /// The files of a report other than its figures, in the order in which they are written.
-pub(super) const FORMATS: [Format; 19] = [
+pub(super) const FORMATS: [Format; 22] = [
     ("report.html", |document| html::html(document).map(Some)),
     ("results.csv", |document| {
         Ok(Some(csv::results(&document.digest).lines().collect()))
@@ -68,8 +69,15 @@ pub(super) const FORMATS: [Format; 19] = [
     ("refusals.csv", |document| {
         Ok(refusals_csv(&document.digest))
     }),
+    ("sequence.csv", |document| {
+        Ok(sequence_csv(&document.digest))
+    }),
+    ("ramps.csv", |document| Ok(ramps_csv(&document.digest))),
     ("requirements.csv", |document| {
         Ok(requirements_csv(&document.digest))
+    }),
+    ("requirements-by-device.csv", |document| {
+        Ok(requirements_by_device_csv(&document.digest))
     }),
     ("results-scaling.csv", |document| {
         Ok(scaling_csv(&document.digest))

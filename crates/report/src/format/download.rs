@@ -31,7 +31,7 @@ pub(crate) struct Downloads {
 
 impl Downloads {
     /// Returns the links of a figure. `data` is the text of the figure's data file, if it is known here.
-    pub(crate) fn of(figure: &Figure, data: Option<String>) -> Self {
+    pub(crate) fn new(figure: &Figure, data: Option<String>) -> Self {
         Self {
             svg: link(
                 &format!("{}.svg", figure.id),

@@ -24,7 +24,10 @@ fn names(format: ExportFormat) -> &'static [&'static str] {
             "points.csv",
             "warnings.csv",
             "refusals.csv",
+            "sequence.csv",
+            "ramps.csv",
             "requirements.csv",
+            "requirements-by-device.csv",
             "results-scaling.csv",
         ],
     }

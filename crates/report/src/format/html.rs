@@ -3,7 +3,7 @@
 use crate::ReportError;
 use crate::findings::basis;
 use crate::findings::origin;
-use crate::findings::trust::{self, TrustBox};
+use crate::findings::trust::TrustBox;
 use crate::findings::warning_kind;
 use crate::format::answer::{self, AnswerGroup};
 use crate::format::clauses;
@@ -40,12 +40,13 @@ struct Page<'a> {
     mark: &'static str,
     style: &'static str,
     headline: String,
-    tally: String,
+    /// The number of points that have a result, and the reasons why others were not run.
+    results_made: Vec<String>,
     trust: Option<TrustBox>,
     /// A sentence for each kind of frames that were neither received as they were sent nor simply lost.
     anomalies: Vec<String>,
     answer: Vec<AnswerGroup>,
-    contents: Vec<ContentsEntry<'a>>,
+    contents: Vec<ContentsEntry>,
     downloads: [&'static str; 2],
     /// The words of the formats in which the run can be exported, separated by commas.
     exports: String,
@@ -62,6 +63,7 @@ struct Page<'a> {
     code: &'a Table,
     host: &'a BTreeMap<String, String>,
     layout: Vec<String>,
+    cables: Table,
     duts: &'a BTreeMap<String, DutFacts>,
     /// Warnings of kinds that occur several times, and those that occur once.
     warning_table: Table,
@@ -75,15 +77,9 @@ struct Page<'a> {
 
 /// A line of the table of contents.
 #[derive(Serialize)]
-struct ContentsEntry<'a> {
+struct ContentsEntry {
     id: &'static str,
-    title: &'a str,
-}
-
-impl<'a> ContentsEntry<'a> {
-    fn new(id: &'static str, title: &'a str) -> Self {
-        Self { id, title }
-    }
+    title: &'static str,
 }
 
 /// Returns the whole report as one HTML page: no scripts, nothing fetched, readable on paper and on a dark screen.
@@ -156,7 +152,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         mark: origin::mark(input),
         style: STYLE,
         headline: verdict::headline(digest),
-        tally: basis::tally(digest),
+        results_made: basis::results(digest),
         answer: answer::groups(digest),
         contents: contents(document),
         downloads: ["results.csv", "results.json"],
@@ -173,9 +169,13 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
         run: document.run(),
         code: document.code(),
         host: &input.facts.host,
-        trust: digest.trust.as_ref().map(trust::TrustBox::of),
+        trust: digest
+            .trust
+            .as_ref()
+            .map(|trust| TrustBox::new(trust, basis::trials(digest))),
         anomalies: digest.anomalies_in_brief(),
         layout: input.facts.layouts(),
+        cables: basis::cables(input.facts),
         duts: &input.facts.duts,
         warning_table,
         single_warnings,
@@ -183,7 +183,7 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
             .map(|figure| {
                 Ok((
                     &*figure.id,
-                    Downloads::of(figure, document.short_file(figure.data.0, MOST_WITHIN)?),
+                    Downloads::new(figure, document.short_file(figure.data.0, MOST_WITHIN)?),
                 ))
             })
             .collect::<Result<_, ReportError>>()?,
@@ -192,26 +192,19 @@ fn page<'a>(document: &'a Document<'a>) -> Result<Page<'a>, ReportError> {
     })
 }
 
-/// Returns the table of contents: the result chapters by their short titles, the evidence as one entry, and the sections around them.
-fn contents<'d>(document: &'d Document<'_>) -> Vec<ContentsEntry<'d>> {
-    let results = document
-        .results()
-        .iter()
-        .map(|chapter| ContentsEntry::new(chapter.id, chapter.short_title()));
-    let evidence = document
-        .evidence()
-        .first()
-        .map(|first| ContentsEntry::new(first.id, "Evidence"));
-    let around = [
-        ("faults", "Tester"),
-        ("method", "Conformance"),
-        ("facts", "Machine"),
-        ("commands", "Reproduce"),
+/// Returns the table of contents. Chapters are folded, so that their headings follow each other on the page.
+fn contents(document: &Document<'_>) -> Vec<ContentsEntry> {
+    let first = |chapters: &[Chapter]| chapters.first().map(|chapter| chapter.id);
+    let entries = [
+        (Some("answer"), "Answer"),
+        (first(document.results()), "Results"),
+        (first(document.evidence()), "Evidence"),
+        (Some("method"), "Conformance"),
+        (Some("facts"), "Machine"),
+        (Some("commands"), "Reproduce"),
     ];
-    let around = around.map(|(id, title)| ContentsEntry::new(id, title));
-    std::iter::once(ContentsEntry::new("answer", "Answer"))
-        .chain(results)
-        .chain(evidence)
-        .chain(around)
+    entries
+        .into_iter()
+        .filter_map(|(id, title)| Some(ContentsEntry { id: id?, title }))
         .collect()
 }

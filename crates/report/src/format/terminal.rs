@@ -1,6 +1,6 @@
 //! The summary printed at the end of a run.
 
-use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, Rated, common_goal};
+use crate::digest::{Digest, GoalDigest, PointDigest, PrintedSummary, RatedSummary, common_goal};
 use crate::findings::origin;
 use crate::findings::status;
 use crate::findings::trust;
@@ -79,66 +79,86 @@ pub(crate) fn terminal(digest: &Digest<'_>, width: usize, color: bool) -> String
 }
 
 fn summary(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
-    let input = digest.input;
     let width = width.max(NARROWEST);
-    let table = |digest: &Digest, points: MeasuredPoints| match width {
-        72.. => full_table(digest, &points, width, paint),
-        _ => short_table(digest, &points, width, paint),
-    };
+    let tables = tables(digest, width, paint) + &further_tables(digest, width, paint);
+    let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
+    format!(
+        "{}{tables}{}\n{verdict}\n{}\n{}",
+        trust_line(digest, width, paint),
+        paint.dim(&notes(digest, width)),
+        points(digest, width),
+        paint.dim(&origin_lines(digest, width))
+    )
+}
+
+/// Returns the line on how far the results can be trusted; empty if there is nothing to judge.
+fn trust_line(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
+    let line =
+        trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
+    let is_high = digest
+        .trust
+        .as_ref()
+        .is_none_or(|trust| trust.level == TrustLevel::High);
+    if is_high {
+        paint.bold(&line)
+    } else {
+        paint.warn(&line)
+    }
+}
+
+/// Returns a table of each measure, for each group of devices that can be compared.
+fn tables(digest: &Digest<'_>, width: usize, paint: &Paint) -> String {
     let tables_of_group = |digest: &Digest| {
         kinds(digest)
-            .map(|points| table(digest, points))
+            .map(|points| match width {
+                72.. => full_table(digest, &points, width, paint),
+                _ => short_table(digest, &points, width, paint),
+            })
             .collect::<Vec<String>>()
     };
-    let tables = digest
+    digest
         .of_each_group(tables_of_group)
         .into_iter()
-        .flat_map(|(group, tables)| titled(group, tables));
-    let tables = tables.collect::<Vec<String>>().join("\n") + &further_tables(digest, width, paint);
+        .flat_map(|(group, tables)| titled(group, tables))
+        .collect::<Vec<String>>()
+        .join("\n")
+}
+
+/// Returns the note on the percentiles of the tables; empty if they have none.
+fn notes(digest: &Digest<'_>, width: usize) -> String {
     let summaries: Vec<Summary> = digest
         .points
         .iter()
         .filter_map(PointDigest::rated)
         .map(|r| r.summary)
         .collect();
-    let notes = if summaries.is_empty() {
+    if summaries.is_empty() {
         String::new()
     } else {
         wrapped(&percentile_note(summaries.iter()), width)
-    };
-    let verdict: String = said(digest).iter().map(|s| wrapped(s, width)).collect();
-    let points: String = status::list(digest)
-        .iter()
-        .map(|line| wrapped(&format!("  {line}"), width))
-        .collect();
-    let points = wrapped(&format!("{}.", status::counted(digest)), width) + &points;
-    let origin = wrapped(
-        &format!("{}{}.", origin::sentence(digest), origin::expected(digest)),
-        width,
-    );
-    let command = match origin::command(input) {
+    }
+}
+
+/// Returns how many points have a result, and a line for each that has none or only a bound.
+fn points(digest: &Digest<'_>, width: usize) -> String {
+    let mut lines = wrapped(&format!("{}.", status::counted(digest)), width);
+    for line in status::list(digest) {
+        lines += &wrapped(&format!("  {line}"), width);
+    }
+    lines
+}
+
+/// Returns where the results come from, and the command that made them.
+fn origin_lines(digest: &Digest<'_>, width: usize) -> String {
+    let origin = format!("{}{}.", origin::sentence(digest), origin::expected(digest));
+    let command = match origin::command(digest.input) {
         "" => String::new(),
         command => wrapped(
-            &format!("Command{}: {command}", origin::of_parts(input)),
+            &format!("Command{}: {command}", origin::of_parts(digest.input)),
             width,
         ),
     };
-    let trust =
-        trust::sentence(digest).map_or_else(String::new, |line| wrapped(&line, width) + "\n");
-    let is_high = digest
-        .trust
-        .as_ref()
-        .is_none_or(|trust| trust.level == TrustLevel::High);
-    let trust = if is_high {
-        paint.bold(&trust)
-    } else {
-        paint.warn(&trust)
-    };
-    format!(
-        "{trust}{tables}{}\n{verdict}\n{points}\n{}",
-        paint.dim(&notes),
-        paint.dim(&(origin + &command))
-    )
+    wrapped(&origin, width) + &command
 }
 
 /// Returns the tables of a group of devices, the first one below the note that their results must not be compared with those of others.
@@ -266,20 +286,20 @@ fn full_table(digest: &Digest, points: &[&PointDigest], width: usize, paint: &Pa
 
 /// The highest result, to which the bars of a table relate.
 #[derive(Clone, Copy)]
-struct Highest {
+struct HighestResult {
     median: f64,
     /// True if the true median may be higher.
     is_open: bool,
 }
 
-fn highest(points: &[&PointDigest]) -> Highest {
+fn highest(points: &[&PointDigest]) -> HighestResult {
     let rated = points.iter().filter_map(|point| point.rated());
-    let all = rated.map(|r| Highest {
+    let all = rated.map(|r| HighestResult {
         median: r.summary.median,
         is_open: r.limits.is_median_open,
     });
     all.max_by(|a, b| a.median.total_cmp(&b.median))
-        .unwrap_or(Highest {
+        .unwrap_or(HighestResult {
             median: 0.0,
             is_open: false,
         })
@@ -290,12 +310,12 @@ fn full_row(
     point: &PointDigest,
     name: usize,
     bar: usize,
-    highest: Highest,
+    highest: HighestResult,
     paint: &Paint,
 ) -> String {
     let title = cut(&title(point.test), name);
     let size = point.size().map_or(String::new(), |size| size.to_string());
-    let Some(Rated {
+    let Some(RatedSummary {
         summary, limits, ..
     }) = point.rated()
     else {

@@ -3,35 +3,39 @@
 
 use crate::digest::{Digest, PointDigest};
 use crate::findings::status;
-use crate::subject::SUBJECTS;
+use crate::subject::{SUBJECTS, requirements};
 use sixbench_analysis::trust::{Trust, TrustLevel};
+use sixbench_method::plan::Test;
 use sixbench_method::status::Stop;
 use sixbench_method::units::part_of;
 
-/// Returns the first sentence of the report; with several hosts, it is about the first with a throughput. Its lines are short, so percentages in users'
-/// titles get no-break spaces, too.
+/// Returns the first sentence of the report, and beside it the one on requirements, if devices were asked for them. With several hosts, it is about the
+/// first with a throughput. Its lines are short, so percentages in users' titles get no-break spaces, too.
 pub(crate) fn headline(digest: &Digest) -> String {
-    let first = of_first_host(digest)
+    let measured = of_first_host(digest)
         .or_else(|| rates(digest).into_iter().next())
-        .or_else(|| values(digest).into_iter().next())
-        .unwrap_or_else(|| nothing(digest));
-    let beside = requirements(digest).filter(|sentence| *sentence != first);
-    [Some(first), beside]
+        .or_else(|| values_of(digest, |test| test.measure.result_kind().varies()).next());
+    let sentences: Vec<String> = measured
         .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(" %", "\u{a0}%")
+        .chain(of_requirements(digest))
+        .collect();
+    let headline = if sentences.is_empty() {
+        nothing(digest)
+    } else {
+        sentences.join(" ")
+    };
+    headline.replace(" %", "\u{a0}%")
 }
 
-/// Returns the sentence on the requirements of the only device that was asked for them, which belongs beside its rate; `None` of several devices.
-fn requirements(digest: &Digest) -> Option<String> {
-    let mut asked = digest
-        .points
-        .iter()
-        .filter(|point| point.requirements().is_some());
-    let only = asked.next().filter(|_| asked.next().is_none());
-    only.and_then(of_point)
+/// Returns the sentence on the requirements of all devices that were asked for them.
+fn of_requirements(digest: &Digest) -> Option<String> {
+    requirements::sentence(digest).or_else(|| {
+        let mut asked = digest
+            .points
+            .iter()
+            .filter(|point| point.requirements().is_some());
+        asked.next().and_then(requirements::sentence_on)
+    })
 }
 
 /// Returns the headline of the first host that has one.
@@ -111,17 +115,24 @@ fn rates_of_group(digest: &Digest) -> Vec<String> {
 
 /// Returns the sentences on the results that are not ranked: one for each test, at its smallest frame size with a result, in the worse direction.
 fn values(digest: &Digest) -> Vec<String> {
+    values_of(digest, |_| true).collect()
+}
+
+/// Returns the same of these tests.
+fn values_of<'d>(
+    digest: &'d Digest,
+    is_wanted: fn(&Test) -> bool,
+) -> impl Iterator<Item = String> + 'd {
     let tests = digest.input.plan.tests.iter();
     tests
-        .filter(|test| digest.is_compared(test))
-        .filter_map(|test| {
+        .filter(move |test| digest.is_compared(test) && is_wanted(test))
+        .filter_map(move |test| {
             digest
                 .points
                 .iter()
                 .filter(|point| point.test.name == test.name)
                 .find_map(of_point)
         })
-        .collect()
 }
 
 /// Returns the sentence on the result of one point; `None` if it has none or is ranked.
@@ -153,6 +164,9 @@ pub(crate) fn nothing(digest: &Digest) -> String {
         Stop::Interrupted | Stop::Unknown => {
             "The run was interrupted before its first result".to_owned()
         }
+        Stop::TimeUp { .. } => {
+            "The time given to the run was up before its first result".to_owned()
+        }
     };
     format!("{what}; {trials} recorded.")
 }
@@ -167,7 +181,7 @@ fn stop(digest: &Digest) -> Stop {
     let set_up = stops()
         .find(|stop| matches!(stop, Stop::SetUpFailed { .. }))
         .cloned();
-    set_up.unwrap_or_else(|| Stop::of(digest.input.facts))
+    set_up.unwrap_or_else(|| Stop::from_facts(digest.input.facts))
 }
 
 /// Returns a sentence on how many trials were disturbed by other work, except those that were repeated, which decide nothing; `None` if there were
@@ -207,6 +221,7 @@ fn progress(digest: &Digest) -> Option<String> {
         Stop::SetUpFailed { .. } | Stop::Failed { .. } => "An error ended the run",
         Stop::CutOff => "The run was killed or is still under way",
         Stop::Interrupted | Stop::Unknown => "The run was interrupted",
+        Stop::TimeUp { .. } => "The time given to the run was up",
     };
     (made < planned).then(|| {
         format!(

@@ -13,6 +13,8 @@ pub(crate) struct Table {
     pub(crate) groups: Vec<ColumnGroup>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) notes: Vec<String>,
+    /// The texts of cells that the page shows in bold.
+    pub(crate) strong: Vec<&'static str>,
 }
 
 /// The name of a column and how it is set.
@@ -73,7 +75,7 @@ impl<'c, Row> Column<'c, Row> {
 
 impl Table {
     /// Returns a table of these rows, each with a cell in each column.
-    pub(crate) fn of<'c, Row>(
+    pub(crate) fn new<'c, Row>(
         title: impl Into<String>,
         columns: impl IntoIterator<Item = Column<'c, Row>>,
         rows: impl IntoIterator<Item = Row>,
@@ -99,6 +101,7 @@ impl Table {
             columns,
             rows: Vec::new(),
             notes: Vec::new(),
+            strong: Vec::new(),
         }
     }
 
@@ -172,6 +175,11 @@ impl Table {
         )
     }
 
+    /// Returns the table with the cells that have one of these texts in bold.
+    pub(crate) fn with_strong(self, strong: Vec<&'static str>) -> Self {
+        Self { strong, ..self }
+    }
+
     /// Returns the table with one more note.
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
@@ -238,7 +246,7 @@ mod tests {
             Column::number_in("TL (ms)", "P1", |_: &f64| Cell::Missing),
             Column::number("n", |_: &f64| Cell::Number(1)),
         ];
-        let table = Table::of("", columns, [2.5]);
+        let table = Table::new("", columns, [2.5]);
         let group = |name: &str, columns| ColumnGroup {
             name: name.to_owned(),
             columns,
@@ -258,6 +266,6 @@ mod tests {
             Column::text("Test", |row: &String| row.clone()),
             Column::number("n", |_: &String| Cell::Number(1)),
         ];
-        assert!(Table::of("", columns, []).groups.is_empty());
+        assert!(Table::new("", columns, []).groups.is_empty());
     }
 }

@@ -3,17 +3,21 @@
 mod anomalies;
 mod column;
 mod points;
+mod ramps;
 mod refusals;
 mod requirements;
 mod run;
 mod scaling;
+mod sequence;
 mod warnings;
 
 pub(crate) use points::points_csv;
+pub(crate) use ramps::ramps_csv;
 pub(crate) use refusals::refusals_csv;
-pub(crate) use requirements::requirements_csv;
+pub(crate) use requirements::{requirements_by_device_csv, requirements_csv};
 pub(crate) use run::Rows;
 pub(crate) use scaling::scaling_csv;
+pub(crate) use sequence::sequence_csv;
 pub(crate) use warnings::warnings_csv;
 
 use crate::Input;
@@ -85,7 +89,7 @@ fn of_outcomes<'r>(
     let rows = rows.map(move |(outcome, fields)| {
         let on = digest
             .hosts
-            .of(&outcome.point, outcome.repetition)
+            .hosts(&outcome.point, outcome.repetition)
             .join(", ");
         let test = input.plan.test(&outcome.point.test);
         let group = test

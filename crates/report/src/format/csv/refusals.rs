@@ -1,20 +1,13 @@
 //! `refusals.csv`: why frames were not delivered, as the devices say.
 
-use super::column::{FileColumn, FileRow};
+use super::column::FileColumn;
 use super::run;
 use crate::digest::Digest;
 use crate::subject::refusals::{RefusalRow, rows};
 
 /// Returns one row for each reason at each point; `None` if no device said anything.
 pub(crate) fn refusals_csv(digest: &Digest<'_>) -> Option<String> {
-    let plan = digest.input.plan.name.as_str();
-    let rows: Vec<_> = rows(digest)
-        .map(|row| FileRow {
-            hosts: String::new(),
-            row,
-        })
-        .collect();
-    (!rows.is_empty()).then(|| run::of_columns(digest, &columns(plan), rows))
+    run::of_whole_run(digest, &columns(&digest.input.plan.name), rows(digest))
 }
 
 fn columns(plan: &str) -> [FileColumn<'_, RefusalRow<'_>>; 9] {

@@ -32,7 +32,7 @@ pub(crate) struct RunCells {
 }
 
 impl RunCells {
-    pub(super) fn of(digest: &Digest) -> Self {
+    pub(super) fn new(digest: &Digest) -> Self {
         let input = digest.input;
         let rest = [command(input).to_owned(), input.facts.sixbench.clone()];
         let rest = rest
@@ -54,6 +54,21 @@ impl RunCells {
             .chain([host])
             .chain(self.rest.iter().map(String::as_str))
     }
+}
+
+/// Returns a file whose rows concern the whole run; `None` if there are none.
+pub(super) fn of_whole_run<Row>(
+    digest: &Digest,
+    columns: &[FileColumn<'_, Row>],
+    rows: impl Iterator<Item = Row>,
+) -> Option<String> {
+    let rows: Vec<_> = rows
+        .map(|row| FileRow {
+            hosts: String::new(),
+            row,
+        })
+        .collect();
+    (!rows.is_empty()).then(|| of_columns(digest, columns, rows))
 }
 
 impl<'r> Rows<'r> {
@@ -91,7 +106,7 @@ pub(super) fn rows<'r>(
     Rows {
         columns,
         rows: Box::new(rows),
-        run: RunCells::of(digest),
+        run: RunCells::new(digest),
     }
 }
 

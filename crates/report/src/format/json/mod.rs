@@ -60,7 +60,7 @@ struct JsonAnomaly<'a> {
 }
 
 impl<'a> JsonAnomaly<'a> {
-    fn of(anomaly: &'a Anomaly) -> Self {
+    fn new(anomaly: &'a Anomaly) -> Self {
         Self {
             anomaly,
             share: anomaly.share(),
@@ -179,10 +179,10 @@ pub(crate) fn json(digest: &Digest<'_>) -> String {
         plan: &input.plan.name,
         generated: input.generated,
         interrupted: input.interrupted,
-        run: JsonRun::of(digest),
+        run: JsonRun::new(digest),
         warnings: digest.warnings_in_brief(),
-        anomalies: digest.anomalies.iter().map(JsonAnomaly::of).collect(),
-        counts: StatusCounts::of(&digest.planned),
+        anomalies: digest.anomalies.iter().map(JsonAnomaly::new).collect(),
+        counts: StatusCounts::count(&digest.planned),
         trust: digest.trust.as_ref(),
         rate_unit: Noun::Frames.per_second_and_direction(),
         points: digest.all_points().map(|p| point(digest, p)).collect(),
@@ -219,7 +219,7 @@ fn point<'p>(digest: &Digest, point: &'p PointDigest) -> JsonPoint<'p> {
         series: point.test.series.as_ref(),
         frame_size: point.point.frame_size.0,
         directions: point.test.directions,
-        status: JsonStatus::of(digest, point),
+        status: JsonStatus::new(digest, point),
         rate_unit: (noun != Noun::Frames).then(|| noun.per_second_and_direction()),
         subjects: point_fields(digest, point),
         goals: point
@@ -297,7 +297,7 @@ fn repetition<'p>(digest: &Digest, outcome: &'p Outcome) -> JsonRepetition<'p> {
         ..
     } = outcome;
     let hosts = if digest.hosts.are_several() {
-        digest.hosts.of(&outcome.point, repetition)
+        digest.hosts.hosts(&outcome.point, repetition)
     } else {
         Vec::new()
     };

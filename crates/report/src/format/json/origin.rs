@@ -25,7 +25,7 @@ pub(super) struct JsonRun<'a> {
 }
 
 impl<'a> JsonRun<'a> {
-    pub(super) fn of(digest: &Digest<'a>) -> Self {
+    pub(super) fn new(digest: &Digest<'a>) -> Self {
         let (input, span) = (digest.input, digest.span);
         Self {
             sixbench: &input.facts.sixbench,
@@ -65,7 +65,7 @@ struct NotFoundBetween {
 }
 
 impl JsonStatus {
-    pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<Self> {
+    pub(super) fn new(digest: &Digest, point: &PointDigest) -> Option<Self> {
         let planned = point.planned(digest)?;
         Some(Self {
             status: planned.status.name(),

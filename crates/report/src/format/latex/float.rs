@@ -9,7 +9,7 @@ use crate::layout::table::{ColumnHead, Table};
 pub(crate) fn floats(table: &Table, style: PaperStyle, label: &str) -> Vec<String> {
     let (column, page) = style.widths();
     let is_narrow = |parts: &[TablePart]| parts.len() == 1 && parts[0].widths.is_none();
-    let extents = ColumnExtents::of(table);
+    let extents = ColumnExtents::measure(table);
     let parts = layout::parts(table, &extents, column);
     let (parts, environment) = match style {
         PaperStyle::TwoColumn if !is_narrow(&parts) => {
@@ -127,7 +127,7 @@ mod tests {
             Column::number_in("TL (ms)", "Median", |_: &u64| Cell::Missing),
             Column::number_in("TL (ms)", "P1", |_: &u64| Cell::Missing),
         ];
-        let table = Table::of("T", columns, []);
+        let table = Table::new("T", columns, []);
         let text = floats(&table, PaperStyle::OneColumn, "tab:t").concat();
         let heading =
             " & \\multicolumn{2}{c}{TL (ms)} \\\\\n\\cmidrule(lr){2-3}\nTest & Median & P1 \\\\";
@@ -145,7 +145,7 @@ mod tests {
                 Column::number("n", |_: &String| Cell::Number(1)),
             ]
         };
-        let table = |cell: &str| Table::of("T", columns(), [cell.to_owned()]);
+        let table = |cell: &str| Table::new("T", columns(), [cell.to_owned()]);
         let of = |cell: &str| floats(&table(cell), PaperStyle::TwoColumn, "tab:t").concat();
         assert!(
             of("a").starts_with("\\begin{table}[htbp]")

@@ -46,7 +46,7 @@ pub(super) struct ColumnExtents {
 }
 
 impl ColumnExtents {
-    pub(super) fn of(table: &Table) -> Self {
+    pub(super) fn measure(table: &Table) -> Self {
         let cells = |i: usize| {
             table
                 .rows
@@ -66,10 +66,10 @@ impl ColumnExtents {
     }
 
     fn subset(&self, columns: &[usize]) -> Self {
-        let of = |extents: &[f64]| columns.iter().map(|&i| extents[i]).collect();
+        let at_columns = |extents: &[f64]| columns.iter().map(|&i| extents[i]).collect();
         Self {
-            natural: of(&self.natural),
-            least: of(&self.least),
+            natural: at_columns(&self.natural),
+            least: at_columns(&self.least),
         }
     }
 }
@@ -249,13 +249,13 @@ mod tests {
             Column::text("Test", |_: &u64| "a"),
             Column::number("n", |row: &u64| Cell::Number(*row)),
         ];
-        Table::of("T", columns, rows).with_note("n")
+        Table::new("T", columns, rows).with_note("n")
     }
 
     #[test]
     fn a_narrow_table_is_left_as_it_is() {
         let table = numbered(1..=1);
-        let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
+        let parts = parts(&table, &ColumnExtents::measure(&table), 345.0);
         assert!(parts.len() == 1 && parts[0].widths.is_none() && parts[0].table.notes == ["n"]);
     }
 
@@ -265,8 +265,8 @@ mod tests {
             (1..40).map(|i| Column::number(format!("c{i}"), |row: &u64| Cell::Count(*row)));
         let columns =
             std::iter::once(Column::text("Test", |row: &u64| Cell::Count(*row))).chain(numbers);
-        let table = Table::of("T", columns, [100_000]);
-        let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
+        let table = Table::new("T", columns, [100_000]);
+        let parts = parts(&table, &ColumnExtents::measure(&table), 345.0);
         assert!(
             parts.len() > 1
                 && parts
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn rows_that_no_page_holds_go_on_in_another_part_with_the_notes_at_the_end() {
         let table = numbered(0..=99);
-        let parts = parts(&table, &ColumnExtents::of(&table), 345.0);
+        let parts = parts(&table, &ColumnExtents::measure(&table), 345.0);
         assert_eq!(
             parts
                 .iter()

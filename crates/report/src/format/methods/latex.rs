@@ -11,7 +11,7 @@ use crate::layout::latex::escaped;
 const REFERENCES: &str = "\\bibliographystyle{plain}\\bibliography{run}";
 
 pub(crate) fn latex(digest: &Digest<'_>, style: PaperStyle) -> String {
-    let Methods { paragraphs, tables } = Methods::of(digest);
+    let Methods { paragraphs, tables } = Methods::new(digest);
     let name = &digest.input.plan.name;
     let paragraphs: String = paragraphs.iter().map(paragraph).collect();
     let tables: String = tables

@@ -5,7 +5,7 @@ use crate::digest::Digest;
 use crate::layout::markdown::{escaped, table};
 
 pub(crate) fn markdown(digest: &Digest<'_>) -> String {
-    let Methods { paragraphs, tables } = Methods::of(digest);
+    let Methods { paragraphs, tables } = Methods::new(digest);
     let part = |part: &MethodsPart| match part {
         MethodsPart::Text(text) => escaped(text),
         MethodsPart::Cite(key) => format!(" [@{key}]"),

@@ -71,7 +71,7 @@ struct Methods {
 }
 
 impl Methods {
-    fn of(digest: &Digest<'_>) -> Self {
+    fn new(digest: &Digest<'_>) -> Self {
         let tables = [
             ("tests", tables::tests(digest)),
             ("parameters", parameters::table(digest.input)),
@@ -106,7 +106,7 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
     };
     let when = digest
         .span
-        .map(|span| format!(", {}", span.in_words()))
+        .map(|span| format!(", {}", span.describe()))
         .unwrap_or_default();
     let machine = machine(&input.facts.host);
     // Some layouts begin with the name of a device, which must not be capitalised.
@@ -151,17 +151,17 @@ fn tester(digest: &Digest<'_>, has_machine: bool) -> Paragraph {
 
 /// Returns a sentence on the tester's machine: ` The tester's machine has an Intel Xeon (2 cores) and 23.5 GiB of memory, and runs Linux 6.12.`
 fn machine(host: &BTreeMap<String, String>) -> String {
-    let of = |name: &str| host.get(name).filter(|value| !value.is_empty());
-    let cores = of("cores").map(|cores| format!("{cores} {}", agreeing(cores == "1", "core")));
-    let processor = match (of("processor"), cores) {
+    let fact = |name: &str| host.get(name).filter(|value| !value.is_empty());
+    let cores = fact("cores").map(|cores| format!("{cores} {}", agreeing(cores == "1", "core")));
+    let processor = match (fact("processor"), cores) {
         (Some(processor), Some(cores)) => Some(format!("{processor} ({cores})")),
         (processor, cores) => processor.cloned().or(cores),
     };
-    let memory = of("memory").map(|memory| format!("{} of memory", readable_memory(memory)));
+    let memory = fact("memory").map(|memory| format!("{} of memory", readable_memory(memory)));
     let has: Vec<String> = processor.into_iter().chain(memory).collect();
     let has = (!has.is_empty()).then(|| format!("has {}", enumerated(&has)));
     let runs =
-        of("kernel").map(|kernel| format!("runs Linux {}", kernel.trim_start_matches("Linux ")));
+        fact("kernel").map(|kernel| format!("runs Linux {}", kernel.trim_start_matches("Linux ")));
     let parts: Vec<String> = has.into_iter().chain(runs).collect();
     if parts.is_empty() {
         String::new()
@@ -289,7 +289,7 @@ fn search(plan: &Plan) -> String {
         whole(search.maximum.0),
         parameters::percent_of(search.width),
         enumerated(&goals),
-        search.start.in_words(),
+        search.start.phrase(),
         search.max_invalid
     )
 }
@@ -366,8 +366,12 @@ fn validity(digest: &Digest<'_>) -> Paragraph {
             sentence.replacen("Trust:", "How far the figures may be trusted:", 1)
         )
     });
+    let by_slices = digest
+        .judged_by_slices()
+        .map(|sentence| sentence.trim_end_matches('.').to_owned());
     let sentences = disturbed(digest)
         .into_iter()
+        .chain(by_slices)
         .chain(recorded(&input.facts.warnings))
         .chain(digest.anomalies_in_brief());
     let warnings: String = sentences.map(|text| format!(" {text}.")).collect();
@@ -419,16 +423,16 @@ fn deviations(plan: &Plan) -> Paragraph {
         .into_iter()
         .map(|(clause, _)| clause)
         .collect();
-    let of = |conformance| -> Vec<&Clause> {
+    let with_conformance = |conformance| -> Vec<&Clause> {
         clauses
             .iter()
             .filter(|clause| clause.conformance == conformance)
             .collect()
     };
     let (met, bent, broken) = (
-        of(Conformance::Met),
-        of(Conformance::Partial),
-        of(Conformance::Violated),
+        with_conformance(Conformance::Met),
+        with_conformance(Conformance::Partial),
+        with_conformance(Conformance::Violated),
     );
     let sections =
         |clauses: &[&Clause]| sections(&each_once(clauses.iter().map(|clause| clause.clause)));
@@ -444,7 +448,7 @@ fn deviations(plan: &Plan) -> Paragraph {
         met.len(),
         named("bent", &bent),
         named("broken", &broken),
-        unchecked(&of(Conformance::Unchecked))
+        unchecked(&with_conformance(Conformance::Unchecked))
     );
     let paragraph = Paragraph::new("Deviations from the RFCs").text(text);
     match bent.len() + broken.len() {

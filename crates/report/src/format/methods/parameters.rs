@@ -59,7 +59,7 @@ pub(super) fn table(input: &Input) -> Table {
         Column::text("Value", |row: &ParameterRow| row.value.clone()),
         Column::text("Tests", |row: &ParameterRow| row.tests.clone()),
     ];
-    Table::of("Parameters", columns, own.chain(of_tests))
+    Table::new("Parameters", columns, own.chain(of_tests))
 }
 
 fn about(tests: &[String], plan: &Plan) -> String {
@@ -92,7 +92,7 @@ fn parameters(of: &impl serde::Serialize, without: &[&str], unit: &str) -> Vec<P
 /// Adds the parameters contained in a value, under the name of its key or the path of keys to it.
 fn add(name: &str, key: &str, value: &Value, unit: &str, found: &mut Vec<Parameter>) {
     match value {
-        Value::Object(object) => match in_words(object) {
+        Value::Object(object) => match show_object(object) {
             Some(words) => found.push((words_of(name), words)),
             // A variant with settings: the measure, followed by its keys.
             None if name == "measure" => object.iter().for_each(|(variant, settings)| {
@@ -117,16 +117,16 @@ fn words_of(name: &str) -> String {
 }
 
 /// Returns the words for a single value that has several keys: a share of frames, or a range of values.
-fn in_words(object: &Map<String, Value>) -> Option<String> {
-    let of = |key: &str| object.get(key);
-    let whole = |key: &str| usize::try_from(of(key)?.as_u64()?).ok();
+fn show_object(object: &Map<String, Value>) -> Option<String> {
+    let field = |key: &str| object.get(key);
+    let whole = |key: &str| usize::try_from(field(key)?.as_u64()?).ok();
     match object.len() {
         2 => Some(part_of(whole("foreground")?, whole("of")?, "frame")),
         3 => Some(format!(
             "{}\u{2013}{}, {}",
-            of("first")?,
-            of("last")?,
-            of("order")?.as_str()?
+            field("first")?,
+            field("last")?,
+            field("order")?.as_str()?
         )),
         _ => None,
     }

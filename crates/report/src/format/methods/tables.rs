@@ -17,7 +17,7 @@ pub(super) fn tests(digest: &Digest<'_>) -> Table {
         Column::text("Defined in", |test: &&Test| test.measure.info().term.clause),
         Column::text("Frame sizes", |test: &&Test| sizes(test)),
     ];
-    Table::of("Tests", columns, &digest.input.plan.tests)
+    Table::new("Tests", columns, &digest.input.plan.tests)
 }
 
 fn sizes(test: &Test) -> Option<String> {
@@ -63,7 +63,7 @@ pub(super) fn devices(input: &Input) -> Table {
             }
         }),
     ];
-    Table::of(
+    Table::new(
         "Devices under test",
         columns,
         input
@@ -93,7 +93,7 @@ pub(super) fn machine(input: &Input) -> Table {
         .duts
         .iter()
         .flat_map(|(name, dut)| facts(name, &dut.machine));
-    Table::of("Machines", columns, own.chain(of_duts))
+    Table::new("Machines", columns, own.chain(of_duts))
 }
 
 fn facts<'d>(

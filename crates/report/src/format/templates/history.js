@@ -45,6 +45,7 @@
     const [a, b] = of.map((run) => series.points.find((point) => point.run === run));
     if (!a && !b) return null;
     const usual = series.usual_ratio ? `${((series.usual_ratio - 1) * 100).toFixed(1)} %` : "–";
+    if (a && b && !series.is_tested) return row([series.name, a.shown, b.shown, "–", a.median === b.median ? "the same number" : "see Requirements", "–"]);
     if (!a || !b) return row([series.name, a ? shown(a) : "–", b ? shown(b) : "–", "–", "only one of them has it", usual]);
     const found = shift(a.values, b.values);
     const interval = found?.low ? ` [${percent(found.low)}, ${percent(found.high)}]` : "";
