@@ -37,7 +37,7 @@ impl Span {
     }
 
     /// Returns `2026-11-21 09:00:00 to 09:14:12 UTC`, with a second date only if it differs.
-    pub(crate) fn in_words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let [from, to] = [self.from, self.to].map(|time| time.to_zoned(TimeZone::UTC));
         let day = if from.date() == to.date() {
             ""

@@ -27,7 +27,7 @@ pub(crate) fn is_room_for(lines: usize) -> bool {
 
 impl EndLabel {
     /// Returns the name of the line with this look, with its mark, since several lines may end at the same place.
-    pub(crate) fn of(look: usize, name: &str, at: (f64, f64)) -> Self {
+    pub(crate) fn new(look: usize, name: &str, at: (f64, f64)) -> Self {
         Self {
             at,
             name: format!("{} {name}", style::key(look, "").glyph),

@@ -39,8 +39,8 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn of(plots: &[Plot], layout: &Layout) -> Self {
-        let frame = Frame::of(layout);
+    pub(super) fn new(plots: &[Plot], layout: &Layout) -> Self {
+        let frame = Frame::new(layout);
         let mut picture = Self {
             title: plain(layout.title.as_deref()),
             options: options(layout, &frame),
@@ -224,7 +224,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn of(layout: &Layout) -> Self {
+    fn new(layout: &Layout) -> Self {
         let x = AxisEnds::new(
             layout.x_axis_min.unwrap_or(layout.x_range.0),
             layout.x_axis_max.unwrap_or(layout.x_range.1),

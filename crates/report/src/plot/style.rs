@@ -289,7 +289,7 @@ pub(crate) fn trials<'r>(
     trials: impl Iterator<Item = ((f64, f64), &'r TrialRecord)> + Clone,
     label: impl Fn(&TrialRecord, &str) -> String,
 ) -> Vec<Plot> {
-    let of = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
+    let marks = |&(verdict, color, marker, _, word): &(_, _, _, _, &str)| {
         let alike = trials
             .clone()
             .filter(|(_, record)| digest.verdict(record) == verdict);
@@ -298,7 +298,7 @@ pub(crate) fn trials<'r>(
             .unzip();
         dots(points, color, marker, labels)
     };
-    VERDICTS.iter().map(of).collect()
+    VERDICTS.iter().map(marks).collect()
 }
 
 /// Returns a dashed horizontal line. The panel's note explains it, since a label could cover dots.
@@ -527,7 +527,7 @@ fn theme() -> Theme {
 }
 
 pub(crate) fn draw(plots: Vec<Plot>, layout: Layout) -> Panel {
-    let picture = Picture::of(&plots, &layout);
+    let picture = Picture::new(&plots, &layout);
     let signs = layout
         .annotations
         .iter()

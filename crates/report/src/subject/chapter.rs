@@ -10,9 +10,6 @@ use sixbench_method::record::LinkKind;
 pub(crate) struct Chapter {
     pub(crate) id: &'static str,
     pub(crate) title: String,
-    /// The title in the table of contents, where it is shorter.
-    #[serde(skip)]
-    short: Option<&'static str>,
     pub(crate) tables: Vec<Table>,
     pub(crate) figures: Vec<Figure>,
     /// True if the clause asks for the graph first.
@@ -38,34 +35,10 @@ impl Chapter {
         Self {
             id,
             title: title.into(),
-            short: None,
             tables,
             figures,
             is_graph_first: false,
         }
-    }
-
-    /// Returns a chapter whose heading is that of its only table, and `short` in the table of contents.
-    pub(super) fn of_table(
-        id: &'static str,
-        short: &'static str,
-        table: Table,
-        figures: Vec<Figure>,
-    ) -> Self {
-        Self::new(id, table.title.clone(), vec![table], figures).listed_as(short)
-    }
-
-    /// Returns the chapter with another title in the table of contents.
-    pub(super) fn listed_as(self, short: &'static str) -> Self {
-        Self {
-            short: Some(short),
-            ..self
-        }
-    }
-
-    /// Returns the title in the table of contents.
-    pub(crate) fn short_title(&self) -> &str {
-        self.short.unwrap_or(&self.title)
     }
 
     /// Returns the chapter with its graph above its tables.

@@ -1,6 +1,6 @@
 //! Rankings of DUTs by a measure of connections (RFC 9693, and RFC 3511 for TCP).
 
-use super::ranking::{Ranked, RankingWords, ranking, with_others};
+use super::ranking::{RankedValue, RankingWords, ranking, with_others};
 use crate::digest::{Digest, PointDigest};
 use crate::wording::numbers::{grouped, title};
 use sixbench_method::lists::{by_key, each_once};
@@ -33,7 +33,7 @@ pub(super) fn sentences(digest: &Digest, rankings: &[ConnectionRanking]) -> Vec<
 impl ConnectionRanking {
     fn sentences(&self, digest: &Digest) -> Vec<String> {
         let points = self.points(digest);
-        let of = |number: Condition| {
+        let ranked = |number: Condition| {
             let alike = points.iter().filter(|p| self.number(p) == number);
             // Connections that had already left the Responder's ring were not validated.
             let is_whole = !alike.clone().any(|p| p.is_validated_in_part());
@@ -41,12 +41,12 @@ impl ConnectionRanking {
             self.in_full(
                 number.0,
                 tail,
-                &ranking(alike.filter_map(|p| Ranked::of(title(p.test), p))),
+                &ranking(alike.filter_map(|p| RankedValue::new(title(p.test), p))),
             )
         };
         each_once(points.iter().map(|p| self.number(p)))
             .into_iter()
-            .flat_map(of)
+            .flat_map(ranked)
             .collect()
     }
 
@@ -73,7 +73,7 @@ impl ConnectionRanking {
         )
     }
 
-    fn in_full(&self, number: Option<u64>, tail: &str, ranking: &[Ranked]) -> Vec<String> {
+    fn in_full(&self, number: Option<u64>, tail: &str, ranking: &[RankedValue]) -> Vec<String> {
         let Some(leader) = ranking.first() else {
             return Vec::new();
         };
@@ -81,7 +81,7 @@ impl ConnectionRanking {
     }
 
     /// Returns the sentence on the leader: `Linux kernel, NAT44 opened 201 k connections/s, 100,000 of them, each validated.`
-    fn first(&self, number: Option<u64>, tail: &str, leader: &Ranked) -> String {
+    fn first(&self, number: Option<u64>, tail: &str, leader: &RankedValue) -> String {
         let RankingWords { verb, nothing, .. } = self.kind;
         let of = number
             .map(|n| format!(", {} of them", grouped(n as f64)))

@@ -2,7 +2,9 @@
 
 use super::cores::json::JsonScaling;
 use super::dns::json::JsonDns;
+use super::ramp::totals::RampTotals;
 use super::requirements::json::JsonRequirements;
+use super::sequence::json::JsonSequence;
 use super::stateful::json::JsonStateful;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +23,12 @@ pub(crate) struct PointFields<'a> {
     /// Why frames were not delivered, as the device says: ICMP errors and counters of its kernel, in the losing trial at the lowest load that had any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) refusals: Vec<DeliveryRefusal>,
+    /// Gaps, order and copies, in each direction that had any in the passing trial at the highest load or the losing one at the lowest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) sequence: Vec<JsonSequence<'a>>,
+    /// The frames of the ramps before the trials, in each direction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) ramps: Vec<RampTotals>,
 }
 
 /// The fields of the run.

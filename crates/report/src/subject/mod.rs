@@ -21,10 +21,12 @@ mod mix;
 mod path;
 mod point_sentence;
 mod points;
+pub(crate) mod ramp;
 mod ranking;
 pub(crate) mod refusals;
 pub(crate) mod relative;
 pub(crate) mod requirements;
+pub(crate) mod sequence;
 mod series;
 mod soak;
 mod stateful;
@@ -37,7 +39,7 @@ pub(crate) use contribution::Subject;
 pub(crate) use fields::{PointFields, RunFields};
 
 /// Every subject, in the order of their chapters and sentences.
-pub(crate) const SUBJECTS: [&dyn Subject; 21] = [
+pub(crate) const SUBJECTS: [&dyn Subject; 23] = [
     &throughput::SearchedRates,
     &refusals::DeliveryRefusals,
     &requirements::DeviceRequirements,
@@ -59,4 +61,6 @@ pub(crate) const SUBJECTS: [&dyn Subject; 21] = [
     &points::EveryPoint,
     &evidence::TrialEvidence,
     &anomalies::AnomalousFrames,
+    &sequence::FrameSequence,
+    &ramp::Ramps,
 ];

@@ -1,11 +1,11 @@
 //! Results of one kind side by side, highest first, and what may be said in comparing them.
 
-use crate::digest::{InvalidReason, Limits, PointDigest, Rated};
+use crate::digest::{InvalidReason, Limits, PointDigest, RatedSummary};
 use crate::wording::bound::Bound;
 use crate::wording::numbers::{share_bound, supported};
 
 #[derive(Clone)]
-pub(super) struct Ranked {
+pub(super) struct RankedValue {
     pub(super) name: String,
     pub(super) median: f64,
     /// The highest repetition minus the lowest, which determines the digits of the median.
@@ -28,14 +28,18 @@ pub(super) struct RankingWords {
 }
 
 /// Returns the results, highest median first, with equal ones in the order of the plan.
-pub(super) fn ranking(results: impl Iterator<Item = Ranked>) -> Vec<Ranked> {
-    let mut ranking: Vec<Ranked> = results.collect();
+pub(super) fn ranking(results: impl Iterator<Item = RankedValue>) -> Vec<RankedValue> {
+    let mut ranking: Vec<RankedValue> = results.collect();
     ranking.sort_by(|a, b| b.median.total_cmp(&a.median));
     ranking
 }
 
 /// Returns the sentence on the leader, followed by a comparison of each other result with it.
-pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords) -> Vec<String> {
+pub(super) fn with_others(
+    first: String,
+    ranking: &[RankedValue],
+    kind: RankingWords,
+) -> Vec<String> {
     let others = ranking
         .windows(2)
         .map(|pair| pair[1].beside(&ranking[0], &pair[0], kind));
@@ -43,8 +47,8 @@ pub(super) fn with_others(first: String, ranking: &[Ranked], kind: RankingWords)
 }
 
 /// Returns all results in brief.
-pub(super) fn listed(ranking: &[Ranked]) -> String {
-    let name = |(i, r): (usize, &Ranked)| {
+pub(super) fn listed(ranking: &[RankedValue]) -> String {
+    let name = |(i, r): (usize, &RankedValue)| {
         let tie = i
             .checked_sub(1)
             .map(|above| r.tie(&ranking[above]))
@@ -65,10 +69,10 @@ pub(super) fn listed(ranking: &[Ranked]) -> String {
         .join("; ")
 }
 
-impl Ranked {
+impl RankedValue {
     /// Returns the result of a point under this name; `None` without one.
-    pub(super) fn of(name: String, point: &PointDigest) -> Option<Self> {
-        let Rated {
+    pub(super) fn new(name: String, point: &PointDigest) -> Option<Self> {
+        let RatedSummary {
             summary,
             limits,
             span,
@@ -86,10 +90,10 @@ impl Ranked {
 
     /// Returns the median: `412 k`, `at least 412 k`.
     pub(super) fn amount(&self) -> String {
-        let bound = Bound::of(self.limits.is_median_open && self.median > 0.0);
+        let bound = Bound::at_least_if(self.limits.is_median_open && self.median > 0.0);
         format!(
             "{}{}",
-            bound.words().unwrap_or_default(),
+            bound.phrase().unwrap_or_default(),
             supported(self.median, self.spread, bound)
         )
     }
@@ -147,7 +151,7 @@ impl Ranked {
             return format!("{name} {verb} {}{why}.", self.amount());
         }
         let bound = Bound::of_ratio(self.limits.is_median_open, leader.limits.is_median_open);
-        let Some(words) = bound.words() else {
+        let Some(words) = bound.phrase() else {
             return format!(
                 "{name} {verb} {}{why}: it is not shown which of the two is faster.",
                 self.amount()

@@ -1,4 +1,4 @@
-//! A comparison in words.
+//! The comparison of two runs: as a table and sentences for a terminal, as a page, as Markdown and as JSON.
 
 mod json;
 mod page;
@@ -15,7 +15,8 @@ pub use words::{describe, reason};
 mod tests {
     use super::*;
     use sixbench_analysis::comparison::{
-        Compared, ComparedUnit, ComparedValue, Comparison, Missing, RunOrder, Unfit, Which, compare,
+        Compared, ComparedSide, ComparedUnit, ComparedValue, Comparison, MeasurementGap, RunOrder,
+        UnfitPoint, compare,
     };
     use sixbench_method::measures::Outcome;
     use sixbench_method::plan::{DnsRole, DnsTest, Measure, Point, Tcp, Test};
@@ -55,7 +56,7 @@ mod tests {
         let test = Test {
             measure,
             repetitions,
-            ..Test::of("t", "d")
+            ..Test::new("t", "d")
         };
         let (a, b) = (outcomes(&test, a, Limit::Dut), outcomes(&test, b, limit));
         let side = |which, outcomes| Compared {
@@ -63,8 +64,13 @@ mod tests {
             tests: vec![&test],
             runs: vec![outcomes],
         };
-        let compared = compare(&side(Which::A, &a), &side(Which::B, &b), 0.0, order)
-            .expect("a test in common");
+        let compared = compare(
+            &side(ComparedSide::A, &a),
+            &side(ComparedSide::B, &b),
+            0.0,
+            order,
+        )
+        .expect("a test in common");
         describe(&compared, &["old".to_owned(), "new".to_owned()]) + &reason(&compared, HELP)
     }
 
@@ -133,7 +139,7 @@ mod tests {
         let test = Test {
             measure: Measure::Pdv(pdv),
             repetitions: Repetition::Fixed(4),
-            ..Test::of("t", "d")
+            ..Test::new("t", "d")
         };
         let of = |delays: [f64; 4], is_at_most| -> Vec<Outcome> {
             let (quantity, direction, load) = (Quantity::Pdv, Direction::Forward, FrameRate(1));
@@ -165,8 +171,8 @@ mod tests {
             runs: vec![outcomes],
         };
         let compared = compare(
-            &side(Which::A, &a),
-            &side(Which::B, &b),
+            &side(ComparedSide::A, &a),
+            &side(ComparedSide::B, &b),
             0.0,
             RunOrder::InTurns,
         )
@@ -195,13 +201,13 @@ mod tests {
     #[test]
     fn the_most_serious_reason_is_told_first_and_the_others_besides() {
         let point = "t/84".to_owned();
-        let missing = Missing::Quantity {
-            side: Which::B,
+        let missing = MeasurementGap::Quantity {
+            side: ComparedSide::B,
             point: point.clone(),
             subject: ComparedValue::Rate(LossRatio::ZERO),
         };
-        let unfit = Unfit {
-            side: Which::A,
+        let unfit = UnfitPoint {
+            side: ComparedSide::A,
             point,
             unfit: 3,
             made: 7,

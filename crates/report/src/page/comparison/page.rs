@@ -104,7 +104,7 @@ fn context<'a>(
     words: &ComparisonWords<'a>,
     written: &'a str,
 ) -> ComparisonPage<'a> {
-    let sides = Sides::of(compared);
+    let sides = Sides::new(compared);
     let reason = reason(compared, "");
     let points = compared.measured_points().map(|point| ComparedPoint {
         title: titles(point, words.names).trim_end().to_owned(),
@@ -251,28 +251,14 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     svg + "</svg>"
 }
 
-/// Returns the comparison as Markdown: the verdict, a table, the missing results, and the warnings.
-pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> String {
-    let sides = Sides::of(compared);
-    let reason = reason(compared, "");
-    let mark = match compared.gate() {
-        Gate::Passed => "✅",
-        Gate::Worse => "❌",
-        Gate::Inconclusive | Gate::TesterUnfit | Gate::Missing => "⚠️",
-    };
-    let mut text = format!(
-        "### {mark} {}{}\n\n",
-        reason[..1].to_uppercase(),
-        &reason[1..]
-    );
+/// Returns the table of a comparison in Markdown.
+fn markdown_table(compared: &Comparison<'_>, words: &ComparisonWords<'_>, sides: &Sides) -> String {
     let [a, b] = ["A", "B"].map(|side| sides.head(side));
-    let _ = writeln!(
-        text,
-        "| | {a} | {b} | B to A [95 % interval] | verdict |\n|:--|--:|--:|--:|:--|"
-    );
+    let mut table =
+        format!("| | {a} | {b} | B to A [95 % interval] | verdict |\n|:--|--:|--:|--:|:--|\n");
     for point in compared.measured_points() {
         let _ = writeln!(
-            text,
+            table,
             "| **{}** | | | | |",
             escaped_for_markdown(titles(point, words.names).trim_end())
         );
@@ -285,12 +271,30 @@ pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> Strin
                 verdict(row),
             ];
             let _ = writeln!(
-                text,
+                table,
                 "| {} |",
                 cells.map(|cell| escaped_for_markdown(&cell)).join(" | ")
             );
         }
     }
+    table
+}
+
+/// Returns the comparison as Markdown: the verdict, a table, the missing results, and the warnings.
+pub fn markdown(compared: &Comparison<'_>, words: &ComparisonWords<'_>) -> String {
+    let sides = Sides::new(compared);
+    let reason = reason(compared, "");
+    let mark = match compared.gate() {
+        Gate::Passed => "✅",
+        Gate::Worse => "❌",
+        Gate::Inconclusive | Gate::TesterUnfit | Gate::Missing => "⚠️",
+    };
+    let text = format!(
+        "### {mark} {}{}\n\n{}",
+        reason[..1].to_uppercase(),
+        &reason[1..],
+        markdown_table(compared, words, &sides)
+    );
     let doubtful = compared
         .rows()
         .filter(|row| row.finding.gate() == Gate::Inconclusive);

@@ -1,5 +1,6 @@
 //! What became wrong or right of the requirements of RFCs, in words.
 
+use crate::wording::requirements::under_load;
 use sixbench_analysis::comparison::{
     Comparison, RequirementChange, RequirementComparison, RequirementTurn,
 };
@@ -57,6 +58,7 @@ fn of_test(found: &RequirementComparison) -> String {
             counted(found.compared, "requirement")
         ));
     }
+    lines.extend(other_loads(found));
     lines.extend(alone("A", title, &found.only_a));
     lines.extend(alone("B", title, &found.only_b));
     lines.concat()
@@ -64,15 +66,31 @@ fn of_test(found: &RequirementComparison) -> String {
 
 fn sentence(change: &RequirementChange) -> String {
     format!(
-        "{} {} ({}, {}): A {}, B {}. {}",
+        "{} {}{} ({}, {}), {} in A and {} in B. {}",
         change.vector,
         change.change.verb(),
+        under_load(change),
         change.clause,
         change.level.word(),
         change.a.title(),
         change.b.title(),
         change.sentence
     )
+}
+
+/// Returns the line on loads that differ; `None` if both sides were asked under the same one, or under none.
+fn other_loads(found: &RequirementComparison) -> Option<String> {
+    let loads = match (found.load_a, found.load_b) {
+        (None, None) => return None,
+        (Some(a), Some(b)) if a == b => return None,
+        (Some(a), Some(b)) => format!("A was asked under a load of {a}, and B under one of {b}"),
+        (Some(load), None) => format!("A alone was asked under load ({load})"),
+        (None, Some(load)) => format!("B alone was asked under load ({load})"),
+    };
+    Some(format!(
+        "{}: {loads}, so that what was found under load is not compared\n",
+        found.title
+    ))
 }
 
 /// Returns the line on the vectors that one side alone was asked.

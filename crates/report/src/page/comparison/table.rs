@@ -10,7 +10,7 @@ const NARROWEST: usize = 72;
 /// Returns the comparison as a table, with a sentence below each inconclusive row, then what could not be compared. `None` if a line would be wider
 /// than `width`: a narrow terminal gets the sentences of `describe`.
 pub fn table(compared: &Comparison<'_>, names: &[String; 2], width: usize) -> Option<String> {
-    let sides = Sides::of(compared);
+    let sides = Sides::new(compared);
     let head = [
         "",
         &sides.head("A"),

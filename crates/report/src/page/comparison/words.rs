@@ -3,11 +3,11 @@
 use super::requirements::{self, requirements};
 use crate::findings::warning::{base, noun};
 use crate::wording::amount;
-use crate::wording::anomalies::in_words;
+use crate::wording::anomalies::frames_and_share;
 use crate::wording::bound::Bound;
 use sixbench_analysis::comparison::{
-    ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly, PointComparison,
-    SESSIONS_DIFFER, Which,
+    ComparedSide, ComparedUnit, Comparison, ComparisonFinding, ComparisonRow, OneSidedAnomaly,
+    PointComparison, SESSIONS_DIFFER,
 };
 use sixbench_analysis::gate::Gate;
 use sixbench_method::anomaly::AnomalyShare;
@@ -19,7 +19,7 @@ use std::fmt::Display;
 
 /// Returns the comparison row by row, then what could not be compared.
 pub fn describe(compared: &Comparison<'_>, names: &[String; 2]) -> String {
-    let sides = Sides::of(compared);
+    let sides = Sides::new(compared);
     let points: String = compared
         .measured_points()
         .map(|point| of_point(point, names, &sides))
@@ -40,12 +40,12 @@ pub(super) fn anomalies(compared: &Comparison<'_>) -> String {
             frames,
             share,
         } = found.frames;
-        let other = if found.which == Which::A {
-            Which::B
+        let other = if found.which == ComparedSide::A {
+            ComparedSide::B
         } else {
-            Which::A
+            ComparedSide::A
         };
-        let words = in_words(
+        let words = frames_and_share(
             &noun(kind, frames, Some(found.test)),
             frames,
             share,
@@ -85,7 +85,7 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    pub(super) fn of(compared: &Comparison<'_>) -> Self {
+    pub(super) fn new(compared: &Comparison<'_>) -> Self {
         Self {
             rows: compared.rows().count(),
             unit: compared.unit,
@@ -366,16 +366,28 @@ fn dependent(row: &ComparisonRow, values: &str) -> String {
 
 /// Returns the reason for the verdict: first the decisive finding, then all others. `what_helps` follows the points at which the tester was not fit.
 pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
-    let rows = compared.rows().count();
-    let count = |finding: fn(&ComparisonFinding) -> bool| {
-        compared.rows().filter(|row| finding(&row.finding)).count()
+    let all = shortcomings(compared, what_helps);
+    let mut present = all.iter().filter(|(count, _)| *count > 0);
+    let Some((_, first)) = present.next() else {
+        return without_shortcomings(compared);
     };
-    let (worse, better) = (
-        count(|f| *f == ComparisonFinding::Worse),
-        count(|f| *f == ComparisonFinding::Better),
-    );
-    let inconclusive = count(|finding| finding.gate() == Gate::Inconclusive);
-    let all = [
+    let others: Vec<&str> = present.map(|(_, text)| text.as_str()).collect();
+    if others.is_empty() {
+        first.clone()
+    } else {
+        format!("{first}; besides, {}", others.join("; "))
+    }
+}
+
+/// Returns what a comparison can fall short in, the most decisive first, each with how often it does and in words.
+fn shortcomings(compared: &Comparison<'_>, what_helps: &str) -> [(usize, String); 6] {
+    let rows = compared.rows().count();
+    let worse = rows_with(compared, ComparisonFinding::Worse);
+    let inconclusive = compared
+        .rows()
+        .filter(|row| row.finding.gate() == Gate::Inconclusive)
+        .count();
+    [
         requirements::violated(compared),
         (
             worse,
@@ -400,27 +412,23 @@ pub fn reason(compared: &Comparison<'_>, what_helps: &str) -> String {
             inconclusive,
             format!("{inconclusive} of {} inconclusive", counted(rows, "row")),
         ),
-    ];
-    let told: Vec<&str> = all
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(_, text)| text.as_str())
-        .collect();
-    match (told.split_first(), better) {
-        (Some((first, [])), _) => (*first).to_owned(),
-        (Some((first, others)), _) => format!("{first}; besides, {}", others.join("; ")),
-        (None, 0) if rows == 0 && !compared.requirements.is_empty() => {
-            requirements::cured(compared)
-        }
-        (None, 0) => format!("no difference is shown in {}", counted(rows, "row")),
-        (None, better) if better == rows => {
-            format!("B is better than A in {}", counted(rows, "row"))
-        }
-        (None, better) => {
-            format!(
-                "B is better than A in {better} of {}, and no difference is shown in the others",
-                counted(rows, "row")
-            )
-        }
+    ]
+}
+
+/// Returns the reason for the verdict on a comparison that falls short in nothing.
+fn without_shortcomings(compared: &Comparison<'_>) -> String {
+    let rows = compared.rows().count();
+    match rows_with(compared, ComparisonFinding::Better) {
+        0 if rows == 0 && !compared.requirements.is_empty() => requirements::cured(compared),
+        0 => format!("no difference is shown in {}", counted(rows, "row")),
+        better if better == rows => format!("B is better than A in {}", counted(rows, "row")),
+        better => format!(
+            "B is better than A in {better} of {}, and no difference is shown in the others",
+            counted(rows, "row")
+        ),
     }
+}
+
+fn rows_with(compared: &Comparison<'_>, finding: ComparisonFinding) -> usize {
+    compared.rows().filter(|row| row.finding == finding).count()
 }

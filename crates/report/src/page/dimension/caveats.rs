@@ -7,7 +7,7 @@ use sixbench_method::record::LinkKind;
 
 /// Returns the line that stands before numbers that are not fit to plan with; `None` if they are.
 pub(super) fn first_line(caveats: &PlanningCaveats) -> Option<String> {
-    let reasons: Vec<String> = caveats.reasons().into_iter().map(words).collect();
+    let reasons: Vec<String> = caveats.reasons().into_iter().map(sentence).collect();
     let line = format!(
         "Do not plan with these numbers: {}. `sixbench run isp --profile draft` on two machines gives numbers to plan with.",
         reasons.join(", ")
@@ -15,7 +15,7 @@ pub(super) fn first_line(caveats: &PlanningCaveats) -> Option<String> {
     (!reasons.is_empty()).then_some(line)
 }
 
-fn words(caveat: PlanningCaveat) -> String {
+fn sentence(caveat: PlanningCaveat) -> String {
     match caveat {
         PlanningCaveat::LowTrust => "trust is low".to_owned(),
         PlanningCaveat::ShortTrials(duration_ns) => {
@@ -57,7 +57,7 @@ pub(super) fn json(caveats: &PlanningCaveats) -> Value {
     let reasons: Vec<String> = caveats
         .reasons()
         .into_iter()
-        .map(|caveat| words(caveat).replace('\u{a0}', " "))
+        .map(|caveat| sentence(caveat).replace('\u{a0}', " "))
         .collect();
     json!({
         "trust": caveats.trust,

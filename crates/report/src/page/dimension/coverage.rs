@@ -29,14 +29,14 @@ pub fn coverage(
     if devices.is_empty() {
         return left_out + &wrapped(NOTHING, width);
     }
-    let of = |device: &TestedDevice<'_>| {
+    let lines = |device: &TestedDevice<'_>| {
         sentences(traffic, device)
             .iter()
             .map(|s| wrapped(s, width))
             .collect::<String>()
             + "\n"
     };
-    devices.iter().map(of).collect::<String>() + &left_out + &assumptions(traffic, width)
+    devices.iter().map(lines).collect::<String>() + &left_out + &assumptions(traffic, width)
 }
 
 /// Does the same as [`coverage`] for the plan `name`, as JSON.
@@ -46,7 +46,7 @@ pub fn coverage_json(
     devices: &[TestedDevice<'_>],
     others: &[LeftOutDevice],
 ) -> Value {
-    let of = |device: &TestedDevice<'_>| {
+    let device_json = |device: &TestedDevice<'_>| {
         let told = limits(device)
             .into_iter()
             .map(|(limit, tests)| (word(limit), names(tests)));
@@ -59,7 +59,7 @@ pub fn coverage_json(
             "sizes_not_measured": other_sizes(traffic, device),
         })
     };
-    let devices: Vec<Value> = devices.iter().map(of).collect();
+    let devices: Vec<Value> = devices.iter().map(device_json).collect();
     json!({
         "traffic": json::traffic(traffic),
         "plan": name,

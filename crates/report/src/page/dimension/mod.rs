@@ -40,7 +40,7 @@ pub fn describe(
     if estimates.gateways.is_empty() {
         return left_out + &wrapped(coverage::NOTHING, width);
     }
-    let of = |device: &Dimensioning<'_>| {
+    let chapter = |device: &Dimensioning<'_>| {
         let sentences: String = sentences(traffic, plan, device)
             .iter()
             .map(|sentence| wrapped(sentence, width))
@@ -54,7 +54,7 @@ pub fn describe(
     };
     let first = caveats::first_line(&estimates.caveats)
         .map_or_else(String::new, |line| wrapped(&line, width) + "\n");
-    let devices: String = estimates.gateways.iter().map(of).collect();
+    let devices: String = estimates.gateways.iter().map(chapter).collect();
     let others = if left_out.is_empty() {
         left_out
     } else {
@@ -199,7 +199,7 @@ fn missing(missing: &MissingLimit<'_>, is_alone: bool) -> String {
 
 /// Returns which frame sizes of the mixes were not measured, and how their times were derived from others.
 fn sizes(device: &Dimensioning<'_>) -> Vec<String> {
-    let of = |source: TimeSource| {
+    let sizes_from = |source: TimeSource| {
         let sizes = device
             .limits
             .iter()
@@ -224,7 +224,7 @@ fn sizes(device: &Dimensioning<'_>) -> Vec<String> {
             "estimated pessimistically, so the device may carry more",
         ),
     ];
-    let told = ways.map(|(source, way)| (of(source), way));
+    let told = ways.map(|(source, way)| (sizes_from(source), way));
     let some = told.iter().filter(|(sizes, _)| !sizes.is_empty());
     let were = |sizes: &[FrameSize]| {
         if sizes.len() == 1 {
@@ -270,7 +270,7 @@ fn table(device: &Dimensioning<'_>) -> Table {
         Column::number("subscribers", |limit: &&CarryingLimit| subscribers(limit)),
         Column::number("range", |limit: &&CarryingLimit| range(&limit.subscribers)),
     ];
-    Table::of("", columns, &device.limits)
+    Table::new("", columns, &device.limits)
 }
 
 fn subscribers(limit: &CarryingLimit) -> String {

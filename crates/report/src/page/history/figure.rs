@@ -31,7 +31,7 @@ struct PanelScale {
 }
 
 impl PanelScale {
-    fn of(series: &HistorySeries<'_>, runs: usize) -> Self {
+    fn new(series: &HistorySeries<'_>, runs: usize) -> Self {
         let ends = series
             .points
             .iter()
@@ -89,7 +89,7 @@ impl PanelScale {
 
 /// Draws a series over all runs of the history.
 pub(super) fn draw(name: &str, series: &HistorySeries<'_>, runs: &[HistoryRun<'_>]) -> String {
-    let scale = PanelScale::of(series, runs.len());
+    let scale = PanelScale::new(series, runs.len());
     let label = format!(
         "{name}: {}, {}",
         counted(series.points.len() as u64, "run"),
@@ -276,7 +276,7 @@ fn medians(
         };
         let dot = format!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"><title>{}</title></circle>",
-            escaped(&told(series, point, &runs[point.entry]))
+            escaped(&tooltip(series, point, &runs[point.entry]))
         );
         let _ = match &runs[point.entry].link {
             Some(link) => write!(svg, "<a href=\"{}\">{dot}</a>", escaped(link)),
@@ -285,7 +285,7 @@ fn medians(
     }
 }
 
-fn told(series: &HistorySeries<'_>, point: &SeriesPoint, run: &HistoryRun<'_>) -> String {
+fn tooltip(series: &HistorySeries<'_>, point: &SeriesPoint, run: &HistoryRun<'_>) -> String {
     let median = amount::show_bound(
         &series.subject,
         point.summary.median,

@@ -1,7 +1,7 @@
 //! A history as JSON: `history.json`, and the data of the page's script.
 
 use super::tested::TestedHistory;
-use super::words;
+use super::{requirements, words};
 use crate::wording::amount;
 use serde_json::{Map, Value, json};
 use sixbench_analysis::history::{HistorySeries, SeriesPoint};
@@ -26,6 +26,7 @@ pub(super) fn value(document: &TestedHistory<'_>) -> Value {
         "label": input.label,
         "runs": runs.collect::<Vec<_>>(),
         "series": document.series.iter().enumerate().map(|(index, series)| of_series(index, series)).collect::<Vec<_>>(),
+        "requirements": requirements::value(document),
         "ranks": ranks(&document.series),
         "skipped": input.skipped,
     })
@@ -51,6 +52,7 @@ fn of_series(index: usize, series: &HistorySeries<'_>) -> Value {
         "title": series.subject.to_string(),
         "unit": series.subject.unit(),
         "is_higher_better": series.subject.is_higher_better(),
+        "is_tested": series.is_tested(),
         "usual_ratio": series.usual_ratio,
         "points": series.points.iter().map(|point| of_point(series, point)).collect::<Vec<_>>(),
         "changes": changes.collect::<Vec<_>>(),

@@ -1,8 +1,10 @@
-//! Runs over time: a page with a line for each device and measure, the changes of their levels, and a comparison of any two runs.
+//! Runs over time: a page with the requirements that became wrong or right, a line for each device and measure, the changes of their levels, and a
+//! comparison of any two runs.
 
 mod figure;
 mod json;
 mod page;
+mod requirements;
 mod tested;
 mod words;
 
@@ -34,12 +36,13 @@ impl<'a> HistoryDocument<'a> {
         shown(serde_json::to_string_pretty(&json::value(&self.0)).unwrap_or_default() + "\n")
     }
 
-    /// Returns the headline and a line for each change.
+    /// Returns the headline, the requirements that changed, and a line for each change of a level.
     pub fn summary(&self) -> String {
         let changes: String = words::changes(&self.0)
             .iter()
             .map(|change| format!("  {}\n", change.sentence))
             .collect();
-        format!("{}\n{changes}", words::headline(&self.0)).replace('\u{a0}', " ")
+        let requirements = requirements::lines(&self.0);
+        format!("{}\n{requirements}{changes}", words::headline(&self.0)).replace('\u{a0}', " ")
     }
 }

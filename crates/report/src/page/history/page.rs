@@ -1,5 +1,6 @@
 //! The page of a history.
 
+use super::requirements::{BrokenRequirements, broken};
 use super::tested::{HistoryRun, TestedHistory};
 use super::words::{ChangeRow, changes, headline, id, name};
 use super::{figure, json};
@@ -29,6 +30,11 @@ struct HistoryPage<'a> {
     style: [&'static str; 2],
     script: &'static str,
     data: String,
+    /// True if any run asked for requirements.
+    has_requirements: bool,
+    broken: Vec<BrokenRequirements>,
+    /// True if any series is tested for changes.
+    has_tested: bool,
     changes: Vec<ChangeRow>,
     runs: Vec<RunRow<'a>>,
     figures: Vec<SeriesFigure>,
@@ -95,6 +101,9 @@ fn page<'d>(document: &'d TestedHistory<'_>) -> HistoryPage<'d> {
         style: [STYLE, OWN_STYLE],
         script: SCRIPT,
         data: embedded(document),
+        has_requirements: !document.requirements.is_empty(),
+        broken: broken(document),
+        has_tested: document.series.iter().any(HistorySeries::is_tested),
         changes: changes(document),
         runs: input
             .runs
@@ -159,7 +168,7 @@ fn series_figure(
     series: &HistorySeries<'_>,
 ) -> SeriesFigure {
     let name = name(series);
-    let table = Table::of(name.clone(), columns(series, runs), &series.points);
+    let table = Table::new(name.clone(), columns(series, runs), &series.points);
     SeriesFigure {
         id: id(index),
         svg: figure::draw(&name, series, runs),

@@ -1,9 +1,11 @@
-//! The runs of a history, and their series with the changes found.
+//! The runs of a history, and what changed in them.
 
-use sixbench_analysis::history::{HistoryEntry, HistorySeries, history};
+use sixbench_analysis::history::{
+    HistoryEntry, HistorySeries, RequirementHistory, history, requirement_history,
+};
 use sixbench_method::measures::Outcome;
 use sixbench_method::plan::Plan;
-use sixbench_method::record::Facts;
+use sixbench_method::record::{Facts, TrialRecord};
 
 /// A run of a history.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub struct HistoryRun<'a> {
     pub plan: &'a Plan,
     /// The outcomes of the completed repetitions.
     pub outcomes: &'a [Outcome],
+    /// The records of its trials.
+    pub records: &'a [TrialRecord],
     /// The facts of the run.
     pub facts: &'a Facts,
     /// The changes since the run before, in words: the machine, sixbench, and the versions and configurations of devices.
@@ -43,10 +47,11 @@ pub struct HistoryInput<'a> {
     pub skipped: &'a [String],
 }
 
-/// The runs and their series.
+/// The runs, their series, and their requirements.
 pub(super) struct TestedHistory<'a> {
     pub(super) input: &'a HistoryInput<'a>,
     pub(super) series: Vec<HistorySeries<'a>>,
+    pub(super) requirements: Vec<RequirementHistory<'a>>,
 }
 
 impl<'a> TestedHistory<'a> {
@@ -57,12 +62,22 @@ impl<'a> TestedHistory<'a> {
             .map(|run| HistoryEntry {
                 plan: run.plan,
                 outcomes: run.outcomes,
+                records: run.records,
                 facts: run.facts,
             })
             .collect();
         Self {
             input,
             series: history(&entries),
+            requirements: requirement_history(&entries),
         }
+    }
+
+    /// Returns what else changed between two runs, in words, the first of them left out.
+    pub(super) fn changed_between(&self, before: usize, at: usize) -> Vec<String> {
+        self.input.runs[before + 1..=at]
+            .iter()
+            .flat_map(|run| run.changed.clone())
+            .collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The changes of a history in words.
 
+use super::requirements;
 use super::tested::TestedHistory;
 use crate::wording::amount;
 use crate::wording::numbers::{count, title};
@@ -47,17 +48,31 @@ pub(super) fn id(index: usize) -> String {
     format!("series-{}", index + 1)
 }
 
-/// Returns one sentence on what the history shows.
+/// Returns what the history shows: a sentence on requirements, if there are any, and one on numbers.
 pub(super) fn headline(document: &TestedHistory<'_>) -> String {
-    let changes: Vec<ChangeRow> = changes(document);
-    let runs = count(document.input.runs.len() as u64, "run");
-    let (all, fewest) = (document.series.len(), fewest_values(document.series.len()));
-    let longest = document
+    let tested: Vec<&HistorySeries> = document
         .series
         .iter()
-        .map(|series| series.points.len())
-        .max()
-        .unwrap_or(0);
+        .filter(|series| series.is_tested())
+        .collect();
+    let of_requirements = requirements::headline(document);
+    if tested.is_empty() {
+        let runs = || count(document.input.runs.len() as u64, "run");
+        return of_requirements.unwrap_or_else(|| format!("{} so far", runs()));
+    }
+    let of_series = of_series(document, &tested);
+    of_requirements.map_or_else(
+        || of_series.clone(),
+        |requirements| format!("{requirements}. {of_series}"),
+    )
+}
+
+fn of_series(document: &TestedHistory<'_>, tested: &[&HistorySeries]) -> String {
+    let changes: Vec<ChangeRow> = changes(document);
+    let runs = count(document.input.runs.len() as u64, "run");
+    let (all, fewest) = (tested.len(), fewest_values(tested.len()));
+    let lengths = tested.iter().map(|series| series.points.len());
+    let longest = lengths.max().unwrap_or(0);
     let series = count(all as u64, "series");
     let of = format!("{series} over {runs}");
     match changes.as_slice() {
@@ -99,10 +114,7 @@ fn row(
         series.points[change.at].entry,
     );
     let runs = &document.input.runs;
-    let changed: Vec<String> = runs[before + 1..=at]
-        .iter()
-        .flat_map(|run| run.changed.clone())
-        .collect();
+    let changed = document.changed_between(before, at);
     let (verdict, effect) = (
         if change.is_better { "better" } else { "worse" },
         effect(change),

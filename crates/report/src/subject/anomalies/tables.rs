@@ -51,7 +51,7 @@ pub(super) fn anomalies(digest: &Digest) -> Table {
         })
     });
     let columns = std::iter::once(Column::text("Test", |test: &&Test| title(test))).chain(counts);
-    Table::of("Frames that were neither correct nor simply lost", columns, tests).with_note(
+    Table::new("Frames that were neither correct nor simply lost", columns, tests).with_note(
         "Frames in all trials, losing ones included. Defective: with a defect that the recipe names, otherwise correct; \
          counted as received. Refused: the link had no room because the device's receive queue was full. Foreign: not test \
          frames, ignored (RFC 2544 section 10); ICMP and fragments are among them.",
@@ -80,7 +80,7 @@ pub(super) fn wrong_fields(digest: &Digest) -> Table {
         .tests
         .iter()
         .flat_map(|test| field_rows(digest, test));
-    Table::of("Wrong fields", columns, rows).with_note(
+    Table::new("Wrong fields", columns, rows).with_note(
         "Mistranslated and corrupt frames in all trials, losing ones included, each under the first of its fields that was not as it must be.",
     )
 }

@@ -10,10 +10,10 @@ pub(super) struct Bursts;
 
 impl Subject for Bursts {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table(
+        vec![Chapter::new(
             table::ID,
             "Back-to-back frames",
-            table::table(digest),
+            vec![table::table(digest)],
             vec![],
         )]
     }

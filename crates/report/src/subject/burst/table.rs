@@ -38,7 +38,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         .iter()
         .filter_map(|p| burst(p))
         .any(|s| s.at_least > 0);
-    Table::of("Back-to-back frames (RFC 9004 section 7)", columns(), rows)
+    Table::new("Back-to-back frames (RFC 9004 section 7)", columns(), rows)
         .with_note(
             "Implied: average burst over the maximum rate. Corrected: implied - implied * throughput / maximum rate (section 6.4). \
          Throughput: median of the searches with the same device, traffic, directions and size; if the run has none, the time \

@@ -12,14 +12,30 @@ use sixbench_method::measures::Quantity;
 use sixbench_method::terms::FrameSize;
 use std::collections::BTreeSet;
 
-/// A panel: the quantity, the title of its axis, and the number of the quantity's units in one unit of the axis.
-type ClientPanel = (Quantity, &'static str, f64);
+/// A kind of panel.
+struct ClientPanel {
+    quantity: Quantity,
+    /// The title of its axis.
+    title: &'static str,
+    /// The number of the quantity's units in one unit of the axis.
+    unit: f64,
+}
+
+impl ClientPanel {
+    const fn new(quantity: Quantity, title: &'static str, unit: f64) -> Self {
+        Self {
+            quantity,
+            title,
+            unit,
+        }
+    }
+}
 
 const KINDS: [ClientPanel; 4] = [
-    (Quantity::ForwardedFrames, "forwarded (frames/s)", 1.0),
-    (Quantity::ProcessorLoad, "CPU load (%)", 1.0),
-    (Quantity::ResponseTime, "response time (ms)", 1e6),
-    (Quantity::RequestLoss, "frame loss (%)", 1.0),
+    ClientPanel::new(Quantity::ForwardedFrames, "forwarded (frames/s)", 1.0),
+    ClientPanel::new(Quantity::ProcessorLoad, "CPU load (%)", 1.0),
+    ClientPanel::new(Quantity::ResponseTime, "response time (ms)", 1e6),
+    ClientPanel::new(Quantity::RequestLoss, "frame loss (%)", 1.0),
 ];
 
 pub(super) fn figure(digest: &Digest) -> Figure {
@@ -30,12 +46,15 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     // The names determine the colours of the lines.
     let names = each_once(all.iter().map(|series| series.name));
     let sizes: BTreeSet<FrameSize> = all.iter().map(|series| series.size).collect();
-    let panels = sizes
-        .into_iter()
-        .flat_map(|size| KINDS.iter().map(move |kind| (size, kind)));
-    let panels: Vec<Panel> = panels
-        .filter_map(|(size, kind)| panel(&all, &names, size, *kind))
-        .collect();
+    let mut panels = Vec::new();
+    for size in sizes {
+        let of_size: Vec<&ClientSeries> = all.iter().filter(|series| series.size == size).collect();
+        panels.extend(
+            KINDS
+                .iter()
+                .filter_map(|kind| panel(&of_size, &names, size, kind)),
+        );
+    }
     let bounds = style::bound_keys(&panels);
     Figure {
         id: "clients".into(),
@@ -50,44 +69,42 @@ pub(super) fn figure(digest: &Digest) -> Figure {
     }
 }
 
-/// Returns the panel of a quantity; `None` if it was not measured.
+/// Returns the panel of a quantity; `None` if it was not measured. The place of a series among `names` determines its colour.
 fn panel(
-    all: &[ClientSeries],
+    all: &[&ClientSeries],
     names: &[&str],
     size: FrameSize,
-    (quantity, y, unit): ClientPanel,
+    kind: &ClientPanel,
 ) -> Option<Panel> {
-    let of_size = || {
-        all.iter()
-            .filter(|series| series.size == size && series.samples(quantity).next().is_some())
-    };
-    let place = |series: &ClientSeries| {
-        names
+    let ClientPanel { quantity, unit, .. } = *kind;
+    let measured: Vec<(usize, &ClientSeries)> = all
+        .iter()
+        .filter(|series| series.samples(quantity).next().is_some())
+        .map(|series| (place_among(names, series), *series))
+        .collect();
+    let samples = || {
+        measured
             .iter()
-            .position(|name| *name == series.name)
-            .unwrap_or(0)
+            .flat_map(|(_, series)| series.samples(quantity))
     };
-    let marks: Vec<(usize, Vec<Barred>)> = of_size()
-        .map(|series| (place(series), marks(series, quantity, unit)))
+    let highest = samples()
+        .map(|(_, sample)| sample.summary.p99 / unit)
+        .reduce(f64::max)?;
+    let most = samples().map(|(clients, _)| clients).max()?;
+    let marks: Vec<(usize, Vec<Barred>)> = measured
+        .iter()
+        .map(|(place, series)| (*place, marks(series, quantity, unit)))
         .collect();
     let mut plots: Vec<Plot> = marks
         .iter()
-        .flat_map(|(i, marks)| style::joined(*i, marks.clone()))
+        .flat_map(|(place, marks)| style::joined(*place, marks.clone()))
         .collect();
-    let highest = of_size()
-        .flat_map(|l| l.samples(quantity))
-        .map(|(_, s)| s.summary.p99 / unit)
-        .reduce(f64::max)?;
-    let most = of_size()
-        .flat_map(|l| l.samples(quantity))
-        .map(|(clients, _)| clients)
-        .max()?;
     if quantity == Quantity::ForwardedFrames {
-        plots.extend(of_size().map(|series| {
-            style::dashed(lossless(series, highest), style::color(place(series)), 1.0)
+        plots.extend(measured.iter().map(|(place, series)| {
+            style::dashed(lossless(series, highest), style::color(*place), 1.0)
         }));
     }
-    let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", y);
+    let layout = style::panel(&plots, &format!("{size}\u{a0}bytes"), "clients", kind.title);
     let layout = marks.iter().fold(layout, |layout, (_, marks)| {
         style::with_signs(layout, marks)
     });
@@ -97,23 +114,27 @@ fn panel(
         layout
     };
     let y = Axis::up_to(if highest > 0.0 { highest } else { 1.0 }, 5.0);
-    let label = |series: &ClientSeries| {
-        let (clients, last) = series.samples(quantity).last()?;
-        Some(EndLabel::of(
-            place(series),
-            series.name,
-            (f64::from(clients), last.summary.median / unit),
-        ))
-    };
     let x = Axis::counting(f64::from(most), 10.0);
-    let layout = end_labels::named(
-        layout,
-        names.len(),
-        x,
-        of_size().filter_map(label).collect(),
-        y.end,
-    );
+    let labels = measured
+        .iter()
+        .filter_map(|(place, series)| end_label(*place, series, kind))
+        .collect();
+    let layout = end_labels::named(layout, names.len(), x, labels, y.end);
     Some(style::draw(plots, style::y_from_zero(layout, y)))
+}
+
+fn place_among(names: &[&str], series: &ClientSeries) -> usize {
+    names
+        .iter()
+        .position(|name| *name == series.name)
+        .unwrap_or(0)
+}
+
+/// Returns the name of a series at the end of its line.
+fn end_label(place: usize, series: &ClientSeries, kind: &ClientPanel) -> Option<EndLabel> {
+    let (clients, last) = series.samples(kind.quantity).last()?;
+    let end = (f64::from(clients), last.summary.median / kind.unit);
+    Some(EndLabel::new(place, series.name, end))
 }
 
 /// Returns the line of all requests in both directions, up to the end of the axis.

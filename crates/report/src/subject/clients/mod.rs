@@ -11,15 +11,12 @@ pub(super) struct ResponseTimes;
 
 impl Subject for ResponseTimes {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![
-            Chapter::new(
-                "clients",
-                "Response time over the number of clients (6to4 paper)",
-                tables::tables(digest),
-                vec![figure::figure(digest)],
-            )
-            .listed_as("Response time over the number of clients"),
-        ]
+        vec![Chapter::new(
+            "clients",
+            "Response time over the number of clients (6to4 paper)",
+            tables::tables(digest),
+            vec![figure::figure(digest)],
+        )]
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {

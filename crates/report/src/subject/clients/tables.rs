@@ -104,7 +104,7 @@ fn spread(digest: &Digest, series: &ClientSeries) -> Option<Table> {
         series.name,
         series.size
     );
-    let table = Table::of(title, columns(series), rows).with_note(percentile_note(summaries()));
+    let table = Table::new(title, columns(series), rows).with_note(percentile_note(summaries()));
     (!table.rows.is_empty()).then_some(table)
 }
 
@@ -120,7 +120,7 @@ fn table(digest: &Digest, series: &ClientSeries) -> Table {
     let medians = ROWS
         .iter()
         .map(|(quantity, name)| QuantityRow::new(*quantity, *name, |summary| summary.median));
-    let table = Table::of(title, columns(series), medians.chain([QuantityRow::of_repetitions()]))
+    let table = Table::new(title, columns(series), medians.chain([QuantityRow::of_repetitions()]))
         .with_note(
             "Medians of the repetitions. Frame loss: requests without a correct reply in time, whether the request or the \
              reply was lost. Response time: from the departure of a request to the arrival of its reply. Forwarded frames: \

@@ -7,7 +7,7 @@ use crate::wording::numbers::full_rate_unit;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sixbench_analysis::scaling::{Fit, NoFit};
-use sixbench_method::bottleneck::{Idleness, Weakest};
+use sixbench_method::bottleneck::{ChainBottleneck, Idleness};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct JsonScaling<'a> {
@@ -50,7 +50,7 @@ struct JsonScalingStep {
 #[derive(Serialize, JsonSchema)]
 struct JsonBottleneck {
     #[serde(flatten)]
-    verdict: Weakest,
+    verdict: ChainBottleneck,
     devices: Vec<String>,
     words: String,
 }

@@ -58,30 +58,13 @@ fn scaling<'d, 'a>(
         .hosts
         .are_on_one(points.iter().map(|(_, point)| &point.point))
         .then_some(())?;
-    let measured = |points: &[&(NonZeroU32, &'d PointDigest<'a>)]| -> Vec<CoreRepetitions> {
-        let values = |point: &PointDigest| {
-            point
-                .goals
-                .first()
-                .map(|goal| goal.values.clone())
-                .unwrap_or_default()
-        };
-        points
-            .iter()
-            .map(|(cores, point)| CoreRepetitions {
-                cores: *cores,
-                values: values(point),
-            })
-            .collect()
-    };
-    let (closed, all): (Vec<_>, Vec<_>) = (
-        points
-            .iter()
-            .filter(|(_, point)| !point.limits().is_median_open)
-            .collect(),
-        points.iter().collect(),
-    );
-    let scaled = steps(&measured(&all)).into_iter().filter_map(|step| {
+    let all: Vec<CoreRepetitions> = points.iter().map(repetitions_on).collect();
+    let closed = points
+        .iter()
+        .filter(|(_, point)| !point.limits().is_median_open)
+        .map(repetitions_on)
+        .collect();
+    let scaled = steps(&all).into_iter().filter_map(|step| {
         let (_, point) = points.iter().find(|(cores, _)| *cores == step.cores)?;
         Some(ScaledStep {
             point,
@@ -96,8 +79,20 @@ fn scaling<'d, 'a>(
         measure: of.measure()?,
         size: first.size(),
         steps: scaled.collect(),
-        closed: measured(&closed),
+        closed,
     })
+}
+
+/// Returns the rates of a step's repetitions for its first loss goal.
+fn repetitions_on((cores, point): &(NonZeroU32, &PointDigest<'_>)) -> CoreRepetitions {
+    CoreRepetitions {
+        cores: *cores,
+        values: point
+            .goals
+            .first()
+            .map(|goal| goal.values.clone())
+            .unwrap_or_default(),
+    }
 }
 
 impl Scaling<'_, '_> {

@@ -23,7 +23,7 @@ fn scaling(digest: &Digest, steps: &TestSeries) -> Option<String> {
     let ((few, first), (many, last)) = (points.first()?, points.last()?);
     let gain = last.headline()?.median / first.headline().filter(|s| s.median > 0.0)?.median;
     let bound =
-        Bound::of_ratio(last.limits().is_median_open, first.limits().is_median_open).words()?;
+        Bound::of_ratio(last.limits().is_median_open, first.limits().is_median_open).phrase()?;
     let [few, many, gain] = [*few, *many, gain].map(three_digits);
     Some(format!(
         "{}: with {many} of {} cores {bound}{gain} times the {} of {few}{}.",

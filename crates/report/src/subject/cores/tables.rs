@@ -84,7 +84,7 @@ fn rate_columns<'s>() -> Vec<Column<'s, CoresRow<'s>>> {
 
 fn rates(sizes: &[Scaling]) -> Table {
     let [first, ..] = sizes else {
-        return Table::of("", rate_columns(), []);
+        return Table::new("", rate_columns(), []);
     };
     let rows = sizes
         .iter()
@@ -100,7 +100,7 @@ fn rates(sizes: &[Scaling]) -> Table {
     let whose = first.device.map_or_else(String::new, |device| {
         format!(" The cores are those of {device} alone; every other device has the same number in all rows.")
     });
-    let table = Table::of(format!("Core scaling: {}", first.name), rate_columns(), rows).with_note(format!(
+    let table = Table::new(format!("Core scaling: {}", first.name), rate_columns(), rows).with_note(format!(
         "{what}. Proportion: the median divided by that of the row above. Speed-up: the median divided by that with one core. \
          Efficiency: the median per core divided by that with the fewest cores.{whose}"
     ));
@@ -118,7 +118,7 @@ pub(super) fn fitted(scaling: &Scaling) -> Vec<String> {
     let unit = format!("\u{a0}{}", rate_unit(scaling.measure));
     let rate = |rate: f64| grouped(rate.round());
     let said = scaling.fits().into_iter().map(|fit| match fit {
-        Ok(fit) => format!("{of}{}.", fit.words(&unit, &rate)),
+        Ok(fit) => format!("{of}{}.", fit.sentence(&unit, &rate)),
         Err(refusal) => format!("{of}{refusal}."),
     });
     left_out(scaling)
@@ -154,7 +154,7 @@ fn idle(digest: &Digest, sizes: &[Scaling]) -> Table {
     let name = sizes.first().map_or("", |scaling| scaling.name);
     let steps = || sizes.iter().flat_map(|scaling| &scaling.steps);
     let rows = steps().flat_map(|step| idle_rows(digest, step));
-    let table = Table::of(format!("Idle time at the found rate: {name}"), idle_columns(), rows).with_note(
+    let table = Table::new(format!("Idle time at the found rate: {name}"), idle_columns(), rows).with_note(
         "Processor time left over in the passing trial at the highest load of each repetition, or, where the plan repeats the \
          found rate in a test of its own, in the trials of that test; averaged, without the first and the last sample of a \
          trial.",

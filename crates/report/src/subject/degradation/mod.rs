@@ -26,7 +26,7 @@ impl Subject for Scalability {
             tables.collect(),
             vec![scalability_figure::figure(digest)],
         );
-        vec![chapter.with_graph_first().listed_as("Scalability")]
+        vec![chapter.with_graph_first()]
     }
 }
 
@@ -36,15 +36,12 @@ pub(super) struct Overload;
 
 impl Subject for Overload {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![
-            Chapter::new(
-                "overload",
-                "Overload: more flows",
-                tables::tables(digest, SeriesBy::Flows),
-                vec![overload_figure::figure(digest)],
-            )
-            .listed_as("Overload"),
-        ]
+        vec![Chapter::new(
+            "overload",
+            "Overload: more flows",
+            tables::tables(digest, SeriesBy::Flows),
+            vec![overload_figure::figure(digest)],
+        )]
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {

@@ -47,7 +47,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
 /// Returns one panel for each quantity of a series.
 fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<Panel> {
     let curves: Vec<Curve> = curves(digest, steps).into_iter().filter(has_line).collect();
-    let of = |quantity: &str| {
+    let curves_of = |quantity: &str| {
         curves
             .iter()
             .filter(|c| c.subject.quantity == quantity)
@@ -55,7 +55,13 @@ fn panels(digest: &Digest, steps: &TestSeries, sizes: &[FrameSize]) -> Vec<Panel
     };
     quantities(&curves)
         .into_iter()
-        .map(|quantity| panel(&format!("{quantity}: {}", steps.name), &of(quantity), sizes))
+        .map(|quantity| {
+            panel(
+                &format!("{quantity}: {}", steps.name),
+                &curves_of(quantity),
+                sizes,
+            )
+        })
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! Rates over the number of connections, and over the size of the DUT's table (RFC 9693: scalability).
 
-use crate::digest::{Digest, PointDigest, Rated};
+use crate::digest::{Digest, PointDigest, RatedSummary};
 use crate::plot::end_labels::{self, EndLabel};
 use crate::plot::figure::{Figure, SEARCHES};
 use crate::plot::panel::Panel;
@@ -79,7 +79,7 @@ fn panels(digest: &Digest, growth: &Growth, names: &[&str]) -> Vec<Panel> {
         .into_iter()
         .filter(|steps| names.contains(&steps.name))
         .collect();
-    let of = |alike: Vec<(&Measure, &TestSeries)>| {
+    let panels_of = |alike: Vec<(&Measure, &TestSeries)>| {
         let (measure, alike) = (
             alike[0].0,
             alike
@@ -102,7 +102,7 @@ fn panels(digest: &Digest, growth: &Growth, names: &[&str]) -> Vec<Panel> {
     }));
     by_measure
         .into_iter()
-        .flat_map(|(_, alike)| of(alike))
+        .flat_map(|(_, alike)| panels_of(alike))
         .collect()
 }
 
@@ -114,7 +114,7 @@ fn panel(
     size: FrameSize,
     names: &[&str],
 ) -> Panel {
-    let lines: Vec<(usize, Vec<(f64, Rated)>)> = all
+    let lines: Vec<(usize, Vec<(f64, RatedSummary)>)> = all
         .iter()
         .map(|steps| {
             (
@@ -146,9 +146,9 @@ fn panel(
         style::with_signs(layout, marks)
     });
     let y = Axis::up_to(highest, 5.0);
-    let label = |(i, line): &(usize, Vec<(f64, Rated)>)| {
+    let label = |(i, line): &(usize, Vec<(f64, RatedSummary)>)| {
         Some((*i, line.last()?))
-            .map(|(i, (at, rated))| EndLabel::of(i, names[i], (*at, rated.summary.median)))
+            .map(|(i, (at, rated))| EndLabel::new(i, names[i], (*at, rated.summary.median)))
     };
     let labels = lines.iter().filter_map(label).collect();
     let layout = end_labels::named_on_log(
@@ -161,7 +161,7 @@ fn panel(
     style::draw(plots, style::y_from_zero(layout, y))
 }
 
-fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated)> {
+fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, RatedSummary)> {
     steps
         .at(digest, size)
         .into_iter()
@@ -169,8 +169,8 @@ fn line(digest: &Digest, steps: &TestSeries, size: FrameSize) -> Vec<(f64, Rated
         .collect()
 }
 
-fn marks(line: &[(f64, Rated)], by: SeriesBy, measure: &Measure) -> Vec<Barred> {
-    let dot = |(at, rated): &(f64, Rated)| {
+fn marks(line: &[(f64, RatedSummary)], by: SeriesBy, measure: &Measure) -> Vec<Barred> {
+    let dot = |(at, rated): &(f64, RatedSummary)| {
         let s = &rated.summary;
         let (sign, unit) = (rated.limits.sign(), rate_unit(measure));
         let label = format!(

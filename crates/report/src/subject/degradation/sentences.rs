@@ -29,7 +29,7 @@ fn degradation(digest: &Digest, steps: &TestSeries) -> Option<String> {
     } else {
         bound
     })
-    .words() else {
+    .phrase() else {
         return Some(format!(
             "{}: how {name} at {size}\u{a0}bytes changes from {from} to {to} {of} cannot be stated: both rates are lower bounds.",
             steps.name

@@ -23,7 +23,7 @@ pub(super) fn tables(digest: &Digest, by: SeriesBy) -> Vec<Table> {
 
 fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
     let curves = curves(digest, steps);
-    let of = |quantity: &str| {
+    let curves_of = |quantity: &str| {
         curves
             .iter()
             .filter(|c| c.subject.quantity == quantity)
@@ -31,7 +31,7 @@ fn of_series(digest: &Digest, steps: &TestSeries) -> Vec<Table> {
     };
     quantities(&curves)
         .into_iter()
-        .map(|quantity| table(steps, quantity, &of(quantity)))
+        .map(|quantity| table(steps, quantity, &curves_of(quantity)))
         .collect()
 }
 
@@ -54,7 +54,7 @@ fn table(steps: &TestSeries, quantity: &str, curves: &[&Curve]) -> Table {
         })
     });
     let title = format!("Degradation of {}: {}", in_a_sentence(quantity), steps.name);
-    let table = Table::of(title, columns(steps, curves), rows);
+    let table = Table::new(title, columns(steps, curves), rows);
     let formula = subjects
         .first()
         .map(|subject| formula(steps.by, first, subject))

@@ -138,10 +138,10 @@ pub(super) fn chapters(digest: &Digest) -> Vec<Chapter> {
     let chapter = |info: &'static Info| {
         let format = FORMATS.iter().find(|format| format.is_of(info))?;
         let table = format.table(digest, info);
-        Some(Chapter::of_table(
+        Some(Chapter::new(
             info.term.name,
             format.short,
-            table,
+            vec![table],
             vec![],
         ))
     };
@@ -165,7 +165,7 @@ impl Format {
             .iter()
             .flat_map(|p| p.directions().into_iter().filter_map(|d| self.row(p, d)));
         let samples = || points.iter().flat_map(|p| &p.samples);
-        Table::of(self.title, self.columns(), rows)
+        Table::new(self.title, self.columns(), rows)
             .with_note(self.note)
             .with_note(percentile_note(samples().map(|s| &s.summary)))
             .with_note_if(samples().any(|s| s.at_least > 0), AT_LEAST)

@@ -34,7 +34,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         percentages(alike.flat_map(|(group, axes)| others(group, *axes)))
     };
     let (existing, cached) = (fixed(Axes::Cached), fixed(Axes::WithAaaa));
-    let of = |axes: Axes, all: &[u8]| -> Vec<LegendEntry> {
+    let legend = |axes: Axes, all: &[u8]| -> Vec<LegendEntry> {
         all.iter()
             .enumerate()
             .map(|(i, percent)| style::key(i, fixed_words(axes, *percent)))
@@ -67,7 +67,7 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         caption: "Medians with bars from the 1st to the 99th percentile, a panel for each server; every line is at one percentage of the \
                   other dimension (RFC 8219 section 9.2)."
             .to_owned(),
-        keys: of(Axes::Cached, &existing).into_iter().chain(of(Axes::WithAaaa, &cached)).chain(bounds).collect(),
+        keys: legend(Axes::Cached, &existing).into_iter().chain(legend(Axes::WithAaaa, &cached)).chain(bounds).collect(),
         panels,
         data: SEARCHES,
         ..Figure::default()

@@ -57,7 +57,7 @@ struct JsonAsked<'a> {
     asked_of_authority: Option<&'a AuthorityCounts>,
 }
 
-pub(super) fn of<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
+pub(super) fn point<'p>(digest: &Digest, point: &PointDigest<'p>) -> Option<JsonDns<'p>> {
     let dns = point.queries()?;
     let goal = point.first_goal();
     Some(JsonDns {

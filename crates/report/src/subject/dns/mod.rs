@@ -20,8 +20,7 @@ impl Subject for DnsServers {
                 "DNS resolution performance (RFC 8219 section 9)",
                 tables::results(digest),
                 vec![figures::figure(digest), figures::servers(digest)],
-            )
-            .listed_as("DNS resolution performance"),
+            ),
             Chapter::new(
                 "dns-trials",
                 "DNS queries in the trials that decided",
@@ -41,6 +40,6 @@ impl Subject for DnsServers {
         digest: &Digest,
         point: &PointDigest<'p>,
     ) {
-        fields.dns = json::of(digest, point);
+        fields.dns = json::point(digest, point);
     }
 }

@@ -1,7 +1,7 @@
 //! Sentences on the results of DNS servers, comparing servers under the same conditions (RFC 8219 section 9).
 
 use crate::digest::{Digest, PointDigest, QueryConditions, RepeatedRate, ServerGroup};
-use crate::subject::ranking::{Ranked, RankingWords, listed, ranking, with_others};
+use crate::subject::ranking::{RankedValue, RankingWords, listed, ranking, with_others};
 use crate::wording::numbers::{percent, seconds, supported, three_digits_bound, title};
 use sixbench_method::lists::each_once;
 use sixbench_method::plan::DnsRole;
@@ -34,7 +34,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
         .filter(is_compared)
         .collect();
     let all = each_once(groups.iter().filter_map(ServerGroup::conditions));
-    let of = |conditions: QueryConditions| {
+    let rank = |conditions: QueryConditions| {
         let alike: Vec<&ServerGroup> = groups
             .iter()
             .filter(|group| group.conditions() == Some(conditions))
@@ -43,7 +43,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     };
     let rates = all
         .into_iter()
-        .flat_map(of)
+        .flat_map(rank)
         .chain(groups.iter().flat_map(|group| changes(digest, group)));
     rates.chain(repeated(digest)).collect()
 }
@@ -108,15 +108,19 @@ fn of_share(
     digest: &Digest,
     groups: &[&ServerGroup],
     (cached, with_aaaa): QueryShares,
-) -> Vec<Ranked> {
+) -> Vec<RankedValue> {
     let rated = |group: &&ServerGroup| {
-        Ranked::of(group.title.clone(), group.at(digest, cached, with_aaaa)?)
+        RankedValue::new(group.title.clone(), group.at(digest, cached, with_aaaa)?)
     };
     ranking(groups.iter().filter_map(rated))
 }
 
 /// Returns the ranking in full: `Unbound answered 12.3 k DNS64 queries/s, all of them correctly and within 1 s (nothing cached, no AAAA records).`
-fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> Vec<String> {
+fn in_full(
+    conditions: QueryConditions,
+    share: QueryShares,
+    ranking: &[RankedValue],
+) -> Vec<String> {
     let leader = &ranking[0];
     let noun = match conditions.role {
         DnsRole::Dns64 => "DNS64 queries/s",
@@ -132,7 +136,7 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
     };
     let (within, under) = (
         seconds(conditions.timeout_ns),
-        words(conditions.role, share),
+        phrase(conditions.role, share),
     );
     let first = if leader.median == 0.0 {
         format!("{} {} ({under}).", leader.name, kind.nothing)
@@ -149,16 +153,16 @@ fn in_full(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) 
 }
 
 /// Returns the ranking in brief: `With nothing cached, AAAA records for 20 % of the names: Unbound 14 k; BIND 12 k (queries/s).`
-fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[Ranked]) -> String {
+fn in_brief(conditions: QueryConditions, share: QueryShares, ranking: &[RankedValue]) -> String {
     format!(
         "With {}: {} (queries/s).",
-        words(conditions.role, share),
+        phrase(conditions.role, share),
         listed(ranking)
     )
 }
 
 /// Returns the shares in words. For an authoritative server, caching is irrelevant.
-fn words(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
+fn phrase(role: DnsRole, (cached, with_aaaa): QueryShares) -> String {
     let existing = match with_aaaa {
         0 => "no AAAA records".to_owned(),
         100 => "AAAA records for all names".to_owned(),
@@ -183,7 +187,7 @@ fn changes(digest: &Digest, group: &ServerGroup) -> Vec<String> {
         |all: &[u8]| Some((*all.first()?, *all.last()?)).filter(|(first, last)| first < last);
     let by_cached = ends(&cached).and_then(|(few, many)| {
         let gain = gain(digest, group, (few, existing[0]), (many, existing[0]))?;
-        let fixed = words(DnsRole::Authority, (0, existing[0]));
+        let fixed = phrase(DnsRole::Authority, (0, existing[0]));
         Some(format!(
             "{}: with {many}\u{a0}% of the names cached {gain} its rate at {few}\u{a0}% ({fixed}).",
             group.title
@@ -211,7 +215,7 @@ fn gain(
         [from, to].map(|(cached, with_aaaa)| group.at(digest, cached, with_aaaa)?.rated());
     let (first, last) = (first?, last?);
     let bound = last.limits.bound();
-    let at_least = bound.words()?;
+    let at_least = bound.phrase()?;
     let is_known = first.summary.median > 0.0 && !first.limits.is_median_open;
     let ratio = last.summary.median / first.summary.median;
     let rate = supported(

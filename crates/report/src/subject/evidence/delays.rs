@@ -19,7 +19,7 @@ struct OneWayDelay<'d> {
 /// Returns a table of the delays in the passing trial at the highest load of each point.
 pub(super) fn table(digest: &Digest) -> Table {
     let rows = digest.throughput_points().flat_map(delay_rows);
-    Table::of("Delay in the throughput trials", delay_columns(), rows).with_note(
+    Table::new("Delay in the throughput trials", delay_columns(), rows).with_note(
         "One-way delay as observed in the passing trial at the highest load of each point: a by-product of the throughput \
          trials, not latency by RFC 8219 section 7.2, which requires 120 s and at least 500 tagged frames after the first 60 \
          s.",

@@ -31,7 +31,7 @@ impl Subject for TrialEvidence {
                 vec![resources::memory(digest), resources::drops(digest)],
                 vec![],
             ),
-            Chapter::of_table("delays", "Delays", delays::table(digest), vec![]),
+            Chapter::new("delays", "Delays", vec![delays::table(digest)], vec![]),
         ]
     }
 }

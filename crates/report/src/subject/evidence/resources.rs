@@ -37,7 +37,7 @@ impl<'d> WatchedTrial<'d> {
 
 pub(super) fn memory(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(memory_rows);
-    Table::of("Memory of the devices", memory_columns(), rows)
+    Table::new("Memory of the devices", memory_columns(), rows)
         .with_note("The passing trial at the highest load of each point. Of the device's processes it is the resident memory.")
 }
 
@@ -89,7 +89,7 @@ struct DropRow<'d> {
 
 pub(super) fn drops(digest: &Digest) -> Table {
     let rows = digest.points.iter().flat_map(drop_rows);
-    Table::of("Frames dropped by the device's kernel", drop_columns(), rows).with_note(
+    Table::new("Frames dropped by the device's kernel", drop_columns(), rows).with_note(
         "The losing trial at the lowest load of each point. Of a connection tracking table it is what the table counted.",
     )
 }

@@ -28,7 +28,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         sample,
         statistics: Statistics::of_sample(sample),
     });
-    Table::of("Every quantity with every statistic", summary_columns(), rows)
+    Table::new("Every quantity with every statistic", summary_columns(), rows)
         .with_note(if digest.points.iter().any(|p| p.test.measure.family().noun() == Noun::Connections) { "Dispersion: (max - min) / median. Load: frames/s per direction, or connections/s for connections." } else { "Dispersion: (max - min) / median. Load: frames/s per direction." })
         .with_note(percentile_note(samples().map(|(_, s)| &s.summary)))
 }

@@ -12,10 +12,10 @@ pub(super) struct LossRates;
 impl Subject for LossRates {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
         let figures = vec![figure::figure(digest)];
-        let chapter = Chapter::of_table(
+        let chapter = Chapter::new(
             "loss-rate",
             "Frame loss rate",
-            table::table(digest),
+            vec![table::table(digest)],
             figures,
         );
         vec![chapter.with_graph_first()]

@@ -24,7 +24,7 @@ pub(super) fn table(digest: &Digest) -> Table {
             .iter()
             .flat_map(|p| losses(p).map(move |s| (p, s)))
     };
-    Table::of(
+    Table::new(
         "Frame loss rate (RFC 2544 section 26.3)",
         columns(),
         samples().map(|(p, s)| row(digest, p, s)),

@@ -9,10 +9,10 @@ pub(super) struct DeviceMachines;
 
 impl Subject for DeviceMachines {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table(
+        vec![Chapter::new(
             "machines",
             "Idle time of machines",
-            table::table(digest),
+            vec![table::table(digest)],
             vec![],
         )]
     }

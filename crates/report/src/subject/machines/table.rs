@@ -28,7 +28,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         .iter()
         .filter(|point| !is_scaling(point))
         .flat_map(rows);
-    Table::of("Idle time of machines", columns(), rows).with_note(
+    Table::new("Idle time of machines", columns(), rows).with_note(
         "Processor time left over in the passing trial at the highest load of each repetition, averaged, without the first and \
          the last sample of a trial. Cores: those that were online.",
     )

@@ -54,7 +54,7 @@ fn mixed_table(digest: &Digest, steps: &TestSeries) -> Table {
         .sizes()
         .into_iter()
         .flat_map(|size| mixed_rows(digest, steps, size));
-    Table::of(format!("Mixed traffic: {}", steps.name), columns(), rows).with_note(
+    Table::new(format!("Mixed traffic: {}", steps.name), columns(), rows).with_note(
         "Throughput in frames/s per direction, for translated and native frames together (RFC 8219 section 5.3). Models, from \
              the measured ends Tt (all translated) and Tn (none): min(Tt/a, Tn/(1-a)) on separate cores, 1/(a/Tt + (1-a)/Tn) \
              on one core or with many flows. Without both ends there is no model.",

@@ -9,14 +9,11 @@ pub(super) struct DatagramPaths;
 
 impl Subject for DatagramPaths {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![
-            Chapter::new(
-                "path",
-                "Mappings, tunnels, and devices in a row",
-                tables::tables(digest),
-                vec![],
-            )
-            .listed_as("Mappings"),
-        ]
+        vec![Chapter::new(
+            "path",
+            "Mappings, tunnels, and devices in a row",
+            tables::tables(digest),
+            vec![],
+        )]
     }
 }

@@ -1,6 +1,6 @@
 //! The path of datagrams: mapped for many subscribers, encapsulated, or through several devices in a row.
 
-use crate::digest::{Digest, PointDigest, Rated};
+use crate::digest::{Digest, PointDigest, RatedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::statistics::{OPEN, Statistics, percentile_note};
@@ -34,7 +34,7 @@ struct PathRow<'d> {
 
 fn frames(digest: &Digest) -> Table {
     let points = points(digest);
-    let rated: Vec<Rated> = points
+    let rated: Vec<RatedSummary> = points
         .iter()
         .filter_map(|(point, _)| point.rated())
         .collect();
@@ -47,7 +47,7 @@ fn frames(digest: &Digest) -> Table {
             .rated()
             .map_or_else(Statistics::missing, |_| Statistics::of_rate(point)),
     });
-    Table::of("Subscribers, encapsulation and devices in a row", columns(), rows)
+    Table::new("Subscribers, encapsulation and devices in a row", columns(), rows)
         .with_note(
             "Size: that of the frame if the datagram is IPv6, with Ethernet header and FCS; an IPv4 frame is 20 octets \
              shorter. An encapsulated frame is longer by the outer header: 20 octets for IPv4, 40 for IPv6. Rates are per \
@@ -88,7 +88,7 @@ fn rules(digest: &Digest) -> Table {
         .filter_map(|dut| Some((dut, dut.path.as_ref()?)));
     let is_row = described.clone().any(|(_, path)| !path.devices.is_empty());
     let rows = described.map(|(dut, path)| RuleRow { dut, path });
-    Table::of("Devices and the rules of their subscribers", rule_columns(), rows).with_note_if(
+    Table::new("Devices and the rules of their subscribers", rule_columns(), rows).with_note_if(
         is_row,
         "For several devices in a row, the rates are those of the whole row and do not show which device is slower (RFC \
          8219 section 4.2). The processor load of each device shows this, as does a test of each device alone.",

@@ -23,7 +23,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         planned: point.planned(digest),
         result: point.result(digest).map(|result| result.shown),
     });
-    Table::of("Every planned point", columns(), rows)
+    Table::new("Every planned point", columns(), rows)
         .with_note(format!("{}.", counted(digest)))
         .with_note("n: repetitions with a result.")
 }
@@ -69,5 +69,5 @@ pub(super) fn meanings(digest: &Digest) -> Table {
         Column::text("Measure", |row: &MeaningRow| row.measure),
         Column::text("Result is", |row: &MeaningRow| row.meaning.clone()),
     ];
-    Table::of("What the results are", columns, rows)
+    Table::new("What the results are", columns, rows)
 }

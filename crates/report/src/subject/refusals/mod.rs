@@ -11,10 +11,10 @@ pub(super) struct DeliveryRefusals;
 
 impl Subject for DeliveryRefusals {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![Chapter::of_table(
+        vec![Chapter::new(
             "refusals",
             "Why frames were not delivered",
-            table::table(digest),
+            vec![table::table(digest)],
             vec![],
         )]
     }

@@ -28,7 +28,7 @@ pub(crate) fn rows<'d>(digest: &'d Digest<'d>) -> impl Iterator<Item = RefusalRo
 }
 
 pub(super) fn table(digest: &Digest) -> Table {
-    Table::of("Why frames were not delivered, as the device says", columns(), rows(digest)).with_note(
+    Table::new("Why frames were not delivered, as the device says", columns(), rows(digest)).with_note(
         "ICMP errors that quote test frames, and counters of the device's kernel that grew: of the losing trial at the lowest load in which there were \
          any. Devices limit how many ICMP errors they send, so those that came may stand for more.",
     )

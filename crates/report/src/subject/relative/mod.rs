@@ -1,4 +1,4 @@
-//! The performance of tests in relation to others of the same device.
+//! The rates of a device with different traffic, each in relation to that of its first test.
 
 mod tables;
 

@@ -1,7 +1,7 @@
 //! The rates of one device with different traffic side by side, as in the tables of siitperf's paper: tests in columns, statistics in rows, and in the
 //! last row the performance relative to the first test.
 
-use crate::digest::{Digest, PointDigest, PrintedSummary, Rated, common_goal};
+use crate::digest::{Digest, PointDigest, PrintedSummary, RatedSummary, common_goal};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::statistics::{OPEN, dispersion};
@@ -12,7 +12,7 @@ use sixbench_method::lists::by_key;
 /// A test with a result. The others of its group are compared with the first.
 struct RatedTest<'d> {
     point: &'d PointDigest<'d>,
-    rated: Rated,
+    rated: RatedSummary,
 }
 
 /// Returns a table for each device, measure and frame size at which several tests have a result.
@@ -41,7 +41,7 @@ fn narrow_table(digest: &Digest, tests: &[RatedTest]) -> Table {
             test.relative_to(&tests[0])
         }),
     ];
-    Table::of(name(digest, tests[0].point), columns, tests)
+    Table::new(name(digest, tests[0].point), columns, tests)
 }
 
 const REFERENCE: &str = "reference";
@@ -128,7 +128,7 @@ fn table(digest: &Digest, tests: &[RatedTest]) -> Table {
     });
     let columns =
         std::iter::once(Column::text("Test", |row: &StatisticRow| row.name)).chain(of_tests);
-    Table::of(name(digest, first), columns, STATISTICS)
+    Table::new(name(digest, first), columns, STATISTICS)
         .with_note(format!(
             "{what}, {}. Dispersion: (max - min) / median. Relative performance: the median divided by that of the first test here.",
             full_rate_unit(&first.test.measure)

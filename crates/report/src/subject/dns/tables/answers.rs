@@ -21,7 +21,7 @@ impl AnswerColumn {
 }
 
 /// The outcomes of most queries, with the kinds of wrong answers.
-const FATES: [AnswerColumn; 9] = [
+const OUTCOMES: [AnswerColumn; 9] = [
     AnswerColumn::new("", "Sent", |a| a.sent),
     AnswerColumn::new("", "Right, in time", |a| a.right),
     AnswerColumn::new("", "Late", |a| a.late),
@@ -62,8 +62,8 @@ fn errors_of(a: &Answers) -> u64 {
 }
 
 /// Returns a table of every query in the deciding trials by its outcome.
-pub(super) fn fates(digest: &Digest) -> Table {
-    table("What happened to the queries", FATES.iter(), deciding(digest)).with_note(
+pub(super) fn outcomes(digest: &Digest) -> Table {
+    table("What happened to the queries", OUTCOMES.iter(), deciding(digest)).with_note(
         "For each test, the passing trial with the highest rate and the failing one next above it; every query is counted \
          once, by its first answer. Late: correct, but after the timeout. Address: another AAAA record, or more than one; TTL: \
          longer than the authority's; form: not a proper response; empty: no AAAA record although there should be one; error: \
@@ -113,7 +113,7 @@ fn table<'d>(
             Cell::Count(row.asked.rate())
         }),
     ];
-    Table::of(
+    Table::new(
         title,
         test_columns(|row: &DecidingRow| &row.test)
             .into_iter()

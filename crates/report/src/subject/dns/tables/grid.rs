@@ -33,7 +33,7 @@ fn table(digest: &Digest, group: &ServerGroup) -> Table {
         "{}: queries/s by cached names and names with AAAA records",
         group.title
     );
-    Table::of(title, columns, group.cached())
+    Table::new(title, columns, group.cached())
         .with_note("Median [P1–P99], as in RFC 8219 section 9.2. –: not tested, or no result.")
         .with_note(percentile_note(points()))
 }

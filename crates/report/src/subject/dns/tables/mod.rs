@@ -29,7 +29,7 @@ pub(crate) fn results(digest: &Digest) -> Vec<Table> {
 /// Returns the tables of the evidence behind the results: the deciding trials, and the tester's self-test.
 pub(crate) fn trials(digest: &Digest) -> Vec<Table> {
     vec![
-        answers::fates(digest),
+        answers::outcomes(digest),
         answers::errors(digest),
         names::caching(digest),
         names::authority(digest),
@@ -69,7 +69,7 @@ fn found(digest: &Digest) -> Table {
     let rows = digest
         .dns_points()
         .map(|(point, dns)| FoundRow::new(digest, point, dns));
-    Table::of("Queries processed per second", columns, rows)
+    Table::new("Queries processed per second", columns, rows)
         .with_note(format!(
             "Queries/s: the highest rate at which {} within the timeout. Cached: queries for \
              names that were resolved before the trial; AAAA: names with an AAAA record of their own. The result at 0 % and 0 \

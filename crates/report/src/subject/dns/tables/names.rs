@@ -32,7 +32,7 @@ pub(super) fn caching(digest: &Digest) -> Table {
     let columns = test_columns(|row: &PassingRow| &row.test)
         .into_iter()
         .chain(caching_columns());
-    Table::of("Caching", columns, trials(digest).filter(|row| row.test.dns.role.has_cache())).with_note(
+    Table::new("Caching", columns, trials(digest).filter(|row| row.test.dns.role.has_cache())).with_note(
         "In the passing trial with the highest rate, as shares of the correct answers. Intended: those for names resolved \
          before. Observed: those for which the authority was not queried; –: the authority is not the tester's own, so this is \
          not known. A trial in which the two do not agree is invalid.",
@@ -83,7 +83,7 @@ pub(super) fn authority(digest: &Digest) -> Table {
             .as_ref()
             .map(|counts| AuthorityRow { trial, counts })
     });
-    Table::of("What reached the authority", columns, rows).with_note(
+    Table::new("What reached the authority", columns, rows).with_note(
         "In the same trials. With AAAA: client queries for names that have an AAAA record. A server that has cached nothing \
          queries AAAA and, if there is none, A: two queries for each query of the client. Names: names of the trial, each \
          counted once. Lost: at the authority's own socket, because it was too slow.",

@@ -21,7 +21,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         }),
         Column::text("Idle time of the cores", idle),
     ];
-    Table::of(TITLE, columns().into_iter().chain(evidence), rows(digest)).with_note(
+    Table::new(TITLE, columns().into_iter().chain(evidence), rows(digest)).with_note(
         "Each repetition is one trial at the median of the searches of the test that found it. Passed: of the valid trials. Idle \
          time: of each core, the mean over these trials without the first and the last sample of each.",
     )
@@ -29,7 +29,7 @@ pub(super) fn table(digest: &Digest) -> Table {
 
 /// Does the same as [`table`] for a terminal, on which the verdict has the idle times.
 pub(crate) fn narrow_table(digest: &Digest) -> Table {
-    Table::of(TITLE, columns(), rows(digest))
+    Table::new(TITLE, columns(), rows(digest))
 }
 
 fn columns<'d>() -> [Column<'d, RepeatedRow<'d>>; 4] {

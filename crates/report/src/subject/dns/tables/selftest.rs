@@ -30,7 +30,7 @@ pub(super) fn table(digest: &Digest) -> Table {
             trial,
         })
     });
-    Table::of("The tester's self-test (RFC 8219 section 9.2.1)", columns(), rows)
+    Table::new("The tester's self-test (RFC 8219 section 9.2.1)", columns(), rows)
         .with_note(
             "Client and authority connected directly, without the device. To test at r queries/s, the tester must answer 2 (r + \
              d) with d = 0.1 r, all of them within a quarter of the timeout t. Shown are the highest rate that passed and the \

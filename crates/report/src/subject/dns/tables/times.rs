@@ -36,7 +36,7 @@ pub(super) fn classic(digest: &Digest) -> Table {
     let columns = test_columns(|row: &TimesRow| &row.test)
         .into_iter()
         .chain(columns());
-    Table::of("Round trips, as dns64perf++ reports them", columns, rows).with_note(
+    Table::new("Round trips, as dns64perf++ reports them", columns, rows).with_note(
         "In the passing trial with the highest rate. Received: queries with any answer; valid: with the correct one in time. \
          Average and standard deviation of the times from a query to its first answer, median and 99.9th percentile of those \
          to correct answers. Achieved: sent over the time that sending took; late: how far the tester was behind its schedule \

@@ -1,14 +1,14 @@
 //! The distribution of delays with a logarithmic tail, which shows what a 99.9th percentile hides.
 
 use super::directions::{self, noun};
+use super::panels_of_size;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, AxisEnds};
-use crate::wording::numbers::{frames, load, title};
+use crate::wording::numbers::{load, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{Bucket, DirectionResult};
 
 /// The smallest share that is drawn: one frame in a million.
@@ -38,7 +38,11 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         caption: caption(digest),
         keys: directions::keys(digest, &trials),
         panels: sizes
-            .flat_map(|size| panels(digest, size, &trials, ends))
+            .flat_map(|size| {
+                panels_of_size(size, &trials, |title, trials| {
+                    panel(digest, title, trials, ends)
+                })
+            })
             .collect(),
         ..Figure::default()
     }
@@ -76,23 +80,7 @@ fn replies(digest: &Digest) -> &'static str {
     }
 }
 
-/// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
-fn panels(
-    digest: &Digest,
-    size: Option<FrameSize>,
-    trials: &[(&PointDigest, &TrialRecord)],
-    ends: AxisEnds,
-) -> Vec<Panel> {
-    let trials: Vec<_> = trials
-        .iter()
-        .copied()
-        .filter(|(point, _)| point.size() == size)
-        .collect();
-    style::shared_out(&trials, style::LOOKS)
-        .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(size)), trials, ends))
-        .collect()
-}
-
+/// Returns a panel, whose axes are those of all panels.
 fn panel(
     digest: &Digest,
     title: &str,
@@ -127,7 +115,7 @@ fn measured(record: &TrialRecord) -> impl Iterator<Item = &DirectionResult> {
 
 /// Returns the lines of a trial. The dot at the point where a line falls to the floor shows its load as a tooltip.
 fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
-    let of = |direction: &DirectionResult| {
+    let tail_plots = |direction: &DirectionResult| {
         let tail = tail(&direction.delays);
         let label = format!(
             "{}, {} at {}",
@@ -142,7 +130,7 @@ fn series(i: usize, point: &PointDigest, record: &TrialRecord) -> Vec<Plot> {
             .chain(dots)
             .collect::<Vec<_>>()
     };
-    measured(record).flat_map(of).collect()
+    measured(record).flat_map(tail_plots).collect()
 }
 
 /// Returns the complementary distribution as a staircase: delay in milliseconds, and the share of frames with a longer delay. Beyond the longest delay

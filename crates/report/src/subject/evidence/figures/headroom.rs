@@ -131,7 +131,7 @@ fn offered(digest: &Digest) -> Panel {
 
 /// Returns the share offered in the worse direction. The sending time counts too: all frames in double the time are half the load.
 fn offered_percent(record: &TrialRecord) -> f64 {
-    let of = |d: &DirectionResult| {
+    let share_offered = |d: &DirectionResult| {
         let frames = if d.intended == 0 {
             1.0
         } else {
@@ -149,7 +149,7 @@ fn offered_percent(record: &TrialRecord) -> f64 {
         .result
         .directions
         .iter()
-        .map(of)
+        .map(share_offered)
         .fold(100.0, f64::min)
 }
 
@@ -192,7 +192,7 @@ fn extremes<'r>(digest: &Digest, marks: Vec<Mark<'r>>) -> Vec<Mark<'r>> {
     if marks.len() <= MOST_MARKS {
         return marks;
     }
-    let of = |stretch: &[(Verdict, Mark<'r>)], verdict| {
+    let extreme = |stretch: &[(Verdict, Mark<'r>)], verdict| {
         let alike = || {
             stretch
                 .iter()
@@ -216,7 +216,7 @@ fn extremes<'r>(digest: &Digest, marks: Vec<Mark<'r>>) -> Vec<Mark<'r>> {
         .flat_map(|stretch| {
             verdicts
                 .into_iter()
-                .flat_map(|verdict| of(stretch, verdict))
+                .flat_map(|verdict| extreme(stretch, verdict))
                 .collect::<Vec<_>>()
         })
         .collect()

@@ -1,14 +1,14 @@
 //! The times within a trial at which frames were lost: a steady loss is overload, a single spike is an accident.
 
 use super::directions::{self, noun};
+use super::panels_of_size;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, Axis, AxisEnds};
-use crate::wording::numbers::{frames, grouped, load, percent, title};
+use crate::wording::numbers::{grouped, load, percent, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
-use sixbench_method::terms::FrameSize;
 use sixbench_method::trial::{DirectionResult, LOSS_BIN_NS};
 
 /// Intervals without loss are drawn this many times below the smallest loss, because a logarithmic axis has no zero.
@@ -47,7 +47,11 @@ pub(super) fn figure(digest: &Digest) -> Figure {
         caption: caption(digest, &trials),
         keys: directions::keys(digest, &trials),
         panels: sizes
-            .flat_map(|size| panels(digest, size, &trials, axes))
+            .flat_map(|size| {
+                panels_of_size(size, &trials, |title, trials| {
+                    panel(digest, title, trials, axes)
+                })
+            })
             .collect(),
         ..Figure::default()
     }
@@ -92,23 +96,7 @@ struct LossAxes {
     loss: AxisEnds,
 }
 
-/// Returns the panels of a frame size, which overlay all tests on axes shared by all panels.
-fn panels(
-    digest: &Digest,
-    size: Option<FrameSize>,
-    trials: &[(&PointDigest, &TrialRecord)],
-    axes: LossAxes,
-) -> Vec<Panel> {
-    let trials: Vec<_> = trials
-        .iter()
-        .copied()
-        .filter(|(point, _)| point.size() == size)
-        .collect();
-    style::shared_out(&trials, style::LOOKS)
-        .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(size)), trials, axes))
-        .collect()
-}
-
+/// Returns a panel, whose axes are those of all panels.
 fn panel(
     digest: &Digest,
     title: &str,
@@ -159,7 +147,7 @@ fn series(i: usize, point: &PointDigest, record: &TrialRecord, floor: f64) -> Ve
         percent(result.loss_ratio().0)
     );
     let label = format!("{} at {}: {lost}", title(point.test), load(&result.spec));
-    let of = |direction: &DirectionResult| {
+    let direction_plots = |direction: &DirectionResult| {
         let bins = shares(record, direction)
             .map(|share| share.max(floor))
             .enumerate();
@@ -178,5 +166,5 @@ fn series(i: usize, point: &PointDigest, record: &TrialRecord, floor: f64) -> Ve
             .chain(dots)
             .collect::<Vec<_>>()
     };
-    result.directions.iter().flat_map(of).collect()
+    result.directions.iter().flat_map(direction_plots).collect()
 }

@@ -71,14 +71,14 @@ fn of_devices<'w>(point: &PointDigest, watch: &'w Watch) -> Vec<(String, &'w Cor
     {
         return Vec::new();
     }
-    let of = |device: &'w DeviceWatch| {
+    let cores_of = |device: &'w DeviceWatch| {
         let place = device.place();
         device
             .cores
             .iter()
             .map(move |core| (format!("{place}, core {}", core.core), core))
     };
-    watch.devices.iter().flat_map(of).collect()
+    watch.devices.iter().flat_map(cores_of).collect()
 }
 
 /// Returns the note on a device that polls.

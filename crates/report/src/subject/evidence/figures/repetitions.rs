@@ -134,6 +134,19 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: us
         .collect();
     let names = points.iter().rev().map(|p| name(digest, p)).collect();
     let layout = style::panel(&plots, name_of_panel, "distance from the median (%)", "");
+    let mut layout = with_axes(layout, x, rows).with_y_tick_format(style::names(names));
+    // kuva draws a label above its position; this offset moves it onto the row.
+    let lower = 0.06 * rows as f64;
+    for (i, point) in points.iter().enumerate() {
+        let bound = Bound::at_least_if(point.is_result_open());
+        let median = point.show_value(median(point).unwrap_or(0.0), bound);
+        layout = labelled(layout, x.end * 1.55, level(i) - lower, median);
+    }
+    style::draw(plots, layout)
+}
+
+/// Sets the axes of a strip: the deviations, with room for the medians on their right, and a level for each row.
+fn with_axes(layout: Layout, x: Axis, rows: usize) -> Layout {
     // The medians are to the right of the axis' last tick.
     let ticks = TickFormat::Custom(Arc::new(move |v| {
         if v > x.end * 1.01 {
@@ -142,37 +155,20 @@ fn strip(digest: &Digest, points: &[&PointDigest], name_of_panel: &str, room: us
             three_digits(v)
         }
     }));
-    let layout = layout
+    layout
         .with_x_tick_format(ticks)
         .with_x_axis_min(-x.end)
         .with_x_axis_max(x.end * 2.1)
-        .with_x_tick_step(x.step);
-    let layout = layout
+        .with_x_tick_step(x.step)
         .with_y_axis_min(0.4)
         .with_y_axis_max(rows as f64 + 0.6)
-        .with_y_tick_step(1.0);
-    let layout = layout
-        .with_y_tick_format(style::names(names))
+        .with_y_tick_step(1.0)
         .with_reference_line(
             ReferenceLine::vertical(0.0)
                 .with_color(style::MUTED)
                 .with_stroke_width(1.5)
                 .with_dasharray("none"),
-        );
-    // kuva draws a label above its position; this offset moves it onto the row.
-    let lower = 0.06 * rows as f64;
-    let medians = points.iter().enumerate().map(|(i, p)| {
-        (
-            level(i),
-            p.in_words(median(p).unwrap_or(0.0), Bound::of(p.is_result_open())),
         )
-    });
-    style::draw(
-        plots,
-        medians.fold(layout, |layout, (y, median)| {
-            labelled(layout, x.end * 1.55, y - lower, median)
-        }),
-    )
 }
 
 fn labelled(layout: Layout, x: f64, y: f64, median: String) -> Layout {
@@ -211,7 +207,7 @@ fn row(point: &PointDigest, level: f64, room: usize) -> Plot {
     let labels = deviations.iter().map(|&(r, _, value)| {
         format!(
             "repetition {r}: {}",
-            point.in_words(value, point.bound_of(r))
+            point.show_value(value, point.bound_of(r))
         )
     });
     style::dots(at, style::color(0), style::marker(0), labels.collect())

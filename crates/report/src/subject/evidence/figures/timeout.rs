@@ -1,10 +1,11 @@
 //! Loss over the frame timeout: one trial shows the loss that any timeout would have resulted in.
 
+use super::panels_of_size;
 use crate::digest::{Digest, PointDigest, kinds};
 use crate::plot::figure::Figure;
 use crate::plot::panel::Panel;
 use crate::plot::style::{self, AxisEnds};
-use crate::wording::numbers::{frames, load, seconds, short_ms, title};
+use crate::wording::numbers::{load, seconds, short_ms, title};
 use kuva::prelude::Plot;
 use sixbench_method::record::TrialRecord;
 use sixbench_method::terms::FrameSize;
@@ -48,10 +49,8 @@ fn trials<'d, 'a>(
 }
 
 fn panels(digest: &Digest, kind: Option<FrameSize>) -> Vec<Panel> {
-    let trials: Vec<_> = trials(digest).filter(|(p, _)| p.size() == kind).collect();
-    style::shared_out(&trials, style::LOOKS)
-        .map(|(part, trials)| panel(digest, &format!("{}{part}", frames(kind)), trials))
-        .collect()
+    let trials: Vec<_> = trials(digest).collect();
+    panels_of_size(kind, &trials, |title, trials| panel(digest, title, trials))
 }
 
 fn panel(digest: &Digest, title: &str, trials: &[(&PointDigest, &TrialRecord)]) -> Panel {
