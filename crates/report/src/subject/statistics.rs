@@ -37,9 +37,9 @@ pub(super) fn dispersion(summary: &Summary) -> Cell {
 
 /// Returns a description of what limited a result, including repetitions that need a separate mention.
 pub(super) fn limit_words(goal: &GoalDigest) -> String {
-    let mut words = vec![goal.limits.words()];
+    let mut words = vec![goal.limits.describe()];
     if goal.unmeasured > 0 {
-        let cause = goal.limits.reason.map_or("tester", InvalidReason::words);
+        let cause = goal.limits.reason.map_or("tester", InvalidReason::phrase);
         words.push(format!("{cause}, no result {}×", goal.unmeasured));
     }
     if goal.below_minimum > 0 {

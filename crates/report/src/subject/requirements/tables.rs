@@ -1,11 +1,11 @@
-//! Tables of requirements: counted by RFC, those that are violated with their frames, and devices side by side.
+//! Tables of requirements: counted by RFC, and those that are violated with their frames.
 
 use crate::digest::{Digest, PointDigest};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
-use crate::wording::numbers::title;
+use crate::wording::numbers::{capitalised, title};
 use sixbench_method::lists::each_once;
-use sixbench_method::trial::{JudgedFrame, JudgedVector, VectorResult};
+use sixbench_method::trial::{JudgedFrame, JudgedStep, JudgedVector, LoadedFinding, VectorResult};
 use std::collections::BTreeMap;
 
 /// A vector at a point.
@@ -14,18 +14,86 @@ pub(crate) struct VectorRow<'d> {
     pub(crate) vector: &'d JudgedVector,
 }
 
-impl VectorRow<'_> {
-    /// Returns the frames in words: those that were sent, those that are required, and those that came.
+impl<'d> VectorRow<'d> {
+    /// Returns the frames in words: those that were sent, those that are required, and those that came; of an exchange, step by step.
     pub(crate) fn frames(&self) -> String {
-        let sent = self.vector.sent.iter().map(|frame| format!("sent {frame}"));
-        let answer = self.vector.frames.iter().flat_map(frame_words);
-        let none = self.vector.frames.is_empty();
-        sent.chain(self.vector.reason.clone())
-            .chain(answer)
-            .chain(none.then(|| "nothing came, as required".to_owned()))
-            .collect::<Vec<_>>()
+        let JudgedVector {
+            sent,
+            reason,
+            frames,
+            steps,
+            result,
+            ..
+        } = self.vector;
+        if *result == VectorResult::NotApplicable {
+            return reason.clone().unwrap_or_default();
+        }
+        let sent = if steps.is_empty() {
+            sent_words(sent)
+        } else {
+            Vec::new()
+        };
+        [sent, went_words(frames, steps, reason)]
+            .concat()
             .join("; ")
     }
+
+    /// Returns what was found under load: the result of the quiet run, where it was the same. `None` if no load was offered.
+    pub(crate) fn result_under_load(&self) -> Option<VectorResult> {
+        self.point.requirements()?.result_under_load(self.vector)
+    }
+
+    /// Returns what was found under load where it is another finding.
+    pub(crate) fn differing(&self) -> Option<&'d LoadedFinding> {
+        self.point.requirements()?.differing(self.vector)
+    }
+
+    /// Returns the worse result: the quiet one, or that under load.
+    pub(crate) fn worst(&self) -> VectorResult {
+        let loaded = self.result_under_load().unwrap_or(self.vector.result);
+        loaded.min(self.vector.result)
+    }
+}
+
+/// Returns the frames of a finding under load in words: those that are required, and those that came. Those that were sent are the vector's.
+pub(crate) fn answer_frames(loaded: &LoadedFinding) -> String {
+    went_words(&loaded.frames, &loaded.steps, &loaded.reason).join("; ")
+}
+
+/// Returns what was required and what came, with the reason for the result; of an exchange, step by step.
+fn went_words(
+    frames: &[JudgedFrame],
+    steps: &[JudgedStep],
+    reason: &Option<String>,
+) -> Vec<String> {
+    let reason: Vec<String> = reason.iter().cloned().collect();
+    if steps.is_empty() {
+        return [reason, answer_words(frames)].concat();
+    }
+    let steps = (1..)
+        .zip(steps)
+        .map(|(number, step)| step_words(number, step));
+    steps.chain(reason).collect()
+}
+
+/// Returns a step of an exchange: `step 2, after 5 s: sent ..; required ..; came nothing`.
+fn step_words(number: usize, step: &JudgedStep) -> String {
+    let wait = step.wait_ms.map_or_else(String::new, |wait_ms| {
+        format!(", after {} s", wait_ms as f64 / 1e3)
+    });
+    let words = [sent_words(&step.sent), answer_words(&step.frames)].concat();
+    format!("step {number}{wait}: {}", words.join("; "))
+}
+
+fn sent_words(sent: &[String]) -> Vec<String> {
+    sent.iter().map(|frame| format!("sent {frame}")).collect()
+}
+
+fn answer_words(frames: &[JudgedFrame]) -> Vec<String> {
+    if frames.is_empty() {
+        return vec!["required nothing; came nothing".to_owned()];
+    }
+    frames.iter().flat_map(frame_words).collect()
 }
 
 /// Returns a row for each vector of each point, in the order in which they were sent.
@@ -52,7 +120,7 @@ fn frame_words(frame: &JudgedFrame) -> Vec<String> {
     };
     [required, came]
         .into_iter()
-        .chain(frame.differences.iter().cloned())
+        .chain(frame.differences.iter().map(ToString::to_string))
         .collect()
 }
 
@@ -79,15 +147,15 @@ pub(super) fn by_rfc(digest: &Digest) -> Table {
         Column::number("RFC", |row: &RfcRow| Cell::Number(row.rfc.into())),
     ];
     let rows = digest.points.iter().flat_map(rfcs);
-    Table::of(
+    Table::new(
         "Requirements by RFC",
         heads.into_iter().chain(counts),
         rows,
     )
     .with_note(
-        "Right: what the clause requires came, and nothing else. Allowed: a choice that the text allows. No answer: a frame is required and none came, \
-         although the control frames did. Unknown: control frames were lost, so silence says nothing. Not applicable: the recipe has no address for the \
-         vector.",
+        "Each requirement is a vector: what is sent to the device, and what must come from it, between two control frames, which the device is known to \
+         forward. Wrong: something else came. No answer: nothing came, although the control frames did. Unknown: control frames were lost, so silence says \
+         nothing. Allowed: a choice that the text allows. Not applicable: the device does not have what the vector needs.",
     )
 }
 
@@ -106,10 +174,6 @@ fn rfcs<'d>(point: &'d PointDigest<'d>) -> Vec<RfcRow<'d>> {
         .collect()
 }
 
-fn capitalised(word: &str) -> String {
-    word[..1].to_uppercase() + &word[1..]
-}
-
 /// Returns the requirements that are violated, the strongest first, each with the frames.
 pub(super) fn violated(digest: &Digest) -> Table {
     let mut rows: Vec<VectorRow> = rows(digest)
@@ -121,9 +185,20 @@ pub(super) fn violated(digest: &Digest) -> Table {
         .iter()
         .map(|dut| format!("Again: sixbench conformance {dut} --vector VECTOR."))
         .collect::<Vec<_>>();
-    Table::of("Requirements that are violated", violated_columns(), rows)
-        .with_note("Known: the recipe or the plan names the vector. The frames of each are in vectors/ beside the report.")
+    let known = digest.points.iter().filter_map(known_violations);
+    Table::new("Requirements that are violated", violated_columns(), rows)
+        .with_note(
+            "Level: the word of the text, or stated where a rule has none. Known: the recipe or the plan names the vector. The frames of each are in vectors/ \
+             beside the report.",
+        )
+        .with_notes(known)
         .with_notes(again)
+}
+
+/// Returns the note on the known violations of a test; `None` if nobody names any of the vectors that were sent.
+fn known_violations(point: &PointDigest) -> Option<String> {
+    let known = point.requirements()?.known_violations()?;
+    Some(format!("{}: known violations: {known}.", title(point.test)))
 }
 
 fn violated_columns<'d>() -> Vec<Column<'d, VectorRow<'d>>> {
@@ -142,49 +217,4 @@ fn violated_columns<'d>() -> Vec<Column<'d, VectorRow<'d>>> {
         Column::text("Requirement", |row: &VectorRow| row.vector.sentence.clone()),
         Column::text("Frames", VectorRow::frames),
     ]
-}
-
-/// A vector that at least one device violates.
-struct SideBySideRow<'d> {
-    vector: &'d JudgedVector,
-}
-
-/// Returns what each of several devices does with the vectors that at least one of them violates; without rows for a single device.
-pub(super) fn side_by_side(digest: &Digest) -> Table {
-    let points: Vec<&PointDigest> = digest
-        .points
-        .iter()
-        .filter(|point| point.requirements().is_some())
-        .collect();
-    let mut violated: BTreeMap<&str, &JudgedVector> = BTreeMap::new();
-    for row in rows(digest).filter(|row| points.len() > 1 && row.vector.result.is_violation()) {
-        violated.entry(&row.vector.name).or_insert(row.vector);
-    }
-    let mut rows: Vec<SideBySideRow> = violated
-        .into_values()
-        .map(|vector| SideBySideRow { vector })
-        .collect();
-    rows.sort_by_key(|row| (row.vector.level, row.vector.rfc));
-    let of_devices = points.into_iter().map(|point| {
-        Column::text(title(point.test), move |row: &SideBySideRow| {
-            found(point, &row.vector.name)
-        })
-    });
-    let heads = [
-        Column::text("Vector", |row: &SideBySideRow| row.vector.name.clone()),
-        Column::text("Clause", |row: &SideBySideRow| row.vector.citation()),
-        Column::text("Level", |row: &SideBySideRow| row.vector.level.word()),
-    ];
-    Table::of(
-        "Devices side by side, clause by clause",
-        heads.into_iter().chain(of_devices),
-        rows,
-    )
-}
-
-/// Returns the finding of a vector at a point; nothing if it was not sent.
-fn found(point: &PointDigest, name: &str) -> Option<&'static str> {
-    let vectors = &point.requirements()?.vectors;
-    let vector = vectors.iter().find(|vector| vector.name == name)?;
-    Some(vector.result.title())
 }

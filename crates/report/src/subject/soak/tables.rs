@@ -45,14 +45,14 @@ pub(crate) const KINDS: [MemoryKind; 2] = [
 impl MemoryKind {
     /// Returns the median growth and the medians of the ends of its interval, octets per hour.
     fn medians(&self, point: &PointDigest) -> Option<[f64; 3]> {
-        let of = |quantity| {
+        let median_of = |quantity| {
             point
                 .samples
                 .iter()
                 .find(|sample| sample.quantity == quantity)
                 .map(|sample| sample.summary.median)
         };
-        let [growth, least, most] = self.growth.map(of);
+        let [growth, least, most] = self.growth.map(median_of);
         Some([growth?, least?, most?])
     }
 
@@ -149,7 +149,7 @@ fn of_frames(digest: &Digest) -> Table {
         .points
         .iter()
         .filter_map(|point| SoakRow::new(point, false));
-    Table::of("Soak", frame_columns(), rows).with_note(
+    Table::new("Soak", frame_columns(), rows).with_note(
         "Growth per hour after the warm-up, by a line through the means of 20 equal parts of the time, with its 95 % interval; \
          medians of the repetitions. Memory: resident, of the device's processes, or in use on a machine of its own. Kernel: \
          what the kernel of the tester's machine cannot reclaim, of everything on it. Connections: in the kernel's table. Load: \
@@ -202,7 +202,7 @@ fn of_connections(digest: &Digest) -> Table {
         .points
         .iter()
         .filter_map(|point| SoakRow::new(point, true));
-    Table::of("Soak with new connections", connection_columns(), rows).with_note(
+    Table::new("Soak with new connections", connection_columns(), rows).with_note(
         "TCP connections, each with a GET and closed at once. Opened: those that brought their object. Closed: those whose end both sides saw \
              in order and in time. Failed: of those attempted. Memory and kernel: growth per hour after the warm-up, by a line through the means of 20 equal parts of the time. Entries: of the \
              kernel's connection tracking table, where closed connections stay until its timeout; gained: from the end of the warm-up to that of \

@@ -50,7 +50,7 @@ struct JsonMapping {
     address_and_port_dependent: u64,
 }
 
-pub(super) fn of(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
+pub(super) fn point(digest: &Digest, point: &PointDigest) -> Option<JsonStateful> {
     let test = point.test;
     let stateful: Stateful = test.stateful?;
     let safety = digest.safety(test, &stateful);

@@ -12,15 +12,12 @@ pub(super) struct StatefulGateways;
 
 impl Subject for StatefulGateways {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![
-            Chapter::new(
-                "stateful",
-                "Stateful gateways (RFC 9693)",
-                tables::tables(digest),
-                figures::figures(digest),
-            )
-            .listed_as("Stateful gateways"),
-        ]
+        vec![Chapter::new(
+            "stateful",
+            "Stateful gateways (RFC 9693)",
+            tables::tables(digest),
+            figures::figures(digest),
+        )]
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {
@@ -33,6 +30,6 @@ impl Subject for StatefulGateways {
         digest: &Digest,
         point: &PointDigest<'p>,
     ) {
-        fields.stateful = json::of(digest, point);
+        fields.stateful = json::point(digest, point);
     }
 }

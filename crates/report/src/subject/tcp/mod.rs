@@ -10,15 +10,12 @@ pub(super) struct TcpConnections;
 
 impl Subject for TcpConnections {
     fn results(&self, digest: &Digest) -> Vec<Chapter> {
-        vec![
-            Chapter::new(
-                "tcp",
-                "TCP connections (RFC 3511)",
-                tables::tables(digest),
-                vec![],
-            )
-            .listed_as("TCP connections"),
-        ]
+        vec![Chapter::new(
+            "tcp",
+            "TCP connections (RFC 3511)",
+            tables::tables(digest),
+            vec![],
+        )]
     }
 
     fn comparisons(&self, group: &Digest) -> Vec<String> {

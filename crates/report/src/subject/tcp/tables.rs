@@ -1,6 +1,6 @@
 //! TCP connections, in the reporting format of RFC 3511 sections 5.2.5 and 5.3.5.
 
-use crate::digest::{Digest, PointDigest, Rated};
+use crate::digest::{Digest, PointDigest, RatedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::statistics::{OPEN, Statistics, percentile_note};
@@ -32,14 +32,14 @@ struct TcpRow<'d> {
 
 fn found(digest: &Digest) -> Table {
     let points = points(digest);
-    let rated: Vec<Rated> = points.iter().filter_map(|point| point.rated()).collect();
+    let rated: Vec<RatedSummary> = points.iter().filter_map(|point| point.rated()).collect();
     let rows = points.iter().map(|point| TcpRow {
         point,
         device: digest.dut_title(point.test),
         rate: Statistics::of_rate(point),
         best: best(point).map(|(_, tcp)| tcp),
     });
-    Table::of("TCP connections (RFC 3511)", found_columns(), rows)
+    Table::new("TCP connections (RFC 3511)", found_columns(), rows)
         .with_note(
             "Both ends use the kernel's own sockets and HTTP/1.1. Octets: the size of each object; requested and returned: \
              objects in the passing trial with the most; each is compared octet by octet. RFC 8219 section 8 calls for these \
@@ -140,7 +140,7 @@ fn transport(digest: &Digest) -> Table {
     let points = points(digest).into_iter();
     let rows = points
         .filter_map(|point| best(point).map(|(record, tcp)| TransportRow { point, record, tcp }));
-    Table::of("TCP establishment in the passing trial with the most", transport_columns(), rows).with_note(
+    Table::new("TCP establishment in the passing trial with the most", transport_columns(), rows).with_note(
         "Establishment: from SYN to SYN/ACK as the client's kernel sees it. Aggregate: the sum. SYNs again: sent a second \
              time. Sources: addresses from which the server saw connections come; outside: connections from addresses outside \
              the pool. Entries: the most that the device's connection tracking table had at any sample.",

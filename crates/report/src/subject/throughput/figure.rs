@@ -137,7 +137,7 @@ fn with_names(digest: &Digest, layout: Layout, scale: Scale, highest: f64) -> La
             Some((place, size, digest.point(test, size)?.headline()?.median))
         };
         let (place, size, rate) = sizes.iter().enumerate().rev().find_map(measured)?;
-        Some(EndLabel::of(
+        Some(EndLabel::new(
             digest.place(test),
             &title(test),
             (place as f64 + 1.0, scale(rate, size)),
@@ -259,7 +259,9 @@ fn points(
             title(test),
             s.n
         );
-        let sign = Bound::of(point.is_result_open()).sign().unwrap_or_default();
+        let sign = Bound::at_least_if(point.is_result_open())
+            .sign()
+            .unwrap_or_default();
         let bar = AxisEnds::new(scale(s.p1, size), scale(s.p99, size));
         Some(Barred::new(f64::from(place) + aside, scale(s.median, size), bar, label).signed(sign))
     };

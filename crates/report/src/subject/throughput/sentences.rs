@@ -1,7 +1,7 @@
 //! Sentences on throughputs, ranked.
 
 use crate::digest::{Digest, common_goal, sizes};
-use crate::subject::ranking::{Ranked, RankingWords, listed, ranking, with_others};
+use crate::subject::ranking::{RankedValue, RankingWords, listed, ranking, with_others};
 use crate::wording::numbers::{loss_goal, subject};
 use sixbench_method::terms::FrameSize;
 
@@ -11,8 +11,8 @@ const KIND: RankingWords = RankingWords {
     nothing: "did not pass even the lowest load of the plan",
 };
 
-/// The most devices that are named after the fastest one.
-const MOST_BESIDE: usize = 3;
+/// The most devices that the first sentence names one by one.
+const MOST_NAMED: usize = 3;
 
 /// The reason why devices in shared memory are not compared with others.
 const APART: &str = "Shared memory bypasses the kernel, in which devices on veth pairs spend most of their time. Do not compare the two.";
@@ -26,7 +26,7 @@ pub(crate) fn sentences(digest: &Digest) -> Vec<String> {
     others.into_iter().chain(in_memory).chain(apart).collect()
 }
 
-/// Returns the first sentence of the report: the fastest device, and others compared with it, at the smallest frame size. `None` without a throughput.
+/// Returns the first sentence of the report: the devices at the smallest frame size, or of many the first two and the last. `None` without a throughput.
 pub(crate) fn headline(digest: &Digest) -> Option<String> {
     let (size, ranking) = [false, true]
         .into_iter()
@@ -41,17 +41,22 @@ pub(crate) fn headline(digest: &Digest) -> Option<String> {
             leader.name, leader.beside
         )
     };
-    let named = others
-        .iter()
-        .take(MOST_BESIDE)
-        .map(|other| format!("{} {}{}", other.name, other.amount(), other.beside));
-    let more = others.len().saturating_sub(MOST_BESIDE);
-    let more = (more > 0).then(|| format!("{more} more are below"));
-    let all: Vec<String> = std::iter::once(format!("{first} at {size}\u{a0}bytes"))
-        .chain(named)
-        .chain(more)
-        .collect();
-    Some(format!("{}.", all.join("; ")))
+    let first = format!("{first} at {size}\u{a0}bytes");
+    let sentence: Vec<String> = std::iter::once(first).chain(named(others)).collect();
+    Some(format!("{}.", sentence.join("; ")))
+}
+
+/// Returns the devices after the fastest one: each, or of many the next and the last.
+fn named(others: &[RankedValue]) -> Vec<String> {
+    let told = |other: &RankedValue| format!("{} {}{}", other.name, other.amount(), other.beside);
+    match others {
+        [next, between @ .., last] if others.len() >= MOST_NAMED => vec![
+            told(next),
+            // The lowest figure may be a lower bound, and the device need not be the slowest.
+            format!("{} more, down to {}", between.len(), told(last)),
+        ],
+        _ => others.iter().map(told).collect(),
+    }
 }
 
 /// Returns the sentences on all devices in shared memory, or on all others.
@@ -72,7 +77,7 @@ fn goal_words(digest: &Digest) -> String {
 }
 
 /// Returns the results at each frame size that has some, the smallest first.
-fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
+fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<RankedValue>)> {
     let points = || {
         digest
             .compared_points()
@@ -80,7 +85,7 @@ fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
     };
     let of_size = |size: FrameSize| {
         let of_size = points().filter(|point| point.point.frame_size == size);
-        ranking(of_size.filter_map(|point| Ranked::of(subject(point.test), point)))
+        ranking(of_size.filter_map(|point| RankedValue::new(subject(point.test), point)))
     };
     sizes(points())
         .into_iter()
@@ -89,7 +94,7 @@ fn of_sizes(digest: &Digest, in_memory: bool) -> Vec<(FrameSize, Vec<Ranked>)> {
         .collect()
 }
 
-fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> {
+fn in_full(digest: &Digest, size: FrameSize, ranking: &[RankedValue]) -> Vec<String> {
     let leader = &ranking[0];
     let first = format!(
         "{} passed {} frames/s per direction {}{} at a frame size of {size}\u{a0}bytes{}.",
@@ -102,6 +107,6 @@ fn in_full(digest: &Digest, size: FrameSize, ranking: &[Ranked]) -> Vec<String> 
     with_others(first, ranking, KIND)
 }
 
-fn in_brief(size: FrameSize, ranking: &[Ranked]) -> String {
+fn in_brief(size: FrameSize, ranking: &[RankedValue]) -> String {
     format!("At {size}\u{a0}bytes: {}.", listed(ranking))
 }

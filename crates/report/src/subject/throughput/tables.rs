@@ -45,7 +45,7 @@ pub(super) fn headline(digest: &Digest) -> Table {
         .throughput_points()
         .map(|point| HeadlineRow::new(digest, point));
     let name = common_quantity(common_goal(digest.throughput_points()));
-    Table::of(name.clone(), headline_columns(), rows)
+    Table::new(name.clone(), headline_columns(), rows)
         .with_note(format!(
             "{name}: frames/s per direction. Size: octets of the IPv6 frame with FCS; the IPv4 frame of the same name is 20 \
              shorter. \
@@ -133,7 +133,7 @@ fn size_table(digest: &Digest, goal: LossRatio) -> Table {
     });
     let columns = std::iter::once(Column::text("Frame size", SizeRow::name)).chain(of_sizes);
     let name = quantity(goal);
-    Table::of(
+    Table::new(
         format!("{name} by frame size, frames/s per direction (RFC 2544 section 26.1)"),
         columns,
         rows,
@@ -190,7 +190,7 @@ pub(super) fn goals(digest: &Digest) -> Table {
     ];
     let wanted = goals.len() > 1;
     let rows = digest.searched_points().filter(|_| wanted);
-    Table::of("Every loss goal", head.into_iter().chain(of_goals), rows).with_note(
+    Table::new("Every loss goal", head.into_iter().chain(of_goals), rows).with_note(
         "Median [P1–P99] (n). Only the rate without loss is the throughput of RFC 2544 section 26.1; the others accept the \
                     loss that is stated.",
     )

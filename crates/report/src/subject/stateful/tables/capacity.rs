@@ -1,7 +1,7 @@
 //! The number of connections that the DUT's table holds, and how it was found.
 
 use super::with_validation;
-use crate::digest::{CapacityStep, Digest, PointDigest, Rated};
+use crate::digest::{CapacityStep, Digest, PointDigest, RatedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::statistics::{OPEN, Statistics, percentile_note};
@@ -19,7 +19,7 @@ struct CapacityRow<'d> {
 
 impl<'d> CapacityRow<'d> {
     fn new(digest: &'d Digest, point: &'d PointDigest<'d>, capacity: Capacity) -> Self {
-        let limit = point.rated().map(|rated| rated.limits.words());
+        let limit = point.rated().map(|rated| rated.limits.describe());
         Self {
             point,
             device: digest.dut_title(point.test),
@@ -40,11 +40,11 @@ impl<'d> CapacityRow<'d> {
 
 pub(super) fn found(digest: &Digest) -> Table {
     let points: Vec<_> = digest.capacity_points().collect();
-    let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
+    let rated: Vec<RatedSummary> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points
         .iter()
         .map(|(p, capacity)| CapacityRow::new(digest, p, *capacity));
-    let table = Table::of("Capacity of the connection tracking table", columns(), rows)
+    let table = Table::new("Capacity of the connection tracking table", columns(), rows)
         .with_note(
             "The largest number of connections that was held. From C0 on the number is doubled until the establishment rate \
              falls below beta of that of the number before; then the interval is halved, and a number is held where its rate \
@@ -106,7 +106,7 @@ pub(super) fn steps(digest: &Digest) -> Vec<Table> {
 
 fn steps_table(point: &PointDigest) -> Table {
     let steps = point.steps(point.first_goal());
-    Table::of(format!("Step by step: {}", title(point.test)), step_columns(), &steps)
+    Table::new(format!("Step by step: {}", title(point.test)), step_columns(), &steps)
         .with_note(
             "Held: in how many of the repetitions that tried this number. Rates: connections/s, searched up to the rate of the \
              number held before. <: not held; connections were lost even at this rate.",

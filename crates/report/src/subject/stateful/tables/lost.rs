@@ -1,6 +1,6 @@
 //! Examples of lost connections, to look up in the DUT's own tables.
 
-use crate::digest::{Digest, Losing, LostIn, PointDigest};
+use crate::digest::{ConnectionLoss, Digest, LostIn, PointDigest};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::wording::numbers::{title, whole};
@@ -18,7 +18,7 @@ struct LostRow<'d> {
 /// The trial of a point that lost connections.
 struct LosingTrial<'d> {
     point: &'d PointDigest<'d>,
-    losing: Losing<'d>,
+    losing: ConnectionLoss<'d>,
 }
 
 /// Returns the table of the first connections lost in the trial at the lowest rate that lost some.
@@ -29,7 +29,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         .iter()
         .filter(|p| digest.is_compared(p.test))
         .flat_map(rows);
-    Table::of("Lost connections", columns(), rows)
+    Table::new("Lost connections", columns(), rows)
         .with_note("For each test (for a series, its first step), the trial at the lowest rate that lost connections. Rate: that of phase 1, in connections/s.")
 }
 
@@ -61,7 +61,7 @@ impl LostRow<'_> {
     }
 }
 
-impl Losing<'_> {
+impl ConnectionLoss<'_> {
     /// Returns how many connections were lost in which phase: `3 of 1,000, validation`.
     fn described(&self) -> String {
         let phase = match self.lost_in {

@@ -17,7 +17,7 @@ pub(super) fn table(digest: &Digest) -> Table {
         .stateful_duts()
         .into_iter()
         .filter_map(|test| row(digest, test));
-    Table::of("Mapping behaviour", columns(), rows).with_note(
+    Table::new("Mapping behaviour", columns(), rows).with_note(
         "Terms of RFC 4787 section 4.1, from the trial with the most connections. Ports preserved: connections whose source \
          port was not changed (section 4.2.1). Addresses: different source addresses on the side of the Responder. Sources: \
          pairs of address and port that had several destinations (a sample if there are many): those whose mapping was the \

@@ -6,7 +6,7 @@ mod mapping;
 mod parameters;
 mod rates;
 
-use crate::digest::{Digest, PointDigest, Rated};
+use crate::digest::{Digest, PointDigest, RatedSummary};
 use crate::layout::table::Table;
 use crate::subject::statistics::{OPEN, Statistics, percentile_note};
 use sixbench_method::plan::Stateful;
@@ -59,7 +59,7 @@ fn with_validation<'p>(
 }
 
 /// Adds the notes on percentiles and signs.
-fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r Rated> + Clone) -> Table {
+fn with_notes<'r>(table: Table, rated: impl Iterator<Item = &'r RatedSummary> + Clone) -> Table {
     let is_open = rated.clone().any(|r| r.limits.is_median_open);
     table
         .with_note(percentile_note(rated.map(|r| &r.summary)))

@@ -26,7 +26,7 @@ pub(super) fn phases(digest: &Digest) -> Table {
         safety: safety(digest, test, &stateful),
         counted: counted(digest, test),
     });
-    Table::of("Parameters of the two phases", phase_columns(), rows).with_note(
+    Table::new("Parameters of the two phases", phase_columns(), rows).with_note(
         "N: connections of phase 1; M: entries of the Responder's state table; R: the rate of phase 1, connections/s; R / \
          maximum: the safety factor, relative to the establishment rate that this run measured for the same device (≤ if that may \
          be higher), otherwise –; T: the wait for frames of phase 1; D: from the first frame of phase 1 to the first of phase \
@@ -97,7 +97,7 @@ pub(super) fn tuples(digest: &Digest) -> Table {
         tests: tests(names),
         tuples,
     });
-    Table::of("Four-tuples of the connections", tuple_columns(), rows).with_note(
+    Table::new("Four-tuples of the connections", tuple_columns(), rows).with_note(
         "Addresses: values of the bits that vary. Enumeration: the order in which phase 1 goes through the combinations; \
          state table: the order in which the Responder reads it.",
     )
@@ -224,5 +224,5 @@ fn counted(digest: &Digest, test: &Test) -> String {
         .map(PointDigest::agreement)
         .reduce(|a, b| a + b)
         .unwrap_or_default()
-        .words()
+        .describe()
 }

@@ -1,7 +1,7 @@
 //! The rates at which connections are opened and deleted.
 
 use super::{StatefulRow, with_notes, with_validation};
-use crate::digest::{Digest, PointDigest, Rated};
+use crate::digest::{Digest, PointDigest, RatedSummary};
 use crate::layout::cell::Cell;
 use crate::layout::table::{Column, Table};
 use crate::subject::statistics::limit_words;
@@ -15,11 +15,11 @@ pub(super) fn establishment(digest: &Digest) -> Table {
         .stateful_points()
         .filter(|(p, _)| p.is_of_establishment())
         .collect();
-    let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
+    let rated: Vec<RatedSummary> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points
         .iter()
         .map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
-    let table = Table::of("Maximum connection establishment rate", establishment_columns(), rows).with_note(
+    let table = Table::new("Maximum connection establishment rate", establishment_columns(), rows).with_note(
         "N: connections of phase 1, one frame each; M: entries of the Responder's state table; R: the rate. A trial passes \
              when all frames of phase 1 arrive and then, in the validation, a frame of the Responder comes back on every \
              connection, at this share of R. Lost alone: trials that would have passed without the validation. Device's count: \
@@ -61,7 +61,7 @@ fn establishment_columns<'d>() -> Vec<Column<'d, StatefulRow<'d>>> {
             row.point.goals.first().map(limit_words)
         }),
         Column::text("Device's count", |row: &StatefulRow| {
-            row.point.agreement().words()
+            row.point.agreement().describe()
         }),
         Column::number("Invalid", |row: &StatefulRow| {
             Cell::Number(row.point.invalid().into())
@@ -78,11 +78,11 @@ pub(super) fn tear_down(digest: &Digest) -> Table {
         .stateful_points()
         .filter(|(p, _)| p.test.measure.info().headline == Some(Quantity::TearDownRate))
         .collect();
-    let rated: Vec<Rated> = points.iter().filter_map(|(p, _)| p.rated()).collect();
+    let rated: Vec<RatedSummary> = points.iter().filter_map(|(p, _)| p.rated()).collect();
     let rows = points
         .iter()
         .map(|(p, stateful)| StatefulRow::new(digest, p, *stateful));
-    let table = Table::of("Connection tear-down rate", tear_down_columns(), rows).with_note(
+    let table = Table::new("Connection tear-down rate", tear_down_columns(), rows).with_note(
         "N connections are opened at R connections/s, then deleted all at once by the implementation's own command, which \
              is in the recipe; starting it is part of the time. Device's count: before the deletion.",
     );
@@ -117,7 +117,7 @@ fn tear_down_columns<'d>() -> Vec<Column<'d, StatefulRow<'d>>> {
             row.point.deletions().map(|ns| seconds(ns.max))
         }),
         Column::text("Device's count", |row: &StatefulRow| {
-            row.point.agreement().words()
+            row.point.agreement().describe()
         }),
         Column::number("Invalid", |row: &StatefulRow| {
             Cell::Number(row.point.invalid().into())
