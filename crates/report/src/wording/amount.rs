@@ -35,7 +35,7 @@ pub(crate) fn show_bound(subject: &ComparedValue, value: f64, bound: Bound) -> S
     };
     format!(
         "{}{}",
-        bound.words().unwrap_or("about "),
+        bound.phrase().unwrap_or("about "),
         show(subject, shown)
     )
 }

@@ -4,7 +4,7 @@ use super::numbers::{share, whole};
 use sixbench_method::trial::{AnomalyKind, TrialResult};
 
 /// Returns `4,000 duplicate frames, 100 % of those received`; `base` are the words for the frames that the number is a share of.
-pub(crate) fn in_words(noun: &str, frames: u64, of: Option<f64>, base: &str) -> String {
+pub(crate) fn frames_and_share(noun: &str, frames: u64, of: Option<f64>, base: &str) -> String {
     let of = of.map_or_else(String::new, |of| {
         format!(", {} of {base}", share_of_frames(of))
     });
@@ -28,7 +28,7 @@ pub(crate) fn of_trial(result: &TrialResult) -> String {
     let line = |kind: &AnomalyKind| {
         let frames = kind.in_trial(result);
         let base = format!("those {}", kind.base().word());
-        let words = in_words(
+        let words = frames_and_share(
             kind.noun(frames),
             frames,
             kind.share_in_trial(result),

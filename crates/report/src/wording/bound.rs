@@ -39,7 +39,7 @@ impl Bound {
     }
 
     /// Returns the bound of a number that is exact, or may be lower than its true value.
-    pub(crate) fn of(is_open: bool) -> Self {
+    pub(crate) fn at_least_if(is_open: bool) -> Self {
         if is_open { Self::AtLeast } else { Self::Exact }
     }
 
@@ -57,7 +57,7 @@ impl Bound {
     }
 
     /// Returns the words before the number in a sentence; `None` if the number has no meaning.
-    pub(crate) fn words(self) -> Option<&'static str> {
+    pub(crate) fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Exact => Some(""),
             Self::AtLeast => Some("at least "),

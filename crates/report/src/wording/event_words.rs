@@ -41,7 +41,7 @@ pub fn trial(result: &TrialResult, verdict: Verdict) -> String {
     );
     text += &result
         .dns()
-        .map_or_else(String::new, |dns| fates(&dns.answers));
+        .map_or_else(String::new, |dns| failed_queries(&dns.answers));
     text += &strange_frames(result);
     text += &result.dns().map_or_else(String::new, network_errors);
     text += &result.tcp().map_or_else(String::new, resets);
@@ -84,12 +84,8 @@ fn refused(record: &TrialRecord) -> String {
 }
 
 /// Returns the numbers of queries without a correct answer in time, by outcome.
-fn fates(answers: &Answers) -> String {
-    let failed = answers
-        .fates()
-        .into_iter()
-        .skip(1)
-        .filter(|(_, queries)| *queries > 0);
+fn failed_queries(answers: &Answers) -> String {
+    let failed = answers.failures().filter(|(_, queries)| *queries > 0);
     failed
         .map(|(what, queries)| format!("  {queries} {what}"))
         .collect()
@@ -309,7 +305,7 @@ pub fn event(event: &Event) -> Option<String> {
 
 fn started(point: &Point, spec: &TrialSpec) -> String {
     if spec.kind == TrialKind::Requirements {
-        return format!("{}: vectors of requirements", point.test);
+        return format!("{}: the requirements of its RFCs, one by one", point.test);
     }
     format!(
         "{point}: {} {} for {}",
@@ -355,7 +351,7 @@ impl Narrowing {
     }
 
     /// Returns the number of the current trial and the loads: `trial 7, between 22.0k and 26.0k`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let loads = match (self.passed, self.lost) {
             // In a measurement that is not a search, a higher load may pass than one that was lost.
             (Some(passed), Some(lost)) if passed < lost => {
@@ -390,7 +386,7 @@ mod tests {
             of: 3,
             next: None,
         });
-        let mut words = vec![narrowing.words()];
+        let mut words = vec![narrowing.describe()];
         for (rate, verdict) in [
             (1_000_000, Verdict::Lost),
             (1_000, Verdict::Passed),
@@ -413,7 +409,7 @@ mod tests {
                 record: Box::new(record),
                 verdict,
             });
-            words.push(narrowing.words());
+            words.push(narrowing.describe());
         }
         let between = "between 1.0k and 1.000M";
         assert_eq!(

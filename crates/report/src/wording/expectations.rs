@@ -1,14 +1,16 @@
 //! The results of a run compared with the expectations of its plan: lines for the terminal, the verdict, and the reason for it.
 
 use crate::wording::amount;
-use sixbench_analysis::expectation::{self, Judged};
+use crate::wording::requirements::counted_in_words;
+use sixbench_analysis::comparison::ComparedValue;
+use sixbench_analysis::expectation::{self, JudgedExpectation};
 use sixbench_analysis::gate::Gate;
 use sixbench_method::disturbance::{SpoiltSearches, mostly_disturbed};
 use sixbench_method::measures::Quantity;
-use sixbench_method::plan::Plan;
+use sixbench_method::plan::{Expectation, Plan};
 use sixbench_method::record::{Disturber, Facts, TrialRecord};
 use sixbench_method::replay;
-use sixbench_method::trial::{JudgedVector, RequirementLevel};
+use sixbench_method::trial::{JudgedVector, RequirementLevel, RequirementResults};
 use sixbench_method::units::{agreeing, counted, part_of, show_seconds};
 
 /// The most points that a reason names, and the most requirements.
@@ -81,7 +83,7 @@ fn come_back(searches: SpoiltSearches, disturbers: &[Disturber], what_helps: &st
     let seen = |d: &&Disturber| {
         format!(
             "{} (from {} to {}, waited for {})",
-            d.words(),
+            d.describe(),
             d.first,
             d.last,
             show_seconds(d.waited_ms.div_ceil(1000))
@@ -108,7 +110,7 @@ pub fn missed(plan: &Plan, records: &[TrialRecord]) -> String {
         .collect()
 }
 
-fn line(judged: &Judged<'_>, records: &[TrialRecord]) -> Option<String> {
+fn line(judged: &JudgedExpectation<'_>, records: &[TrialRecord]) -> Option<String> {
     let what = match judged.verdict {
         Gate::Passed | Gate::Inconclusive => return None,
         Gate::Worse => "missed",
@@ -122,8 +124,8 @@ fn line(judged: &Judged<'_>, records: &[TrialRecord]) -> Option<String> {
     ))
 }
 
-/// Returns the names of the requirements that an expectation is about and that the device violates: `: 64-df-1261, 64-tcp`. Empty if it is about none.
-fn violated(judged: &Judged<'_>, records: &[TrialRecord]) -> String {
+/// Returns the names of the requirements that an expectation is about and that the device violates: ` (64-df-1261, 64-tcp)`. Empty if it is about none.
+fn violated(judged: &JudgedExpectation<'_>, records: &[TrialRecord]) -> String {
     let mut of_test = records
         .iter()
         .filter(|record| record.point.test == judged.test.name);
@@ -141,30 +143,34 @@ fn violated(judged: &Judged<'_>, records: &[TrialRecord]) -> String {
     let names: Vec<&str> = results
         .vectors
         .iter()
-        .filter(|vector| is_counted(vector, quantity))
+        .filter(|vector| is_counted(results, vector, quantity))
         .map(|vector| vector.name.as_str())
         .collect();
     match names.len().saturating_sub(MOST_NAMED) {
         _ if names.is_empty() => String::new(),
-        0 => format!(": {}", names.join(", ")),
-        more => format!(": {} and {more} more", names[..MOST_NAMED].join(", ")),
+        0 => format!(" ({})", names.join(", ")),
+        more => format!(" ({} and {more} more)", names[..MOST_NAMED].join(", ")),
     }
 }
 
 /// Returns whether a quantity counts this vector as one that is violated.
-fn is_counted(vector: &JudgedVector, quantity: Quantity) -> bool {
-    let is_asked = match quantity {
-        Quantity::RequirementsViolated => true,
-        Quantity::MustsViolated => vector.level == RequirementLevel::Must,
-        Quantity::NewViolations => !vector.is_known,
+fn is_counted(results: &RequirementResults, vector: &JudgedVector, quantity: Quantity) -> bool {
+    let is_violated = vector.result.is_violation();
+    match quantity {
+        Quantity::RequirementsViolated => is_violated,
+        Quantity::MustsViolated => is_violated && vector.level == RequirementLevel::Must,
+        Quantity::NewViolations => results.is_new_violation(vector),
+        Quantity::ViolatedUnderLoad => results.is_violated_under_load_alone(vector),
         _ => false,
-    };
-    is_asked && vector.result.is_violation()
+    }
 }
 
 /// Returns the value found for an expectation, and the expected bounds.
-pub(crate) fn sentence(judged: &Judged<'_>) -> String {
+pub(crate) fn sentence(judged: &JudgedExpectation<'_>) -> String {
     let (label, subject) = (judged.test.label(judged.frame_size), judged.subject);
+    if let Some(sentence) = of_requirements(judged) {
+        return format!("{label}: {sentence}");
+    }
     format!(
         "{label}: {subject}: {}, expected {}",
         found(judged),
@@ -172,7 +178,41 @@ pub(crate) fn sentence(judged: &Judged<'_>) -> String {
     )
 }
 
-fn found(judged: &Judged<'_>) -> String {
+/// Returns the number of requirements found, and the expected one: `1 MUST violated, expected none`. `None` of another quantity, and without a result.
+fn of_requirements(judged: &JudgedExpectation<'_>) -> Option<String> {
+    let ComparedValue::Value(quantity, ..) = judged.subject else {
+        return None;
+    };
+    let median = judged.found?;
+    let found = counted_in_words(quantity, median.low)?;
+    let more = if median.high > median.low {
+        " or more, because control frames were lost"
+    } else {
+        ""
+    };
+    let at_most = |most: f64| {
+        if most < 1.0 {
+            "none".to_owned()
+        } else {
+            format!("at most {most}")
+        }
+    };
+    let Expectation {
+        at_least: least,
+        at_most: most,
+        ..
+    } = judged.expectation;
+    let bounds: Vec<String> = [
+        least.map(|least| format!("at least {least}")),
+        most.map(at_most),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Some(format!("{found}{more}, expected {}", bounds.join(" and ")))
+}
+
+fn found(judged: &JudgedExpectation<'_>) -> String {
     let Some(median) = judged.found else {
         return "no result".to_owned();
     };
@@ -188,12 +228,11 @@ fn found(judged: &Judged<'_>) -> String {
         (low, high) if high > low => {
             format!("a median of {} or more, where the tester, the plan's maximum or other work ended the search", shown(low))
         }
-        (low, _) if !judged.test.measure.result_kind().varies() => shown(low),
         (low, _) => format!("a median of {}", shown(low)),
     }
 }
 
-fn bounds(judged: &Judged<'_>) -> String {
+fn bounds(judged: &JudgedExpectation<'_>) -> String {
     let bound = |word: &str, bound: Option<f64>| {
         bound.map(|value| format!("{word} {}", amount::exact(&judged.subject, value)))
     };
@@ -208,9 +247,23 @@ fn bounds(judged: &Judged<'_>) -> String {
         .join(" and ")
 }
 
+/// Returns the points at which the tester was not fit, in words.
+fn unfit_in_words(unfit: &[String], what_helps: &str) -> String {
+    let named = unfit[..unfit.len().min(MOST_NAMED)].join(", ");
+    let more = unfit.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!(
+        "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}"
+    )
+}
+
 fn reason(
     verdict: Gate,
-    judged: &[Judged<'_>],
+    judged: &[JudgedExpectation<'_>],
     unfit: &[String],
     what_helps: &str,
 ) -> Option<String> {
@@ -219,23 +272,6 @@ fn reason(
         .iter()
         .filter(|judged| judged.verdict == verdict)
         .count();
-    let of_points = || {
-        let named = unfit
-            .iter()
-            .take(MOST_NAMED)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let more = unfit.len().saturating_sub(MOST_NAMED);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        format!(
-            "the tester was not fit: it had no valid trial, or only disturbed ones, at {named}{more}{what_helps}"
-        )
-    };
     match verdict {
         Gate::Passed if all == 0 => None,
         Gate::Passed => Some(format!(
@@ -248,12 +284,12 @@ fn reason(
             "{} without a result",
             part_of(count, all, "expectation")
         )),
-        Gate::TesterUnfit if count == 0 => Some(of_points()),
+        Gate::TesterUnfit if count == 0 => Some(unfit_in_words(unfit, what_helps)),
         Gate::TesterUnfit => {
             let besides = if unfit.is_empty() {
                 String::new()
             } else {
-                format!("; besides, {}", of_points())
+                format!("; besides, {}", unfit_in_words(unfit, what_helps))
             };
             Some(format!(
                 "{} could not be decided, because the tester, the plan's maximum or other work ended the search or made delays too long{besides}",

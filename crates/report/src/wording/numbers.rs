@@ -1,7 +1,7 @@
 //! Numbers in a readable form. All spaces inside a quantity are no-break spaces.
 
 use crate::wording::bound::Bound;
-use sixbench_method::measures::{Family, Quantity, Searched, Unit};
+use sixbench_method::measures::{Family, Quantity, SearchedRate, Unit};
 use sixbench_method::plan::{Measure, Test};
 use sixbench_method::terms::{Directions, FrameSize, LossRatio};
 use sixbench_method::trial::TrialSpec;
@@ -352,10 +352,10 @@ pub(crate) fn commonly_searched(measure: &Measure, goal: Option<LossRatio>) -> S
 /// Returns the name of the quantity that a measure searched for with a loss goal.
 pub(crate) fn searched(measure: &Measure, goal: LossRatio) -> String {
     match measure.info().searched {
-        Some(Searched::OfAll(name)) => name.to_owned(),
-        Some(Searched::Named(name)) if goal == LossRatio::ZERO => name.to_owned(),
-        Some(Searched::Named(name)) => format!("{name} at {} loss or less", percent(goal.0)),
-        Some(Searched::Throughput) | None => quantity(goal),
+        Some(SearchedRate::OfAll(name)) => name.to_owned(),
+        Some(SearchedRate::Named(name)) if goal == LossRatio::ZERO => name.to_owned(),
+        Some(SearchedRate::Named(name)) => format!("{name} at {} loss or less", percent(goal.0)),
+        Some(SearchedRate::Throughput) | None => quantity(goal),
     }
 }
 
@@ -406,7 +406,7 @@ mod tests {
         let titled = |title: &str| {
             subject(&Test {
                 title: title.to_owned(),
-                ..Test::of("t", "linux")
+                ..Test::new("t", "linux")
             })
         };
         assert_eq!(

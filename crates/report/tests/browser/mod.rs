@@ -16,6 +16,9 @@ use tungstenite::{Message, WebSocket};
 /// axe-core, where `scripts/install-axe-core` puts it.
 const AXE: &str = "/var/cache/sixbench/axe-core-4.14.1/axe.min.js";
 
+/// The variable that names a directory for pictures of all pages in every look. No test looks at them.
+const PICTURES: &str = "SIXBENCH_PICTURES";
+
 /// What axe-core looks for, as it takes it in `axe.run`. Contrast takes most of its time.
 #[derive(Clone, Copy)]
 pub(crate) enum AxeRules {
@@ -56,8 +59,9 @@ const TOO_WIDE: &str = "document.documentElement.scrollWidth <= innerWidth ? [] 
 const CUT: &str = "[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth)
     .map(table => 'cut: ' + table.ariaLabel + ' ' + table.scrollWidth + ' of ' + table.clientWidth)";
 
-/// Lists the beginnings of folded elements that are not visible on paper.
+/// Lists the beginnings of folded elements that are not visible on paper, except in chapters, which paper shows as they are on the screen.
 const HIDDEN: &str = "[...document.querySelectorAll('details > :not(summary)')]
+    .filter(inside => !inside.closest('details.chapter:not([open])'))
     .filter(inside => inside.getClientRects().length === 0).map(inside => 'not on paper: ' + inside.outerHTML.slice(0, 80))";
 
 /// The conditions under which a page is viewed.
@@ -256,12 +260,16 @@ impl Chromium {
     }
 
     /// Views the page in every look, and returns whatever keeps people from reading it: serious findings of axe-core, content that extends beyond the
-    /// page or is cut off, and content hidden on paper. Saves a picture of each look in the directory.
-    pub(crate) fn barriers(&mut self, directory: &Path, name: &str) -> Vec<String> {
+    /// page or is cut off, and content hidden on paper. Saves a picture of each look where [`PICTURES`] says.
+    pub(crate) fn barriers(&mut self, name: &str) -> Vec<String> {
+        let pictures = std::env::var_os(PICTURES).map(PathBuf::from);
         let mut barriers = Vec::new();
         for look in Look::ALL {
             self.look(look);
-            self.picture(&directory.join(format!("{name}-{}.png", look.name)));
+            if let Some(pictures) = &pictures {
+                fs::create_dir_all(pictures).expect("a directory");
+                self.picture(&pictures.join(format!("{name}-{}.png", look.name)));
+            }
             let told = |found: Vec<String>| {
                 found
                     .into_iter()

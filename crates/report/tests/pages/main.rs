@@ -1,4 +1,5 @@
-//! Tests the pages in a real browser, in every look that readers may have. Pictures of all pages are saved in `target/tmp/pages`.
+//! Tests the pages in a real browser, in every look that readers may have. `SIXBENCH_PICTURES=DIR` saves pictures of all
+//! pages in `DIR`.
 #![allow(missing_docs, reason = "tests")]
 
 #[path = "../browser/mod.rs"]
@@ -9,6 +10,7 @@ mod sample;
 
 use browser::Chromium;
 use sample::Sample;
+use sample::requirements::many;
 use sixbench_report::Document;
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +41,7 @@ fn inspect(name: &str, sample: &Sample) {
         &format!("file://{}", page.display()),
     );
     browser.wait_for_title(&sample.plan.name);
-    let barriers = browser.barriers(&directory, name);
+    let barriers = browser.barriers(name);
     assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));
 }
 
@@ -51,6 +53,18 @@ fn a_page_of_throughput_can_be_read_by_everybody() {
 #[test]
 fn a_page_of_every_measure_can_be_read_by_everybody() {
     inspect("measures", &Sample::of_every_measure());
+}
+
+#[test]
+fn a_page_of_devices_side_by_side_by_requirement_can_be_read_by_everybody() {
+    let of = |sample: Sample, dut: &str, title: &str, nth| {
+        sample.asked_of(dut, &format!("{dut}-right"), title, many(nth))
+    };
+    let sample = Sample::with_requirements(many(7));
+    let sample = of(sample, "jool-siit", "Jool, SIIT", 5);
+    let sample = of(sample, "vpp-map-t", "VPP, MAP-T border relay", 11);
+    let sample = of(sample, "pdns-dns64", "PowerDNS Recursor, DNS64", 13);
+    inspect("requirements", &sample);
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use crate::sample::Sample;
 use sixbench_analysis::dimension::{
-    Assumed, Imix, SubscriberTraffic, TestedDevice, dimension, divided,
+    Assumption, Imix, SubscriberTraffic, TestedDevice, dimension, divided,
 };
 use sixbench_method::plan::Plan;
 use sixbench_method::record::LinkKind;
 use sixbench_report::dimension::{coverage, coverage_json, describe, json};
 
-fn assumed<T>(value: T) -> Assumed<T> {
-    Assumed {
+fn assumed<T>(value: T) -> Assumption<T> {
+    Assumption {
         value,
         source: "a figure of this test".to_owned(),
     }

@@ -28,6 +28,14 @@ pub(crate) fn warnings_csv(input: &Input) -> String {
     file(input, "warnings.csv").expect("rows")
 }
 
+pub(crate) fn sequence_csv(input: &Input) -> Option<String> {
+    file(input, "sequence.csv")
+}
+
+pub(crate) fn ramps_csv(input: &Input) -> Option<String> {
+    file(input, "ramps.csv")
+}
+
 pub(crate) fn scaling_csv(input: &Input) -> Option<String> {
     file(input, "results-scaling.csv")
 }

@@ -18,6 +18,7 @@ mod response;
 mod sample;
 mod scaling;
 mod schemas;
+mod sequence;
 mod soak;
 mod stateful;
 mod trust;

@@ -361,7 +361,7 @@ fn an_adaptive_test_that_stopped_early_is_complete() {
         most: 3,
         within: 0.1,
     };
-    assert!(page(&sample).contains("2 of 2 points have a result;"));
+    assert!(page(&sample).contains("2 of 2 points have a result."));
     assert!(page(&sample).contains("a measurement was made 2 to 3 times"));
     sample.interrupted = true;
     assert!(!markdown(&sample.input()).contains("The run was interrupted"));

@@ -1,7 +1,7 @@
 //! What a report says of trust in one place, it denies in no other: not in a note, a table, a status or another format. The statements are read from the
 //! texts as a person reads them, so that it does not matter which code makes them.
 
-use crate::formats::{html, json, markdown, terminal};
+use crate::formats::{html, json, markdown, methods, terminal};
 use crate::sample::Sample;
 use sixbench_method::simulated::SplitMix64;
 use sixbench_method::terms::Direction;
@@ -310,6 +310,37 @@ fn trials_that_pass_while_others_have_the_processors_are_in_the_line_on_trust() 
         )),
         "{said}"
     );
+}
+
+#[test]
+fn a_disturbed_trial_that_is_judged_by_its_undisturbed_loss_is_told_on_the_page_and_in_the_methods()
+{
+    let mut sample = Sample::complete();
+    let says = |sample: &Sample| {
+        [
+            plain(&html(&sample.input()).expect("a page")),
+            plain(&methods(&sample.input())[0]),
+        ]
+        .map(|text| text.contains("One disturbed trial was not repeated: what was lost"))
+    };
+    let lost = sample
+        .records
+        .iter_mut()
+        .find(|record| record.result.not_received() > 100)
+        .expect("a trial with loss");
+    lost.result
+        .faults
+        .push(Fault::CpuTaken { milliseconds: 100 });
+    assert_eq!(says(&sample), [false; 2]);
+    let record = sample
+        .records
+        .iter_mut()
+        .find(|record| !record.result.faults.is_empty())
+        .expect("the same");
+    let lost = record.result.directions.iter().map(|way| way.lost());
+    let lost = lost.collect();
+    record.result.set_lost_undisturbed(lost);
+    assert_eq!(says(&sample), [true; 2]);
 }
 
 #[test]

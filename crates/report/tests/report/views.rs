@@ -3,6 +3,7 @@
 use crate::formats::{csv, figures, html, json, latex, markdown, terminal};
 use crate::sample::{self, Sample};
 use sixbench_method::plan::{Expectation, Test};
+use sixbench_method::record::{Cable, CableEnd, LinkKind};
 use sixbench_method::search::{Limit, RepetitionStart};
 use sixbench_method::terms::FrameRate;
 use sixbench_method::text::is_control;
@@ -302,6 +303,48 @@ fn page() -> String {
 }
 
 #[test]
+fn a_page_says_of_the_links_what_they_are_and_draws_cables() {
+    let told = |kind: LinkKind| {
+        let mut sample = Sample::complete();
+        for dut in sample.facts.duts.values_mut() {
+            dut.links = kind;
+            dut.layout.clear();
+        }
+        if kind == LinkKind::Interfaces {
+            let facts = [("enp1s0f0: driver".to_owned(), "igb".to_owned())].into();
+            let left = CableEnd::described(CableEnd::TESTER, "enp1s0f0", &facts);
+            let right = CableEnd::described("dut", "enp5s0f0", &facts);
+            for dut in sample.facts.duts.values_mut() {
+                dut.cables.push(Cable {
+                    left: left.clone(),
+                    right: right.clone(),
+                });
+            }
+        }
+        html(&sample.input()).expect("a page")
+    };
+    let cabled = told(LinkKind::Interfaces);
+    let (_, notice) = cabled
+        .split_once("What these numbers are</h2>")
+        .expect("a notice");
+    let (notice, _) = notice.split_once("</aside>").expect("an end");
+    assert!(!notice.contains("veth"), "{notice}");
+    assert!(cabled.contains("by its own interfaces"));
+    let row = [
+        "tester enp1s0f0",
+        "igb",
+        "dut enp5s0f0",
+        "linux-router, tayga",
+    ];
+    let positions = row.map(|cell| cabled.find(cell).unwrap_or_else(|| panic!("{cell}")));
+    assert!(positions.is_sorted(), "{positions:?}");
+    let built = told(LinkKind::Virtual);
+    assert!(built.contains("joined by virtual links (veth): the numbers rank"));
+    assert!(!built.contains("<h3>Cables</h3>"));
+    assert!(told(LinkKind::SharedMemory).contains("share one machine and its memory"));
+}
+
+#[test]
 fn every_format_says_where_the_searches_of_repetitions_start() {
     for (start, word) in [
         (RepetitionStart::Cold, "cold"),
@@ -311,7 +354,7 @@ fn every_format_says_where_the_searches_of_repetitions_start() {
         sample.plan.search.start = start;
         let input = sample.input();
         for text in [html(&input).unwrap(), markdown(&input), latex(&input)] {
-            assert!(text.contains(start.in_words()), "{start:?}: {text}");
+            assert!(text.contains(start.phrase()), "{start:?}: {text}");
         }
         assert!(
             json(&input).contains(&format!("\"repetition_start\": \"{word}\"")),

@@ -2,8 +2,10 @@
 
 use crate::wording::bound::Bound;
 use sixbench_method::trial::{
-    AnomalyKind, Delay, DelayBounds, DirectionResult, Exchange, is_upper_bound,
+    AnomalyKind, Delay, DelayBounds, DirectionResult, Exchange, LengthDistribution, RampCounts,
+    is_upper_bound,
 };
+use sixbench_method::units::{counted, show_ns};
 
 /// Returns the result of an exchange, requests and answers together, in words.
 pub fn exchange(exchange: &Exchange<'_>) -> String {
@@ -38,10 +40,14 @@ pub fn direction(result: &DirectionResult) -> String {
         result.received,
         result.loss_ratio()
     );
+    if let Some(ramp) = &result.ramp {
+        text += &ramp_line(ramp);
+    }
     let unusual = unusual_counts(result);
     if !unusual.is_empty() {
         text += &format!("           {}\n", unusual.join(", "));
     }
+    text += &sequence_line(result);
     if let Some(fields) = result.wrong_fields_in_words() {
         text += &format!("           wrong: {fields}\n");
     }
@@ -88,6 +94,61 @@ pub(super) fn delays(delay: &Delay) -> String {
         us(delay.p999_ns, |of| of.p999_ns),
         us(delay.max_ns, |of| of.max_ns)
     )
+}
+
+/// Returns the frames of the ramp before a trial, in one direction, in a line.
+fn ramp_line(ramp: &RampCounts) -> String {
+    let wrong = match ramp.wrong() {
+        0 => String::new(),
+        wrong => format!(", wrong {wrong}"),
+    };
+    format!(
+        "           ramp of {} before it: offered {}, received {}, lost {}{wrong}\n",
+        show_ns(ramp.duration_ns),
+        ramp.offered,
+        ramp.received,
+        ramp.lost()
+    )
+}
+
+/// Returns how frames were lost, reordered and duplicated, by the numbers of those that arrived, in a line; empty if they were not.
+fn sequence_line(result: &DirectionResult) -> String {
+    let parts = [
+        result.gaps.as_ref().map(|gaps| {
+            let nearest = result.gap_distances.as_ref();
+            let apart = nearest.map_or_else(String::new, |of| {
+                format!(", the nearest {} apart", of.shortest)
+            });
+            format!("{} of {}{apart}", counted(gaps.count, "gap"), lengths(gaps))
+        }),
+        result
+            .reordering_extents
+            .as_ref()
+            .map(|extents| format!("reordered by {}", lengths(extents))),
+        result
+            .duplicate_distances
+            .as_ref()
+            .map(|distances| format!("copies behind by {}", lengths(distances))),
+    ];
+    let told: Vec<String> = parts.into_iter().flatten().collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("           {}\n", told.join("; "))
+}
+
+/// Returns lengths in words: `1 to 7 frames (2.4 on average)`.
+fn lengths(of: &LengthDistribution) -> String {
+    if of.shortest == of.longest {
+        counted(of.longest, "frame")
+    } else {
+        format!(
+            "{} to {} frames ({:.1} on average)",
+            of.shortest,
+            of.longest,
+            of.mean()
+        )
+    }
 }
 
 /// Returns the counts that are zero for a device without errors, as far as they are not zero here, in words.

@@ -50,23 +50,13 @@ pub fn queries(result: &TrialResult) -> String {
 /// Returns the figures that dns64perf++ prints, then further ones.
 fn answers(dns: &DnsResult) -> String {
     let answers = &dns.answers;
-    let (mean_ns, bound_ns) = (
-        dns.rtt.mean_ns().unwrap_or_default(),
-        dns.rtt.mean_bound_ns().unwrap_or_default(),
-    );
-    let ms =
-        |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6));
-    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns))
-        .sign()
-        .unwrap_or_default();
-    let mean = format!("{sign}{}", ms(dns.rtt.mean_ns()));
     let mut text = format!(
         "  sent {}, received {}, valid {}; round-trip time {} on average, standard deviation {}\n",
         answers.sent,
         answers.received(),
         answers.right,
-        mean,
-        ms(dns.rtt.deviation_ns())
+        mean_round_trip(dns),
+        milliseconds(dns.rtt.deviation_ns())
     );
     let beside = [
         ("duplicate", answers.duplicate),
@@ -74,9 +64,7 @@ fn answers(dns: &DnsResult) -> String {
         ("unasked", answers.unasked),
     ];
     let odd: Vec<String> = answers
-        .fates()
-        .into_iter()
-        .skip(1)
+        .failures()
         .chain(beside)
         .filter(|(_, queries)| *queries > 0)
         .map(|(what, queries)| format!("{what} {queries}"))
@@ -111,4 +99,19 @@ fn answers(dns: &DnsResult) -> String {
         );
     }
     text
+}
+
+/// Returns the mean of the round-trip times, with its sign where it is a bound.
+fn mean_round_trip(dns: &DnsResult) -> String {
+    let mean_ns = dns.rtt.mean_ns().unwrap_or_default();
+    let bound_ns = dns.rtt.mean_bound_ns().unwrap_or_default();
+    let sign = Bound::of_value(false, is_upper_bound(mean_ns, bound_ns))
+        .sign()
+        .unwrap_or_default();
+    format!("{sign}{}", milliseconds(dns.rtt.mean_ns()))
+}
+
+/// Returns a time in milliseconds, or a dash if there is none.
+fn milliseconds(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6))
 }

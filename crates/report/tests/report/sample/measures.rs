@@ -5,7 +5,7 @@ use sixbench_method::disturbance::signs_of;
 use sixbench_method::measures::{Findings, Outcome};
 use sixbench_method::plan::*;
 use sixbench_method::record::{DropPlace, Drops, Ending, FORMAT, TrialRecord, Watch};
-use sixbench_method::replay::{Resumed, resume};
+use sixbench_method::replay::{ResumedMeasurement, resume};
 use sixbench_method::terms::*;
 use sixbench_method::trial::*;
 
@@ -72,7 +72,7 @@ impl Sample {
         repetition: u32,
         mut perform: impl FnMut(&TrialSpec) -> (TrialResult, Watch),
     ) {
-        let Resumed {
+        let ResumedMeasurement {
             mut procedure,
             trials,
             load,

@@ -353,7 +353,7 @@ pub(super) fn test(name: &str, title: &str, dut: &str) -> Test {
         title: title.to_owned(),
         frame_sizes: vec![FrameSize(84), FrameSize(1518)],
         repetitions: Repetition::Fixed(3),
-        ..Test::of(name, dut)
+        ..Test::new(name, dut)
     }
 }
 
@@ -375,6 +375,7 @@ fn facts() -> Facts {
         authority: Default::default(),
         in_memory: false,
         links: LinkKind::Unknown,
+        cables: vec![],
         path: None,
     };
     let named = |pairs: &[(&str, &str)]| {
