@@ -19,8 +19,8 @@ fn the_help_stays_as_it_was_reviewed() {
 }
 
 impl Compare {
-    /// As typed with two names and nothing else.
-    pub(crate) fn of(a: &str, b: &str) -> Self {
+    /// Returns the arguments of `sixbench compare A B`. The tests of other modules need them with every default, which only the parser knows.
+    pub(crate) fn parse_sides(a: &str, b: &str) -> Self {
         let Ok(Arguments {
             command: Command::Compare(compare),
             ..
@@ -39,9 +39,11 @@ fn a_trial_of_phase_1_alone_needs_connections_and_no_time() {
             .iter()
             .chain(more);
         match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
-            Ok(Command::Trial(trial)) => {
-                Some((trial.connections, trial.phase_1_rate, trial.establish))
-            }
+            Ok(Command::Trial(trial)) => Some((
+                trial.load.connections,
+                trial.load.phase_1_rate,
+                trial.establish,
+            )),
             _ => None,
         }
     };
@@ -72,9 +74,10 @@ fn a_trial_of_requests_has_no_direction_and_no_connections() {
         .iter()
         .chain(more);
         match Arguments::try_parse_from(words).map(|arguments| arguments.command) {
-            Ok(Command::Trial(trial)) => {
-                Some((trial.payload, trial.subscribers.map(NonZeroU32::get)))
-            }
+            Ok(Command::Trial(trial)) => Some((
+                trial.load.payload,
+                trial.load.subscribers.map(NonZeroU32::get),
+            )),
             _ => None,
         }
     };

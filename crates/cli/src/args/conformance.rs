@@ -1,7 +1,9 @@
 //! The arguments of `sixbench conformance`.
 
-use super::WaitOption;
+use super::{DeviceOptions, RobustnessOptions};
 use clap::Args;
+use sixbench_method::terms::FrameRate;
+use sixbench_method::units;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -17,18 +19,28 @@ pub(crate) struct ConformanceArgs {
     /// Also send the vectors that wait for the real times of a stateful device: minutes, and hours for TCP. It keeps its own timers
     #[arg(long)]
     pub(crate) long: bool,
-    /// Save the frames of each vector that is not right to DIR/NAME.pcap, and the results to DIR/conformance.json
+    /// Send the vectors once more while frames are sent at this rate, per direction (1000, 500k), and tell what differs. For stateless devices
+    #[arg(long, value_name = "RATE", value_parser = units::rate, allow_hyphen_values = true, conflicts_with = "long")]
+    pub(crate) under_load: Option<FrameRate>,
+    #[command(flatten)]
+    pub(crate) malformed: RobustnessOptions,
+    /// Save the frames of each vector that is not right to DIR/NAME.pcap, and the results to DIR/conformance.json; of malformed frames, DIR/robustness.json and, after a crash, DIR/robustness.pcap
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the results as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) waiting: WaitOption,
+    pub(crate) options: DeviceOptions,
+}
+
+impl ConformanceArgs {
+    /// Returns the options that decide how a device is asked, as a shell reads them: each with a space before it.
+    pub(crate) fn for_repetition(&self) -> String {
+        let mut options = self.options.for_repetition();
+        if self.long {
+            options += " --long";
+        }
+        if let Some(rate) = self.under_load {
+            options += &format!(" --under-load {}", rate.0);
+        }
+        options
+    }
 }

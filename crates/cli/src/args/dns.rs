@@ -1,6 +1,6 @@
 //! The arguments of `sixbench dns64` and `sixbench authority`.
 
-use super::WaitOption;
+use super::{ForceOption, WaitOption};
 use clap::Args;
 use sixbench_engine::dns::names::Domain;
 use sixbench_method::measures::query_burst as burst;
@@ -74,9 +74,8 @@ pub(crate) struct Dns64 {
     /// Print all counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) isolation: ForceOption,
     #[command(flatten)]
     pub(crate) waiting: WaitOption,
 }

@@ -1,14 +1,18 @@
-//! The command line.
+//! The arguments of the command line: their names, help and forms. What they ask for is done in `command`.
 
 mod conformance;
+mod device;
 mod dns;
 mod import;
+mod robustness;
 mod trial;
 
 pub(crate) use conformance::ConformanceArgs;
+pub(crate) use device::{DeviceOptions, ForceOption, RecipesOption, WaitOption, io_help};
 pub(crate) use dns::{AuthorityArgs, Dns64};
 pub(crate) use import::Import;
-pub(crate) use trial::{Selftest, TrialArgs};
+pub(crate) use robustness::RobustnessOptions;
+pub(crate) use trial::{FindArgs, LoadOptions, Selftest, TrialArgs};
 
 use crate::exit;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -24,6 +28,7 @@ use std::ffi::OsString;
 use std::iter;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Measures IPv6 transition technologies: RFC 8219 throughput of NAT64, SIIT and routers, every frame verified.
 #[derive(Debug, Parser)]
@@ -33,13 +38,16 @@ pub(crate) struct Arguments {
     /// Plain sentences for a screen reader, a log or a narrow terminal: no colour, no bars, no tables
     #[arg(long, global = true)]
     pub(crate) plain: bool,
+    /// No progress: warnings, errors and the results alone
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure real devices on this machine, no file needed: builds a testbed in namespaces, writes a report (about 5 minutes)
+    /// Measure real devices on this machine, no file needed: builds a testbed in namespaces, writes a report (within 6 minutes: --within)
     Quickstart(Quickstart),
     /// Run a plan
     Run(RunArgs),
@@ -55,16 +63,21 @@ pub(crate) enum Command {
     Check {
         /// The plan file, or the name of a plan that comes with sixbench
         plan: PathBuf,
-        /// Further recipes: a directory of TOML files
-        #[arg(long, value_name = "DIR")]
-        recipes: Vec<PathBuf>,
+        #[command(flatten)]
+        further: RecipesOption,
     },
     /// Check whether this host is fit to measure, with a fix for each problem
-    Doctor,
+    Doctor {
+        /// Print each finding as a JSON object on its own line
+        #[arg(long)]
+        json: bool,
+    },
     /// Measure the tester's own limit, without a DUT
     Selftest(Selftest),
-    /// Perform one trial
+    /// Perform one trial, or repeat it until Ctrl-C
     Trial(TrialArgs),
+    /// Search for the throughput of a device, in less than a minute and without a plan
+    Find(FindArgs),
     /// Check a device against the RFCs, clause by clause: send it vectors, and compare what comes field by field
     Conformance(ConformanceArgs),
     /// Compare two sets of results, or measure two devices turn by turn: exit code 5 when B is shown to be worse than A
@@ -132,7 +145,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of what a run writes: trial, facts, results, plan or event
+    /// Print the JSON Schema of what sixbench writes: trial, facts, results, plan, event or conformance
     Schema {
         #[arg(value_name = "NAME", value_parser = sixbench_runner::schema::text)]
         text: String,
@@ -213,9 +226,7 @@ impl Command {
             Self::Report { results, .. } => results.iter().map(|path| write(path)).collect(),
             Self::Live { results: path, .. }
             | Self::Export { results: path, .. }
-            | Self::Init { plan: path } => {
-                vec![write(path)]
-            }
+            | Self::Init { plan: path } => vec![write(path)],
             Self::Merge { results, output } => iter::once(write(output))
                 .chain(results.iter().map(|path| read(path)))
                 .collect(),
@@ -224,24 +235,14 @@ impl Command {
                 vec![write(output.as_ref().unwrap_or(folder)), read(folder)]
             }
             Self::Archive { results, output } => {
-                vec![
-                    write(
-                        output
-                            .as_deref()
-                            .unwrap_or(results.parent().unwrap_or(results)),
-                    ),
-                    read(results),
-                ]
+                let beside = results.parent().unwrap_or(results);
+                vec![write(output.as_deref().unwrap_or(beside)), read(results)]
             }
             Self::Man { dir: Some(path) } => vec![write(path)],
             Self::Compare(compare) if Path::new(&compare.a).is_dir() => {
+                let pages = compare.page.iter().map(|page| write(page));
                 let sides = [&compare.a, &compare.b].map(|side| read(Path::new(side)));
-                compare
-                    .page
-                    .iter()
-                    .map(|page| write(page))
-                    .chain(sides)
-                    .collect()
+                pages.chain(sides).collect()
             }
             Self::Schema { .. }
             | Self::List(_)
@@ -251,15 +252,14 @@ impl Command {
             Self::Quickstart(_)
             | Self::Run(_)
             | Self::Trial(_)
+            | Self::Find(_)
             | Self::Conformance(_)
             | Self::Selftest(_)
             | Self::Compare(_)
-            | Self::Dns64(_) => {
-                return None;
-            }
+            | Self::Dns64(_) => return None,
             // It gives root up when it listens.
             Self::Authority(_)
-            | Self::Doctor
+            | Self::Doctor { .. }
             | Self::Lab { .. }
             | Self::Sweep
             | Self::Testbed { .. }
@@ -374,20 +374,11 @@ pub(crate) enum Listed {
     Traffic,
 }
 
-/// The choice between waiting and refusing, where another run uses the same cores, interfaces or device.
-#[derive(Debug, Args)]
-pub(crate) struct WaitOption {
-    /// Wait until no other run uses the same cores, interfaces or device, instead of refusing
-    #[arg(long)]
-    pub(crate) wait: bool,
-}
-
-/// Recipes that do not come with sixbench.
+/// Recipes that do not come with sixbench, and the permission to run those of a plan.
 #[derive(Debug, Args)]
 pub(crate) struct FurtherRecipes {
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) named: RecipesOption,
     /// Run the commands of recipes that the plan itself brings along; without it you are asked, or it is refused
     #[arg(long)]
     pub(crate) trust_recipes: bool,
@@ -414,6 +405,38 @@ pub(crate) struct Output {
     pub(crate) queries: bool,
     #[command(flatten)]
     pub(crate) waiting: WaitOption,
+    /// End within this time with what has been measured by then, such as 10m: fewer repetitions, and the last devices not at all if there is no time
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
+    pub(crate) within: Option<WithinTime>,
+}
+
+/// The time that a run is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithinTime {
+    Within(Duration),
+    /// As long as it takes.
+    None,
+}
+
+impl WithinTime {
+    pub(crate) fn within(self) -> Option<Duration> {
+        match self {
+            Self::Within(time) => Some(time),
+            Self::None => None,
+        }
+    }
+}
+
+fn time_limit(text: &str) -> Result<WithinTime, String> {
+    if text == "none" {
+        return Ok(WithinTime::None);
+    }
+    let ns = units::duration_ns(text)
+        .map_err(|error| format!("{error}; `none` is as long as it takes"))?;
+    if ns < 1_000_000_000 {
+        return Err("a second is the least; `none` is as long as it takes".to_owned());
+    }
+    Ok(WithinTime::Within(Duration::from_nanos(ns)))
 }
 
 #[derive(Debug, Args)]
@@ -452,9 +475,8 @@ pub(crate) struct RunArgs {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) further: FurtherRecipes,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) isolation: ForceOption,
 }
 
 #[derive(Debug, Args)]
@@ -476,9 +498,8 @@ pub(crate) struct PlanArgs {
     /// Print the parts that can be measured apart as JSON, with their trials and seconds
     #[arg(long, conflicts_with = "shell")]
     pub(crate) json: bool,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) further: RecipesOption,
 }
 
 #[derive(Debug, Args)]
@@ -515,9 +536,8 @@ pub(crate) struct Compare {
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) further: FurtherRecipes,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) isolation: ForceOption,
 }
 
 fn page_address(text: &str) -> Result<SocketAddr, String> {

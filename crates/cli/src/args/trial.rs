@@ -1,6 +1,6 @@
-//! The arguments of `sixbench selftest` and `sixbench trial`.
+//! The arguments of `sixbench selftest`, `sixbench trial` and `sixbench find`.
 
-use super::WaitOption;
+use super::{DeviceOptions, WaitOption, io_help};
 use clap::Args;
 use sixbench_io::Backend;
 use sixbench_method::plan::Payload;
@@ -8,13 +8,6 @@ use sixbench_method::terms::{Directions, FrameRate, FrameSize, Share};
 use sixbench_method::units;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-
-/// Returns the help of `--io`.
-fn io_help() -> String {
-    let mut words: Vec<&str> = Backend::words().map(|(word, _)| word).collect();
-    let last = words.pop().unwrap_or_default();
-    format!("Backend: {} or {last}", words.join(", "))
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct Selftest {
@@ -58,15 +51,36 @@ pub(crate) struct Selftest {
 pub(crate) struct TrialArgs {
     /// The DUT's recipe (see `sixbench list duts`)
     pub(crate) dut: String,
-    /// Frame size, octets of the IPv6 frame with FCS
-    #[arg(long, default_value = "84", value_parser = units::frame_size)]
-    pub(crate) size: FrameSize,
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
     /// Frames per second, per direction: 1000, 500k, 1.2M
     #[arg(long, value_parser = units::rate, allow_hyphen_values = true)]
     pub(crate) rate: FrameRate,
     /// Time of sending: 10s, 500ms
     #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = units::duration_ns)]
     pub(crate) duration_ns: u64,
+    /// Repeat the trial until Ctrl-C, with a line for each and a sum at the end
+    #[arg(long, conflicts_with_all = ["json", "pcap"])]
+    pub(crate) repeat: bool,
+    /// Treat frames from left to right as requests: the right end answers each of them, and the response time is measured
+    #[arg(long, conflicts_with_all = ["directions", "connections"])]
+    pub(crate) response: bool,
+    /// Only phase 1: open the connections at --rate, then validate each of them
+    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
+    pub(crate) establish: bool,
+    /// Save the first frames of both ports to DIR/left.pcap and DIR/right.pcap
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: DeviceOptions,
+}
+
+/// The traffic of a command that asks a single device, apart from its rate.
+#[derive(Debug, Args)]
+pub(crate) struct LoadOptions {
+    /// Frame size, octets of the IPv6 frame with FCS
+    #[arg(long, default_value = "84", value_parser = units::frame_size)]
+    pub(crate) size: FrameSize,
     /// both, forward (left to right) or reverse
     #[arg(long, default_value = "both", value_parser = sixbench_plan::directions)]
     pub(crate) directions: Directions,
@@ -79,35 +93,29 @@ pub(crate) struct TrialArgs {
     /// For a device with [subscribers]: how many of them send [default: the number in its recipe, or one with --response]
     #[arg(long, value_name = "N")]
     pub(crate) subscribers: Option<NonZeroU32>,
-    /// Treat frames from left to right as requests: the right end answers each of them, and the response time is measured
-    #[arg(long, conflicts_with_all = ["directions", "connections"])]
-    pub(crate) response: bool,
     /// For a stateful device: connections that phase 1 opens, each with one frame (RFC 9693): 1000, 100k, 4M
     #[arg(long, value_name = "N", value_parser = units::connections)]
     pub(crate) connections: Option<u64>,
     /// Connections opened per second
     #[arg(long, value_name = "R", default_value = "20k", value_parser = units::rate, requires = "connections", allow_hyphen_values = true)]
     pub(crate) phase_1_rate: FrameRate,
-    /// Only phase 1: open the connections at --rate, then validate each of them
-    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "duration_ns", "directions"])]
-    pub(crate) establish: bool,
-    #[arg(long, help = io_help(), default_value = "auto", value_parser = sixbench_plan::backend)]
-    pub(crate) io: Backend,
-    /// Interfaces of the tester, instead of namespaces: LEFT,RIGHT
-    #[arg(long, value_name = "LEFT,RIGHT")]
-    pub(crate) interfaces: Option<String>,
-    /// Save the first frames of both ports to DIR/left.pcap and DIR/right.pcap
-    #[arg(long, value_name = "DIR")]
-    pub(crate) pcap: Option<PathBuf>,
-    /// Further recipes: a directory of TOML files
-    #[arg(long, value_name = "DIR")]
-    pub(crate) recipes: Vec<PathBuf>,
-    /// Send to any destination. RFC 6815: only in an isolated test environment
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    /// The DUT's recipe (see `sixbench list duts`)
+    pub(crate) dut: String,
     #[command(flatten)]
-    pub(crate) waiting: WaitOption,
+    pub(crate) load: LoadOptions,
+    /// The highest rate that is tried, frames per second and direction
+    #[arg(long, value_name = "RATE", default_value = "2M", value_parser = units::rate, allow_hyphen_values = true)]
+    pub(crate) maximum: FrameRate,
+    /// Time of sending in each trial: 10s, 500ms
+    #[arg(long = "for", value_name = "TIME", default_value = "750ms", value_parser = units::duration_ns)]
+    pub(crate) duration_ns: u64,
+    /// For a stateful device: search for the new connections that it opens per second instead
+    #[arg(long, requires = "connections", conflicts_with_all = ["phase_1_rate", "directions"])]
+    pub(crate) establish: bool,
+    #[command(flatten)]
+    pub(crate) options: DeviceOptions,
 }
