@@ -42,7 +42,7 @@ pub(crate) fn authority(arguments: args::AuthorityArgs) -> Result<Exit, Failed> 
     // The sockets are open, and nothing has been read from them.
     give_up_root(&[])?;
     let counts = service.run(&stop)?;
-    tell!("{}", in_words(&counts));
+    tell!("{}", summary_line(&counts));
     Ok(Exit::Done)
 }
 
@@ -58,7 +58,7 @@ fn introduction(service: &Service, zone: &AddressZone) -> String {
     )
 }
 
-fn in_words(counts: &AuthorityCounts) -> String {
+fn summary_line(counts: &AuthorityCounts) -> String {
     let AuthorityCounts {
         aaaa,
         a,
@@ -95,7 +95,7 @@ mod tests {
             ..AuthorityCounts::default()
         };
         assert_eq!(
-            in_words(&counts),
+            summary_line(&counts),
             "queries: 7 AAAA, 5 A, 1 other, of these 2 over TCP; malformed 0, lost 3"
         );
     }

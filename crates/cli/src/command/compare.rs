@@ -1,17 +1,17 @@
 //! `sixbench compare A B`: compares B with A, from existing results or from a run in which the two take turns.
 
-use super::{Permission, library, parse_plan, run};
+use super::{Consent, Permission, library, parse_plan, run};
 use crate::args;
 use crate::exit::{Exit, Failed};
 use crate::output::{self, tell};
 use crate::view::columns;
 use serde_json::Value;
-use sixbench_analysis::comparison::{self, Compared, Comparison, RunOrder, Which};
+use sixbench_analysis::comparison::{self, Compared, ComparedSide, Comparison, RunOrder};
 use sixbench_method::plan::{Selection, Test};
 use sixbench_method::record::LinkKind;
 use sixbench_method::repeat::Repetition;
 use sixbench_method::replay;
-use sixbench_plan::{Loaded, plans};
+use sixbench_plan::{LoadedPlan, plans};
 use sixbench_report::comparison::{ComparisonWords, describe, json, reason, table};
 use sixbench_runner::OwnFile;
 use sixbench_runner::reporting::write_comparison;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Compares two sides and prints the result, which also determines the exit code: see [`crate::exit::TABLE`].
 pub(crate) fn compare(arguments: &args::Compare) -> Result<Exit, Failed> {
-    // Before hours of measuring.
+    // A page that cannot be written is refused now, and not after hours of measuring.
     arguments
         .page
         .iter()
@@ -119,17 +119,17 @@ fn conclude(
 fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
     let (source, loaded, library) = plan_of(arguments)?;
     check_joined_alike(&loaded, &library)?;
-    let permission = Permission::of(
-        arguments.force,
-        arguments.further.trust_recipes,
-        (&loaded, &library),
-    )?;
-    let results = run::measure(
-        (loaded, &source, Selection::default()),
-        &library,
-        &arguments.output,
-        &permission,
-    )?;
+    let consent = Consent {
+        force: arguments.isolation.force,
+        trust_recipes: arguments.further.trust_recipes,
+    };
+    let permission = Permission::granted(consent, &loaded, &library)?;
+    let planned = run::PlannedRun {
+        loaded,
+        source: &source,
+        selection: Selection::default(),
+    };
+    let results = run::measure(planned, &library, &arguments.output, &permission)?;
     if !matches!(
         results.exit,
         Exit::Done | Exit::TesterUnfit | Exit::Missed | Exit::Missing
@@ -148,8 +148,8 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
         runs: vec![&outcomes],
     };
     let compared = comparison::compare(
-        &side(Which::A, 0),
-        &side(Which::B, 1),
+        &side(ComparedSide::A, 0),
+        &side(ComparedSide::B, 1),
         arguments.margin,
         RunOrder::InTurns,
     );
@@ -168,7 +168,7 @@ fn of_a_run(arguments: &args::Compare) -> Result<Exit, Failed> {
 }
 
 /// Refuses two devices of which one alone would share memory with the tester: what that saves would count as the device's.
-fn check_joined_alike(loaded: &Loaded, library: &Library) -> Result<(), Failed> {
+fn check_joined_alike(loaded: &LoadedPlan, library: &Library) -> Result<(), Failed> {
     let group = |test: &Test| {
         library
             .get(&test.dut)
@@ -192,24 +192,24 @@ fn check_joined_alike(loaded: &Loaded, library: &Library) -> Result<(), Failed> 
 }
 
 /// Returns the plan of the comparison and its source: two tests of a plan file, or a plan written for two devices.
-fn plan_of(arguments: &args::Compare) -> Result<(String, Loaded, Library), Failed> {
+fn plan_of(arguments: &args::Compare) -> Result<(String, LoadedPlan, Library), Failed> {
     if let Some(path) = &arguments.plan {
         let super::PlanFile {
             source,
             mut loaded,
             library,
             ..
-        } = super::read_plan(path, &arguments.further.recipes)?;
+        } = super::read_plan(path, &arguments.further.named.recipes)?;
         loaded.plan.tests = [&arguments.a, &arguments.b]
             .map(|name| plans::test_named(&loaded.plan, name).map_err(Failed::usage))
             .into_iter()
             .collect::<Result<_, _>>()?;
         super::follow(arguments.profile, &mut loaded.plan, &source);
-        // What takes turns needs no reference.
+        // The machine influences tests that take turns alike, so a reference device would tell nothing more.
         (loaded.plan.interleave, loaded.plan.reference) = (true, None);
         return Ok((source, loaded, library));
     }
-    let library = library(&arguments.further.recipes)?;
+    let library = library(&arguments.further.named.recipes)?;
     let source = plans::of_two(
         [&arguments.a, &arguments.b],
         &arguments.measure,
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_plan_of_a_comparison_has_both_devices_up_at_once() {
         let library = library(&[]).expect("recipes");
-        let arguments = args::Compare::of("linux-ipv4", "linux-ipv6");
+        let arguments = args::Compare::parse_sides("linux-ipv4", "linux-ipv6");
         let (_, loaded, _) = plan_of(&arguments).expect("a plan");
         assert!(loaded.plan.interleave);
         assert_eq!(loaded.plan.tests.len(), 2);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn devices_in_shared_memory_are_not_measured_beside_those_at_veth_pairs() {
         let refused = |a: &str, b: &str| {
-            let (_, loaded, library) = plan_of(&args::Compare::of(a, b)).expect("a plan");
+            let (_, loaded, library) = plan_of(&args::Compare::parse_sides(a, b)).expect("a plan");
             check_joined_alike(&loaded, &library)
                 .err()
                 .map(|failed| failed.error.to_string())
@@ -278,6 +278,6 @@ mod tests {
 
     #[test]
     fn an_unknown_device_is_a_mistake() {
-        assert!(plan_of(&args::Compare::of("linux-ipv4", "linux-ipv5")).is_err());
+        assert!(plan_of(&args::Compare::parse_sides("linux-ipv4", "linux-ipv5")).is_err());
     }
 }

@@ -70,7 +70,8 @@ fn explained(term: &Term) -> String {
     )
 }
 
-/// Returns the refusal of a term that is not known, with the nearest name there is: one with few other letters, or one that contains the term.
+/// Returns the refusal of a term that is not known, with the nearest name there is: one with few other letters, or one that contains the term. One or
+/// two letters occur in too many names to suggest one of them.
 fn unknown(wanted: &str) -> Failed {
     let names: Vec<&str> = names()
         .chain(BACKENDS.iter().map(|info| info.word))
@@ -83,6 +84,7 @@ fn unknown(wanted: &str) -> Failed {
             .copied()
     };
     let near = nearest(&wanted_key, &names).or_else(containing);
+    // The nearest name may be a heading of a table; the suggestion is the term that explains it. A backend has no term.
     let near = near.map(|near| find(near).map_or(near, |term| term.name));
     let hint = near.map_or_else(
         || "`sixbench explain` lists all".to_owned(),

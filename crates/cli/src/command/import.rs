@@ -30,10 +30,7 @@ pub(crate) fn import(arguments: &args::Import) -> Result<Exit, Failed> {
     let loaded = parse_plan(&plan.display().to_string(), &imported.plan, &library)?;
     write_new(&[(&recipe, &imported.recipe), (&plan, &imported.plan)])?;
     for note in &imported.notes {
-        match note.line {
-            0 => tell!("note: {}", note.text),
-            line => tell!("note: line {line}: {}", note.text),
-        }
+        tell!("note: {note}");
     }
     if let Err(refused) = sixbench_runner::check_traffic(&loaded.plan, &library, Isolation::Unknown)
     {

@@ -2,7 +2,7 @@
 
 use crate::args::LabCommand as Arguments;
 use crate::exit::{Exit, Failed};
-use crate::output::{self, tell, to_stderr};
+use crate::output::{self, is_quiet, tell, to_stderr};
 use sixbench_testbed::TestbedError;
 use sixbench_testbed::lab::{self, BuildOrder, BuildProgress, CachedLab};
 use std::io::ErrorKind;
@@ -81,6 +81,9 @@ fn refused(error: TestbedError) -> Failed {
 
 /// Prints one line for each step, completed when the step ends.
 fn show_step(progress: BuildProgress<'_>) {
+    if is_quiet() {
+        return;
+    }
     match progress {
         BuildProgress::Present => tell!("it was built before"),
         BuildProgress::Waits => waits(),

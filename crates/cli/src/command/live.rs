@@ -4,7 +4,7 @@ use crate::exit::{Exit, Failed};
 use crate::output::tell;
 use sixbench_io::files::Folder;
 use sixbench_live::{LivePage, LiveRun};
-use sixbench_runner::store::{StoreError, Stored, folder, live_token, load_from};
+use sixbench_runner::store::{StoreError, StoredRun, folder, live_token, load_from};
 use sixbench_runner::{follow, stop};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn page(
     address: SocketAddr,
     results: &Folder,
     cores: Vec<u32>,
-) -> Result<(LivePage, Stored), Failed> {
+) -> Result<(LivePage, StoredRun), Failed> {
     let stored = load_from(results).map_err(|error| Failed {
         exit: Exit::Usage,
         ..error.into()

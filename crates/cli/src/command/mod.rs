@@ -1,4 +1,4 @@
-//! One file per command, or per group of related commands.
+//! The commands, with a file for each one or for a group of related ones: it takes the arguments, calls the other crates, and prints what they return.
 
 pub(crate) mod agent;
 pub(crate) mod archive;
@@ -9,16 +9,21 @@ pub(crate) mod dimension;
 pub(crate) mod dns64;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod find;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod live;
+mod one_device;
+pub(crate) mod own_recipes;
 pub(crate) mod pages;
 pub(crate) mod plan;
 mod plan_text;
 pub(crate) mod report;
+mod robustness;
 pub(crate) mod run;
+mod search_words;
 pub(crate) mod selftest;
 pub(crate) mod testbed;
 pub(crate) mod trial;
@@ -32,7 +37,7 @@ use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{Plan, Profile};
 use sixbench_method::record::CodeOrigin;
 use sixbench_plan::plans;
-use sixbench_plan::{Diagnostic, Links, Loaded, apply_profile};
+use sixbench_plan::{Diagnostic, Links, LoadedPlan, apply_profile};
 use sixbench_runner::code::{self, Trusted};
 use sixbench_runner::locks::{self, LockRequest, ResourceLocks};
 use sixbench_runner::{RunError, stop};
@@ -51,7 +56,8 @@ pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
     library_of(&[], directories)
 }
 
-/// Returns the built-in recipes, those in the directories that the plan names, and those in the directories named on the command line.
+/// Returns the built-in recipes, the user's own, those in the directories that the plan names, and those in the directories named on the command line. Each
+/// may replace those before it.
 fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed> {
     if let Some(missing) = of_plan
         .iter()
@@ -64,10 +70,23 @@ fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed>
             "cannot read the recipes in {name}: there is no such directory; {what}"
         )));
     }
-    let add = |library: Library, directory: &PathBuf| {
-        library.with_directory(directory, CodeOrigin::CommandLine)
-    };
-    let library = Library::load(of_plan).and_then(|library| named.iter().try_fold(library, add));
+    let own = own_recipes::texts().map_err(|error| Failed::new(Exit::Usage, error))?;
+    let of_plan = of_plan
+        .iter()
+        .map(|directory| (directory, CodeOrigin::Plan));
+    let named = named
+        .iter()
+        .map(|directory| (directory, CodeOrigin::CommandLine));
+    let built_in = Library::load::<&Path>(&[]);
+    let library = built_in
+        .and_then(|library| library.with_texts(own, CodeOrigin::CommandLine))
+        .and_then(|library| {
+            of_plan
+                .chain(named)
+                .try_fold(library, |library, (directory, origin)| {
+                    library.with_directory(directory, origin)
+                })
+        });
     library.map_err(|error| Failed::new(Exit::Usage, error))
 }
 
@@ -79,28 +98,31 @@ pub(crate) struct Permission {
     pub(crate) trusted: Trusted,
 }
 
+/// The consent that the options of a command give.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Consent {
+    /// `--force`: test traffic may leave the environment.
+    pub(crate) force: bool,
+    /// `--trust-recipes`: the commands of the plan's own files may be executed.
+    pub(crate) trust_recipes: bool,
+}
+
 impl Permission {
-    /// Returns what the options `--force` and `--trust-recipes` allow. A person at the terminal is asked about the files of a plan. A plan whose traffic
+    /// Returns what the options of a command allow. A person at the terminal is asked about the files of a plan. A plan whose traffic
     /// must not leave is refused here already: no socket is opened for it, not even to ask another machine whether it is free.
-    pub(crate) fn of(
-        force: bool,
-        is_trusted: bool,
-        (loaded, library): (&Loaded, &Library),
+    pub(crate) fn granted(
+        consent: Consent,
+        loaded: &LoadedPlan,
+        library: &Library,
     ) -> Result<Self, Failed> {
-        sixbench_runner::check_traffic(&loaded.plan, library, isolation(force))?;
+        let isolation = isolation(consent.force);
+        sixbench_runner::check_traffic(&loaded.plan, library, isolation)?;
         let mut input = std::io::stdin().lock();
         let terminal = (input.is_terminal() && std::io::stderr().is_terminal())
             .then_some(&mut input as &mut dyn BufRead);
-        let trusted = code::agreed(
-            (&loaded.plan, &loaded.links, library),
-            is_trusted,
-            terminal,
-            |text| tell!("{text}"),
-        )?;
-        Ok(Self {
-            isolation: isolation(force),
-            trusted,
-        })
+        let is_given = consent.trust_recipes;
+        let trusted = code::agreed(loaded, library, is_given, terminal, |text| tell!("{text}"))?;
+        Ok(Self { isolation, trusted })
     }
 }
 
@@ -109,7 +131,7 @@ pub(crate) struct PlanFile {
     /// The path of the plan file, in the repository if the plan comes with sixbench.
     pub(crate) name: String,
     pub(crate) source: String,
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedPlan,
     /// The built-in recipes, those of the plan and those of the command line.
     pub(crate) library: Library,
 }
@@ -206,7 +228,11 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failed {
 }
 
 /// Does the same as [`read_plan`] for a text that has already been read.
-pub(crate) fn parse_plan(name: &str, source: &str, library: &Library) -> Result<Loaded, Failed> {
+pub(crate) fn parse_plan(
+    name: &str,
+    source: &str,
+    library: &Library,
+) -> Result<LoadedPlan, Failed> {
     sixbench_plan::load(source, library).map_err(|mistakes| refused(name, source, &mistakes))
 }
 

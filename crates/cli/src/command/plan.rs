@@ -107,7 +107,7 @@ pub(crate) fn plan(arguments: &args::PlanArgs) -> Result<Exit, Failed> {
         mut loaded,
         library,
         ..
-    } = read_plan(&arguments.plan, &arguments.recipes)?;
+    } = read_plan(&arguments.plan, &arguments.further.recipes)?;
     super::follow(arguments.profile, &mut loaded.plan, &source);
     if arguments.shell {
         output::print(rehearsed(&loaded, &library)?)?;

@@ -3,7 +3,7 @@
 use super::refused;
 use crate::exit::{Failed, advised, of_run};
 use sixbench_method::isolation::Isolation;
-use sixbench_plan::{Diagnostic, Loaded, span_in};
+use sixbench_plan::{Diagnostic, LoadedPlan, span_in};
 use sixbench_runner::{RunError, check_named_here, check_settings, check_traffic};
 use sixbench_testbed::Library;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(super) fn decoded(name: &str, octets: Vec<u8>) -> Result<String, Failed> {
 pub(super) fn check_tests(
     name: &str,
     source: &str,
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     library: &Library,
 ) -> Result<(), Failed> {
     // Whether the traffic may go where it would go is decided when the plan is run, where the user can force it.
@@ -61,7 +61,7 @@ pub(super) fn check_tests(
 pub(super) fn check_here(
     name: &str,
     source: &str,
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     library: &Library,
 ) -> Result<(), Failed> {
     let here = mistakes_here(source, loaded);
@@ -99,7 +99,7 @@ fn at_its_test(source: &str, mistake: &str) -> Option<Diagnostic> {
 }
 
 /// Returns the mistakes in what a plan names of this machine.
-pub(super) fn mistakes_here(source: &str, loaded: &Loaded) -> Vec<Diagnostic> {
+pub(super) fn mistakes_here(source: &str, loaded: &LoadedPlan) -> Vec<Diagnostic> {
     let placed = |(key, text): (&str, String)| {
         Diagnostic::new(span_in(source, &["testbed", key]).unwrap_or(0..0), text)
     };

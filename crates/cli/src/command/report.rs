@@ -9,7 +9,8 @@ use sixbench_runner::store::StoreError;
 use sixbench_runner::{RunError, reporting};
 use std::path::{Path, PathBuf};
 
-/// Writes the reports of these results directories again.
+/// Writes the reports of these results directories again. Nothing is measured here, so the exit code of any error is that of a wrong argument: the
+/// directory cannot be reported on.
 pub(crate) fn report(directories: &[PathBuf], style: Option<PaperStyle>) -> Result<Exit, Failed> {
     for directory in directories {
         let (report, summary) = reporting::again(directory, style, columns(), stdout_color())

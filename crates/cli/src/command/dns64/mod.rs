@@ -29,7 +29,7 @@ const LATE_NS: u64 = 1_000_000_000;
 /// Performs the trial, or the search.
 pub(crate) fn dns64(arguments: args::Dns64) -> Result<Exit, Failed> {
     check(&arguments)?;
-    let ends = isolation(arguments.force).admit(ends(&arguments))?;
+    let ends = isolation(arguments.isolation.force).admit(ends(&arguments))?;
     tell!("{}", statement(arguments.server));
     let stop = stop::install()?;
     let layout = Layout {

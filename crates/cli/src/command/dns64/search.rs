@@ -1,18 +1,16 @@
 //! `sixbench dns64 --search`: the same search as in a plan, with trials judged as in a run.
 
+use super::super::search_words::{Conclusion, SearchWords, settle_trial};
 use super::{asked, trial_settings};
 use crate::args;
 use crate::exit::{Exit, Failed};
-use crate::output::{self, tell};
-use sixbench_method::patience::Patience;
 use sixbench_method::plan::{Measure, Plan, Profile, Test};
-use sixbench_method::search::{Limit, SearchMethod, SearchSettings};
+use sixbench_method::search::{SearchMethod, SearchSettings};
 use sixbench_method::terms::FrameRate;
-use sixbench_method::trial::{TrialResult, Verdict};
+use sixbench_method::trial::Verdict;
 use sixbench_method::units::show_ns;
 use sixbench_plan::standard_search;
-use sixbench_report::event_words::trial as trial_line;
-use sixbench_runner::{SearchFound, WatchedTester, search_alone, stop, wait_until_quiet};
+use sixbench_runner::{SearchFound, WatchedTester, search_alone};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -29,43 +27,20 @@ pub(super) fn search(
     stop: &AtomicBool,
 ) -> Result<Exit, Failed> {
     let plan = plan(arguments);
-    let after =
-        |tester: &mut WatchedTester, result: &TrialResult, verdict, patience: &mut Patience| {
-            tell!("{}", trial_line(result, verdict));
-            if result.was_made_again() {
-                wait_until_quiet(
-                    patience,
-                    stop,
-                    jiff::Timestamp::now,
-                    || tester.occupant(),
-                    |text| tell!("{text}"),
-                )?;
-            }
-            Ok::<(), Failed>(stop::rest(
-                stop,
-                if verdict == Verdict::Passed {
-                    REST
-                } else {
-                    LONG_REST
-                },
-            )?)
-        };
     let found = search_alone(
         &plan,
         tester,
-        |tester, spec| Ok(tester.measure(spec)?),
-        after,
+        |tester, spec| Ok::<_, Failed>(tester.measure(spec)?),
+        |tester, result, verdict, patience| {
+            let rest = if verdict == Verdict::Passed {
+                REST
+            } else {
+                LONG_REST
+            };
+            settle_trial(result, verdict, patience, stop, || tester.occupant(), rest)
+        },
     )?;
-    let conclusion = Conclusion::of(&found, plan.search.minimum, arguments.timeout_ns);
-    output::line(if arguments.json {
-        found.json()
-    } else {
-        conclusion.words
-    })?;
-    if conclusion.exit != Exit::Done {
-        tell!("{}", conclusion.exit.in_words());
-    }
-    Ok(conclusion.exit)
+    concluded(&found, plan.search.minimum, arguments.timeout_ns).print(&found, arguments.json)
 }
 
 /// Returns the search as a plan of one test.
@@ -80,7 +55,7 @@ fn plan(arguments: &args::Dns64) -> Plan {
     };
     let test = Test {
         measure: Measure::Dns(asked(arguments)),
-        ..Test::of("dns64", "dns64")
+        ..Test::new("dns64", "dns64")
     };
     Plan::new(
         "dns64",
@@ -91,47 +66,16 @@ fn plan(arguments: &args::Dns64) -> Plan {
     )
 }
 
-/// The sentence about a search, and the exit code. Both follow from the bracket alone, in every output format.
-struct Conclusion {
-    exit: Exit,
-    words: String,
-}
-
-impl Conclusion {
-    fn of(found: &SearchFound, minimum: FrameRate, timeout_ns: u64) -> Self {
-        let (exit, note, unknown) = match found.bracket.limit {
-            Limit::Dut => (Exit::Done, "", None),
-            Limit::Maximum => (
-                Exit::Done,
-                " or more: --rate is the highest that was tried",
-                None,
-            ),
-            Limit::Tester => (
-                Exit::TesterUnfit,
-                " or more: the tester could not go further",
-                Some("the tester fell short"),
-            ),
-            Limit::Disturbed => (
-                Exit::TesterUnfit,
-                " or more: other work disturbed the trials",
-                Some("other work disturbed the trials"),
-            ),
-        };
-        let words = match (found.bracket.lower, unknown) {
-            (Some(FrameRate(rate)), _) => {
-                format!(
-                    "{rate} queries/s, all answered correctly within {}{note}",
-                    show_ns(timeout_ns)
-                )
-            }
-            (None, None) => format!("nothing passed, not even {} queries/s", minimum.0),
-            (None, Some(why)) => format!(
-                "the server's limit is not known: {why} down to {} queries/s",
-                minimum.0
-            ),
-        };
-        Self { exit, words }
-    }
+/// Returns what is said of the search.
+fn concluded(found: &SearchFound, minimum: FrameRate, timeout_ns: u64) -> Conclusion {
+    let words = SearchWords {
+        subject: "the server",
+        unit: "queries/s",
+        passed: &format!(", all answered correctly within {}", show_ns(timeout_ns)),
+        maximum_option: "--rate",
+        minimum,
+    };
+    Conclusion::new(&found.bracket, &words)
 }
 
 #[cfg(test)]
@@ -139,8 +83,10 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use sixbench_method::patience::Patience;
+    use sixbench_method::search::Limit;
     use sixbench_method::simulated::{Behaviour, SimulatedDut};
-    use sixbench_method::trial::{Fault, Measurer, TrialSpec};
+    use sixbench_method::trial::{Fault, Measurer, TrialResult, TrialSpec};
 
     const CAPACITY: FrameRate = FrameRate(700);
 
@@ -182,7 +128,7 @@ mod tests {
     }
 
     fn concluded(found: &SearchFound) -> (Limit, Exit, String) {
-        let Conclusion { exit, words } = Conclusion::of(found, FrameRate(10), 1_000_000_000);
+        let Conclusion { exit, words } = super::concluded(found, FrameRate(10), 1_000_000_000);
         (found.bracket.limit, exit, words)
     }
 
