@@ -8,7 +8,7 @@ use sixbench_method::isolation::Forbidden;
 use sixbench_runner::SelectionError;
 use sixbench_runner::profile::PlanError;
 use sixbench_runner::store::StoreError;
-use sixbench_runner::{HeldError, RunError, TrialError};
+use sixbench_runner::{HeldError, RobustnessError, RunError, TrialError};
 use sixbench_testbed::TestbedError;
 use std::io::ErrorKind;
 
@@ -39,7 +39,7 @@ pub(crate) enum Exit {
 
 /// The list, for the help text.
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built, or a part of it failed; 4 \
-tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, B worse than A, or a MUST violated by a device; 6 \
+tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, B worse than A, or a device that violates a MUST or crashes; 6 \
 comparison inconclusive (too few or dependent repetitions, a drift or change of the machine, or results cut off by the tester, the plan or other work); \
 7 a result that is needed is missing; 130 interrupted, results kept. If several of 4 to 7 apply, it is the first of 5, 7, 4, 6 \
 that applies.";
@@ -51,7 +51,7 @@ impl Exit {
     }
 
     /// Returns the exit code with its meaning from [`TABLE`], for when there is no more specific reason.
-    pub(crate) fn in_words(self) -> String {
+    pub(crate) fn with_meaning(self) -> String {
         // Taken from the table, so that the help and the end of a command cannot say different things.
         let code = (self as u8).to_string();
         let of_this = |entry: &&str| {
@@ -114,7 +114,7 @@ impl From<RunError> for Failed {
 
 /// Returns the message for an error of a run, with the commands and options that help to resolve it.
 pub(crate) fn advised(error: &RunError) -> String {
-    sixbench_runner::in_words(error) + &advice(error)
+    sixbench_runner::with_causes(error) + &advice(error)
 }
 
 macro_rules! of_a_run {
@@ -129,6 +129,7 @@ macro_rules! of_a_run {
 
 of_a_run!(
     SelectionError,
+    RobustnessError,
     HeldError,
     StoreError,
     PlanError,
@@ -145,6 +146,8 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         RunError::Plan(_)
         | RunError::UnknownRecipe(_)
         | RunError::NoVectors { .. }
+        | RunError::Robustness(_)
+        | RunError::Load(_)
         | RunError::Translation { .. }
         | RunError::SetUpByHand(_)
         | RunError::NeedsMachine { .. }
@@ -169,6 +172,7 @@ pub(crate) fn of_run(error: &RunError) -> Exit {
         | RunError::Port(_)
         | RunError::Namespace(_)
         | RunError::NoAnswer { .. }
+        | RunError::NoAuthority { .. }
         | RunError::Testbed(_)
         | RunError::Agent(_) => Exit::Testbed,
         RunError::Trial(error) => of_trial(error),
@@ -230,7 +234,7 @@ pub(crate) fn advice(error: &RunError) -> String {
         RunError::Untrusted(_) => "\nread them, then say --trust-recipes".to_owned(),
         RunError::NeedsRoot => " (see sixbench doctor)".to_owned(),
         RunError::Lock(error) if error.is_temporary() => "; --wait waits until it has ended".to_owned(),
-        RunError::Testbed(TestbedError::NeededByAnother { .. }) => "; --wait waits until it has ended".to_owned(),
+        RunError::Testbed(error) if matches!(**error, TestbedError::NeededByAnother { .. }) => "; --wait waits until it has ended".to_owned(),
         RunError::Trial(error) if matches!(**error, TrialError::Frames(MeasureError::NothingArrived { .. })) => {
             " (sixbench trial --pcap DIR saves the frames of both ports)".to_owned()
         }
@@ -272,8 +276,8 @@ impl From<std::io::Error> for Failed {
 }
 
 /// Returns an error with its causes, each only once: some messages already include their cause.
-pub(crate) fn in_words(error: &anyhow::Error) -> String {
-    sixbench_runner::in_words(error.as_ref())
+pub(crate) fn with_causes(error: &anyhow::Error) -> String {
+    sixbench_runner::with_causes(error.as_ref())
 }
 
 #[cfg(test)]
@@ -297,17 +301,17 @@ mod tests {
             ),
             (
                 Exit::Missed,
-                "exit 5: an expectation of the plan missed, B worse than A, or a MUST violated by a device",
+                "exit 5: an expectation of the plan missed, B worse than A, or a device that violates a MUST or crashes",
             ),
             (Exit::Missing, "exit 7: a result that is needed is missing"),
             (Exit::Interrupted, "exit 130: interrupted, results kept"),
         ];
         for (exit, words) in told {
-            assert_eq!(exit.in_words(), words);
+            assert_eq!(exit.with_meaning(), words);
         }
         assert!(
             Exit::Inconclusive
-                .in_words()
+                .with_meaning()
                 .starts_with("exit 6: comparison inconclusive (")
         );
     }
@@ -340,19 +344,16 @@ mod tests {
             stops.iter().all(|failed| failed.exit == Exit::Interrupted
                 && failed.error.to_string() == "interrupted")
         );
-        assert_eq!(
-            Failed::from(TestbedError::Other("x".to_owned())).exit,
-            Exit::Testbed
-        );
+        assert_eq!(Failed::from(TestbedError::CopiedHere).exit, Exit::Testbed);
     }
 
     #[test]
     fn a_cause_is_told_once() {
         let twice = anyhow::anyhow!("disk full").context("cannot write: disk full");
-        assert_eq!(in_words(&twice), "cannot write: disk full");
+        assert_eq!(with_causes(&twice), "cannot write: disk full");
         let error = Err::<(), _>(anyhow::anyhow!("disk full"))
             .context("cannot write")
             .unwrap_err();
-        assert_eq!(in_words(&error), "cannot write: disk full");
+        assert_eq!(with_causes(&error), "cannot write: disk full");
     }
 }

@@ -1,10 +1,10 @@
 //! The commands that are offered to a user with a path or a name in them. Each can be pasted into a shell; no other file prints such a command.
 
 use sixbench_testbed::ProgramCommand;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn with_path(words: &str, path: &Path) -> ProgramCommand {
-    ProgramCommand::called().words(words).path(path)
+    ProgramCommand::called().args(words).path(path)
 }
 
 /// Continues a run.
@@ -19,7 +19,7 @@ pub(crate) fn run(plan: &Path) -> ProgramCommand {
 
 /// Runs the resolved plan of a results directory as the RFCs ask.
 pub(crate) fn run_conformant(directory: &Path) -> ProgramCommand {
-    run(&directory.join("resolved.toml")).words("--profile rfc")
+    run(&directory.join("resolved.toml")).args("--profile rfc")
 }
 
 /// Shows what a plan would do.
@@ -45,8 +45,16 @@ pub(crate) fn testbed_down(plan: &Path) -> ProgramCommand {
 /// Runs a command in a testbed, on the tester or on one of its devices.
 pub(crate) fn testbed_exec(plan: &Path, device: Option<&str>, command: &str) -> ProgramCommand {
     let exec = with_path("testbed exec", plan);
-    let exec = device.map_or(exec.clone(), |device| exec.words("--device").word(device));
-    exec.words("--").words(command)
+    let exec = device.map_or(exec.clone(), |device| exec.args("--device").word(device));
+    exec.args("--").args(command)
+}
+
+/// Sends a device the malformed frames of a crash once more.
+pub(crate) fn replay(device: &str, recipes: &[PathBuf], file: &Path) -> ProgramCommand {
+    let command = with_path("conformance --replay", file).word(device);
+    recipes.iter().fold(command, |command, directory| {
+        command.args("--recipes").path(directory)
+    })
 }
 
 #[cfg(test)]
@@ -59,13 +67,14 @@ mod tests {
     type Hint = fn(&Path) -> ProgramCommand;
 
     /// Every function above, with the number of words between the program and the path.
-    const HINTS: [(Hint, usize); 8] = [
+    const HINTS: [(Hint, usize); 9] = [
         (resume, 2),
         (run, 1),
         (plan, 1),
         (report, 1),
         (testbed_up, 2),
         (testbed_down, 2),
+        (|path| replay("a device", &[], path), 2),
         (|path| testbed_exec(path, None, "ip address"), 2),
         (|path| testbed_exec(path, Some("a device"), "ip route"), 2),
     ];

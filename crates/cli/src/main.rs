@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     {
         Ok(exit) => exit,
         Err(Failed { exit, error }) => {
-            tell!("error: {}", exit::in_words(&error));
+            tell!("error: {}", exit::with_causes(&error));
             exit
         }
     };
@@ -56,7 +56,9 @@ fn told_by_clap(said: clap::Error) -> Result<Exit, Failed> {
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
     view::set_plain(arguments.plain);
+    output::set_quiet(arguments.quiet);
     sixbench_runner::stop::survive_file_size_limit()?;
+    command::own_recipes::read();
     if let Some(about) = arguments.command.without_root() {
         give_up_root(&about)?;
     }
@@ -65,10 +67,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failed> {
         Command::Run(arguments) => command::run::run(arguments),
         Command::Plan(arguments) => command::plan::plan(&arguments),
         Command::Init { plan } => command::plan::init(&plan),
-        Command::Check { plan, recipes } => command::plan::check(&plan, &recipes),
-        Command::Doctor => command::doctor::doctor(),
+        Command::Check { plan, further } => command::plan::check(&plan, &further.recipes),
+        Command::Doctor { json } => command::doctor::doctor(json),
         Command::Selftest(arguments) => command::selftest::selftest(&arguments),
         Command::Trial(arguments) => command::trial::trial(&arguments),
+        Command::Find(arguments) => command::find::find(&arguments),
         Command::Conformance(arguments) => command::conformance::conformance(&arguments),
         Command::Compare(arguments) => command::compare::compare(&arguments),
         Command::History {

@@ -5,6 +5,7 @@
 use sixbench_method::text::{for_terminal, visible_lines};
 use std::fmt::{Arguments, Display};
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes `text` to standard output, with its control characters shown.
 ///
@@ -66,6 +67,26 @@ pub(crate) fn tell_colored(text: &str) {
 fn write_to_stderr(text: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// True if the user asked for no progress.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether progress is left out.
+pub(crate) fn set_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Returns whether progress is left out.
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// Prints a line on standard error about the progress, unless the user asked for none.
+pub(crate) fn tell_progress(text: impl Display) {
+    if !is_quiet() {
+        to_stderr(format_args!("{text}\n"));
+    }
 }
 
 /// Prints a line on standard error.

@@ -2,60 +2,72 @@
 
 use super::plan_text::check_here;
 use super::{
-    Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan, stdout_color,
+    Consent, Permission, PlanFile, follow, library, live, locked, parse_plan, read_plan,
+    stdout_color,
 };
-use crate::args;
+use crate::args::{self, WithinTime};
 use crate::exit::{Exit, Failed, advised, of_run};
 use crate::hints;
 use crate::output::{self, tell};
-use crate::view::{self, Choice, View as _};
+use crate::view::{self, Choice, SharedView, View as _};
+use sixbench_live::LivePage;
 use sixbench_method::budget;
 use sixbench_method::event::Event;
 use sixbench_method::isolation::Isolation;
-use sixbench_method::plan::{Plan, Profile, Selection, Test};
+use sixbench_method::plan::{Plan, Profile, Selection};
 use sixbench_method::record::CodeOrigin;
 use sixbench_method::units::{counted, show_ns, show_seconds};
 use sixbench_plan::plans;
-use sixbench_plan::{Links, Loaded, links_of};
+use sixbench_plan::{Links, LoadedPlan, links_of};
 use sixbench_report::expectations::{RunVerdict, judge, missed};
 use sixbench_runner::campaign;
+use sixbench_runner::code::Trusted;
 use sixbench_runner::reporting::{self, ReportInputs};
 use sixbench_runner::store::{
-    Store, StoreError, Stored, begun, check_new, kept_recipes, load_from, source_of,
+    Store, StoreError, StoredRun, begun, check_new, kept_recipes, load_from, source_of,
 };
-use sixbench_runner::{Ended, RunError, RunRequest, Site, perform, spare_cores, stop};
-use sixbench_testbed::{Library, Shell, doctor, sweep};
+use sixbench_runner::{EndedRun, RunError, RunRequest, Site, perform, spare_cores, stop};
+use sixbench_testbed::{Library, Recipe, Shell, doctor, sweep};
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time in which a person who tries the program still waits for an answer.
+const QUICKSTART_TIME: WithinTime = WithinTime::Within(Duration::from_mins(6));
 
 /// Measures real devices without any files from the user.
-pub(crate) fn quickstart(arguments: args::Quickstart) -> Result<Exit, Failed> {
+pub(crate) fn quickstart(mut arguments: args::Quickstart) -> Result<Exit, Failed> {
     let library = library(&[])?;
     // Quickstart has neither `--force` nor `--trust-recipes`: its plan and recipes come with sixbench.
     if let Some(directory) = arguments.resume {
-        return resume(&directory, &library, &arguments.output, (false, false));
+        return resume(&directory, &library, &arguments.output, Consent::default());
     }
+    arguments.output.within.get_or_insert(QUICKSTART_TIME);
     let plan = plans::find(Path::new("quickstart")).expect("it comes with sixbench");
     let mut loaded = parse_plan(&plan.path(), plan.text, &library)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     tell_left_out(&mut loaded, &library);
-    start(
-        (loaded, plan.text, Selection::default()),
-        &library,
-        &arguments.output,
-        (false, false),
-    )
+    let planned = PlannedRun {
+        loaded,
+        source: plan.text,
+        selection: Selection::default(),
+    };
+    start(planned, &library, &arguments.output, Consent::default())
 }
 
 /// Runs a plan file, or continues an interrupted run.
 pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
-    let options = (arguments.force, arguments.further.trust_recipes);
+    let consent = Consent {
+        force: arguments.isolation.force,
+        trust_recipes: arguments.further.trust_recipes,
+    };
     if let Some(directory) = &arguments.resume {
         return resume(
             directory,
-            &library(&arguments.further.recipes)?,
+            &library(&arguments.further.named.recipes)?,
             &arguments.output,
-            options,
+            consent,
         );
     }
     let path = arguments
@@ -67,7 +79,7 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
         source,
         mut loaded,
         library,
-    } = read_plan(path, &arguments.further.recipes)?;
+    } = read_plan(path, &arguments.further.named.recipes)?;
     keep(&mut loaded.plan, arguments.only.as_deref())?;
     follow(arguments.profile, &mut loaded.plan, &source);
     // Select before tests are left out, because which ones are depends on the machine.
@@ -78,15 +90,15 @@ pub(crate) fn run(arguments: args::RunArgs) -> Result<Exit, Failed> {
     )?;
     tell_left_out(&mut loaded, &library);
     check_here(&name, &source, &loaded, &library)?;
-    start(
-        (loaded, &source, selection),
-        &library,
-        &arguments.output,
-        options,
-    )
+    let planned = PlannedRun {
+        loaded,
+        source: &source,
+        selection,
+    };
+    start(planned, &library, &arguments.output, consent)
 }
 
-fn tell_left_out(loaded: &mut Loaded, library: &Library) {
+fn tell_left_out(loaded: &mut LoadedPlan, library: &Library) {
     for text in sixbench_runner::leave_out_missing(loaded, library) {
         tell!("note: {text}");
     }
@@ -106,14 +118,23 @@ fn keep(plan: &mut Plan, only: Option<&str>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// A plan that is ready to be run.
+pub(crate) struct PlannedRun<'s> {
+    pub(crate) loaded: LoadedPlan,
+    /// The text of the plan file.
+    pub(crate) source: &'s str,
+    /// The part of the plan that this run measures.
+    pub(crate) selection: Selection,
+}
+
 fn start(
-    mut planned: (Loaded, &str, Selection),
+    mut planned: PlannedRun<'_>,
     library: &Library,
     output: &args::Output,
-    (force, trust_recipes): (bool, bool),
+    consent: Consent,
 ) -> Result<Exit, Failed> {
-    let permission = Permission::of(force, trust_recipes, (&planned.0, library))?;
-    for text in sixbench_runner::leave_out_missing_elsewhere(&mut planned.0, library)? {
+    let permission = Permission::granted(consent, &planned.loaded, library)?;
+    for text in sixbench_runner::leave_out_missing_elsewhere(&mut planned.loaded, library)? {
         tell!("note: {text}");
     }
     measure(planned, library, output, &permission)?.ended(output.json)
@@ -141,11 +162,16 @@ impl RunResults {
 
 /// Runs the selected part of a plan, after checking that it is feasible and locking what it uses.
 pub(crate) fn measure(
-    (mut loaded, source, selection): (Loaded, &str, Selection),
+    planned: PlannedRun<'_>,
     library: &Library,
     output: &args::Output,
     permission: &Permission,
 ) -> Result<RunResults, Failed> {
+    let PlannedRun {
+        mut loaded,
+        source,
+        selection,
+    } = planned;
     let directory = output
         .output
         .clone()
@@ -162,34 +188,54 @@ pub(crate) fn measure(
     sixbench_runner::find_link_rate(&mut loaded);
     sixbench_runner::check(&loaded, library, permission.isolation)?;
     let mut store = Store::create(&directory, &loaded.plan, source, &selection)?;
-    let named = |test: &Test| {
-        [
-            Some(test.dut.clone()),
-            test.measure.authority().map(str::to_owned),
-        ]
-    };
-    let names: BTreeSet<String> = loaded.plan.tests.iter().flat_map(named).flatten().collect();
-    store.keep_recipes(names.iter().filter_map(|name| library.get(name)))?;
+    store.keep_recipes(recipes_of(&loaded.plan, library))?;
     let request = |site| RunRequest {
-        plan: &loaded.plan,
-        library,
-        trusted: &permission.trusted,
-        site,
-        look_at_load: doctor::look_at_load,
-        queries: output.queries,
-        labels: &output.labels,
-        selection: selection.clone(),
+        selection,
         left_out: &loaded.left_out,
-        in_words: advised,
-        records: Vec::new(),
-        earlier: None,
+        ..new_request(&loaded.plan, library, &permission.trusted, site, output)
     };
-    go(
-        (&loaded.plan, &loaded.links, permission.isolation),
+    perform_and_show(
+        &loaded.links,
+        permission.isolation,
         request,
         &mut store,
         output,
     )
+}
+
+/// Returns the recipes of the devices and authorities of a plan, each once.
+fn recipes_of<'l>(plan: &Plan, library: &'l Library) -> impl Iterator<Item = &'l Recipe> {
+    let mut names = BTreeSet::new();
+    for test in &plan.tests {
+        names.insert(test.dut.clone());
+        names.extend(test.measure.authority().map(str::to_owned));
+    }
+    names.into_iter().filter_map(move |name| library.get(&name))
+}
+
+/// Returns the request for a run of a whole plan that begins now.
+fn new_request<'a>(
+    plan: &'a Plan,
+    library: &'a Library,
+    trusted: &'a Trusted,
+    site: Site<'a>,
+    output: &'a args::Output,
+) -> RunRequest<'a> {
+    RunRequest {
+        plan,
+        library,
+        trusted,
+        site,
+        look_at_load: doctor::look_at_load,
+        queries: output.queries,
+        labels: &output.labels,
+        selection: Selection::default(),
+        left_out: &[],
+        within: output.within.and_then(WithinTime::within),
+        in_words: advised,
+        records: Vec::new(),
+        earlier: None,
+    }
 }
 
 /// Returns the directory `results/<plan>-<date>-<time>`; such names sort by time.
@@ -202,7 +248,7 @@ fn resume(
     directory: &Path,
     library: &Library,
     output: &args::Output,
-    (force, trust_recipes): (bool, bool),
+    consent: Consent,
 ) -> Result<Exit, Failed> {
     // Opened once: a user who may write to the parent directory could replace it in the meantime.
     let folder = begun(directory)?;
@@ -212,24 +258,22 @@ fn resume(
         .clone()
         .with_texts(kept_recipes(&folder)?, CodeOrigin::Plan);
     let library = &library.map_err(|error| Failed::new(Exit::Usage, error))?;
-    let loaded = Loaded {
+    let loaded = LoadedPlan {
         plan: load_from(&folder)?.plan,
-        links: links.clone(),
+        links,
         left_out: Vec::new(),
     };
-    let Permission { isolation, trusted } =
-        Permission::of(force, trust_recipes, (&loaded, library))?;
-    let (
-        mut store,
-        Stored {
-            plan,
-            records,
-            is_torn,
-            facts,
-            commands,
-        },
-    ) = Store::reopen(folder)?;
-    let _locks = locked(&links, &plan.name, Some(directory), &output.waiting)?;
+    let links = &loaded.links;
+    let Permission { isolation, trusted } = Permission::granted(consent, &loaded, library)?;
+    let (mut store, stored) = Store::reopen(folder)?;
+    let StoredRun {
+        plan,
+        records,
+        is_torn,
+        facts,
+        commands,
+    } = stored;
+    let _locks = locked(links, &plan.name, Some(directory), &output.waiting)?;
     sixbench_runner::check(&loaded, library, isolation)?;
     if !output.json {
         let torn = if is_torn {
@@ -237,69 +281,49 @@ fn resume(
         } else {
             ""
         };
-        tell!(
-            "continuing after {}{torn}",
-            counted(records.len() as u64, "trial")
-        );
+        let trials = counted(records.len() as u64, "trial");
+        tell!("continuing after {trials}{torn}");
     }
-    let earlier = Some((facts, commands));
-    let (queries, labels) = (output.queries, &output.labels[..]);
-    let look_at_load = doctor::look_at_load;
     let request = |site| RunRequest {
-        plan: &plan,
-        library,
-        trusted: &trusted,
-        site,
-        look_at_load,
-        queries,
-        labels,
-        selection: Selection::default(),
-        left_out: &[],
-        in_words: advised,
         records,
-        earlier,
+        earlier: Some((facts, commands)),
+        ..new_request(&plan, library, &trusted, site, output)
     };
-    go((&plan, &links, isolation), request, &mut store, output)?.ended(output.json)
+    perform_and_show(links, isolation, request, &mut store, output)?.ended(output.json)
 }
 
-fn go<'a>(
-    (plan, links, isolation): (&'a Plan, &'a Links, Isolation),
+/// Performs a run, and shows how it goes and how it ended.
+fn perform_and_show<'a>(
+    links: &'a Links,
+    isolation: Isolation,
     request: impl FnOnce(Site<'a>) -> RunRequest<'a>,
     store: &mut Store,
     output: &args::Output,
 ) -> Result<RunResults, Failed> {
-    let (stop, json) = (stop::install()?, output.json);
+    let stop = stop::install()?;
+    // Served until this function returns.
     let page = output
         .live
         .map(|address| live::page(address, store.folder(), spare_cores(links)));
-    let feed = page
-        .as_ref()
-        .and_then(|page| page.as_ref().ok())
-        .map(|(page, _)| page.feed());
-    let mut view = view::open(if json { Choice::Json } else { Choice::People }, feed);
-    if let Some(Err(error)) = &page {
-        view.show(&Event::Warning {
-            text: format!("{}; the run goes on without it", error.error),
-        });
-    }
+    let mut view = open_view(page.as_ref(), output.json);
     let shell = Shell::new()
         .stopped_by(stop.clone())
         .told_to(view.listener())
         .waiting_for_other_runs(output.waiting.wait);
-    let swept = sweep(&shell)?;
-    let site = Site {
-        shell: shell.clone(),
+    for name in sweep(&shell)? {
+        let text = format!("removed {name}, left by a killed run");
+        view.show(&Event::Warning { text });
+    }
+    let request = request(Site {
+        shell,
         links,
         stop,
         isolation,
         pcap: None,
-    };
-    for name in swept {
-        let text = format!("removed {name}, left by a killed run");
-        view.show(&Event::Warning { text });
-    }
-    let ended = perform(request(site), store, &mut |event| view.show(event))?;
-    let mut told = view.close();
+    });
+    let plan = request.plan;
+    let ended = perform(request, store, &mut |event| view.show(event))?;
+    let mut printed = view.close();
     drop(view);
     let EndOfRun {
         lines,
@@ -307,52 +331,17 @@ fn go<'a>(
         reason,
     } = end_of_run(plan, &ended);
     // If nothing was measured there is no summary; the error is then the only output.
-    let are_in_place = !ended.error.as_ref().is_some_and(is_displaced);
-    if !json && !ended.records.is_empty() {
-        let conformance = if are_in_place {
-            not_conformant(plan, store.directory())
-        } else {
-            String::new()
-        };
-        if are_in_place {
-            told = told.and(output::line(files(
-                ended.report.as_deref(),
-                store.directory(),
-            )));
-        }
-        told = told.and(output::print_colored(
-            &(summary(plan, &ended).trim_end().to_owned() + "\n"),
-        ));
-        told = told.and(output::print(lines + &conformance));
+    if !output.json && !ended.records.is_empty() {
+        printed = printed.and(print_results(plan, &ended, store.directory(), &lines));
     }
-    if let Some(error) = &ended.error {
-        tell!(
-            "{}: {}",
-            if exit == Exit::Interrupted {
-                "stopped"
-            } else {
-                "error"
-            },
-            advised(error)
-        );
-        if are_in_place {
-            tell!(
-                "{}",
-                what_is_left(
-                    ended.records.len(),
-                    ended.report.as_deref(),
-                    store.directory()
-                )
-            );
-        }
-    }
+    tell_early_end(&ended, exit, store.directory(), output.json);
     let results = RunResults {
         directory: store.directory().to_owned(),
         exit,
         reason,
     };
     // An output that cannot be written decides the exit code only where nothing more serious has happened.
-    match (told, exit) {
+    match (printed, exit) {
         (Err(error), Exit::Done) => Err(error.into()),
         (Err(error), _) => {
             tell!("error: {error}");
@@ -362,12 +351,71 @@ fn go<'a>(
     }
 }
 
+/// Opens the view of a run, which also feeds its live page. A page that cannot be served is a warning only.
+fn open_view(page: Option<&Result<(LivePage, StoredRun), Failed>>, is_json: bool) -> SharedView {
+    let choice = if is_json {
+        Choice::Json
+    } else {
+        Choice::People
+    };
+    match page {
+        None => view::open(choice, None),
+        Some(Ok((page, _))) => view::open(choice, Some(page.feed())),
+        Some(Err(error)) => {
+            let mut view = view::open(choice, None);
+            let text = format!("{}; the run goes on without it", error.error);
+            view.show(&Event::Warning { text });
+            view
+        }
+    }
+}
+
+/// Prints the files of a run, its summary, and its verdict in `lines`.
+fn print_results(plan: &Plan, ended: &EndedRun, directory: &Path, lines: &str) -> io::Result<()> {
+    let mut conformance = String::new();
+    let mut printed = Ok(());
+    if !is_displaced(ended) {
+        conformance = not_conformant(plan, directory);
+        printed = output::line(files(ended.report.as_deref(), directory));
+    }
+    let summary = summary(plan, ended).trim_end().to_owned() + "\n";
+    printed
+        .and(output::print_colored(&summary))
+        .and(output::print(lines.to_owned() + &conformance))
+}
+
+/// Tells why a run ended early, and what it has left behind; nothing of one that measured everything.
+fn tell_early_end(ended: &EndedRun, exit: Exit, directory: &Path, is_json: bool) {
+    let left = || what_is_left(ended.records.len(), ended.report.as_deref(), directory);
+    let are_in_place = !is_displaced(ended);
+    if let Some(error) = &ended.error {
+        let word = if exit == Exit::Interrupted {
+            "stopped"
+        } else {
+            "error"
+        };
+        tell!("{word}: {}", advised(error));
+        if are_in_place {
+            tell!("{}", left());
+        }
+    }
+    if let Some(within_s) = ended.time_up_s().filter(|_| !is_json && are_in_place) {
+        tell!(
+            "the time of {} was up before everything was measured\n{}",
+            show_seconds(within_s),
+            left()
+        );
+    }
+}
+
 /// Returns true if the results were removed or moved while the run wrote to them, so that nothing is at their path.
-fn is_displaced(error: &RunError) -> bool {
-    matches!(
-        error.root(),
-        RunError::Store(StoreError::Removed(_) | StoreError::Moved { .. })
-    )
+fn is_displaced(ended: &EndedRun) -> bool {
+    ended.error.as_ref().is_some_and(|error| {
+        matches!(
+            error.root(),
+            RunError::Store(StoreError::Removed(_) | StoreError::Moved { .. })
+        )
+    })
 }
 
 /// The outcome of a run, for the terminal.
@@ -380,14 +428,14 @@ struct EndOfRun {
 }
 
 /// Returns the verdict on the plan's expectations, with the exit code of the run and the reason for it.
-fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
+fn end_of_run(plan: &Plan, ended: &EndedRun) -> EndOfRun {
     if let Some(error) = &ended.error {
         let exit = of_run(error);
         let was_built = exit == Exit::Testbed && !ended.records.is_empty();
         let reason = if was_built {
             exit.because("device or testbed failed after the first trial")
         } else {
-            exit.in_words()
+            exit.with_meaning()
         };
         return EndOfRun {
             lines: missed(plan, &ended.records),
@@ -414,8 +462,8 @@ fn end_of_run(plan: &Plan, ended: &Ended) -> EndOfRun {
 }
 
 /// Returns the tables of the run for the terminal.
-fn summary(plan: &Plan, ended: &Ended) -> String {
-    let Ended {
+fn summary(plan: &Plan, ended: &EndedRun) -> String {
+    let EndedRun {
         records,
         facts,
         commands,
@@ -427,7 +475,7 @@ fn summary(plan: &Plan, ended: &Ended) -> String {
         records,
         facts,
         commands,
-        interrupted: error.is_some(),
+        interrupted: error.is_some() || ended.time_up_s().is_some(),
     };
     reporting::terminal(&inputs, view::columns(), stdout_color())
         .unwrap_or_else(|error| format!("no summary: {error}\n"))
@@ -435,7 +483,6 @@ fn summary(plan: &Plan, ended: &Ended) -> String {
 
 /// Returns the files that people want, a line each.
 fn files(report: Option<&Path>, directory: &Path) -> String {
-    let of = |(word, path): (&str, PathBuf)| format!("{word:<7} {}\n", path.display());
     let others = [
         ("numbers", directory.join("results.csv")),
         ("trials", directory.join("trials.jsonl")),
@@ -444,7 +491,7 @@ fn files(report: Option<&Path>, directory: &Path) -> String {
         .map(|report| ("report", report.to_owned()))
         .into_iter()
         .chain(others)
-        .map(of)
+        .map(|(word, path)| format!("{word:<7} {}\n", path.display()))
         .collect()
 }
 
@@ -515,8 +562,8 @@ mod tests {
             loaded.plan.tests.iter().partition(|test| test.optional);
         assert_eq!(
             (optional.len(), always.len()),
-            (4, 6),
-            "what needs the lab, a build by hand or DPDK may be missing"
+            (3, 6),
+            "what needs the lab may be missing"
         );
     }
 }

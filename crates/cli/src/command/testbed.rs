@@ -1,6 +1,6 @@
 //! `sixbench testbed`.
 
-use super::{Permission, PlanFile, isolation, locked, read_plan};
+use super::{Consent, Permission, PlanFile, isolation, locked, read_plan};
 use crate::args::{TestbedCommand, TestbedUp};
 use crate::exit::{Exit, Failed};
 use crate::hints;
@@ -36,12 +36,17 @@ fn up(arguments: &TestbedUp) -> Result<(), Failed> {
         mut loaded,
         library,
         ..
-    } = read_plan(plan, &further.recipes)?;
+    } = read_plan(plan, &further.named.recipes)?;
     held::check_not_up(plan)?;
     held::choose(&mut loaded, test.as_deref())?;
-    let trusted = match agreed {
-        Some(digests) => code::agreed_before((&loaded.plan, &loaded.links, &library), digests)?,
-        None => Permission::of(*force, further.trust_recipes, (&loaded, &library))?.trusted,
+    let trusted = if let Some(digests) = agreed {
+        code::agreed_before(&loaded, &library, digests)?
+    } else {
+        let consent = Consent {
+            force: *force,
+            trust_recipes: further.trust_recipes,
+        };
+        Permission::granted(consent, &loaded, &library)?.trusted
     };
     let locks = locked(
         &loaded.links,
@@ -98,7 +103,7 @@ fn down(plan: &Path) -> Result<(), Failed> {
 
 /// Returns a description of a testbed, with the commands to inspect it and to take it down.
 fn advised(held: &HeldTestbed, is_in_background: bool) -> String {
-    let (plan, words) = (Path::new(&held.plan), held.in_words());
+    let (plan, words) = (Path::new(&held.plan), held.describe());
     let device = held.parts.last().map(|part| part.name.as_str());
     let (exec, exec_there) = (
         hints::testbed_exec(plan, None, "ip address"),

@@ -1,38 +1,29 @@
-//! `sixbench trial`: performs one trial from the command line and prints all its counts.
+//! `sixbench trial`: performs one trial from the command line and prints all its counts, or one after the other with a line for each.
 
-use super::{find_recipe, isolation, library, locked};
+use super::one_device::OneDevice;
 use crate::args;
 use crate::exit::{Exit, Failed};
-use crate::output::{self, tell};
-use sixbench_io::PortSpec;
+use crate::output;
 use sixbench_method::disturbance::accident;
-use sixbench_method::plan::{
-    Measure, Plan, Point, Profile, ResponseTime, Stateful, Test, TrafficSettings,
-};
+use sixbench_method::plan::{Measure, Point, Profile, ResponseTime, Stateful};
 use sixbench_method::record::{FORMAT, TrialRecord, Watch};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
 use sixbench_method::trial::{TrialResult, TrialSettings, TrialSpec, Verdict};
-use sixbench_plan::{Links, Loaded, standard_search, standard_trial};
-use sixbench_report::trial_words;
+use sixbench_method::units::{counted, part_of};
+use sixbench_plan::{standard_search, standard_trial};
+use sixbench_report::{event_words, trial_words};
 use sixbench_runner::store::make_directory;
-use sixbench_runner::{
-    NotEnoughMemory, OwnFile, Session, SessionRequest, Site, owner, profile, stop,
-};
-use sixbench_testbed::{Recipe, Shell, sweep};
+use sixbench_runner::{OwnFile, Session, owner};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
-
-/// T of phase 1, as in siitperf's scripts.
-const PHASE_1_TIMEOUT_NS: u64 = 500_000_000;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The files in which the frames of both ports are saved.
 const CAPTURES: [&str; 2] = ["left.pcap", "right.pcap"];
 
 /// Performs the trial and prints its counts.
 pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
-    let library = library(&arguments.recipes)?;
-    let recipe = find_recipe(&library, &arguments.dut)?;
-    check_state(arguments, recipe)?;
+    // Phase 1 alone sends as many frames as it opens connections, whatever the time.
     if !arguments.establish
         && TrialSpec::constant(arguments.rate, arguments.duration_ns).frames() == 0
     {
@@ -40,74 +31,81 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
             "no frame would be sent: raise --rate or --for",
         ));
     }
-    let loaded = one_test(arguments)?;
-    let spec = spec(arguments, loaded.plan.tests[0].stateful);
-    sixbench_runner::check_trial(&loaded.plan, &loaded.plan.tests[0], &library, &spec)
-        .map_err(smaller)?;
-    let isolation = isolation(arguments.force);
-    let _locks = locked(
-        &loaded.links,
-        &format!("trial {}", arguments.dut),
-        None,
-        &arguments.waiting,
-    )?;
-    sixbench_runner::check(&loaded, &library, isolation)?;
-    let captures: Vec<PathBuf> = arguments
-        .pcap
-        .iter()
-        .flat_map(|directory| CAPTURES.map(|file| directory.join(file)))
-        .collect();
-    captures
-        .iter()
-        .try_for_each(|file| OwnFile::Capture.check(file))?;
-    let (plan, stop) = (&loaded.plan, stop::install()?);
-    let shell = Shell::new()
-        .stopped_by(stop.clone())
-        .told_to(|text| tell!("{text}"));
-    let shell = shell.waiting_for_other_runs(arguments.waiting.wait);
-    sweep(&shell)?;
-    let pcap = arguments.pcap.as_deref();
-    if let Some(directory) = pcap {
-        let unusable = |error| {
-            Failed::usage(format!(
-                "--pcap {}: cannot create this directory: {error}",
-                directory.display()
-            ))
-        };
-        make_directory(directory).map_err(unusable)?;
-    }
-    let site = Site {
-        shell: shell.clone(),
-        links: &loaded.links,
-        stop,
-        isolation,
-        pcap,
+    let device = OneDevice {
+        command: "trial",
+        rate_option: "--rate",
+        dut: &arguments.dut,
+        load: &arguments.load,
+        options: &arguments.options,
+        pcap: arguments.pcap.as_deref(),
     };
-    let job = profile::job(
-        recipe,
-        &plan.tests[0],
-        arguments.size,
-        plan.seed,
-        plan.trial,
+    let loaded = device.planned(
+        measure(arguments),
+        settings(arguments),
+        standard_search(Profile::Smoke),
     )?;
-    let mut session = Session::open(&site, &SessionRequest::alone(recipe, arguments.size), job)?;
-    session
-        .warnings()
-        .iter()
-        .for_each(|warning| tell!("warning: {warning}"));
-    session
-        .shared_core()
+    let spec = spec(arguments, loaded.plan.tests[0].stateful);
+    device.with_session(
+        &loaded,
+        Some(&spec),
+        || arguments.pcap.as_deref().map_or(Ok(()), prepare),
+        |session, stop| {
+            if arguments.repeat {
+                repeated(session, &spec, stop)
+            } else {
+                single(session, &spec, arguments)
+            }
+        },
+    )
+}
+
+/// Returns the settings of the trial: the two seconds of RFC 2544 section 23 for residual frames, or of one that is repeated those of a short trial, so
+/// that there is a line each second.
+fn settings(arguments: &args::TrialArgs) -> TrialSettings {
+    let short = standard_trial(Profile::Smoke);
+    TrialSettings {
+        residual_ns: if arguments.repeat {
+            short.residual_ns
+        } else {
+            2_000_000_000
+        },
+        ..short
+    }
+}
+
+fn captures(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    CAPTURES.into_iter().map(|file| directory.join(file))
+}
+
+/// Makes the directory for the frames of both ports, unless files there are somebody else's.
+fn prepare(directory: &Path) -> Result<(), Failed> {
+    captures(directory).try_for_each(|file| OwnFile::Capture.check(&file))?;
+    make_directory(directory).map_err(|error| {
+        Failed::usage(format!(
+            "--pcap {}: cannot create this directory: {error}",
+            directory.display()
+        ))
+    })?;
+    Ok(())
+}
+
+/// Performs one trial and prints everything that it counted.
+fn single(
+    session: &mut Session,
+    spec: &TrialSpec,
+    arguments: &args::TrialArgs,
+) -> Result<Exit, Failed> {
+    let (result, watch) = session.measure(spec)?;
+    let captured = arguments.pcap.as_deref().into_iter().flat_map(captures);
+    captured
         .into_iter()
-        .for_each(|sentence| tell!("warning: {sentence}"));
-    session.check_state(&plan.tests[0], plan)?;
-    let (result, watch) = session.measure(&spec)?;
-    captures.iter().try_for_each(|file| owner::give_at(file))?;
-    if arguments.json {
+        .try_for_each(|file| owner::give_at(&file))?;
+    if arguments.options.json {
         output::line(serde_json::to_string_pretty(&result).map_err(anyhow::Error::from)?)?;
     } else {
         output::print(
             trial_words::trial(&result, &watch)
-                + &describe_disturbance(&result, watch, arguments.size),
+                + &describe_disturbance(&result, watch, arguments.load.size),
         )?;
     }
     let is_invalid = result.verdict(LossRatio::ZERO) == Verdict::Invalid;
@@ -118,28 +116,68 @@ pub(crate) fn trial(arguments: &args::TrialArgs) -> Result<Exit, Failed> {
     })
 }
 
-/// Returns the error for a trial that needs too much memory, with the options that make it smaller.
-fn smaller(short: NotEnoughMemory) -> Failed {
-    let options = if short.spec.opens().is_some() {
-        "--connections, --rate or --for"
+/// Repeats a trial until it is interrupted; prints a line for each, and the sum.
+fn repeated(session: &mut Session, spec: &TrialSpec, stop: &AtomicBool) -> Result<Exit, Failed> {
+    let mut sum = Sum::default();
+    while !stop.load(Ordering::Relaxed) {
+        match session.measure(spec) {
+            Ok((result, _)) => {
+                let verdict = result.verdict(LossRatio::ZERO);
+                output::line(event_words::trial(&result, verdict))?;
+                sum.add(&result, verdict);
+            }
+            // Ctrl-C in the middle of a trial, which then counts for nothing.
+            Err(_) if stop.load(Ordering::Relaxed) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if sum.trials == 0 {
+        return Ok(Exit::Interrupted);
+    }
+    output::line(sum.line())?;
+    Ok(if sum.invalid == sum.trials {
+        Exit::TesterUnfit
     } else {
-        "--rate or --for"
-    };
-    Failed::usage(format!("{short}; lower {options}"))
+        Exit::Done
+    })
 }
 
-/// Returns an error for a stateful device without connections, and for connections with any other device.
-fn check_state(arguments: &args::TrialArgs, recipe: &Recipe) -> Result<(), Failed> {
-    match (&recipe.state, arguments.connections) {
-        (Some(_), None) => Err(Failed::usage(format!(
-            "the device {} is stateful: say how many connections phase 1 opens, such as --connections 10k",
-            recipe.name
-        ))),
-        (None, Some(_)) => Err(Failed::usage(format!(
-            "--connections is for stateful devices: the recipe {} has no [state]",
-            recipe.name
-        ))),
-        _ => Ok(()),
+/// The counts of repeated trials.
+#[derive(Debug, Default)]
+struct Sum {
+    trials: u64,
+    passed: u64,
+    invalid: u64,
+    offered: u64,
+    received: u64,
+}
+
+impl Sum {
+    /// Adds a trial. Frames of an invalid one are not counted, because the load was not the one that was asked for.
+    fn add(&mut self, result: &TrialResult, verdict: Verdict) {
+        self.trials += 1;
+        self.passed += u64::from(verdict == Verdict::Passed);
+        self.invalid += u64::from(verdict == Verdict::Invalid);
+        if verdict != Verdict::Invalid {
+            let directions = &result.directions;
+            self.offered += directions.iter().map(|of| of.offered).sum::<u64>();
+            self.received += directions.iter().map(|of| of.received).sum::<u64>();
+        }
+    }
+
+    fn line(&self) -> String {
+        let lost = self.trials - self.passed - self.invalid;
+        format!(
+            "{}: {} passed, {lost} lost, {} invalid; {} lost in the valid ones",
+            counted(self.trials, "trial"),
+            self.passed,
+            self.invalid,
+            part_of(
+                (self.offered - self.received) as usize,
+                self.offered as usize,
+                "frame"
+            )
+        )
     }
 }
 
@@ -160,7 +198,7 @@ fn spec(arguments: &args::TrialArgs, stateful: Option<Stateful>) -> TrialSpec {
 
 /// Returns the measure of the trial, which determines how the device is set up.
 fn measure(arguments: &args::TrialArgs) -> Measure {
-    let clients = arguments.subscribers.map_or(1, NonZeroU32::get);
+    let clients = arguments.load.subscribers.map_or(1, NonZeroU32::get);
     match arguments.establish {
         true => Measure::EstablishmentRate,
         false if arguments.response => {
@@ -173,56 +211,6 @@ fn measure(arguments: &args::TrialArgs) -> Measure {
         }
         false => Measure::Throughput,
     }
-}
-
-/// Returns the arguments as a plan of one test.
-fn one_test(arguments: &args::TrialArgs) -> Result<Loaded, Failed> {
-    let subscribers = arguments.subscribers.map(NonZeroU32::get);
-    let test = Test {
-        frame_sizes: vec![arguments.size],
-        directions: arguments.directions,
-        foreground: arguments.background,
-        measure: measure(arguments),
-        traffic: TrafficSettings {
-            subscribers,
-            payload: arguments.payload,
-            ..TrafficSettings::RFC_4814
-        },
-        stateful: arguments
-            .connections
-            .map(|n| Stateful::new(n, arguments.phase_1_rate, PHASE_1_TIMEOUT_NS)),
-        ..Test::of("trial", &arguments.dut)
-    };
-    let trial = TrialSettings {
-        // The two seconds of RFC 2544 section 23.
-        residual_ns: 2_000_000_000,
-        ..standard_trial(Profile::Smoke)
-    };
-    let plan = Plan::new(
-        "trial",
-        Profile::Custom,
-        trial,
-        standard_search(Profile::Smoke),
-        vec![test],
-    );
-    Ok(Loaded {
-        plan,
-        links: links(arguments)?,
-        left_out: Vec::new(),
-    })
-}
-
-fn links(arguments: &args::TrialArgs) -> Result<Links, Failed> {
-    let pair = |list| {
-        PortSpec::parse_pair(list)
-            .ok_or_else(|| Failed::usage("--interfaces takes two names: LEFT,RIGHT"))
-    };
-    let ports = arguments.interfaces.as_deref().map(pair).transpose()?;
-    Ok(Links {
-        ports,
-        io: arguments.io,
-        ..Links::default()
-    })
 }
 
 /// Returns the reason why a trial does not show a limit of the device, as a line in the words of reports; nothing where there is none.

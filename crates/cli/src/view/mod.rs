@@ -4,13 +4,16 @@ mod answers;
 mod json;
 mod plain;
 mod progress;
+mod vectors;
 
+use crate::output::is_quiet;
 pub(crate) use answers::AnswerReader;
 use sixbench_live::LiveFeed;
 use sixbench_method::event::Event;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+pub(crate) use vectors::VectorBar;
 
 /// Shows events as they come.
 pub(crate) trait View {
@@ -26,7 +29,7 @@ pub(crate) trait View {
 /// The kind of view that a command uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// A progress line on a terminal, or plain lines elsewhere.
+    /// A progress line on a terminal, or plain lines elsewhere; with `--quiet`, warnings alone.
     People,
     /// One JSON object per line on stdout.
     Json,
@@ -36,6 +39,7 @@ pub(crate) enum Choice {
 pub(crate) fn open(choice: Choice, page: Option<LiveFeed>) -> SharedView {
     let view: Box<dyn View + Send> = match choice {
         Choice::Json => Box::new(json::Json::default()),
+        Choice::People if is_quiet() => Box::new(plain::QuietView),
         Choice::People if std::io::stderr().is_terminal() && has_color() => {
             Box::new(progress::ProgressView::new())
         }

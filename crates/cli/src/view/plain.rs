@@ -51,6 +51,20 @@ impl View for Plain {
     }
 }
 
+/// The view that tells of warnings alone, for scripts that read what a run has found when it is over.
+pub(crate) struct QuietView;
+
+impl View for QuietView {
+    fn show(&mut self, event: &Event) {
+        if !matches!(event, Event::Warning { .. }) {
+            return;
+        }
+        if let Some(text) = words::event(event) {
+            tell!("{text}");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

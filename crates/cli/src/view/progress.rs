@@ -71,7 +71,9 @@ impl View for ProgressView {
                 elapsed_s,
                 remaining_s,
             } => self.progress(*elapsed_s, *remaining_s),
-            Event::TrialStarted { .. } => self.now = format!("{text}; {}", self.narrowing.words()),
+            Event::TrialStarted { .. } => {
+                self.now = format!("{text}; {}", self.narrowing.describe());
+            }
             Event::MeasurementStarted { .. } => self.now = text,
             Event::TrialEnded { .. } => self.last = text,
             Event::MeasurementEnded { .. } => {
