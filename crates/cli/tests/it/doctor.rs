@@ -89,6 +89,34 @@ fn what_cannot_be_written_to_is_named_with_its_cure() {
 }
 
 #[test]
+fn a_narrow_terminal_breaks_findings_between_words_and_a_program_reads_objects() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let examine = |options: &[&str], columns: &str| {
+        let mut command = with_environment(Command::new(env!("CARGO_BIN_EXE_sixbench")));
+        command.arg("doctor").args(options).env("COLUMNS", columns);
+        text(&command.output().expect("sixbench").stdout)
+    };
+    let narrow = examine(&[], "60");
+    let is_one_word = |line: &str| !line.trim_start().contains(' ');
+    for line in narrow.lines() {
+        assert!(
+            line.chars().count() <= 60 || is_one_word(line),
+            "{line}\n{narrow}"
+        );
+    }
+    let objects: Vec<serde_json::Value> = examine(&["--json"], "60")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert!(!objects.is_empty());
+    for finding in &objects {
+        let is_ok = finding["severity"] == "ok";
+        assert!(finding["what"].is_string(), "{finding}");
+        assert!(is_ok || finding["fix"].is_string(), "{finding}");
+    }
+}
+
+#[test]
 fn root_of_a_user_namespace_is_not_taken_for_root() {
     let _guard = ONE_AT_A_TIME.lock();
     let mut command = with_environment(Command::new("unshare"));

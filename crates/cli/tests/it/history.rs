@@ -4,11 +4,13 @@ use crate::browser::Chromium;
 use crate::common::{Scratch, output, text};
 use crate::results::{dut, plan, records, test, write};
 use serde_json::Value;
+use sixbench_method::fixtures::{judged_vector, requirement_record, requirement_test};
 use sixbench_method::plan::{Plan, Test};
-use sixbench_method::record::{Facts, RunPart};
+use sixbench_method::record::{DutFacts, Facts, RunPart, TrialRecord};
 use sixbench_method::terms::FrameSize;
+use sixbench_method::trial::RequirementLevel::{Must, Should};
+use sixbench_method::trial::VectorResult::{self, NoAnswer, Right, Unknown, Wrong};
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// Writes a run of this day, with a device of this capacity and this kernel; its commit is derived from the day.
@@ -103,6 +105,93 @@ fn a_folder_becomes_a_page_with_the_run_at_which_the_device_changed_and_what_els
             && !page.contains("http://")
             && !page.contains("https://"),
         "{page}"
+    );
+}
+
+/// Writes a run of this day, in which a device of this version was asked for requirements, with these results.
+fn asked(scratch: &Scratch, day: u32, version: &str, results: [VectorResult; 3]) -> String {
+    let started = format!("2026-03-{day:02}T09:00:00Z");
+    let plan = plan(&[requirement_test("right", "tayga-siit")]);
+    let vectors = [("46-short", Must), ("64-too-big", Must), ("64-tos", Should)]
+        .into_iter()
+        .zip(results)
+        .map(|((name, level), result)| judged_vector(name, level, result));
+    let record = TrialRecord {
+        started: started.clone(),
+        ..requirement_record(&plan.tests[0], vectors.collect())
+    };
+    let device = DutFacts {
+        version: version.to_owned(),
+        ..DutFacts::default()
+    };
+    let facts = Facts {
+        duts: [("tayga-siit".to_owned(), device)].into(),
+        runs: vec![RunPart {
+            started,
+            ..RunPart::default()
+        }],
+        ..Facts::default()
+    };
+    let path = write(scratch, &format!("run{day:02}"), &plan, &[record], &facts);
+    scratch.write(&format!("run{day:02}/report.html"), "<p>a report</p>");
+    path
+}
+
+#[test]
+fn a_requirement_is_named_with_its_clause_at_the_run_and_the_version_at_which_it_broke() {
+    let scratch = Scratch::new("history-requirements");
+    asked(&scratch, 1, "0.9.2", [Right, Wrong, Right]);
+    asked(&scratch, 2, "0.9.2", [Unknown, Wrong, Right]);
+    asked(&scratch, 3, "0.9.5", [NoAnswer, Right, Right]);
+    let history = output(&["history", &scratch.path("")]);
+    let said = text(&history.stdout);
+    assert_eq!(history.status.code(), Some(0), "{}", text(&history.stderr));
+    let sentence = judged_vector("", Must, Right).sentence;
+    let expected = format!(
+        "1 requirement became wrong and 1 requirement became right over 3 runs\n  \
+         2026-03-03 09:00, right (0.9.2 → 0.9.5)\n    \
+         46-short became wrong (RFC 7915 section 4.1, MUST), right before and no answer now. {sentence}\n    \
+         64-too-big became right (RFC 7915 section 4.1, MUST), wrong before and right now. {sentence}\n"
+    );
+    assert!(said.starts_with(&expected), "{said}");
+    let data = data(&scratch.path("history.json"));
+    let changes = &data["requirements"][0]["changes"];
+    assert_eq!(
+        (
+            &changes[0]["vector"],
+            &changes[0]["run_before"],
+            &changes[0]["run"]
+        ),
+        (&"46-short".into(), &0.into(), &2.into()),
+        "the run in between lost its control frames"
+    );
+    assert_eq!(changes[0]["version"], "0.9.5");
+    let page = fs::read_to_string(scratch.path("history.html")).expect("a page");
+    for shown in [
+        "46-short",
+        "became wrong",
+        "RFC 7915 section 4.1",
+        "run03&#x2f;report.html",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let mut browser = Chromium::open(scratch.path("profile"), "about:blank");
+    browser.go_to(&format!("file://{}", scratch.path("history.html")));
+    browser.wait_for_title("sixbench-test-history-requirements");
+    let barriers = browser.barriers("history-requirements");
+    assert!(barriers.is_empty(), "{}", barriers.join("\n"));
+}
+
+#[test]
+fn runs_that_found_the_same_say_so() {
+    let scratch = Scratch::new("history-same");
+    for day in [1, 2] {
+        asked(&scratch, day, "0.9.2", [Right, Wrong, Right]);
+    }
+    let said = text(&output(&["history", &scratch.path("")]).stdout);
+    assert!(
+        said.starts_with("None of 3 requirements became wrong or right over 2 runs\n"),
+        "{said}"
     );
 }
 
@@ -253,9 +342,6 @@ fn a_page_of_a_history_and_of_a_comparison_can_be_read_by_everybody() {
         "{}",
         text(&comparison.stderr)
     );
-    // The pictures are kept for inspection.
-    let pictures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    fs::create_dir_all(&pictures).expect("a directory");
     let mut browser = Chromium::open(scratch.path("profile"), "about:blank");
     let pages = [
         (
@@ -268,7 +354,7 @@ fn a_page_of_a_history_and_of_a_comparison_can_be_read_by_everybody() {
     for (name, title, page) in pages {
         browser.go_to(&format!("file://{page}"));
         browser.wait_for_title(title);
-        let barriers = browser.barriers(&pictures, name);
+        let barriers = browser.barriers(name);
         assert!(barriers.is_empty(), "{name}:\n{}", barriers.join("\n"));
     }
 }

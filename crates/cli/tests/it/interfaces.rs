@@ -91,6 +91,24 @@ impl Cabled {
         }
     }
 
+    /// Waits until a DNS server on the device answers.
+    fn wait_for_server(&self) {
+        let end = Instant::now() + Duration::from_secs(60);
+        let query = [
+            "dig",
+            "+time=1",
+            "+tries=1",
+            "@2001:2::1",
+            "CH",
+            "TXT",
+            "version.bind",
+        ];
+        while self.device.shell().look(&query).is_err() {
+            assert!(Instant::now() < end, "a server starts within seconds");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// Starts a program on the device.
     fn start(&mut self, words: &[&str]) {
         let daemon = Command::new("ip")
@@ -282,6 +300,137 @@ fn an_authority_on_the_device_has_a_result() {
     );
 }
 
+/// The configuration of the recipe `tayga-siit`, without its `data-dir`.
+const TAYGA: &str = "tun-device nat64\nipv4-addr 198.19.0.9\nipv6-addr 2001:2::9\nmap 198.18.0.1 2001:2::1\nmap 198.18.0.2 2001:2::2\n\
+                     map 198.19.0.1 2001:2:0:1::1\nmap 198.19.0.2 2001:2:0:1::2\n";
+
+/// Builds a device on which TAYGA translates.
+fn translator(scratch: &Scratch) -> Cabled {
+    let links: [&[&str]; 2] = [&["2001:2::1/64"], &["198.19.0.1/24", "2001:2:0:8000::1/64"]];
+    let mut cabled = Cabled::build("conformance", links);
+    let data = scratch.path("");
+    let file = scratch.write("tayga.conf", &format!("{TAYGA}data-dir {data}\n"));
+    for line in [
+        &format!("tayga -c {file} --mktun")[..],
+        "ip link set nat64 up",
+        "ip route add 198.18.0.0/24 dev nat64",
+        "ip route add 2001:2:0:1::/64 dev nat64",
+    ] {
+        cabled.device.shell().line(line).expect("set up");
+    }
+    cabled.wait_for_addresses();
+    cabled.start(&["tayga", "-c", &file, "-n"]);
+    cabled
+}
+
+/// RFC 6815: the source of the second vector is a multicast address, to which the device's answers would go.
+#[test]
+fn a_translator_on_the_device_is_asked_all_vectors_but_those_whose_addresses_others_may_have() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-conformance"));
+    let cabled = translator(&scratch);
+    let vectors = "46-udp,64-udp,46-illegal-source-multicast";
+    let judged = asked(&cabled, "tayga-siit", vectors);
+    let found: Vec<&Value> = judged.iter().map(|of| &of["result"]).collect();
+    assert_eq!(found, ["right", "not-applicable", "right"], "{judged:?}");
+    let reason = judged[1]["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("224.0.0.251 lies outside"), "{reason}");
+}
+
+/// Asks the device these vectors, none of which may be violated, from the interfaces of the machine, which are given back. Returns the results in the order
+/// of the files.
+fn asked(cabled: &Cabled, recipe: &str, vectors: &str) -> Vec<Value> {
+    let before = cabled.interfaces();
+    let mut command = with_environment(Command::new("ip"));
+    command.args(["netns", "exec", cabled.machine.name()]);
+    command.args([env!("CARGO_BIN_EXE_sixbench"), "conformance", recipe]);
+    command.args(["--interfaces", "nic0,nic1", "--vector", vectors, "--json"]);
+    let done = command.output().expect("sixbench");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let results: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(cabled.interfaces(), before, "given back as they were");
+    results["vectors"].as_array().expect("vectors").clone()
+}
+
+/// Returns the result of a vector.
+fn result_of<'v>(judged: &'v [Value], name: &str) -> &'v Value {
+    let found = judged.iter().find(|vector| vector["name"] == name);
+    &found.expect("the vector")["result"]
+}
+
+/// The NAT of the recipe `nft-nat44`.
+const NAT: &str = "table ip sixbench {\n chain postrouting {\n type nat hook postrouting priority srcnat\n \
+                   oifname \"nic1\" meta l4proto { tcp, udp } snat to 198.19.0.1:1024-65535\n \
+                   oifname \"nic1\" meta l4proto icmp snat to 198.19.0.1\n }\n}\n";
+
+/// The last vector waits for a share of a timer, which nobody knows of a NAT that somebody else has set up.
+#[test]
+fn a_nat_on_the_device_is_asked_in_steps_but_for_what_depends_on_its_timers() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-nat"));
+    let cabled = Cabled::build("nat", [&["10.0.0.1/30"], &["198.18.0.1/30"]]);
+    let rules = scratch.write("nat.nft", NAT);
+    for line in [
+        "ip route add 10.0.0.0/16 via 10.0.0.2",
+        "ip route add 198.18.0.0/15 via 198.18.0.2",
+        "ip route add blackhole 198.19.0.1",
+        &format!("nft -f {rules}"),
+    ] {
+        cabled.device.shell().line(line).expect("set up");
+    }
+    let names = [
+        "udp-mapping",
+        "udp-reply",
+        "tcp-handshake",
+        "icmp-query-response",
+    ];
+    let judged = asked(&cabled, "nft-nat44", &(names.join(",") + ",udp-timer"));
+    for name in names {
+        assert_eq!(result_of(&judged, name), "right", "{name}: {judged:?}");
+    }
+    assert_eq!(result_of(&judged, "udp-timer"), "not-applicable");
+}
+
+/// Returns the configuration of a DNS64 server on the device, which forwards every name to the authority at the tester's right interface.
+fn unbound(directory: &str) -> String {
+    let server = [
+        &format!("directory: \"{directory}\"")[..],
+        "chroot: \"\"",
+        "username: \"\"",
+        "pidfile: \"\"",
+        "use-syslog: no",
+        "do-daemonize: no",
+        "interface: 2001:2::1",
+        "access-control: ::/0 allow",
+        "module-config: \"dns64 iterator\"",
+        "dns64-prefix: 64:ff9b::/96",
+        "infra-keep-probing: yes",
+        "local-zone: \"test.\" nodefault",
+    ];
+    let zone = "forward-zone:\n name: \".\"\n forward-addr: 198.18.0.2@53\nremote-control:\n control-enable: no\n";
+    format!("server:\n {}\n{zone}", server.join("\n "))
+}
+
+#[test]
+fn a_dns64_server_on_the_device_is_asked_over_udp_and_tcp() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-dns64"));
+    let mut cabled = Cabled::build("dns64", [&["2001:2::1/64"], &["198.18.0.1/24"]]);
+    let file = scratch.write("unbound.conf", &unbound(&scratch.path("")));
+    // Debian's AppArmor profile is that of the program's path, and lets it read files below /etc alone.
+    let program = scratch.path("unbound");
+    let shell = cabled.device.shell();
+    let found = shell
+        .look(&["sh", "-c", "command -v unbound"])
+        .expect("Unbound");
+    fs::copy(found.trim(), &program).expect("a copy");
+    cabled.wait_for_addresses();
+    cabled.start(&[&program, "-d", "-c", &file]);
+    cabled.wait_for_server();
+    let names = ["a-becomes-aaaa", "aaaa-exists", "whole-over-tcp"];
+    let judged = asked(&cabled, "unbound-dns64", &names.join(","));
+    for name in names {
+        assert_eq!(result_of(&judged, name), "right", "{name}: {judged:?}");
+    }
+}
+
 /// Keys of `[testbed]` that change the defaults of veth.
 const OFFLOADS: &str =
     "offloads-off = [\"tx-checksum-ip-generic\"]\noffloads-on = [\"rx-gro-list\"]\n";
@@ -347,6 +496,11 @@ case $1 in
 -n) echo "UDP flows use these fields:"
     letter "$2.$4" s "IP SA"; letter "$2.$4" d "IP DA"; letter "$2.$4" f "L4 bytes 0 & 1 [TCP/UDP src port]"; letter "$2.$4" n "L4 bytes 2 & 3" ;;
 -N) echo "$4 $5" >> "$2.log"; [ -e "$2.stubborn" ] || echo "$5" > "$2.$4" ;;
+-a) [ -e "$2.pause-rx" ] || exit 1
+    printf 'Pause parameters for %s:\nAutonegotiate:\t%s\nRX:\t\t%s\nTX:\t\t%s\n' "$2" "$(cat "$2.pause-autoneg")" "$(cat "$2.pause-rx")" "$(cat "$2.pause-tx")" ;;
+-A) link=$2; shift 2; echo "$*" >> "$link.pauses"
+    case "$*" in *autoneg*) [ ! -e "$link.fixed" ] || { echo "netlink error: Operation not supported" >&2; exit 1; } ;; esac
+    while [ $# -gt 1 ]; do echo "$2" > "$link.pause-$1"; shift 2; done ;;
 esac
 "#;
 
@@ -386,6 +540,8 @@ fn rings_and_hash_fields_are_set_where_they_differ_and_set_back() {
             .expect("sixbench"),
     );
     let facts = facts(&results);
+    let page = fs::read_to_string(scratch.path("results/report.html")).expect("a page");
+    assert!(page.contains("tester nic0"), "the cables are drawn");
     for link in LINKS {
         assert_eq!(
             facts["host"][format!("{link}: ring sizes")],
@@ -399,6 +555,96 @@ fn rings_and_hash_fields_are_set_where_they_differ_and_set_back() {
             fs::read_to_string(scratch.path(&format!("bin/state/{link}.log"))).expect("a log");
         assert_eq!(log, "rx 4096\nudp4 sdfn\nrx 512\nudp4 sd\n");
     }
+}
+
+/// Gives the replaced NICs flow control, which is on.
+fn with_flow_control(scratch: &Scratch) {
+    for link in LINKS {
+        for name in ["autoneg", "rx", "tx"] {
+            scratch.write(&format!("bin/state/{link}.pause-{name}"), "on");
+        }
+    }
+}
+
+/// Returns the commands that set flow control of an interface, one a line.
+fn pauses(scratch: &Scratch, link: &str) -> String {
+    fs::read_to_string(scratch.path(&format!("bin/state/{link}.pauses"))).unwrap_or_default()
+}
+
+#[test]
+fn flow_control_is_off_while_a_device_is_measured_unless_the_plan_keeps_it() {
+    let (_guard, scratch) = (ONE_AT_A_TIME.lock(), Scratch::new("cabled-pause"));
+    let (cabled, path) = (Cabled::build("pause", ROUTER), stand_in(&scratch));
+    with_flow_control(&scratch);
+    // The driver of the right NIC does not let its negotiation be turned off.
+    scratch.write("bin/state/nic1.fixed", "");
+    let run = |keys: &str, name: &str| {
+        let results = scratch.path(name);
+        let output = cabled
+            .command(&plan_with(&scratch, keys), &results)
+            .env("PATH", &path)
+            .output()
+            .expect("sixbench");
+        assert_ran(&output);
+        facts(&results)
+    };
+    let kept = run("flow-control = \"keep\"\n", "kept");
+    assert_eq!(
+        kept["host"]["nic0: flow control"],
+        "autoneg on, rx on, tx on"
+    );
+    assert_eq!(LINKS.map(|link| pauses(&scratch, link)), ["", ""]);
+    let off = run("", "off");
+    assert_eq!(
+        off["host"]["nic0: flow control"],
+        "autoneg off, rx off, tx off"
+    );
+    assert_eq!(
+        off["host"]["nic1: flow control"],
+        "autoneg on, rx off, tx off"
+    );
+    assert_eq!(
+        pauses(&scratch, "nic0"),
+        "autoneg off rx off tx off\nautoneg on rx on tx on\n"
+    );
+    assert_eq!(
+        pauses(&scratch, "nic1"),
+        "autoneg off rx off tx off\nrx off tx off\nrx on tx on\n"
+    );
+}
+
+#[test]
+fn a_link_that_goes_down_in_the_middle_makes_the_trial_invalid_and_is_named() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let cabled = Cabled::build("cut", ROUTER);
+    let mut command = with_environment(Command::new("nsenter"));
+    command
+        .arg(format!("--net=/run/netns/{}", cabled.machine.name()))
+        .arg(env!("CARGO_BIN_EXE_sixbench"))
+        .args(["trial", "linux-ipv6", "--interfaces", "nic0,nic1"])
+        .args(["--rate", "200", "--for", "6s"]);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sixbench");
+    let before = cabled.forwarded();
+    wait_until(&mut child, "traffic", || cabled.forwarded() > before + 100);
+    let device = cabled.device.shell();
+    for state in ["down", "up"] {
+        device
+            .line(&format!("ip link set nic1 {state}"))
+            .expect("the link");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let output = child.wait_with_output().expect("ended");
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(TESTER_UNFIT), "{said}");
+    assert!(
+        said.contains("the link of nic1 went down once during the trial: a cable, a transceiver"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -29,6 +29,8 @@ mod live;
 mod locks;
 mod memif;
 mod mistakes;
+mod one_device;
+mod own_recipes;
 mod pages;
 mod paper;
 mod plans;

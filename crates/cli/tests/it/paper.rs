@@ -1,7 +1,7 @@
 //! The output of a results directory for papers and other programs, with simulated results: without root and in milliseconds.
 
 use crate::common::{
-    ONE_AT_A_TIME, Scratch, assert_ran, names_in, output, plans, signal, start, text,
+    ONE_AT_A_TIME, Scratch, assert_ran, assert_valid, names_in, output, plans, signal, start, text,
     until_the_first_trial,
 };
 use sixbench_method::plan::ExportFormat;
@@ -318,19 +318,6 @@ fn a_run_that_goes_on_is_not_archived() {
     assert_eq!(archive(&[&results]).status.code(), Some(0));
 }
 
-fn assert_valid(name: &str, values: &[serde_json::Value]) {
-    let schema = text(&output(&["schema", name]).stdout);
-    let schema =
-        jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
-    for value in values {
-        let mistakes: Vec<String> = schema
-            .iter_errors(value)
-            .map(|mistake| mistake.to_string())
-            .collect();
-        assert!(mistakes.is_empty(), "{name}: {mistakes:?} in {value}");
-    }
-}
-
 #[test]
 fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
     let _guard = ONE_AT_A_TIME.lock();
@@ -359,7 +346,8 @@ fn everything_that_a_run_writes_for_programs_is_as_the_schemas_say() {
     let refused = output(&["schema", "record"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
-        text(&refused.stderr).contains("expected one of trial, facts, results, plan, event"),
+        text(&refused.stderr)
+            .contains("expected one of trial, facts, results, plan, event, conformance"),
         "{}",
         text(&refused.stderr)
     );

@@ -125,6 +125,11 @@ impl Cluster {
 
     /// Returns the output of a Slurm command; empty if it failed, as it does until there is a controller.
     fn said(&self, program: &str, arguments: &[&str]) -> String {
+        self.answer(program, arguments).unwrap_or_default()
+    }
+
+    /// Returns the output of a Slurm command, or nothing if it failed, as any can while the controller is busy.
+    fn answer(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let path = format!(
             "{}:{}",
             self.scratch.path("bin"),
@@ -137,11 +142,7 @@ impl Cluster {
             .env("PATH", path)
             .current_dir(&self.scratch.0);
         let output = command.output().expect("Slurm (slurm-client)");
-        if output.status.success() {
-            text(&output.stdout)
-        } else {
-            String::new()
-        }
+        output.status.success().then(|| text(&output.stdout))
     }
 
     /// Submits a job; returns its number.
@@ -158,13 +159,29 @@ impl Cluster {
         number
     }
 
-    /// Returns a line for each element of a job: its state, reason and node.
+    /// Returns a line for each element of a job: its state, reason and node; empty if the controller did not answer.
     fn jobs(&self, number: &str) -> String {
-        self.said("squeue", &["-h", "-r", "-j", number, "-o", "%K %T %r %N"])
+        self.answer_of_queue(number).unwrap_or_default()
     }
 
+    fn answer_of_queue(&self, number: &str) -> Option<String> {
+        self.answer("squeue", &["-h", "-r", "-j", number, "-o", "%K %T %r %N"])
+    }
+
+    /// Waits until the controller says that no element of a job is left; that it says nothing is not the end.
     fn wait_for_end(&self, number: &str) {
-        wait_for("end of the jobs", || self.jobs(number).is_empty());
+        wait_for("end of the jobs", || {
+            self.answer_of_queue(number)
+                .is_some_and(|jobs| jobs.is_empty())
+        });
+    }
+
+    /// Starts an element of a job that was queued again, for which Slurm would wait two minutes.
+    fn start_now(&self, element: &str) {
+        let words = ["update", &format!("JobId={element}"), "StartTime=now"];
+        wait_for("start of the element", || {
+            self.answer("scontrol", &words).is_some()
+        });
     }
 
     /// Cuts the power of a node, and tells the controller, which would only notice after `SlurmdTimeout`.
@@ -281,11 +298,7 @@ fn a_plan_that_lost_a_node_in_the_middle_has_all_that_an_undisturbed_run_has() {
             .lines()
             .any(|line| line.starts_with("1 PENDING"))
     });
-    // Slurm gives a lost node two minutes to come back.
-    cluster.said(
-        "scontrol",
-        &["update", &format!("JobId={job}_1"), "StartTime=now"],
-    );
+    cluster.start_now(&format!("{job}_1"));
     cluster.wait_for_end(&job);
 
     assert_ran(&undisturbed.wait_with_output().expect("its end"));
@@ -336,10 +349,7 @@ fn a_part_that_is_requeued_goes_on_by_itself_with_what_was_measured() {
     });
     let made = records(&shard);
     assert!(keys(&shard).len() < 12, "it was requeued in the middle");
-    cluster.said(
-        "scontrol",
-        &["update", &format!("JobId={job}_1"), "StartTime=now"],
-    );
+    cluster.start_now(&format!("{job}_1"));
     cluster.wait_for_end(&job);
     let log = fs::read_to_string(cluster.scratch.path(&format!("job-{job}-1.log"))).expect("a log");
     assert!(log.contains("continuing after "), "{log}");

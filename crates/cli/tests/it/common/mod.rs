@@ -46,7 +46,11 @@ pub(crate) fn program() -> Command {
 
 /// Adds the environment variables that the program gets in tests to a command.
 pub(crate) fn with_environment(mut command: Command) -> Command {
-    command.env("NO_COLOR", "1").envs([locks()]);
+    // The recipes of whoever runs the tests are no part of them.
+    command
+        .env("NO_COLOR", "1")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .envs([locks()]);
     command
 }
 
@@ -246,5 +250,19 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Checks values that the program has written against its JSON Schema with this name.
+pub(crate) fn assert_valid(name: &str, values: &[Value]) {
+    let schema = text(&output(&["schema", name]).stdout);
+    let schema =
+        jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    for value in values {
+        let mistakes: Vec<String> = schema
+            .iter_errors(value)
+            .map(|mistake| mistake.to_string())
+            .collect();
+        assert!(mistakes.is_empty(), "{name}: {mistakes:?} in {value}");
     }
 }

@@ -5,7 +5,7 @@ use crate::common::Scratch;
 use sixbench_method::plan::{Plan, Point, Profile, Test};
 use sixbench_method::record::{FORMAT, Facts, TrialRecord};
 use sixbench_method::repeat::Repetition;
-use sixbench_method::replay::{Resumed, resume};
+use sixbench_method::replay::{ResumedMeasurement, resume};
 use sixbench_method::search::{RepetitionStart, SearchMethod, SearchSettings};
 use sixbench_method::simulated::{Behaviour, SimulatedDut};
 use sixbench_method::terms::{FrameRate, FrameSize, LossRatio};
@@ -17,7 +17,7 @@ pub(crate) fn test(name: &str) -> Test {
     Test {
         repetitions: Repetition::Fixed(7),
         frame_sizes: vec![FrameSize(84)],
-        ..Test::of(name, "linux-ipv4")
+        ..Test::new(name, "linux-ipv4")
     }
 }
 
@@ -82,7 +82,7 @@ fn measure(
     dut: &mut SimulatedDut,
     records: &mut Vec<TrialRecord>,
 ) {
-    let Resumed {
+    let ResumedMeasurement {
         mut procedure,
         trials: mut trial,
         load,
