@@ -3,8 +3,8 @@
 
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# Measures real devices in namespaces of this machine and writes report.html: five minutes after the build, or more than ten where other work disturbs it.
-quickstart: build
+# Measures real devices in namespaces of this machine and in the kernel lab, and writes report.html: six minutes at most after the builds.
+quickstart: build lab
 	$(SUDO) ./target/release/sixbench quickstart
 
 # All tests, also those in real namespaces and virtual machines: they need root, and fail (never skip) without it. Where there is no kernel
@@ -12,7 +12,7 @@ quickstart: build
 test: deps
 	./scripts/install-dependencies tests
 	./scripts/install-axe-core
-	./scripts/install-nextest
+	./scripts/install-tool cargo-nextest
 	./scripts/build-dpdk-shim --require debug
 	$(if $(SUDO),CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$(SUDO) -E") cargo nextest run --workspace
 	cargo test --quiet --doc --workspace
@@ -47,14 +47,14 @@ check:
 	cargo clippy --workspace --all-targets -- -D warnings
 
 deny:
-	./scripts/install-cargo-deny
+	./scripts/install-tool cargo-deny
 	cargo deny --log-level error check bans licenses sources
 	# Without the database it says that nothing was checked, and that is no reason to fail here.
 	./scripts/check-advisories || [ $$? = 2 ]
 
 # Known vulnerabilities of the dependencies; fails where the database of RustSec cannot be had (ADVISORY_DB=DIR names a clone of it).
 advisories:
-	./scripts/install-cargo-deny
+	./scripts/install-tool cargo-deny
 	./scripts/check-advisories
 
 # What a run of 20,000 trials and 300 short runs leave behind, and the delays of 3,000 trials whose receiver loses its core, which `make test` tries in a
@@ -67,11 +67,13 @@ long: deps
 fuzz:
 	./scripts/fuzz
 
-# The book of docs/book in target/book, with every link in it checked. mdBook is installed the first time, which takes minutes.
+# The book of docs/book in target/book, with every link in it checked. mdBook is installed the first time, which takes minutes. PROGRAM is what the pages on
+# commands are written with, if it is built already.
+book: PROGRAM = target/debug/sixbench
 book:
 	./scripts/install-mdbook
-	cargo build --package sixbench
-	./scripts/build-book target/debug/sixbench
+	$(if $(filter target/debug/sixbench,$(PROGRAM)),cargo build --package sixbench)
+	./scripts/build-book $(PROGRAM)
 	./scripts/check-links target/book
 
 # A Debian package for this architecture, tried in namespaces of its own.
