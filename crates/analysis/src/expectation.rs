@@ -168,6 +168,7 @@ impl<'a> PointRepetitions<'a, '_> {
             }
         });
         let known: Vec<Known> = known.collect();
+        // With half of the repetitions unknown, the median could be anything.
         Median::from_known(&known).filter(|_| 2 * known.len() > self.outcomes.len())
     }
 }

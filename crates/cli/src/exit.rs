@@ -37,7 +37,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// The list, for the help text.
+/// The list, for the help text. [`Exit::with_meaning`] splits it: entries end with "; ", none has that inside, and the last one ends before ". ".
 pub(crate) const TABLE: &str = "Exit codes: 0 done; 1 failure or bug; 2 usage or plan error; 3 testbed could not be built, or a part of it failed; 4 \
 tester not fit, or disturbed by other work (invalid trials); 5 an expectation of the plan missed, B worse than A, or a device that violates a MUST or crashes; 6 \
 comparison inconclusive (too few or dependent repetitions, a drift or change of the machine, or results cut off by the tester, the plan or other work); \

@@ -273,7 +273,8 @@ impl DeviceSetting {
         self.subscribers.map_or(Side::Inside, |served| served.side)
     }
 
-    /// Returns the text of a control frame that is sent on a side: a UDP datagram that the device is known to forward. One of its ports is `number`.
+    /// Returns the text of a control frame for a side: a UDP datagram that the device is known to forward. One of its ports is `number`. For either side of
+    /// a NAT it is sent on the inside, as the outside cannot open a connection.
     pub fn control_frame(&self, from: Side, number: u16) -> String {
         match (from, &self.subscribers) {
             (Side::Inside | Side::Outside, _) => self.nat_control_frame([number; 2]),

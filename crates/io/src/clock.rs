@@ -41,7 +41,8 @@ impl Clock {
         )
     }
 
-    /// Returns the same clock, set forward by this many nanoseconds (or back, if negative), so that it approximates the clock of another machine.
+    /// Returns the same clock, set forward by this many nanoseconds (or back, if negative), so that it approximates the clock of another machine. The offset
+    /// replaces that of a clock that was set before.
     pub fn set_forward(&self, by_ns: i64) -> Self {
         Self {
             set_forward_ns: by_ns as u64,

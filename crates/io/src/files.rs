@@ -43,6 +43,8 @@ impl Folder {
     /// # Errors
     /// There is none, or it cannot be reached.
     pub fn open(path: &Path) -> io::Result<Self> {
+        // The parts are a stack, so that those of a link's target come before the rest. An absolute path begins with the part "/", which openat resolves
+        // from the root whatever the handle is.
         let parts = |path: &Path| {
             path.components()
                 .rev()

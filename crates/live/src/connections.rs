@@ -48,7 +48,7 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// The send buffer of a connection in the server, and again in the kernel, octets. The head of a request must not be longer.
+/// The buffer of a connection in the server, and its send buffer in the kernel, octets each. The first one also limits the head of a request.
 const BUFFER: usize = 1 << 16;
 
 /// The time until the next attempt when no connection can be accepted, for example because descriptors have run out.

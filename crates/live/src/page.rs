@@ -90,6 +90,7 @@ impl Publisher {
             state,
             answer,
             results,
+            // The records of an earlier part of the run have results that no event announces.
             has_new_results: true,
             sender,
         };

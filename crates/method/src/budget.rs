@@ -84,27 +84,48 @@ pub(crate) fn set_ups_ns(plan: &Plan) -> Vec<u64> {
     let self_test_ns = SELF_TESTS * plan.trial.duration_ns.min(LONGEST_SELF_TEST_NS);
     devices
         .into_iter()
-        .map(|(.., server)| SET_UP_NS + if server.is_some() { self_test_ns } else { 0 })
+        .map(|device| {
+            SET_UP_NS
+                + if device.server.is_some() {
+                    self_test_ns
+                } else {
+                    0
+                }
+        })
         .collect()
 }
 
-/// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up.
-type DeviceKey<'a> = (&'a str, CoreLimits, Option<u64>, bool, bool, Option<String>);
+/// The properties that distinguish the devices of a plan: tests that share all of them use the same device set-up. They are those by which the runner
+/// decides what is set up anew.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct PlannedDevice<'a> {
+    dut: &'a str,
+    cores: CoreLimits,
+    table_size: Option<u64>,
+    rss_hash: Option<&'a str>,
+    has_hosts: bool,
+    has_load: bool,
+    server: Option<String>,
+    /// The test for which the device is set up separately.
+    only_for: Option<&'a str>,
+}
 
-fn device(test: &Test) -> DeviceKey<'_> {
+fn device(test: &Test) -> PlannedDevice<'_> {
     let table_size = test.stateful.and_then(|stateful| stateful.table_size);
     let server = test
         .measure
         .dns()
         .map(|dns| format!("{:?} {:?} {}", dns.role, dns.authority, dns.with_aaaa));
-    (
-        &test.dut,
-        test.core_limits(),
+    PlannedDevice {
+        dut: &test.dut,
+        cores: test.core_limits(),
         table_size,
-        test.measure.family().needs_hosts(),
-        test.measure.family().has_load(),
+        rss_hash: test.dut_rss_hash.as_deref(),
+        has_hosts: test.measure.family().needs_hosts(),
+        has_load: test.measure.family().has_load(),
         server,
-    )
+        only_for: test.fresh_device.then_some(&*test.name),
+    }
 }
 
 /// Returns the expected effort of `plan`.

@@ -118,7 +118,7 @@ impl NameRule {
     /// # Errors
     /// The name is not valid; the error describes the syntax and suggests a valid name.
     pub fn check(&self, name: &str) -> Result<(), NameError> {
-        let begins_well = !name.starts_with(['-', '.']) || self.signs.is_empty();
+        let begins_well = !name.starts_with(['-', '.']);
         let is_well_formed = begins_well && !name.is_empty() && name.chars().all(|c| self.has(c));
         let (rule, name) = (*self, name.to_owned());
         match is_well_formed {

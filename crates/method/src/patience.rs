@@ -29,9 +29,11 @@ impl Patience {
             .filter(|record| record.result.was_made_again())
         {
             patience.spend(record.result.spec.duration_ns);
-            patience
-                .tried_again
-                .insert((record.repetition, record.result.spec.rate));
+            if was_excused_as_accident(record) {
+                patience
+                    .tried_again
+                    .insert((record.repetition, record.result.spec.rate));
+            }
         }
         patience
     }
@@ -82,4 +84,14 @@ impl Patience {
                 .tried_again
                 .insert((record.repetition, record.result.spec.rate))
     }
+}
+
+/// Returns whether a trial that was made again had lost at one moment, and was not made again for another reason already.
+fn was_excused_as_accident(record: &TrialRecord) -> bool {
+    let mut judged = record.clone();
+    judged
+        .result
+        .faults
+        .retain(|fault| *fault != Fault::MadeAgain);
+    !was_done_to_it(&judged, Verdict::Lost) && accident(&[&judged], LossRatio::ZERO).is_some()
 }

@@ -78,8 +78,8 @@ pub fn is_matched(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions are the fewest that give a meaningful interval;
-/// each repetition measures both devices in turn, every second one in reverse order.
+/// Returns the text of a plan that compares two devices in the tests `a` and `b`. Seven repetitions still show a difference of 3 % at a
+/// noise of 1 % in 97 of 100 cases (docs/RESULTS.md); each repetition measures both devices in turn, every second one in reverse order.
 pub fn of_two(devices: [&str; 2], measure: &str, size: FrameSize) -> String {
     let tests: String = ["a", "b"].into_iter().zip(devices).map(|(name, dut)| {
         format!(

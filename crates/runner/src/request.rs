@@ -2,17 +2,24 @@
 
 use crate::code::Trusted;
 use crate::error::RunError;
+use crate::profile::subscribers;
 use sixbench_method::isolation::Isolation;
 use sixbench_method::plan::{CoreLimits, Plan, Selection};
 use sixbench_method::record::CoreLoad;
 use sixbench_method::record::{Facts, SkippedTest, TrialRecord};
 use sixbench_method::terms::FrameSize;
 use sixbench_plan::Links;
-use sixbench_testbed::{Library, Recipe, Shell, Zone};
+use sixbench_testbed::{DutOptions, Library, Recipe, Shell, Zone};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// The octets of Ethernet's header and FCS, which a frame size includes.
+pub(crate) const ETHERNET_OCTETS: u16 = 18;
+
+/// The minimum layer 3 MTU of the testbed's own links in octets: enough for every frame size up to Ethernet's usual maximum.
+const ORDINARY_MTU: u32 = 1500;
 
 /// The surroundings of a measurement: the links, and the means to run devices on them.
 pub struct Site<'a> {
@@ -51,8 +58,27 @@ pub struct SessionRequest<'a> {
 impl<'a> SessionRequest<'a> {
     /// Returns the length of the longest datagram in octets, including the outer header if it is encapsulated.
     pub(crate) fn longest_datagram(&self) -> u32 {
-        // This excludes Ethernet's header and FCS.
-        u32::from(self.largest.0 + self.recipe.overhead()).saturating_sub(18)
+        u32::from(self.largest.0 + self.recipe.overhead())
+            .saturating_sub(u32::from(ETHERNET_OCTETS))
+    }
+
+    /// Returns the layer 3 MTU of the testbed's own links in octets.
+    pub(crate) fn mtu(&self) -> u32 {
+        ORDINARY_MTU.max(self.longest_datagram())
+    }
+
+    /// Returns what the device is set up with in addition to its recipe.
+    ///
+    /// # Errors
+    /// The subscribers are not ones for the recipe.
+    pub(crate) fn device_options(&self) -> Result<DutOptions, RunError> {
+        Ok(DutOptions {
+            table_size: self.table_size,
+            zone: self.dns.as_ref().map(|(zone, _)| zone.clone()),
+            subscribers: subscribers::by_recipe(self.recipe, self.subscribers)?,
+            cores: self.cores.clone(),
+            rss_hash: self.rss_hash.clone(),
+        })
     }
 
     /// Returns the request for the only testbed of this process.

@@ -236,6 +236,7 @@ fn route(side: &SideSettings, own: IpAddr) -> Option<String> {
         let bits = (side.networks.value - 1)
             .checked_ilog2()
             .map_or(0, |bits| bits as u8 + 1);
+        // The number is in the octet that ends at bit 24 of an IPv4 address, and at bit 64 of an IPv6 address.
         return Some(prefix(
             own,
             if own.is_ipv4() { 24 - bits } else { 64 - bits },

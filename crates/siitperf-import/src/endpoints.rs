@@ -181,7 +181,7 @@ fn gateway(config: &Config, side: &SideSettings) -> Option<IpAddr> {
     let tester =
         specified(&responder.addresses(version).real).or_else(|| embedded(config, responder))?;
     let near = specified(&side.addresses(version).real).filter(|_| side.version.value == version);
-    // If no length separates the two networks, this is reported elsewhere.
+    // If no length separates the two networks, the device's link reports it and nothing is written, so any length will do.
     let length = prefix_length(tester, near.as_ref()).unwrap_or(24);
     Some(first_network(responder, conventional(tester, length)))
 }

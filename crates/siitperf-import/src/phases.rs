@@ -58,7 +58,7 @@ impl Phases {
             text += &format!(
                 "phase-1-rate = {}\nphase-1-delay = \"{}ms\"\n",
                 phase_1.rate,
-                phase_1.delay_ms.max(least(phase_1))
+                u64::from(phase_1.delay_ms).max(least(phase_1))
             );
         }
         text + &format!("responder-order = \"{}\"\n", self.responder)
@@ -66,12 +66,14 @@ impl Phases {
 }
 
 /// Returns the least D, N / R + T, milliseconds. siitperf rounds it down; sixbench does not.
-fn least(phase_1: Phase1) -> u32 {
-    (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate)) as u32 + phase_1.timeout_ms
+fn least(phase_1: Phase1) -> u64 {
+    (1000 * u64::from(phase_1.frames)).div_ceil(u64::from(phase_1.rate))
+        + u64::from(phase_1.timeout_ms)
 }
 
 /// Returns siitperf's order of phase 1; by default siitperf draws at random for each frame.
 fn enumeration(config: &Config) -> &'static str {
+    // If both are given they are equal, so the larger one is the one that is given.
     match config.enumerate_ports.value.max(config.enumerate_ips.value) {
         // 3 is pseudorandom.
         0 => order(3),

@@ -281,6 +281,7 @@ pub(super) fn order(vary: u32) -> &'static str {
         0 => "fixed",
         1 => "increasing",
         2 => "decreasing",
+        // 3: the reader refuses higher numbers.
         _ => "pseudorandom",
     }
 }

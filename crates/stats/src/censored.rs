@@ -8,7 +8,8 @@ use super::{
 /// The least true value of a bound where values are compared by their ratios, which only positive ones have.
 const LEAST_POSITIVE: f64 = f64::MIN_POSITIVE;
 
-/// The logarithm of the largest ratio of two measured values. Only [`LEAST_POSITIVE`], which is e^-708, makes a larger one.
+/// The logarithm of a ratio that no two measured values have: those of 64 bits differ by at most e^89, while [`LEAST_POSITIVE`], which is e^-708, and any
+/// of them differ by more. It is about half of 708, so that neither is near.
 const FARTHEST: f64 = 350.0;
 
 /// A sample in which the true value may be higher, or lower, than some of those recorded, in any order.

@@ -1,6 +1,7 @@
 //! Autocorrelated repetitions: how much autocorrelation two samples show, and how much weaker that makes their comparison.
 
 use super::drift::erfc;
+use super::shift::NORMAL_AT_LEVEL;
 use super::{median_interval_95, sort};
 
 /// The fewest repetitions whose order counts as evidence (docs/RESULTS.md, "Repetitions that follow each other").
@@ -45,6 +46,7 @@ pub fn autocorrelation(samples: &[&[f64]]) -> Option<Autocorrelation> {
         / weight;
     let above_chance = mean(|lag| lag.correlation + 1.0 / lag.n);
     let are_many = found.iter().all(|lag| lag.n >= MANY);
+    // Without a sample that is long enough all of these are NaN, which is not above 0, so there is no result.
     let is_shown = above_chance > 0.0 && upper_tail(above_chance / deviation) <= SELDOM;
     (above_chance > 0.0 && (is_shown || are_many)).then(|| Autocorrelation {
         estimate: mean(Lag::estimate).clamp(0.0, 1.0),
@@ -144,10 +146,9 @@ pub fn median_interval_95_in_order(values: &[f64]) -> Option<(f64, f64)> {
 
 /// Returns the rank, from 1, of the value at which the 95 % interval of the median begins, by the normal distribution; 0 if there are too few values.
 fn rank_of_median(autocorrelation: f64, n: usize) -> usize {
-    const Z: f64 = 1.959_964;
     let deviation = (inflation_of_median(autocorrelation, n) * n as f64).sqrt() / 2.0;
     // A continuity correction of half a value, because counts are whole.
-    (n as f64 / 2.0 + 0.5 - Z * deviation).max(0.0) as usize
+    (n as f64 / 2.0 + 0.5 - NORMAL_AT_LEVEL * deviation).max(0.0) as usize
 }
 
 /// Returns the factor by which autocorrelation increases the variance of the number of values below the median, for `n` values of which those k apart

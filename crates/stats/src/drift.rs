@@ -53,7 +53,8 @@ fn probability(values: &[f64]) -> f64 {
 }
 
 fn sign(earlier: f64, later: f64) -> i64 {
-    later.total_cmp(&earlier) as i64
+    // Equal values are ties, also a zero and a negative zero.
+    later.partial_cmp(&earlier).map_or(0, |order| order as i64)
 }
 
 /// Returns how often each value occurs.
@@ -211,5 +212,10 @@ mod tests {
             .filter(|_| drift(&drifting()).is_some_and(|drift| drift.slope < 0.0))
             .count();
         assert!(seen >= 495, "{seen}");
+    }
+
+    #[test]
+    fn a_zero_and_a_negative_zero_are_ties() {
+        assert_eq!(probability(&[0.0, -0.0, 0.0, -0.0, -0.0, 0.0]), 1.0);
     }
 }

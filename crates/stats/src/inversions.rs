@@ -1,6 +1,7 @@
 //! The distribution behind rank tests: the number of pairs in the wrong order when the order is random.
 
-/// The largest group sizes for which the coefficients fit in 128 bits exactly: 100 over 50 is 10^29.
+/// The group sizes up to which the distribution is exact. 100 over 50 is 10^29, so 128 bits leave room for intermediate products; beyond, the normal
+/// distribution is close enough.
 pub(super) const LARGEST: usize = 50;
 
 /// Returns the probability of each number, 0..=m n, of pairs in which an item of the second kind comes before one of the first, when `m` items of one

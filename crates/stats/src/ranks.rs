@@ -266,7 +266,8 @@ impl Divisions {
 
     fn tail(&self, sum: usize, at_least: bool) -> Option<f64> {
         let least = self.shares.iter().position(|share| *share > 0.0)?;
-        // Ties within a sample may give a sum below the smallest one without ties.
+        // Ties may give a sum below the smallest one without ties, but never above the largest: tied values share their mean rank, and the floor under the
+        // worst scores makes the untied sum the larger one.
         let at = least + sum.saturating_sub(self.ends.0) / self.unit;
         let shares = if at_least {
             &self.shares[at..]

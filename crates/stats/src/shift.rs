@@ -33,6 +33,9 @@ impl Shift {
 /// The error level of intervals and verdicts: 5 %.
 pub const LEVEL: f64 = 0.05;
 
+/// The normal deviate that half of [`LEVEL`] exceeds, as its tests are two-sided.
+pub(super) const NORMAL_AT_LEVEL: f64 = 1.959_964;
+
 /// Returns whether a p-value shows a difference at [`LEVEL`]; sums of exact shares may miss it by rounding.
 pub fn is_significant(p: f64) -> bool {
     p <= LEVEL + 1e-12
@@ -115,9 +118,9 @@ fn exact_rank(m: usize, n: usize) -> usize {
 }
 
 fn normal_rank(m: f64, n: f64, inflation: f64) -> usize {
-    const Z: f64 = 1.959_964;
     // Half a rank more, because U is whole.
-    (m * n / 2.0 + 0.5 - Z * (inflation * m * n * (m + n + 1.0) / 12.0).sqrt()).max(0.0) as usize
+    (m * n / 2.0 + 0.5 - NORMAL_AT_LEVEL * (inflation * m * n * (m + n + 1.0) / 12.0).sqrt())
+        .max(0.0) as usize
 }
 
 #[cfg(test)]

@@ -154,6 +154,7 @@ fn without_programs(missing: &[&RequiredProgram]) -> Option<Availability> {
         .iter()
         .filter_map(|need| need.package.clone())
         .collect();
+    packages.sort();
     packages.dedup();
     let programs: Vec<String> = missing.iter().map(|need| need.program.clone()).collect();
     if packages.is_empty() {

@@ -106,7 +106,8 @@ impl<'a> IcmpErrorView<'a> {
             6 => protocol::IPV6,
             _ => return None,
         };
-        // The steps are bounded, as a quoted IPv4 header may claim a length of 0 octets.
+        // One step for each header, and one for the UDP or ICMP header with the tag. They are bounded, as a quoted IPv4 header may claim a length of 0
+        // octets.
         for _ in 0..=MOST_HEADERS {
             let header_len;
             (next, header_len) = match next {

@@ -252,33 +252,12 @@ pub fn compare<'a>(
     } else {
         ComparedUnit::Repetitions
     };
-    let mut measured = Vec::new();
-    for (x, y) in couples {
-        let (common, only_a): (Vec<_>, Vec<_>) = x
-            .frame_sizes
-            .iter()
-            .partition(|size| y.frame_sizes.contains(size));
-        missing.extend(
-            only_a
-                .into_iter()
-                .map(|&size| MeasurementGap::Point(x.label(size))),
-        );
-        measured.extend(common.into_iter().map(|&size| {
-            (
-                PointSamples::new(a, x, size, unit),
-                PointSamples::new(b, y, size, unit),
-            )
-        }));
-    }
-    let mut candidates = Vec::new();
-    for (point, (a, b)) in measured.iter().enumerate() {
-        let common = a
-            .samples
-            .iter()
-            .filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)));
-        candidates
-            .extend(common.filter_map(|(a, b)| Candidate::new(point, a, b, tolerance, order)));
-    }
+    let measured = measured_points(a, b, couples, unit, &mut missing);
+    let candidates: Vec<Candidate<'_>> = measured
+        .iter()
+        .enumerate()
+        .flat_map(|(index, (a, b))| candidates_of(index, a, b, tolerance, order))
+        .collect();
     let mut rows = judge(&candidates).into_iter().zip(&candidates).peekable();
     let (mut points, mut unfit) = (Vec::new(), Vec::new());
     for (index, (a, b)) in measured.iter().enumerate() {
@@ -307,6 +286,49 @@ pub fn compare<'a>(
         anomalies: Vec::new(),
         requirements: Vec::new(),
     })
+}
+
+/// Returns the samples of A and B at the points that both tests of each couple have, and adds to `missing` those that only A's has.
+fn measured_points<'a>(
+    a: &Compared<'a>,
+    b: &Compared<'a>,
+    couples: Vec<(&'a Test, &'a Test)>,
+    unit: ComparedUnit,
+    missing: &mut Vec<MeasurementGap>,
+) -> Vec<(PointSamples<'a>, PointSamples<'a>)> {
+    let mut measured = Vec::new();
+    for (x, y) in couples {
+        let (common, only_a): (Vec<_>, Vec<_>) = x
+            .frame_sizes
+            .iter()
+            .partition(|size| y.frame_sizes.contains(size));
+        missing.extend(
+            only_a
+                .into_iter()
+                .map(|&size| MeasurementGap::Point(x.label(size))),
+        );
+        measured.extend(common.into_iter().map(|&size| {
+            (
+                PointSamples::new(a, x, size, unit),
+                PointSamples::new(b, y, size, unit),
+            )
+        }));
+    }
+    measured
+}
+
+/// Returns what both sides measured at a point, quantity by quantity.
+fn candidates_of<'a>(
+    point: usize,
+    a: &'a PointSamples<'_>,
+    b: &'a PointSamples<'_>,
+    tolerance: f64,
+    order: RunOrder,
+) -> impl Iterator<Item = Candidate<'a>> {
+    a.samples
+        .iter()
+        .filter_map(|(key, sample)| Some((sample, b.samples.get(key)?)))
+        .filter_map(move |(a, b)| Candidate::new(point, a, b, tolerance, order))
 }
 
 fn couples<'a>(

@@ -56,6 +56,7 @@ impl Sample {
             .filter(|load| load.len() > 1)
             .collect();
         loads.sort_by_key(|load| std::cmp::Reverse(load.len()));
+        // Two, as searches of a rate near a step of the grid end on either side of it.
         let often: Vec<&(f64, f64)> = loads.into_iter().take(2).flatten().collect();
         let is_grid = 2 * often.len() >= found.len();
         let steps = often
@@ -115,6 +116,7 @@ fn add_values(samples: &mut Samples, outcome: &Outcome) {
         if value.quantity == Quantity::ConnectionsHeld {
             continue;
         }
+        // Only a scan of losses has values at several loads. The load of any other quantity follows from the throughput, and would divide its sample.
         let load = (value.quantity == Quantity::FrameLossRate).then_some(value.load);
         let load_key = load.map_or(0, |load| load.0);
         let key = (u64::MAX, Some((value.quantity, value.direction, load_key)));

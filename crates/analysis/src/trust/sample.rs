@@ -87,13 +87,16 @@ pub(super) struct JudgedSample {
     scale: SpreadScale,
 }
 
+/// The least scale of a spread of losses, in percentage points: of a median near zero, any loss would be a large share.
+const LEAST_SCALE_OF_LOSS: f64 = 10.0;
+
 impl JudgedSample {
     /// Returns how far the values are apart, in per cent of the scale; `None` of a single value, and of values that differ around zero.
     pub(super) fn spread_percent(&self) -> Option<f64> {
         let summary = Summary::of(&self.values).filter(|summary| summary.n > 1)?;
         let range = summary.max - summary.min;
         let scale = match self.scale {
-            SpreadScale::MedianOrTenPoints => summary.median.abs().max(10.0),
+            SpreadScale::MedianOrTenPoints => summary.median.abs().max(LEAST_SCALE_OF_LOSS),
             SpreadScale::Median | SpreadScale::None => summary.median.abs(),
         };
         match (range, scale) {

@@ -21,7 +21,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
     }
     let is_all = !arguments.generate && !arguments.receive && arguments.queues.is_none();
     if is_all {
-        check_root(", or use --generate or --receive")?;
+        check_root("the test over veth", ", or use --generate or --receive")?;
     }
     let mut figures = Vec::new();
     if arguments.generate || is_all {
@@ -31,7 +31,7 @@ pub(crate) fn selftest(arguments: &args::Selftest) -> Result<Exit, Failed> {
         figures.extend(selftest::reception()?);
     }
     if let Some(queues) = arguments.queues {
-        check_root("")?;
+        check_root("the test over veth", "")?;
         figures.extend(selftest::over_queues(
             arguments.io,
             arguments.size,
@@ -66,19 +66,19 @@ fn links(arguments: &args::Selftest) -> Links {
     }
 }
 
-/// Returns an error without root; `instead` names an alternative that does not need it.
-fn check_root(instead: &str) -> Result<(), Failed> {
+/// Returns an error without root for what needs it; `instead` names an alternative that does not.
+fn check_root(what: &str, instead: &str) -> Result<(), Failed> {
     if doctor::is_root() {
         Ok(())
     } else {
-        let text = format!("the test over veth needs root; run it with sudo{instead}");
+        let text = format!("{what} needs root; run it with sudo{instead}");
         Err(Failed::new(Exit::Testbed, anyhow::anyhow!(text)))
     }
 }
 
 /// Measures the accuracy of delays on a device whose delay is known.
 fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
-    check_root("")?;
+    check_root("the test over veth", "")?;
     let rows = selftest::accuracy(arguments.io, arguments.size, &stop::install()?)?;
     if arguments.json {
         output::line(serde_json::to_string_pretty(&rows).map_err(anyhow::Error::from)?)?;
@@ -95,7 +95,10 @@ fn accuracy(arguments: &args::Selftest) -> Result<Exit, Failed> {
 fn queries(arguments: &args::Selftest) -> Result<Exit, Failed> {
     let between: Option<[String; 2]> = arguments.between.clone().try_into().ok();
     if between.is_some() {
-        check_root(", or leave out --between")?;
+        check_root(
+            "the test between two interfaces",
+            ", or leave out --between",
+        )?;
     }
     let of = selftest::QueryLoop {
         duration_ns: arguments.duration_ns,

@@ -223,6 +223,28 @@ fn plan_shell_prints_the_commands_and_does_nothing() {
 }
 
 #[test]
+fn plan_shell_has_the_commands_of_every_device_that_a_run_would_set_up() {
+    let scratch = Scratch::new("shell-devices");
+    let shown = |text: &str| {
+        let plan = scratch.write("plan.toml", text);
+        String::from_utf8(output(&["plan", "--shell", &plan]).stdout).expect("a script")
+    };
+    let jumbo = shown(&KERNEL_TWO_SIZES.replace("frame-sizes = [84", "frame-sizes = [9018, 84"));
+    assert!(jumbo.contains("mtu 9000"), "{jumbo}");
+    let test = |entries: u32| {
+        format!(
+            "[[test]]\nname = \"of-{entries}\"\ndut = \"nft-nat44\"\nmeasure = \"throughput\"\nconnections = 100\n\
+             table-size = {entries}\n"
+        )
+    };
+    let tables = shown(&format!("name = \"tables\"\n{}{}", test(4096), test(8192)));
+    assert!(
+        tables.contains("4096") && tables.contains("8192"),
+        "a device for each size of its table: {tables}"
+    );
+}
+
+#[test]
 fn a_trial_tells_its_counts_as_json() {
     let _guard = ONE_AT_A_TIME.lock();
     let output = output(&[

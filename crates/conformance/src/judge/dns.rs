@@ -175,16 +175,18 @@ impl AnswerComparison<'_> {
 
     /// Returns the flags that are compared. A response has QR, copies RD, and is not truncated unless the vector says so (RFC 1035 section 4.1.1).
     fn expected_flags(&self, expectation: &DnsExpectation) -> Vec<(HeaderFlag, bool)> {
-        let mut flags = vec![
+        let usual = [
             (HeaderFlag::Response, true),
             (HeaderFlag::RecursionDesired, true),
+            (HeaderFlag::Truncated, false),
         ];
+        let is_named = |flag: HeaderFlag| expectation.flags.iter().any(|named| named.flag == flag);
         let named = expectation.flags.iter();
-        flags.extend(named.map(|named| (named.flag, named.is_set)));
-        if !flags.iter().any(|(flag, _)| *flag == HeaderFlag::Truncated) {
-            flags.push((HeaderFlag::Truncated, false));
-        }
-        flags
+        usual
+            .into_iter()
+            .filter(|(flag, _)| !is_named(*flag))
+            .chain(named.map(|named| (named.flag, named.is_set)))
+            .collect()
     }
 
     /// The question is copied, octet for octet (RFC 6147 section 5.4).
@@ -287,6 +289,7 @@ impl AnswerComparison<'_> {
         }
         let ttl = came.ttl().as_secs();
         if !expected.ttl.allows(ttl, self.age) {
+            // The text is OWNER TTL TYPE DATA, without a class.
             let rule = expected.text.split_whitespace().nth(1);
             differences.push(FieldDifference::new("ttl", rule.unwrap_or_default(), ttl));
         }

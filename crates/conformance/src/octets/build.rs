@@ -63,6 +63,7 @@ impl Builder<'_> {
         let header_octets = octets.len();
         let inside = pseudo_header(layer.kind, &octets).unwrap_or(enclosing);
         octets.extend(self.layers(rest, inside)?);
+        // From the inside out: a length counts what follows, the port that makes the sum zero depends on the length, and a checksum covers all of them.
         write_lengths(layer, header_octets, &mut octets);
         self.write_zero_sum_port(layer, &mut octets)?;
         write_checksum(layer, header_octets, enclosing, &mut octets);
@@ -79,6 +80,7 @@ impl Builder<'_> {
             LayerFill::Absent => match layer.kind {
                 // PadN with four octets (RFC 8200 section 4.2) fills the shortest header of options.
                 LayerKind::HopOpts | LayerKind::DstOpts => vec![1, 4, 0, 0, 0, 0],
+                // As many octets of data fill the shortest routing header, which has eight (RFC 8200 section 4.4).
                 LayerKind::Routing => vec![0; 4],
                 _ => Vec::new(),
             },
@@ -220,6 +222,7 @@ fn write_checksum(
         return;
     };
     let right = match layer.value("sum") {
+        // A frame that is expected, and in which any checksum may come, is built to find its port of sum zero: it gets the right one.
         None | Some(SpecValue::Any | SpecValue::Bad | SpecValue::Right) => {
             field.write(octets, 0);
             right_checksum(layer.kind, header_octets, enclosing, octets)

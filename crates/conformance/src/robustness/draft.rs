@@ -103,7 +103,7 @@ impl Draft {
         self.write(layer, layer.kind.field(name)?, value)
     }
 
-    /// Adds octets to the lengths of all IP headers before a place, so that what is inserted there is announced.
+    /// Adds octets to the lengths of all IP and UDP headers before a place, so that what is inserted there is announced.
     pub(super) fn announce(&mut self, at: usize, added: usize) {
         let around = self.layers().into_iter().filter(|layer| layer.at < at);
         for layer in around.filter(|layer| layer.kind.is_ip() || layer.kind == LayerKind::Udp) {

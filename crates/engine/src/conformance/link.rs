@@ -149,6 +149,7 @@ fn datagram_in(frame: &[u8], own: MacAddress) -> Option<ReceivedDatagram> {
             .map(|ip| sixbench_wire::ipv6::HEADER_LEN + ip.payload().len()),
         _ => return None,
     };
+    // Only a shortest frame may be padded. In a longer one, octets after the datagram are a mistake of the device, and are kept for the judge.
     let length = announced
         .filter(|_| frame.len() <= SHORTEST_FRAME)
         .unwrap_or(untagged.payload.len());

@@ -83,6 +83,7 @@ fn request(name: &str) -> libc::ifreq {
 fn ask(fd: &OwnedFd, name: &str, what: libc::c_ulong) -> io::Result<libc::ifreq> {
     let mut request = request(name);
     // SAFETY: `request` is a valid ifreq for every request made here, and outlives the call.
+    // The type of the request is that of the C library: unsigned in glibc, signed in musl.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), what as _, &raw mut request) })?;
     Ok(request)
 }

@@ -35,90 +35,156 @@ pub fn explain(records: &[&TrialRecord], goal: LossRatio) -> Option<Bottleneck> 
     if let Some(found) = tester(records, goal) {
         return Some(found);
     }
-    let (lost, passed) = (lowest_lost(records, goal), highest_passed(records, goal));
+    let lost = lowest_lost(records, goal);
     if lost.is_empty() {
         return None;
     }
-    let elsewhere = devices::least_idle_elsewhere(&lost);
-    let device = elsewhere.as_ref().map(|of| of.device.as_str());
-    let (cores, before) = (dut_cores(&lost, device), dut_cores(&passed, device));
-    let on = elsewhere
-        .as_ref()
-        .map_or_else(String::new, |of| format!("on {} ", of.place()));
-    let at_most = WatchedCores {
-        name: format!("{on}{HIGHEST}"),
-        cores: dut_cores(busiest(records, goal).as_slice(), device),
-    };
-    let losing = WatchedCores {
-        name: format!("{on}{LOSING}"),
-        cores,
-    };
-    let cores = &losing.cores;
-    let is_polling = lost
-        .iter()
-        .any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling));
-    let (drops, of_table) = (losses::drops(&lost), table::table_refusals(&lost));
-    // What a trial lost while nobody disturbed it is not explained by what others did at other times.
-    let is_decided = lost
-        .iter()
-        .any(|record| record.result.is_loss_decided(goal));
-    let by_others = |found: Option<Bottleneck>| found.filter(|_| !is_decided);
-    let mut found = by_others(taken(&lost))
-        .or_else(|| refusals::as_the_cause(&lost))
-        .or_else(|| by_others(steal(cores, &before, nothing_lost(&lost))))
-        .or_else(|| of_table.as_ref().and_then(Refusals::as_the_cause))
-        .or_else(|| {
-            (!is_polling)
-                .then(|| saturation(&losing, &at_most))
-                .flatten()
-        })
-        .or_else(|| {
-            (!is_polling)
-                .then(|| one_process_on_the_move(&lost, &losing, device))
-                .flatten()
-        })
-        .or_else(|| {
-            losses::event(&lost).map(|found| Bottleneck {
-                evidence: with_shares(found.evidence, &losing, &at_most),
-                ..found
+    let limit = TrialsAtLimit::new(records, lost, goal);
+    let found = limit
+        .excuse(goal)
+        .or_else(|| limit.exhausted_part())
+        .or_else(|| limit.other_cause())?;
+    let found = limit.recognize_rate_limit(found, records, goal);
+    Some(limit.add_counters(found))
+}
+
+/// What the trials on both sides of the limit show of the DUT.
+struct TrialsAtLimit<'a> {
+    /// The losing trials at the lowest loads.
+    lost: Vec<&'a TrialRecord>,
+    /// The device whose cores are looked at, if it is not the one under test itself but another of a chain, or an outer machine.
+    device: Option<String>,
+    losing: WatchedCores,
+    at_most: WatchedCores,
+    /// The cores in the passing trials at the highest loads.
+    before: Vec<Core>,
+    /// True if the DUT polls: its cores are always full, and their shares say nothing.
+    is_polling: bool,
+    drops: Option<losses::Dropped>,
+    of_table: Option<Refusals>,
+}
+
+impl<'a> TrialsAtLimit<'a> {
+    fn new(records: &[&'a TrialRecord], lost: Vec<&'a TrialRecord>, goal: LossRatio) -> Self {
+        let elsewhere = devices::least_idle_elsewhere(&lost);
+        let on = elsewhere
+            .as_ref()
+            .map_or_else(String::new, |of| format!("on {} ", of.place()));
+        let device = elsewhere.map(|of| of.device);
+        let watched = |trials: &str, records: &[&TrialRecord]| WatchedCores {
+            name: format!("{on}{trials}"),
+            cores: dut_cores(records, device.as_deref()),
+        };
+        Self {
+            losing: watched(LOSING, &lost),
+            at_most: watched(HIGHEST, busiest(records, goal).as_slice()),
+            before: dut_cores(&highest_passed(records, goal), device.as_deref()),
+            is_polling: lost
+                .iter()
+                .any(|record| record.watch.as_ref().is_some_and(|watch| watch.polling)),
+            drops: losses::drops(&lost),
+            of_table: table::table_refusals(&lost),
+            device,
+            lost,
+        }
+    }
+
+    /// Returns what was done to the DUT, by other work on its machine or by a refusal that it told: neither is a limit of its speed.
+    fn excuse(&self, goal: LossRatio) -> Option<Bottleneck> {
+        // What a trial lost while nobody disturbed it is not explained by what others did at other times.
+        let is_decided = self
+            .lost
+            .iter()
+            .any(|record| record.result.is_loss_decided(goal));
+        let by_others = |found: Option<Bottleneck>| found.filter(|_| !is_decided);
+        by_others(taken(&self.lost))
+            .or_else(|| refusals::as_the_cause(&self.lost))
+            .or_else(|| {
+                by_others(steal(
+                    &self.losing.cores,
+                    &self.before,
+                    nothing_lost(&self.lost),
+                ))
             })
-        })
-        .or_else(|| is_polling.then(|| polling(&losing)))
-        // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
-        .or_else(|| saturation(&at_most, &losing))
-        .or_else(|| (!cores.is_empty()).then(|| idle(&losing, &at_most, drops.as_ref())))?;
-    let may_be_limited = match found.cause {
-        Cause::Refused => rate_limit::is_place_unknown(&lost),
-        // Just above a limit by the second, all that is missing in the lowest losing trial may be due in one second. The pattern is that of several loads.
-        cause => matches!(cause, Cause::Unexplained | Cause::Event),
-    };
-    if may_be_limited && let Some(pattern) = rate_limit::pattern(records, goal) {
-        found = Bottleneck {
-            cause: if are_of_queries(&lost) {
+    }
+
+    /// Returns the table or the cores that had nothing left in the losing trials.
+    fn exhausted_part(&self) -> Option<Bottleneck> {
+        let of_table = self.of_table.as_ref().and_then(Refusals::as_the_cause);
+        if of_table.is_some() || self.is_polling {
+            return of_table;
+        }
+        saturation(&self.losing, &self.at_most)
+            .or_else(|| one_process_on_the_move(&self.lost, &self.losing, self.device.as_deref()))
+    }
+
+    /// Returns the cause where no part was exhausted in the losing trials: a moment's event, or as much as is known of the cores.
+    fn other_cause(&self) -> Option<Bottleneck> {
+        let event = losses::event(&self.lost).map(|found| Bottleneck {
+            evidence: with_shares(found.evidence, &self.losing, &self.at_most),
+            ..found
+        });
+        event
+            .or_else(|| self.is_polling.then(|| polling(&self.losing)))
+            // A core that was full before anything was lost has no capacity to spare, even if it has some in losing trials.
+            .or_else(|| saturation(&self.at_most, &self.losing))
+            .or_else(|| {
+                (!self.losing.cores.is_empty())
+                    .then(|| idle(&self.losing, &self.at_most, self.drops.as_ref()))
+            })
+    }
+
+    /// Returns a rate limit as the cause instead of `found` if the losses follow its pattern, and `found` does not contradict it.
+    fn recognize_rate_limit(
+        &self,
+        found: Bottleneck,
+        records: &[&TrialRecord],
+        goal: LossRatio,
+    ) -> Bottleneck {
+        let may_be_limited = match found.cause {
+            Cause::Refused => rate_limit::is_place_unknown(&self.lost),
+            // Just above a limit by the second, all that is missing in the lowest losing trial may be due in one second. The pattern is that of several
+            // loads.
+            cause => matches!(cause, Cause::Unexplained | Cause::Event),
+        };
+        let pattern = may_be_limited.then(|| rate_limit::pattern(records, goal));
+        let Some(pattern) = pattern.flatten() else {
+            return found;
+        };
+        Bottleneck {
+            cause: if are_of_queries(&self.lost) {
                 Cause::QueryRateLimit
             } else {
                 Cause::RateLimit
             },
             evidence: format!("{pattern}; {}", found.evidence),
-        };
-    }
-    if let Some(at_port) = refusals::at_a_port(&lost) {
-        // No counter of the kernel above the card tells of these, and cores that had time to spare did not fetch them.
-        if found.cause == Cause::Unexplained {
-            found.cause = at_port.cause;
         }
-        found.evidence = format!("{}; {}", at_port.evidence, found.evidence);
     }
-    if let Some(drops) = drops.filter(|_| found.cause != Cause::QueueOverflow) {
-        found.evidence = format!("{}; {drops}", found.evidence);
+
+    /// Adds what counters tell of the losses, where the cause is not that already.
+    fn add_counters(&self, mut found: Bottleneck) -> Bottleneck {
+        if let Some(at_port) = refusals::at_a_port(&self.lost) {
+            // No counter of the kernel above the card tells of these, and cores that had time to spare did not fetch them.
+            if found.cause == Cause::Unexplained {
+                found.cause = at_port.cause;
+            }
+            found.evidence = format!("{}; {}", at_port.evidence, found.evidence);
+        }
+        if let Some(drops) = &self.drops
+            && found.cause != Cause::QueueOverflow
+        {
+            found.evidence = format!("{}; {drops}", found.evidence);
+        }
+        if let Some(refusals) = &self.of_table
+            && found.cause != Cause::ConnectionTable
+        {
+            found.evidence = format!("{}; {refusals}", found.evidence);
+        }
+        if found.cause == Cause::Unexplained && are_of_queries(&self.lost) {
+            found.cause = Cause::Waiting;
+        }
+        found
     }
-    if let Some(refusals) = of_table.filter(|_| found.cause != Cause::ConnectionTable) {
-        found.evidence = format!("{}; {refusals}", found.evidence);
-    }
-    if found.cause == Cause::Unexplained && are_of_queries(&lost) {
-        found.cause = Cause::Waiting;
-    }
-    Some(found)
 }
 
 /// Returns the words for the trials without loss with which the losing ones are compared.

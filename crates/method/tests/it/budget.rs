@@ -73,3 +73,17 @@ fn a_wide_width_still_takes_a_trial() {
     plan.search.minimum = plan.search.maximum;
     assert_eq!(estimate(&plan).trials, 6);
 }
+
+#[test]
+fn a_device_that_is_set_up_for_one_test_alone_costs_the_time_of_its_set_up() {
+    let mut plan = plan(SearchMethod::Binary, &[0.0]);
+    let mut other = plan.tests[0].clone();
+    other.name = "other".to_owned();
+    plan.tests.push(other);
+    let shared = estimate(&plan).seconds;
+    plan.tests[1].fresh_device = true;
+    assert_eq!(estimate(&plan).seconds, shared + 2);
+    plan.tests[1].fresh_device = false;
+    plan.tests[1].dut_rss_hash = Some("sdfn".to_owned());
+    assert_eq!(estimate(&plan).seconds, shared + 2);
+}

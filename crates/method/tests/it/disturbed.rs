@@ -466,3 +466,35 @@ fn a_phase_1_that_others_may_have_kept_from_opening_all_connections_is_made_agai
         "60 of 1000 connections are not what it lacks"
     );
 }
+
+/// Returns a trial that lost all that it lost in one tenth of a second, with what else happened to it.
+fn lost_at_once(plan: &Plan, faults: Vec<Fault>) -> TrialRecord {
+    let point = plan.tests[0].points().next().expect("a point");
+    let mut direction = DirectionResult::counted(Direction::Forward, 1000, 950);
+    direction.lost_by_bin = vec![0, 0, 0, 0, 50, 0, 0, 0, 0, 0];
+    let spec = TrialSpec::constant(FrameRate(1000), SECOND);
+    record(&point, 1, TrialResult::new(spec, vec![direction], faults))
+}
+
+#[test]
+fn a_resumed_run_tries_a_loss_at_one_moment_again_as_one_that_was_not_interrupted() {
+    let plan = plan_of(SECOND);
+    let is_excused = |earlier: &[TrialRecord], faults| {
+        let mut record = lost_at_once(&plan, faults);
+        let verdict = record.result.verdict(LossRatio::ZERO);
+        let is_excused = Patience::new(&plan, earlier).excuse(&mut record, undecided(verdict));
+        (is_excused, record)
+    };
+    let (is_first_excused, accident) = is_excused(&[], vec![]);
+    let taken = vec![Fault::CpuTaken { milliseconds: 60 }];
+    let (is_disturbed_excused, disturbed) = is_excused(&[], taken);
+    assert!(is_first_excused && is_disturbed_excused);
+    assert!(
+        is_excused(&[disturbed], vec![]).0,
+        "the earlier trial was made again because of other work, and the device has lost once"
+    );
+    assert!(
+        !is_excused(&[accident], vec![]).0,
+        "the device has lost twice at this load"
+    );
+}

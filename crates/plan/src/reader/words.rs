@@ -125,7 +125,7 @@ pub(crate) fn known_dut(
         section.mistake(key, title.to_string());
         return None;
     }
-    // A suffix selects another host than the recipe does.
+    // A suffix selects another host than the recipe does. Recipes move to these two only.
     let name = text
         .strip_suffix("@lab")
         .or(text.strip_suffix("@netns"))

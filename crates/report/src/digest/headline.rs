@@ -43,6 +43,7 @@ impl PointDigest<'_> {
             ResultKind::Rate => self.searched(),
             ResultKind::Requirements => self.requirements_met(),
             ResultKind::Number | ResultKind::Quantity => {
+                // A test of response times in which no reply came has no time, but a loss.
                 let quantities = [measure.info().headline, Some(Quantity::RequestLoss)]
                     .into_iter()
                     .flatten();
@@ -174,6 +175,7 @@ impl PointDigest<'_> {
     }
 
     fn highest_loss(&self) -> Option<Headline> {
+        // Rates ascend, so the last one is the highest.
         let (rate, loss) = self.losses().last().copied()?;
         let shown = format!(
             "{}\u{a0}% at {} frames/s",
@@ -196,6 +198,7 @@ impl PointDigest<'_> {
         } else {
             ("median", sample.summary.median)
         };
+        // The load of a capacity is the rate at which connections were opened, and not one that was reached.
         let load = (quantity != Quantity::TableCapacity).then_some(sample.load);
         let at = load.map(|load| {
             format!(

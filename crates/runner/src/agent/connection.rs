@@ -40,7 +40,7 @@ const TIME_TO_END: Duration = Duration::from_secs(20);
 /// The number of times that the agent's clock is read. The shortest round trip counts.
 const LOOKS_AT_THE_CLOCK: usize = 16;
 
-/// The number of characters kept of the program's standard error.
+/// The octets kept of the end of the program's standard error: what it said last is what it died of.
 const MOST_SAID: usize = 4_096;
 
 /// The agent. Fields are dropped in the order of declaration: closing the channel makes the program end, which is then waited for.
@@ -274,13 +274,19 @@ fn collected(errors: ChildStderr) -> Arc<Mutex<String>> {
     std::thread::spawn(move || {
         for line in BufReader::new(errors).lines().map_while(Result::ok) {
             let mut said = all.lock().unwrap_or_else(PoisonError::into_inner);
-            if said.len() < MOST_SAID {
-                said.push_str(&line);
-                said.push('\n');
-            }
+            said.push_str(&line);
+            said.push('\n');
+            keep_end(&mut said, MOST_SAID);
         }
     });
     said
+}
+
+/// Removes as much of the beginning as leaves at most this many octets, in whole characters.
+fn keep_end(text: &mut String, most: usize) {
+    let from = text.len().saturating_sub(most);
+    let from = (from..=text.len()).find(|at| text.is_char_boundary(*at));
+    text.drain(..from.unwrap_or(0));
 }
 
 fn last_line(said: &Mutex<String>) -> String {
@@ -344,4 +350,21 @@ fn copy(machine: &AgentMachine) -> ProgramCommand {
         format!("/usr/local/bin/{}", machine.program)
     };
     machine.remote.scp(&own, target.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_an_agent_said_the_end_is_kept_in_whole_characters() {
+        let mut said = "a banner\nd\u{e9}j\u{e0} vu\n".to_owned();
+        keep_end(&mut said, 100);
+        assert!(said.starts_with("a banner"));
+        keep_end(&mut said, 8);
+        assert_eq!(
+            said, "j\u{e0} vu\n",
+            "the octet before belongs to a character of two"
+        );
+    }
 }

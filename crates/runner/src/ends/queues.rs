@@ -50,6 +50,7 @@ impl QueueRequest {
 
     /// Returns the number of queues to set, given those that the interfaces have now, and for how many of each there are cores.
     fn number(&self, there: Vec<u32>, served: usize) -> Option<u32> {
+        // Both interfaces get the same number, which neither of them exceeds.
         let least = *there.iter().min()?;
         let wanted = self
             .queues

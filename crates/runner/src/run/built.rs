@@ -4,7 +4,6 @@ use crate::agent::{self, Agent};
 use crate::ends::cores::{cores, fewer};
 use crate::ends::{TesterLinks, built_queues, defers_interrupts};
 use crate::error::RunError;
-use crate::profile;
 use crate::request::{SessionRequest, Site};
 use crate::version::VERSION;
 use sixbench_io::PortSpec;
@@ -14,9 +13,6 @@ use sixbench_testbed::{
     AuthorityMachine, Cores, Devices, DutOptions, LinkSettings, Recipe, RemoteAuthority, Sysctls,
     TestbedError, layout_of_machines,
 };
-
-/// The minimum layer 3 MTU of the testbed's own links in octets: enough for every frame size up to Ethernet's usual maximum.
-const ORDINARY_MTU: u32 = 1500;
 
 /// Parts of the tester that are on other machines.
 #[derive(Default)]
@@ -58,19 +54,9 @@ impl BuiltTestbed {
             .of_every()
             .filter(|_| site.links.machines.is_empty());
         let cores = fewer(cores(site.links)?, of_namespace, Some(recipe))?;
-        let zone = request.dns.as_ref().map(|(zone, _)| zone.clone());
-        let subscribers = profile::subscribers::by_recipe(recipe, request.subscribers)?;
-        let (cores_kept, rss_hash) = (request.cores.clone(), request.rss_hash.clone());
-        let options = DutOptions {
-            table_size: request.table_size,
-            zone,
-            subscribers,
-            cores: cores_kept,
-            rss_hash,
-        };
-        let mtu = ORDINARY_MTU.max(request.longest_datagram());
+        let options = request.device_options()?;
         let settings = LinkSettings {
-            mtu,
+            mtu: request.mtu(),
             queues: built_queues(site.links, carries_frames),
         };
         let (links, remote, dut) = if let Some(ports) = &site.links.ports {

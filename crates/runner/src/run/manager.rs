@@ -748,7 +748,7 @@ type Sessions = BTreeMap<DeviceIdentity, Session>;
 
 /// The properties that distinguish devices under test from each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct DeviceIdentity {
+pub(super) struct DeviceIdentity {
     recipe: String,
     cores: CoreLimits,
     /// The number of entries in its connection tracking table.
@@ -764,7 +764,7 @@ struct DeviceIdentity {
     only_for: Option<String>,
 }
 
-fn device_of(test: &Test) -> DeviceIdentity {
+pub(super) fn device_of(test: &Test) -> DeviceIdentity {
     DeviceIdentity {
         recipe: test.dut.clone(),
         cores: test.core_limits(),

@@ -118,11 +118,12 @@ fn halted(
 ) -> TrialRecord {
     let is_fit = |record: &TrialRecord| {
         let directions = &record.result.directions;
-        directions.iter().all(|one| {
-            one.offered == one.intended && bins_with_loss(&one.lost_by_bin) <= most_bins
-        }) && directions
+        directions
             .iter()
-            .any(|one| one.lost_by_bin.iter().sum::<u64>() >= 20)
+            .all(|one| one.offered == one.intended && bins_with_loss(&one.lost_by_bin) <= most_bins)
+            && directions
+                .iter()
+                .any(|one| one.lost_by_bin.iter().sum::<u64>() >= 20)
     };
     let mut seen_of_unwanted = Vec::new();
     for _ in 0..TRIES {

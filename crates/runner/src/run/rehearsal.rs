@@ -1,9 +1,11 @@
 //! The commands that a plan's testbeds would run, none of which is executed.
 
-use crate::ends::cores::of_machine;
+use super::manager::{device_of, session_request};
+use crate::ends::cores::{fewer, of_machine};
 use crate::ends::{built_queues, defers_interrupts};
 use crate::error::RunError;
 use crate::profile;
+use crate::request::SessionRequest;
 use crate::version::VERSION;
 use sixbench_method::plan::Test;
 use sixbench_plan::LoadedPlan;
@@ -26,11 +28,9 @@ pub fn rehearsed(loaded: &LoadedPlan, library: &Library) -> Result<String, RunEr
     };
     let mut seen = BTreeSet::new();
     for test in &loaded.plan.tests {
-        let server = profile::dns::server_of(test);
-        if let Some(recipe) = library.get(&test.dut)
-            && seen.insert((&test.dut, server))
-        {
-            rehearsal.device(recipe, test)?;
+        if seen.insert(device_of(test)) {
+            let request = session_request(&loaded.plan, library, test, String::new())?;
+            rehearsal.device(&request, test)?;
         }
     }
     Ok(rehearsal.shell.transcript().text())
@@ -45,7 +45,8 @@ struct Rehearsal<'a> {
 
 impl Rehearsal<'_> {
     /// Brings up one device in the way that fits its host, and takes it down again.
-    fn device(&self, recipe: &Recipe, test: &Test) -> Result<(), RunError> {
+    fn device(&self, request: &SessionRequest<'_>, test: &Test) -> Result<(), RunError> {
+        let recipe = request.recipe;
         if recipe.host == DeviceHost::Manual {
             self.comment(recipe, "set up by hand, on a machine of its own");
             return Ok(());
@@ -56,27 +57,39 @@ impl Rehearsal<'_> {
             .as_ref()
             .map(|machine| behind(machine, recipe, test, &self.shell))
             .transpose()?;
-        let most = profile::subscribers::most(recipe, &self.loaded.plan.tests);
-        let options = DutOptions {
-            subscribers: profile::subscribers::by_recipe(recipe, most)?,
-            ..DutOptions::default()
-        };
+        let options = request.device_options()?;
         if !links.machines.is_empty() {
-            return self.on_machines(recipe, test, options);
+            let machines = &links.machines;
+            drop(Devices::bring_up_on(
+                machines,
+                recipe,
+                "",
+                &self.shell,
+                &options,
+            )?);
+            return Ok(());
         }
         // How a machine boots is only known if its lab exists.
         if let Err(error) = lab::check_for(recipe) {
             self.comment(recipe, &error.to_string());
             return Ok(());
         }
+        let cores = match fewer(self.cores.clone(), request.cores.of_every(), Some(recipe)) {
+            Ok(cores) => cores,
+            // The commands name cores, and this machine has too few.
+            Err(error) => {
+                self.comment(recipe, &error.to_string());
+                return Ok(());
+            }
+        };
         if recipe.host == DeviceHost::Memif {
-            let Self { shell, cores, .. } = self;
+            let shell = &self.shell;
             drop(Devices::bring_up_in_memory(
-                recipe, "", cores, shell, &options,
+                recipe, "", &cores, shell, &options,
             )?);
             return Ok(());
         }
-        self.in_namespaces(recipe, test, options)
+        self.in_namespaces(request, test, &cores, options)
     }
 
     fn comment(&self, recipe: &Recipe, text: &str) {
@@ -84,40 +97,20 @@ impl Rehearsal<'_> {
         self.shell.transcript().comment(&line);
     }
 
-    fn on_machines(
-        &self,
-        recipe: &Recipe,
-        test: &Test,
-        options: DutOptions,
-    ) -> Result<(), RunError> {
-        let options = DutOptions {
-            cores: test.core_limits(),
-            rss_hash: test.dut_rss_hash.clone(),
-            ..options
-        };
-        let machines = &self.loaded.links.machines;
-        drop(Devices::bring_up_on(
-            machines,
-            recipe,
-            "",
-            &self.shell,
-            &options,
-        )?);
-        Ok(())
-    }
-
     fn in_namespaces(
         &self,
-        recipe: &Recipe,
+        request: &SessionRequest<'_>,
         test: &Test,
+        cores: &Cores,
         options: DutOptions,
     ) -> Result<(), RunError> {
+        let recipe = request.recipe;
         let carries_frames = !test.measure.family().needs_hosts();
         let settings = LinkSettings {
-            mtu: 1500,
+            mtu: request.mtu(),
             queues: built_queues(&self.loaded.links, carries_frames),
         };
-        let topology = Devices::links(recipe, &self.shell, "", &self.cores, settings)?;
+        let topology = Devices::links(recipe, &self.shell, "", cores, settings)?;
         let options = DutOptions {
             zone: profile::dns::zone(test, true)?,
             ..options

@@ -16,8 +16,57 @@ const SCRIPT: &str = "cat /proc/net/snmp /proc/net/netstat 2>/dev/null; echo ---
                       for card in /sys/class/net/*/device; do \
                       grep -s '' /dev/null \"${card%/device}\"/statistics/[rt]x_*; done; exit 0";
 
-/// The share of the missing frames below which a counter is not reported: a device has other traffic, too.
-const SMALLEST_SHARE: u64 = 20;
+/// The kernel's counters of a family, by which it is known what becomes of the datagrams that it receives.
+struct IpCounters {
+    /// The family's name in nftables.
+    nft: &'static str,
+    /// The counter of the datagrams received.
+    received: &'static str,
+    /// The counters of [`LossCounters::sent_on`].
+    sent_on: [&'static str; 3],
+    /// The counters of datagrams delivered here, or given up for a reason that the kernel tells.
+    accounted: &'static [&'static str],
+}
+
+const IPV4: IpCounters = IpCounters {
+    nft: "ip",
+    received: "IpInReceives",
+    sent_on: ["IpForwDatagrams", "IpOutTransmits", "IpOutRequests"],
+    accounted: &[
+        "IpInDelivers",
+        "IpInHdrErrors",
+        "IpInAddrErrors",
+        "IpInDiscards",
+        "IpOutDiscards",
+        "IpOutNoRoutes",
+        "IpFragFails",
+        "IpExtInNoRoutes",
+        "IpExtInTruncatedPkts",
+        "IpExtInCsumErrors",
+        "TcpExtIPReversePathFilter",
+    ],
+};
+
+const IPV6: IpCounters = IpCounters {
+    nft: "ip6",
+    received: "Ip6InReceives",
+    sent_on: ["Ip6OutForwDatagrams", "Ip6OutTransmits", "Ip6OutRequests"],
+    accounted: &[
+        "Ip6InDelivers",
+        "Ip6InHdrErrors",
+        "Ip6InAddrErrors",
+        "Ip6InDiscards",
+        "Ip6OutDiscards",
+        "Ip6OutNoRoutes",
+        "Ip6FragFails",
+        "Ip6InNoRoutes",
+        "Ip6InTooBigErrors",
+        "Ip6InTruncatedPkts",
+    ],
+};
+
+/// A counter is reported from this part of the missing frames on, a twentieth: a device has other traffic, too.
+const SMALLEST_PART: u64 = 20;
 
 /// The counters of a device at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +102,7 @@ impl LossCounters {
     }
 
     fn parse(text: &str) -> Self {
+        // In the order of `SCRIPT`.
         let mut parts = text.split("---\n");
         let mut part = || parts.next().unwrap_or_default();
         let mut ip = of_pairs(part());
@@ -95,7 +145,7 @@ impl LossCounters {
                     .filter(|(.., frames)| *frames <= missing),
             );
         }
-        grown.retain(|(.., frames)| frames * SMALLEST_SHARE >= missing && *frames > 0);
+        grown.retain(|(.., frames)| frames * SMALLEST_PART >= missing && *frames > 0);
         grown.sort_by_key(|(.., frames)| std::cmp::Reverse(*frames));
         grown
             .into_iter()
@@ -137,6 +187,7 @@ impl LossCounters {
         let mut grown: BTreeMap<(&str, &str), Vec<(&str, u64)>> = BTreeMap::new();
         for ((interface, counter), now) in &self.cards {
             let key = (interface.clone(), counter.clone());
+            // What a card that was not there before has counted is not of this trial.
             let frames = now.saturating_sub(before.cards.get(&key).copied().unwrap_or(*now));
             let way = counter.split('_').next().unwrap_or(counter);
             grown
@@ -159,48 +210,7 @@ impl LossCounters {
     /// Returns what the IP layer received, and neither sent on, nor delivered, nor counted as an error: netfilter dropped it. It is reported if there is
     /// a chain that may have done so; `by_rules` are the frames that rules with counters, and connection tracking, have already reported.
     fn policies(&self, before: &Self, by_rules: u64) -> Vec<(LossSource, String, u64)> {
-        const IPV4: [&str; 11] = [
-            "IpInDelivers",
-            "IpInHdrErrors",
-            "IpInAddrErrors",
-            "IpInDiscards",
-            "IpOutDiscards",
-            "IpOutNoRoutes",
-            "IpFragFails",
-            "IpExtInNoRoutes",
-            "IpExtInTruncatedPkts",
-            "IpExtInCsumErrors",
-            "TcpExtIPReversePathFilter",
-        ];
-        const IPV6: [&str; 10] = [
-            "Ip6InDelivers",
-            "Ip6InHdrErrors",
-            "Ip6InAddrErrors",
-            "Ip6InDiscards",
-            "Ip6OutDiscards",
-            "Ip6OutNoRoutes",
-            "Ip6FragFails",
-            "Ip6InNoRoutes",
-            "Ip6InTooBigErrors",
-            "Ip6InTruncatedPkts",
-        ];
-        let unaccounted = |received: &str, accounted: &[&str], forwarded: u64| {
-            let known: u64 = accounted.iter().map(|name| self.grown(before, name)).sum();
-            self.grown(before, received)
-                .saturating_sub(known + forwarded)
-        };
-        let ipv4 = self.sent_on(
-            before,
-            ["IpForwDatagrams", "IpOutTransmits", "IpOutRequests"],
-        );
-        let ipv6 = self.sent_on(
-            before,
-            ["Ip6OutForwDatagrams", "Ip6OutTransmits", "Ip6OutRequests"],
-        );
-        let families = [
-            ("ip", unaccounted("IpInReceives", &IPV4, ipv4)),
-            ("ip6", unaccounted("Ip6InReceives", &IPV6, ipv6)),
-        ];
+        let families = [IPV4, IPV6].map(|family| (family.nft, self.unaccounted(before, &family)));
         let both: u64 = families.iter().map(|(_, frames)| frames).sum();
         let rest = both.saturating_sub(by_rules);
         let told = |(family, frames): &(&str, u64)| {
@@ -221,6 +231,17 @@ impl LossCounters {
             told = vec![(LossSource::NftPolicy, one.1.clone(), one.2 + other.2)];
         }
         told
+    }
+
+    /// Returns the datagrams of a family that the IP layer received, and that none of its other counters accounts for.
+    fn unaccounted(&self, before: &Self, family: &IpCounters) -> u64 {
+        let accounted: u64 = family
+            .accounted
+            .iter()
+            .map(|name| self.grown(before, name))
+            .sum();
+        self.grown(before, family.received)
+            .saturating_sub(accounted + self.sent_on(before, family.sent_on))
     }
 
     /// Returns the datagrams that were forwarded and left the chains of netfilter. Since Linux 6.7 the first counter grows before the chain `forward`, and

@@ -141,24 +141,11 @@ impl Monitor {
     pub fn stop_after(self, began: Option<Instant>) -> Watch {
         // The thread, which waits on the channel, ends when this closes it.
         drop(self.stop);
-        let (mut processors, mut drops, mut memory, mut conntrack) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut moments, mut kernel_memory) = (Vec::new(), Vec::new());
         let (snapshots, watchers) = self.thread.join().unwrap_or_default();
-        let others_ms = self.began.as_ref().map(|began| {
-            let own: Vec<u32> = self
-                .watched
-                .processes
-                .iter()
-                .flat_map(|process| family(*process))
-                .chain([std::process::id()])
-                .collect();
-            RunTimes::now()
-                .since(began, &own, &self.cores.dut)
-                .values()
-                .sum::<u64>()
-                / 1_000_000
-        });
+        let others_ms = self
+            .began
+            .as_ref()
+            .map(|began| others_ms(began, &self.watched, &self.cores));
         // The processor time of a process that was restarted during the trial starts at zero.
         let used = snapshots
             .windows(2)
@@ -170,18 +157,15 @@ impl Monitor {
         let lead = began
             .zip(first)
             .map(|(began, first)| began.saturating_duration_since(first));
+        let memory = if_any(snapshots.iter().map(|snapshot| snapshot.memory));
+        let kernel_memory = if_any(snapshots.iter().map(|snapshot| snapshot.kernel_memory));
+        let (mut processors, mut drops) = (Vec::new(), Vec::new());
+        let (mut conntrack, mut moments) = (Vec::new(), Vec::new());
         for snapshot in snapshots {
             processors.push(snapshot.processors);
             drops.push(snapshot.drops);
-            memory.push(snapshot.memory);
-            kernel_memory.push(snapshot.kernel_memory);
             conntrack.push(snapshot.conntrack);
             moments.push(snapshot.at);
-        }
-        for octets in [&mut memory, &mut kernel_memory] {
-            if octets.iter().all(|octets| *octets == 0) {
-                octets.clear();
-            }
         }
         Watch {
             interval_ns: self.interval.as_nanos() as u64,
@@ -207,6 +191,31 @@ impl Monitor {
             others_ms,
             round_trips_ns: Vec::new(),
         }
+    }
+}
+
+/// Returns the milliseconds of other programs on the device's cores since `began`: neither the device's own processes nor this one.
+fn others_ms(began: &RunTimes, watched: &MonitorTargets, cores: &Cores) -> u64 {
+    let own: Vec<u32> = watched
+        .processes
+        .iter()
+        .flat_map(|process| family(*process))
+        .chain([std::process::id()])
+        .collect();
+    RunTimes::now()
+        .since(began, &own, &cores.dut)
+        .values()
+        .sum::<u64>()
+        / 1_000_000
+}
+
+/// Returns the samples of memory; none if nothing was ever seen, which is then unknown rather than zero.
+fn if_any(octets: impl Iterator<Item = u64>) -> Vec<u64> {
+    let octets: Vec<u64> = octets.collect();
+    if octets.iter().any(|octets| *octets > 0) {
+        octets
+    } else {
+        Vec::new()
     }
 }
 

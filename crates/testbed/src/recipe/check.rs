@@ -1,7 +1,9 @@
 //! Checks recipes for errors.
 
 use super::traffic::check_link;
-use super::{Recipe, StateSection, Subscribers, Technology, check_dns, check_name, host};
+use super::{
+    Recipe, RequiredProgram, StateSection, Subscribers, Technology, check_dns, check_name, host,
+};
 use sixbench_method::names::check_title;
 
 /// The placeholders, written in braces, that a step may contain.
@@ -26,19 +28,7 @@ const OF_SERVERS: [&str; 6] = [
 
 impl Recipe {
     pub(super) fn problems(&self) -> Vec<String> {
-        // A recipe moved to another host than its file names is stored under the name that plans use for it.
-        let place = format!("@{}", self.host.name());
-        let mut problems: Vec<String> =
-            check_name(self.name.strip_suffix(&place).unwrap_or(&self.name))
-                .map_err(|wrong| format!("name: {wrong}"))
-                .err()
-                .into_iter()
-                .chain(
-                    check_title(&self.title)
-                        .map_err(|wrong| format!("title: {wrong}"))
-                        .err(),
-                )
-                .collect();
+        let mut problems = self.problems_of_names();
         for (name, traffic) in [
             ("foreground", Some(&self.foreground)),
             ("background", self.background.as_ref()),
@@ -61,11 +51,7 @@ impl Recipe {
                     .to_owned(),
             );
         }
-        // The upstream query of a DNS server is a new one.
-        let is_changed =
-            self.translation.is_some() || self.state.is_some() || self.subscribers.is_some();
-        let is_translated = is_changed || self.is_tunnel() || self.technology.is_dns();
-        if !is_translated && self.foreground.left != self.foreground.right {
+        if !self.may_change_addresses() && self.foreground.left != self.foreground.right {
             problems.push(
                 "foreground: the addresses differ left and right, but there is no [translation]"
                     .to_owned(),
@@ -82,17 +68,37 @@ impl Recipe {
         problems.extend(check_dns::problems(self));
         problems.extend(host::problems(self));
         self.check_steps(&mut problems);
-        for need in self
-            .needs
-            .iter()
-            .filter(|need| need.package.is_none() && need.source.is_none())
-        {
-            problems.push(format!(
+        problems.extend(self.problems_of_needs());
+        problems
+    }
+
+    fn problems_of_names(&self) -> Vec<String> {
+        // A recipe moved to another host than its file names is stored under the name that plans use for it.
+        let place = format!("@{}", self.host.name());
+        let name = check_name(self.name.strip_suffix(&place).unwrap_or(&self.name))
+            .map_err(|wrong| format!("name: {wrong}"));
+        let title = check_title(&self.title).map_err(|wrong| format!("title: {wrong}"));
+        name.err().into_iter().chain(title.err()).collect()
+    }
+
+    /// Returns true if frames may leave the device with other addresses than they had: the upstream query of a DNS server is a new one.
+    fn may_change_addresses(&self) -> bool {
+        self.translation.is_some()
+            || self.state.is_some()
+            || self.subscribers.is_some()
+            || self.is_tunnel()
+            || self.technology.is_dns()
+    }
+
+    fn problems_of_needs(&self) -> impl Iterator<Item = String> {
+        let without_source =
+            |need: &&RequiredProgram| need.package.is_none() && need.source.is_none();
+        self.needs.iter().filter(without_source).map(|need| {
+            format!(
                 "needs: {} has neither a `package` nor a `source`, so it is not known where to get it",
                 need.program
-            ));
-        }
-        problems
+            )
+        })
     }
 
     fn check_overlap(&self, problems: &mut Vec<String>) {

@@ -259,6 +259,7 @@ impl Recipe {
             .iter()
             .flat_map(|device| device.kernel_modules.clone())
             .collect();
+        modules.sort();
         modules.dedup();
         modules
     }

@@ -47,7 +47,7 @@ impl Recipe {
         // A machine of the lab loads the modules itself. Elsewhere, the kernel must have them.
         let other = Self {
             host,
-            modules: vec![],
+            modules: self.kernel_modules.clone(),
             kernel_modules: self.modules.clone(),
             ..self.named(host)
         }
@@ -198,5 +198,14 @@ mod tests {
     fn a_device_in_the_lab_has_no_daemon() {
         assert!(problems(&recipe(&[DAEMON])).is_empty());
         assert!(problems(&recipe(&[DAEMON, IN_LAB]))[0].contains("cannot be watched"));
+    }
+
+    #[test]
+    fn the_modules_that_the_kernel_must_have_are_loaded_by_a_machine_of_the_lab() {
+        let moved = recipe(&[("technology", "kernel-modules = [\"nf_nat\"]\ntechnology")])
+            .on(DeviceHost::Lab)
+            .expect("it can be moved");
+        assert_eq!(moved.modules, ["nf_nat"]);
+        assert!(moved.kernel_modules.is_empty());
     }
 }

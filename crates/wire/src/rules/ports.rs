@@ -21,8 +21,8 @@ pub struct PortRule {
     contiguous: u8,
     /// The lowest value that A and j, taken as one number, have in a set.
     lowest: u32,
-    /// 1 if PSID 0 would have port 0.
-    zero: u32,
+    /// 1 if PSID 0 would have port 0, otherwise 0: a number, so that [`PortRule::left_out`] needs no branch for each frame.
+    port_zero: u32,
 }
 
 impl PortRule {
@@ -34,7 +34,7 @@ impl PortRule {
         psid_len: 0,
         contiguous: 16,
         lowest: 0,
-        zero: 1,
+        port_zero: 1,
     };
 
     /// Returns port sets with a PSID of `psid_len` bits after `offset` bits. The PSID of subscriber `e` begins at bit `take` of the number `first
@@ -56,7 +56,7 @@ impl PortRule {
             return Err(RuleError::FieldTakesNothing { take });
         }
         let contiguous = 16 - offset - psid_len;
-        let (lowest, zero) = if offset > 0 {
+        let (lowest, port_zero) = if offset > 0 {
             (1 << contiguous, 0)
         } else {
             (0, 1)
@@ -71,7 +71,7 @@ impl PortRule {
                 psid_len,
                 contiguous,
                 lowest,
-                zero,
+                port_zero,
             }),
         }
     }
@@ -126,6 +126,6 @@ impl PortRule {
     /// Returns how many of the lowest values of A and j do not belong to the set of `psid`.
     #[inline]
     fn left_out(&self, psid: u16) -> u32 {
-        self.lowest + (self.zero & u32::from(psid == 0))
+        self.lowest + (self.port_zero & u32::from(psid == 0))
     }
 }

@@ -11,7 +11,8 @@ const INTERFACE: u128 = 1;
 /// A 6rd domain. CE n has the n-th IPv4 address of a prefix, and with it a delegated IPv6 prefix: the 6rd prefix followed by the address without
 /// its first IPv4MaskLen bits (RFC 5969 section 4).
 ///
-/// If the IPv4 prefix is that of a link, its first address is the network's and its last is the broadcast address: [`SixRd::numbered`] excludes them.
+/// If the IPv4 prefix is that of a link, its first address is the network's and its last is the broadcast address. [`SixRd::numbered`] excludes both
+/// if it is given a count; without one, it keeps the last address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SixRd {
     prefix: Prefix6,

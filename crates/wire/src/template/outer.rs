@@ -62,6 +62,7 @@ impl OuterPatch {
         emit(outer, inner, datagram.len(), &mut octets)?;
         let version = outer.version();
         let header_sum = match version {
+            // The view refuses a header whose total length exceeds the octets, so it needs the datagram as well.
             IpVersion::V4 => {
                 u64::from(!Ipv4View::new(&[&octets[..], datagram].concat())?.header_checksum())
             }

@@ -83,6 +83,7 @@ impl TunnelArrival {
         if !with_hardware_addresses {
             leave_out(0, ethernet::ADDRESSES_LEN);
         }
+        // Addresses and checksum may differ from frame to frame: `has_outer_ipv4` and `has_outer_ipv6` compare them with computed values.
         if is_ipv4 {
             leave_out(IDENTIFICATION_AT, 2);
             leave_out(CHECKSUM_AT, 2 + 2 * 4);
@@ -90,6 +91,7 @@ impl TunnelArrival {
         } else {
             leave_out(ethernet::HEADER_LEN + 2, 2);
             leave_out(ADDRESSES_IPV6_AT, 2 * 16);
+            // The upper half of this octet belongs to the traffic class, the lower one to the flow label.
             mask[ethernet::HEADER_LEN + 1] = 0xf0;
         }
         let flags = be16(&octets, FLAGS_AT);

@@ -205,3 +205,23 @@ fn what_came_is_shown_as_a_line_of_a_zone() {
         ]
     );
 }
+
+#[test]
+fn a_flag_that_is_always_compared_may_be_named_otherwise() {
+    let with = |flags: &str| {
+        let file = read("f", &FILE.replace("flags: ra", flags));
+        let file = file.unwrap_or_else(|error| panic!("{error}"));
+        let exchange = file.vectors[0].dns.as_deref().expect("an exchange");
+        let exchange = exchange.resolve("one", &setting(WELL_KNOWN)).expect("one");
+        let message = DnsMessage::parse(&RIGHT.octets()).expect("a message");
+        let outcome = DnsOutcome {
+            answer: DnsAnswer::Message(message),
+            age: 1,
+            control: ControlFrames::Came,
+            forbidden_questions: Vec::new(),
+        };
+        judge_dns(&exchange, &outcome).result
+    };
+    assert_eq!(with("flags: ra rd"), VectorResult::Right);
+    assert_eq!(with("flags: ra !rd"), VectorResult::Wrong);
+}

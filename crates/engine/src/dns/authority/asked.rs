@@ -42,7 +42,7 @@ impl AskedNames {
     pub fn note(&self, address: u32) {
         for range in self.ranges.iter().chain(&self.repeated) {
             if let Some((word, bit)) = range.find(address) {
-                // Most names are asked for twice; the second time needs no locked memory access.
+                // A DNS64 server asks for most names twice, for AAAA and then for A. The second time needs no locked memory access.
                 if word.load(Ordering::Relaxed) & bit == 0 {
                     word.fetch_or(bit, Ordering::Relaxed);
                 }

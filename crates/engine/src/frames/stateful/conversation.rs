@@ -106,6 +106,7 @@ impl Conversation {
             table: Arc::new(StateTable::new(gateway.entries(connections), connections)),
             enumeration,
             first_ports: (ports.source.first, ports.destination.first),
+            // At least one, since `place` divides by it.
             connections: connections.max(1),
             orders: Orders {
                 initiator: order,
@@ -116,6 +117,7 @@ impl Conversation {
                 VariableAddress::new(ends.source, source),
                 VariableAddress::new(ends.destination, destination),
             ],
+            // Another key than that of the enumeration. Any constant would do; this one is the multiplier of MurmurHash2.
             key: mix(profile.seed ^ 0x5bd1_e995),
         })
     }
@@ -145,6 +147,7 @@ impl Conversation {
                 index,
                 self.random(index),
             ),
+            // The complement of the random number, so that the two ends do not use the same connections at the same time.
             (ConversationStep::Use, false) => self.table.connection_at(self.table.place(
                 self.orders.responder,
                 index,

@@ -63,15 +63,7 @@ impl FrameTester {
                     connections.delay_ns = delay_ns;
                 }
             }
-            _ => {
-                result.directions.clear();
-                let fault = Fault::PhaseOneIncomplete {
-                    lost: missing,
-                    of: phase_one.connections,
-                    rate: phase_one.rate.0,
-                };
-                result.faults.insert(0, fault);
-            }
+            _ => give_up_phase_two(phase_one, missing, &mut result),
         }
         let counted_after = self.counted()?;
         if let Some(connections) = result.phase_one_result_mut() {
@@ -240,6 +232,17 @@ fn nothing_arrived(connections: u64, opened: &TrialResult) -> MeasureError {
             .flat_map(|direction| direction.icmp_errors.clone())
             .collect(),
     }
+}
+
+/// Makes the trial one without a phase 2, because connections that phase 1 had to open are missing.
+fn give_up_phase_two(phase_one: PhaseOne, missing: u64, result: &mut TrialResult) {
+    result.directions.clear();
+    let fault = Fault::PhaseOneIncomplete {
+        lost: missing,
+        of: phase_one.connections,
+        rate: phase_one.rate.0,
+    };
+    result.faults.insert(0, fault);
 }
 
 fn combinations(

@@ -197,16 +197,7 @@ fn offer_memory(
     address: &MemifAddress,
     buffers: ClientBuffers,
 ) -> Result<(ClientMemory, String), MemifError> {
-    let offer = match channel.receive_plain("HELLO")? {
-        MemifMessage::Hello(offer) => offer,
-        other => return Err(unexpected("HELLO", &other)),
-    };
-    if !(offer.min_version..=offer.max_version).contains(&VERSION) {
-        return Err(MemifError::Version {
-            min: offer.min_version,
-            max: offer.max_version,
-        });
-    }
+    let offer = receive_hello(channel)?;
     let layout = RegionLayout::new(buffers, LOG2_RING.min(offer.max_log2_ring));
     if layout.log2_ring == 0 {
         return Err(MemifError::broken(
@@ -239,21 +230,60 @@ fn offer_memory(
     )?;
     channel.receive_ack()?;
     for (nth, bell) in bells.iter().enumerate() {
-        let RingPlace {
-            region,
-            offset,
-            log2_size,
-        } = layout.ring(nth);
-        let ring = RingOffer {
-            is_to_server: nth == 0,
-            index: 0,
-            region,
-            offset,
-            log2_size,
-        };
-        channel.send(&MemifMessage::AddRing(ring), Some(bell.file().as_fd()))?;
-        channel.receive_ack()?;
+        add_ring(channel, layout, nth, bell)?;
     }
+    let name = request_connection(channel)?;
+    Ok((
+        ClientMemory {
+            memory,
+            layout,
+            bells,
+        },
+        peer_name(&offer.name, &name),
+    ))
+}
+
+/// Receives the server's offer, which must include our version of the protocol.
+fn receive_hello(channel: &ControlChannel) -> Result<ServerOffer, MemifError> {
+    let offer = match channel.receive_plain("HELLO")? {
+        MemifMessage::Hello(offer) => offer,
+        other => return Err(unexpected("HELLO", &other)),
+    };
+    if (offer.min_version..=offer.max_version).contains(&VERSION) {
+        Ok(offer)
+    } else {
+        Err(MemifError::Version {
+            min: offer.min_version,
+            max: offer.max_version,
+        })
+    }
+}
+
+/// Offers the ring `nth` of our memory: the first leads to the server.
+fn add_ring(
+    channel: &ControlChannel,
+    layout: RegionLayout,
+    nth: usize,
+    bell: &Doorbell,
+) -> Result<(), MemifError> {
+    let RingPlace {
+        region,
+        offset,
+        log2_size,
+    } = layout.ring(nth);
+    let ring = RingOffer {
+        is_to_server: nth == 0,
+        index: 0,
+        region,
+        offset,
+        log2_size,
+    };
+    channel.send(&MemifMessage::AddRing(ring), Some(bell.file().as_fd()))?;
+    channel.receive_ack()
+}
+
+/// Requests the connection, and returns the name of the server's interface.
+fn request_connection(channel: &ControlChannel) -> Result<String, MemifError> {
     channel.send(
         &MemifMessage::Connect {
             name: OWN_NAME.to_owned(),
@@ -261,14 +291,7 @@ fn offer_memory(
         None,
     )?;
     match channel.receive_plain("CONNECTED")? {
-        MemifMessage::Connected { name } => Ok((
-            ClientMemory {
-                memory,
-                layout,
-                bells,
-            },
-            peer_name(&offer.name, &name),
-        )),
+        MemifMessage::Connected { name } => Ok(name),
         other => Err(unexpected("CONNECTED", &other)),
     }
 }

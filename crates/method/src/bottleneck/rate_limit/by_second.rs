@@ -1,6 +1,6 @@
 //! The same number in each second, and then nothing, or a share, until the next second begins.
 
-use super::evidence::{Bin, FEWEST_TRIALS, PatternLoads, bins, noun};
+use super::evidence::{Bin, PatternLoads, bins, noun};
 use crate::record::TrialRecord;
 use crate::terms::{Direction, FrameRate};
 use crate::units::part_of;
@@ -17,6 +17,9 @@ const LARGEST_SPREAD: f64 = 0.1;
 
 /// The share of the numbers that must be near their median. A server that was kept from its processor at the end of a second answers a part in the next.
 const LEAST_NEAR: f64 = 0.75;
+
+/// The fewest seconds near the median that make a pattern.
+const FEWEST_SECONDS: usize = 3;
 
 /// What passed at the beginnings of seconds within a trial, and the share of the rest.
 struct Seconds {
@@ -49,7 +52,7 @@ fn of_trials(trials: &[Seconds], noun: &str) -> Option<String> {
     let with_near = trials.iter().filter(|of| of.numbers.iter().any(is_near));
     let loads = PatternLoads::spanning(with_near.clone().map(|of| of.load))?;
     let are_most = near as f64 >= LEAST_NEAR * numbers.len() as f64;
-    if usual < SMALLEST_NUMBER || near < FEWEST_TRIALS || !are_most || !loads.is_wide() {
+    if usual < SMALLEST_NUMBER || near < FEWEST_SECONDS || !are_most || !loads.is_wide() {
         return None;
     }
     let beyond = trials.iter().map(|of| of.share_beyond).sum::<f64>() / trials.len() as f64;

@@ -133,6 +133,7 @@ pub(in crate::measures) fn delays(
 
 /// Returns the verdict where loss is the result: a trial is invalid only if the tester did not offer the load.
 pub(in crate::measures) fn sent_as_asked(result: &TrialResult) -> Verdict {
+    // A goal of total loss is always met, so this tells only whether the trial is valid.
     match result.verdict(LossRatio(1.0)) {
         Verdict::Invalid => Verdict::Invalid,
         _ => Verdict::Passed,

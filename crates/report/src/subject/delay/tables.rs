@@ -104,6 +104,7 @@ const FORMATS: [Format; 5] = [
         title: "Reset (RFC 6201)",
         short: "Reset",
         load: "Load",
+        // It gets the sample of the first quantity, from which it follows: the time by loss must stay first.
         extra: Some(("Loss (frames)", average_loss)),
         quantities: &[
             (Quantity::ResetTimeByLoss, "By frame loss (ms)"),

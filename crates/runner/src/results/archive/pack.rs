@@ -75,7 +75,13 @@ fn pack(folder: &ArchiveContents<'_>, output: impl Write, path: &Path) -> Result
             .read(in_folder)
             .map_err(ArchiveError::reading(path))?;
         // Octets that are written to a file meanwhile are left out: its header states a size, and its digest in the archive is of the octets before.
-        add(name, *octets, &mut file.take(*octets)).map_err(ArchiveError::reading(path))?;
+        let mut content = file.take(*octets);
+        add(name, *octets, &mut content).map_err(ArchiveError::reading(path))?;
+        // The rest of the archive would be read from a wrong place.
+        if content.limit() > 0 {
+            let text = "it became shorter while it was read, as when a report is written again";
+            return Err(ArchiveError::reading(path)(io::Error::other(text)));
+        }
     }
     archive
         .into_inner()

@@ -19,7 +19,7 @@ use crate::ends::ports::{self, ETHERNET_HEADER_OCTETS};
 use crate::error::RunError;
 use crate::profile::dns::server_test;
 use crate::profile::neighbours;
-use crate::request::{SessionRequest, Site};
+use crate::request::{ETHERNET_OCTETS, SessionRequest, Site};
 use crate::run::built::BuiltTestbed;
 pub use directory::ConformanceDirectory;
 use load::DeviceLoad;
@@ -50,8 +50,6 @@ const MTU: u16 = 1500;
 /// Connections of the test in whose place a stateful device is asked.
 const CONNECTIONS: u64 = 100;
 const NS_PER_S: u64 = 1_000_000_000;
-/// Octets of Ethernet's header and FCS.
-const ETHERNET_OCTETS: u16 = 18;
 
 /// Returns the files of vectors that apply to a device, by the technology of its recipe.
 ///

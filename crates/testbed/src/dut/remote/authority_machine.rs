@@ -202,7 +202,8 @@ impl AuthorityMachine {
     }
 }
 
-/// Returns a text that identifies a machine: the boot ID of its kernel, and its network namespace.
+/// Returns a text that identifies a machine: the boot ID of its kernel, and its network namespace, since containers on one kernel have interfaces of
+/// their own.
 fn identity(shell: &Shell) -> Result<String, TestbedError> {
     shell.look(&[
         "sh",

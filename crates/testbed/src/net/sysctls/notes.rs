@@ -119,6 +119,7 @@ fn all() -> Vec<(PathBuf, u32)> {
 }
 
 pub(super) fn path_of(process: u32) -> PathBuf {
+    // The name is that of earlier versions, whose notes must still be found.
     Path::new(NOTES).join(format!("sb-{process}-switches"))
 }
 
