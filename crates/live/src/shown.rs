@@ -27,7 +27,6 @@ pub(crate) struct SearchedLoad {
 }
 
 impl SearchTrace {
-    /// Adds a trial.
     pub(crate) fn note(&mut self, record: &TrialRecord, verdict: Verdict) {
         let rate = record.result.spec.rate;
         let (words, verdict) = (load(record, rate), event_words::word(verdict));

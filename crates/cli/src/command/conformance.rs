@@ -25,7 +25,7 @@ pub(crate) fn conformance(arguments: &ConformanceArgs) -> Result<Exit, Failed> {
     let library = library(&arguments.options.further.recipes)?;
     let recipe = find_recipe(&library, &arguments.dut)?;
     let files = built_in().map_err(|error| Failed::new(Exit::Failure, error))?;
-    let applicable = conformance::applicable(recipe, &files)?;
+    let applicable = conformance::applicable(recipe, files)?;
     check_defect_vectors(recipe, &applicable)?;
     let selected = selected(arguments, &applicable)?;
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();

@@ -129,7 +129,6 @@ fn dut(availability: &Availability, recipe: &Recipe) -> Row {
     }
 }
 
-/// Returns the word for the technology in a recipe.
 fn technology_word(recipe: &Recipe) -> String {
     json!(recipe.technology)
         .as_str()

@@ -30,7 +30,6 @@ pub(super) fn settle_trial(
     Ok(stop::rest(stop, rest)?)
 }
 
-/// The words for a search.
 pub(super) struct SearchWords<'a> {
     /// The subject of the search, such as `the server`.
     pub(super) subject: &'a str,

@@ -17,7 +17,6 @@ pub(crate) use vectors::VectorBar;
 
 /// Shows events as they come.
 pub(crate) trait View {
-    /// Shows one event.
     fn show(&mut self, event: &Event);
 
     /// Ends the view when the run has ended; returns the error, if any, that prevented events from being shown.

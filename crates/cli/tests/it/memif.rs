@@ -94,7 +94,7 @@ fn a_plan_names_the_links_and_its_results_say_how_frames_were_sent() {
         let scratch = Scratch::new(&format!("memif-plan-{nth}"));
         let (_device, [left, right]) = start(&scratch);
         let plan = format!(
-            "name = \"memif\"\nprofile = \"smoke\"\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n[search]\nminimum = \"500\"\n\
+            "name = \"memif\"\nprofile = \"smoke\"\n[testbed]\nleft = \"{left}\"\nright = \"{right}\"\n[trial]\npatience = \"0s\"\nduration = \"200ms\"\n[search]\nminimum = \"500\"\n\
              maximum = \"1k\"\n[[test]]\nname = \"t\"\ndut = \"testpmd-io\"\nframe-sizes = [84]\nrepetitions = 1\n"
         );
         let (plan, results) = (scratch.write("plan.toml", &plan), scratch.path("out"));

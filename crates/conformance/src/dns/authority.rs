@@ -237,7 +237,6 @@ impl VectorAuthority {
         Some(record)
     }
 
-    /// Returns the records of the authority section.
     fn authority_section(&self, found: &LookupResult, rtype: Rtype) -> Vec<DnsRecord> {
         let is_negative = found
             .answer

@@ -93,7 +93,6 @@ impl BoundNames {
         chosen
     }
 
-    /// Gives a name a number.
     pub(super) fn set(&mut self, name: &str, number: u128) {
         self.values
             .insert(name.to_owned(), BoundValue::Number(number));

@@ -2,16 +2,19 @@
 
 use super::file::{RequirementFile, read};
 use super::mistake::NotationError;
+use std::sync::LazyLock;
 
 /// The files of the folder `conformance`: name and text.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
 
-/// Returns the files of vectors that come with sixbench, in the order of their names.
+/// Returns the files of vectors that come with sixbench, in the order of their names. They are read once: a plan asks for them at each of its tests.
 ///
 /// # Errors
 /// The mistakes of the first file that has some.
-pub fn built_in() -> Result<Vec<RequirementFile>, NotationError> {
-    FILES.iter().map(|(name, text)| read(name, text)).collect()
+pub fn built_in() -> Result<&'static [RequirementFile], &'static NotationError> {
+    static READ: LazyLock<Result<Vec<RequirementFile>, NotationError>> =
+        LazyLock::new(|| FILES.iter().map(|(name, text)| read(name, text)).collect());
+    READ.as_deref()
 }
 
 #[cfg(test)]

@@ -84,7 +84,6 @@ fn wait_of(table: &TableReader<'_>, source: &mut SourceText) -> Option<WaitTime>
     wait
 }
 
-/// Returns the frames of an answer.
 fn frames_in(answer: &RequiredAnswer) -> &[FrameSpec] {
     match answer {
         RequiredAnswer::Nothing => &[],

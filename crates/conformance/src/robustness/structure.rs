@@ -144,7 +144,6 @@ impl Draft {
         self.set(layer, "dst", source).map(drop)
     }
 
-    /// Returns the layers that have a field.
     pub(super) fn with_field(&self, name: &str) -> Vec<PlacedLayer> {
         let mut layers = self.layers();
         layers.retain(|layer| layer.kind.field(name).is_some());

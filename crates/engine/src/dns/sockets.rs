@@ -72,7 +72,6 @@ pub(crate) struct Reply<'a> {
     /// The last 32 bits of the number of the query with this identifier, or of a number that was not sent yet if the identifier was not used.
     /// `None` if the message is not a response.
     pub(crate) sequence: Option<u32>,
-    /// Its octets.
     pub(crate) octets: &'a [u8],
     /// The interval in which it arrived.
     pub(crate) arrival: Arrival,

@@ -123,7 +123,6 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// The results of a receiver.
 pub(crate) struct ReceiverResult {
     pub(crate) tally: FrameTally,
     /// The stalls of its loop.

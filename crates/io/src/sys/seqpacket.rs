@@ -12,7 +12,6 @@ const MOST_DESCRIPTORS: usize = 4;
 /// Room for the descriptors and their header, suitably aligned.
 type ControlSpace = [u64; 8];
 
-/// One message.
 pub(crate) struct ReceivedMessage {
     /// Its octets; 0 if the other end was closed.
     pub(crate) octets: usize,

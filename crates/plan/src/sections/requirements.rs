@@ -53,7 +53,7 @@ pub(crate) fn check_requirements(section: &Section<'_>, measure: &Measure) {
     };
     check_strays(section);
     match built_in() {
-        Ok(files) => check_names(section, test, &files),
+        Ok(files) => check_names(section, test, files),
         Err(mistake) => section.mistake("measure", mistake.to_string()),
     }
 }

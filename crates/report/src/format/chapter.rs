@@ -6,7 +6,6 @@ use crate::subject::{Chapter, SUBJECTS, Subject};
 /// The chapters of one part of the page that a subject has.
 type ChaptersOf = fn(&dyn Subject, &Digest) -> Vec<Chapter>;
 
-/// Returns the chapters of results.
 pub(super) fn results(digest: &Digest) -> Vec<Chapter> {
     all(digest, |subject, digest| subject.results(digest))
 }

@@ -10,7 +10,6 @@ const HEIGHT: f64 = 26.0;
 /// The margin to the right of the highest dot, pixels.
 const MARGIN: f64 = 6.0;
 
-/// One repetition.
 pub(crate) struct RepetitionDot {
     pub(crate) number: u32,
     pub(crate) value: f64,

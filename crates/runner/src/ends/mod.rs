@@ -63,7 +63,6 @@ pub(crate) enum TesterLinks {
 }
 
 impl TesterLinks {
-    /// Returns the kind of links.
     pub(crate) fn kind(&self) -> LinkKind {
         match self {
             Self::Built(_) => LinkKind::Virtual,

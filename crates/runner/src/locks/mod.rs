@@ -334,7 +334,6 @@ impl LockDirectory {
         is_held.then(|| told().and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Writes the file of a holder, and locks it.
     fn write(&self, holder: &LockHolder) -> io::Result<LockFile> {
         // A process may have several locks, and containers that share the directory count their processes alike.
         let names = (0..).map(|count: u32| format!("{}-{count}{SUFFIX}", holder.process));

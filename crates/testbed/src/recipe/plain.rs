@@ -30,7 +30,6 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
     named(String::deserialize(deserializer)?)
 }
 
-/// Reads an optional name.
 pub(super) fn optional_name<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {

@@ -249,7 +249,7 @@ fn benches() -> Vec<Bench> {
     let with_ranges = networks.iter().filter(has_ranges).copied();
     let with_ranges = with_ranges.map(Network::with_ranges);
     let all = networks.into_iter().chain(with_ranges);
-    all.map(|network| Bench::new(network, &files)).collect()
+    all.map(|network| Bench::new(network, files)).collect()
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Mapped {
     /// The last 16 bits of the address.
     pub(crate) part: u16,
-    /// The port.
     pub(crate) port: u16,
 }
 

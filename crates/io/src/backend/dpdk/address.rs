@@ -14,7 +14,6 @@ pub(super) enum DeviceKind {
 /// An address, as it follows `dpdk:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DeviceAddress {
-    /// The device.
     pub(super) kind: DeviceKind,
     /// Its name and its arguments, separated by commas.
     pub(super) devargs: String,

@@ -14,7 +14,6 @@ impl<'c, Row> FileColumn<'c, Row> {
         }
     }
 
-    /// Returns the cell of a row.
     pub(super) fn cell(&self, row: &Row) -> String {
         (self.cell)(row)
     }

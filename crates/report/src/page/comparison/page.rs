@@ -251,7 +251,6 @@ fn effect_drawing(row: &ComparisonRow, margin: f64) -> String {
     svg + "</svg>"
 }
 
-/// Returns the table of a comparison in Markdown.
 fn markdown_table(compared: &Comparison<'_>, words: &ComparisonWords<'_>, sides: &Sides) -> String {
     let [a, b] = ["A", "B"].map(|side| sides.head(side));
     let mut table =

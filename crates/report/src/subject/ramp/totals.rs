@@ -12,7 +12,6 @@ pub(crate) struct RampTotals {
     pub(crate) direction: Direction,
     /// The time of each ramp, nanoseconds.
     pub(crate) duration_ns: u64,
-    /// Ramps.
     pub(crate) ramps: u64,
     /// Ramps of which frames were lost or came back wrong.
     pub(crate) ramps_with_loss: u64,

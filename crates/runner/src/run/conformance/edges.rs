@@ -46,7 +46,6 @@ impl<'r> EdgeSides<'r> {
         }
     }
 
-    /// Returns the link of a side.
     pub(super) fn link(&self, side: Side) -> &'r RecipeLink {
         let [left, _] = self.sides();
         if side == left {

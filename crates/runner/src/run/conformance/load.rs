@@ -28,7 +28,6 @@ pub struct LoadedConformance {
     pub load: RequirementLoad,
 }
 
-/// The load of a device.
 pub(super) struct DeviceLoad {
     traffic: VectorLoad,
     rate: FrameRate,

@@ -331,12 +331,12 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let mut named = 0;
         for recipe in library.iter() {
-            let of_recipe = applicable(recipe, &files).unwrap_or_default();
+            let of_recipe = applicable(recipe, files).unwrap_or_default();
             // A row has the defects of its devices, which are asked one by one.
             let of_parts = recipe
                 .parts
                 .iter()
-                .flat_map(|part| applicable(part, &files).unwrap_or_default());
+                .flat_map(|part| applicable(part, files).unwrap_or_default());
             let shown: Vec<&Vector> = of_recipe
                 .iter()
                 .copied()
@@ -368,7 +368,7 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let mut devices = Vec::new();
         for recipe in library.iter().filter(|recipe| recipe.subscribers.is_some()) {
-            let Ok(applicable) = applicable(recipe, &files) else {
+            let Ok(applicable) = applicable(recipe, files) else {
                 continue;
             };
             let sides = DeviceSides::of_recipe(recipe).expect("sides");

@@ -38,7 +38,6 @@ impl<'r> NatSides<'r> {
         }
     }
 
-    /// Returns the link of a side.
     pub(super) fn link(&self, side: Side) -> &'r RecipeLink {
         let [left, _] = self.sides();
         if side == left {

@@ -57,7 +57,6 @@ impl<'r> FamilySides<'r> {
         }
     }
 
-    /// Returns the link of a side.
     pub(super) fn link(&self, side: Side) -> &'r RecipeLink {
         if (side == Side::Ipv6) == self.is_left_ipv6 {
             &self.recipe.left

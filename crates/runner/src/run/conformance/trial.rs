@@ -89,7 +89,7 @@ pub(crate) fn check(
     isolation: Isolation,
 ) -> Result<(), RunError> {
     let files = files()?;
-    selected(recipe, selection, &files)
+    selected(recipe, selection, files)
         .and_then(|_| super::check(recipe, isolation))
         .map_err(|error| error.of_test(&test.name))
 }
@@ -104,7 +104,7 @@ pub(crate) fn trial(
     selection: &RequirementTest,
 ) -> Result<RequirementTrial, RunError> {
     let files = files()?;
-    let selected = selected(recipe, selection, &files)?;
+    let selected = selected(recipe, selection, files)?;
     let vectors: Vec<&Vector> = selected.iter().map(|selected| selected.vector).collect();
     let options = VectorOptions {
         load: selection.under_load,
@@ -129,7 +129,7 @@ pub(crate) fn trial(
     })
 }
 
-fn files() -> Result<Vec<RequirementFile>, RunError> {
+fn files() -> Result<&'static [RequirementFile], RunError> {
     Ok(built_in().map_err(|mistake| PlanError(mistake.to_string()))?)
 }
 
@@ -205,8 +205,8 @@ mod tests {
         let library = Library::load::<&std::path::Path>(&[]).expect("recipes");
         let recipe = library.get("tayga-siit").expect("the recipe");
         let files = files().expect("vectors");
-        let all = selected(recipe, &RequirementTest::default(), &files).expect("vectors");
-        let of_files: usize = applicable(recipe, &files)
+        let all = selected(recipe, &RequirementTest::default(), files).expect("vectors");
+        let of_files: usize = applicable(recipe, files)
             .expect("files")
             .iter()
             .map(|file| file.vectors.len())
@@ -216,7 +216,7 @@ mod tests {
             only: vec![6052],
             ..RequirementTest::default()
         };
-        let found = selected(recipe, &only, &files).expect("vectors");
+        let found = selected(recipe, &only, files).expect("vectors");
         assert!(!found.is_empty() && found.iter().all(|found| found.rfc == 6052));
     }
 }
