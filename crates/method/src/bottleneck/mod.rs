@@ -96,15 +96,12 @@ impl<'a> TrialsAtLimit<'a> {
             .lost
             .iter()
             .any(|record| record.result.is_loss_decided(goal));
-        let by_others = |found: Option<Bottleneck>| found.filter(|_| !is_decided);
-        by_others(taken(&self.lost))
+        taken(&self.lost)
+            .filter(|_| !is_decided)
             .or_else(|| refusals::as_the_cause(&self.lost))
             .or_else(|| {
-                by_others(steal(
-                    &self.losing.cores,
-                    &self.before,
-                    nothing_lost(&self.lost),
-                ))
+                let nothing_lost = nothing_lost(&self.lost);
+                steal(&self.losing.cores, &self.before, nothing_lost).filter(|_| !is_decided)
             })
     }
 
