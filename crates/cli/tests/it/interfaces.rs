@@ -613,16 +613,23 @@ fn flow_control_is_off_while_a_device_is_measured_unless_the_plan_keeps_it() {
     );
 }
 
-#[test]
-fn a_link_that_goes_down_in_the_middle_makes_the_trial_invalid_and_is_named() {
+/// The times of a trial and of a link that goes down while frames are sent.
+struct Cut {
+    name: &'static str,
+    sends_for: &'static str,
+    is_down_for: Duration,
+}
+
+/// Cuts a link in the middle of a trial, which must be invalid and name it.
+fn cut(times: &Cut) {
     let _guard = ONE_AT_A_TIME.lock();
-    let cabled = Cabled::build("cut", ROUTER);
+    let cabled = Cabled::build(times.name, ROUTER);
     let mut command = with_environment(Command::new("nsenter"));
     command
         .arg(format!("--net=/run/netns/{}", cabled.machine.name()))
         .arg(env!("CARGO_BIN_EXE_sixbench"))
         .args(["trial", "linux-ipv6", "--interfaces", "nic0,nic1"])
-        .args(["--rate", "200", "--for", "6s"]);
+        .args(["--rate", "200", "--for", times.sends_for]);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -636,7 +643,7 @@ fn a_link_that_goes_down_in_the_middle_makes_the_trial_invalid_and_is_named() {
         device
             .line(&format!("ip link set nic1 {state}"))
             .expect("the link");
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(times.is_down_for);
     }
     let output = child.wait_with_output().expect("ended");
     let said = text(&output.stdout) + &text(&output.stderr);
@@ -645,6 +652,24 @@ fn a_link_that_goes_down_in_the_middle_makes_the_trial_invalid_and_is_named() {
         said.contains("the link of nic1 went down once during the trial: a cable, a transceiver"),
         "{said}"
     );
+}
+
+#[test]
+fn a_link_that_goes_down_in_the_middle_makes_the_trial_invalid_and_is_named() {
+    cut(&Cut {
+        name: "cut",
+        sends_for: "6s",
+        is_down_for: Duration::from_millis(200),
+    });
+}
+
+#[test]
+fn a_link_that_comes_back_after_the_end_of_the_trial_is_waited_for_and_ends_no_run() {
+    cut(&Cut {
+        name: "cut-long",
+        sends_for: "2s",
+        is_down_for: Duration::from_secs(6),
+    });
 }
 
 #[test]

@@ -21,7 +21,7 @@ use sixbench_io::Port;
 use sixbench_io::clock::Clock;
 use sixbench_method::isolation::Admitted;
 use sixbench_method::terms::{Direction, Directions};
-use sixbench_method::trial::{Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec};
+use sixbench_method::trial::{Fault, Measurer, TrialKind, TrialResult, TrialSettings, TrialSpec};
 use sixbench_wire::MacAddress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -273,7 +273,7 @@ impl FrameTester {
         result
             .faults
             .extend(fault::kept_off(&result.faults, kept_off_ns));
-        self.check_links(phase.spec)?;
+        result.faults.extend(self.links_that_were_down(phase.spec)?);
         Ok(result)
     }
 
@@ -329,7 +329,7 @@ impl FrameTester {
         }
         self.note_trial(began_ns);
         faults.extend(fault::kept_off(&faults, kept_off_ns));
-        self.check_links(spec)?;
+        faults.extend(self.links_that_were_down(spec)?);
         Ok(EndResult { directions, faults })
     }
 
@@ -391,14 +391,26 @@ impl FrameTester {
         [(left, peers.0), (right, peers.1)].map(|(own, peer)| LinkMacs { own, peer })
     }
 
-    /// Checks that the links are up at the end of a trial: if one is down, frames were lost before they reached the device. Only a reset may take
-    /// a link down without bringing it back up.
-    fn check_links(&self, spec: &TrialSpec) -> Result<(), MeasureError> {
-        if !matches!(spec.kind, TrialKind::Reset { .. }) {
-            self.left.check_link()?;
-            self.right.check_link()?;
+    /// Returns the faults of links that are down at the end of a trial, on which frames were lost before they reached the device, after waiting until they
+    /// are up again: a switch or an autonegotiation takes seconds, and the next trial needs them. Only a reset may take a link down without bringing it
+    /// back up.
+    ///
+    /// # Errors
+    /// A link stays down.
+    fn links_that_were_down(&self, spec: &TrialSpec) -> Result<Vec<Fault>, MeasureError> {
+        if matches!(spec.kind, TrialKind::Reset { .. }) {
+            return Ok(Vec::new());
         }
-        Ok(())
+        let mut faults = Vec::new();
+        for port in [&self.left, &self.right] {
+            if port.wait_for_link(&self.stop)? {
+                faults.push(Fault::LinkWentDown {
+                    interface: port.name.clone(),
+                    times: 1,
+                });
+            }
+        }
+        Ok(faults)
     }
 }
 

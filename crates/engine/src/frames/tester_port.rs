@@ -3,9 +3,17 @@
 use super::companion::DistantPort;
 use sixbench_io::{Halves, Port, PortError, Receive, Transmit};
 use sixbench_wire::MacAddress;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The most batches discarded before a trial: more than a receive ring holds.
 const MOST_DRAINED: usize = 1024;
+
+/// The time that a link has to come up again after a trial: cards of 10 Gbit/s and more negotiate for up to half of it.
+const LINK_RETURNS: Duration = Duration::from_secs(20);
+
+/// The time between two looks at a link that is down.
+const LINK_LOOK: Duration = Duration::from_millis(50);
 
 /// One port with its queues.
 pub(crate) struct TesterPort {
@@ -59,6 +67,27 @@ impl TesterPort {
         self.queues
             .iter()
             .try_for_each(|queue| queue.transmit.check_link())
+    }
+
+    /// Waits until the link is up, and returns true if it was down. Does not wait any longer once `stop` is set.
+    ///
+    /// # Errors
+    /// It stays down, or the port has failed.
+    pub(crate) fn wait_for_link(&self, stop: &AtomicBool) -> Result<bool, PortError> {
+        let end = Instant::now() + LINK_RETURNS;
+        let mut was_down = false;
+        loop {
+            match self.check_link() {
+                Ok(()) => return Ok(was_down),
+                Err(PortError::LinkDown { .. })
+                    if Instant::now() < end && !stop.load(Ordering::Relaxed) =>
+                {
+                    was_down = true;
+                    std::thread::sleep(LINK_LOOK);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 

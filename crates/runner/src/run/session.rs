@@ -265,7 +265,7 @@ impl Session {
         match result {
             Ok(mut result) => {
                 let of_ports = self.port_counters.faults(spec.kind);
-                result.faults.extend(of_ports.map_err(MeasureError::from)?);
+                add_faults_of_ports(&mut result.faults, of_ports.map_err(MeasureError::from)?);
                 add_faults_of_the_machine(&mut result, &watch, self.testbed.cores.dut.len());
                 explain_lateness(&mut result.faults, &watch, self.testbed.cores.are_shared());
                 self.check_alive().map(|()| (result, watch))
@@ -455,6 +455,19 @@ fn on_cores<T>(cores: &[u32], run: impl FnOnce() -> T) -> T {
     let done = run();
     let _ = keep_to(&everywhere);
     done
+}
+
+/// Adds what the interfaces counted. A link that the tester found down at the end of the trial is told once: the interface knows how often it went down.
+fn add_faults_of_ports(faults: &mut Vec<Fault>, of_ports: Vec<Fault>) {
+    faults.retain(|fault| {
+        let Fault::LinkWentDown { interface, .. } = fault else {
+            return true;
+        };
+        !of_ports.iter().any(
+            |counted| matches!(counted, Fault::LinkWentDown { interface: of, .. } if of == interface),
+        )
+    });
+    faults.extend(of_ports);
 }
 
 /// Adds to a trial's faults the time that the host of this virtual machine and other processes took from the DUT's cores, whose number is
