@@ -51,43 +51,56 @@ pub(crate) fn stdout_color() -> bool {
     has_color() && std::io::stdout().is_terminal()
 }
 
-/// Returns the built-in recipes and those in the directories named on the command line.
+/// Returns the built-in recipes, the user's own, and those in the directories named on the command line.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
-    library_of(&[], directories)
+    let further = FurtherRecipes {
+        named: directories,
+        ..FurtherRecipes::default()
+    };
+    further.library()
 }
 
-/// Returns the built-in recipes, the user's own, those in the directories that the plan names, and those in the directories named on the command line. Each
-/// may replace those before it.
-fn library_of(of_plan: &[PathBuf], named: &[PathBuf]) -> Result<Library, Failed> {
-    if let Some(missing) = of_plan
-        .iter()
-        .chain(named)
-        .find(|directory| !directory.is_dir())
-    {
-        let name = missing.display();
-        let what = "name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)";
-        return Err(Failed::usage(format!(
-            "cannot read the recipes in {name}: there is no such directory; {what}"
-        )));
-    }
-    let own = own_recipes::texts().map_err(|error| Failed::new(Exit::Usage, error))?;
-    let of_plan = of_plan
-        .iter()
-        .map(|directory| (directory, CodeOrigin::Plan));
-    let named = named
-        .iter()
-        .map(|directory| (directory, CodeOrigin::CommandLine));
-    let built_in = Library::load::<&Path>(&[]);
-    let library = built_in
-        .and_then(|library| library.with_texts(own, CodeOrigin::CommandLine))
-        .and_then(|library| {
+/// The recipes that there are beside the built-in ones and the user's own.
+#[derive(Default)]
+struct FurtherRecipes<'a> {
+    /// The paths and texts of devices that come with ready plans.
+    of_ready_plans: Vec<(String, String)>,
+    /// The directories that the plan names.
+    of_plan: &'a [PathBuf],
+    /// The directories named on the command line.
+    named: &'a [PathBuf],
+}
+
+impl FurtherRecipes<'_> {
+    /// Returns the built-in recipes, the devices of ready plans, the user's own recipes, those in the directories that the plan names, and those in the
+    /// directories named on the command line. Each may replace those before it.
+    fn library(self) -> Result<Library, Failed> {
+        let mut directories = self.of_plan.iter().chain(self.named);
+        if let Some(missing) = directories.find(|directory| !directory.is_dir()) {
+            let name = missing.display();
+            let what = "name one with recipes in TOML (--recipes DIR, or `recipes` in the plan)";
+            return Err(Failed::usage(format!(
+                "cannot read the recipes in {name}: there is no such directory; {what}"
+            )));
+        }
+        let own = own_recipes::texts().map_err(|error| Failed::new(Exit::Usage, error))?;
+        let of_plan = self.of_plan.iter().map(|path| (path, CodeOrigin::Plan));
+        let named = self
+            .named
+            .iter()
+            .map(|path| (path, CodeOrigin::CommandLine));
+        let library = Library::load::<&Path>(&[])
+            .and_then(|library| library.with_texts(self.of_ready_plans, CodeOrigin::BuiltIn))
+            .and_then(|library| library.with_texts(own, CodeOrigin::CommandLine));
+        let library = library.and_then(|library| {
             of_plan
                 .chain(named)
                 .try_fold(library, |library, (directory, origin)| {
                     library.with_directory(directory, origin)
                 })
         });
-    library.map_err(|error| Failed::new(Exit::Usage, error))
+        library.map_err(|error| Failed::new(Exit::Usage, error))
+    }
 }
 
 /// The permissions that the user gives a run.
@@ -158,7 +171,12 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
             &[plan_text::missing_recipes(&source, missing)],
         ));
     }
-    let library = library_of(&of_plan, recipes)?;
+    let further = FurtherRecipes {
+        of_plan: &of_plan,
+        named: recipes,
+        ..FurtherRecipes::default()
+    };
+    let library = further.library()?;
     let loaded = parse_plan(&name, &source, &library)?;
     plan_text::check_tests(&name, &source, &loaded, &library)?;
     Ok(PlanFile {
@@ -176,18 +194,17 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
         path.display(),
         ready.path()
     );
-    let broken = |error| Failed::new(Exit::Usage, error);
-    let mut library = library(&[])?;
-    if !sixbench_plan::recipe_directories(ready.text).is_empty() {
-        library = library
-            .with_texts(plans::devices(), CodeOrigin::BuiltIn)
-            .map_err(broken)?;
-    }
-    for directory in recipes {
-        library = library
-            .with_directory(directory, CodeOrigin::CommandLine)
-            .map_err(broken)?;
-    }
+    let uses_devices_of_plans = !sixbench_plan::recipe_directories(ready.text).is_empty();
+    let further = FurtherRecipes {
+        of_ready_plans: if uses_devices_of_plans {
+            plans::devices()
+        } else {
+            Vec::new()
+        },
+        named: recipes,
+        ..FurtherRecipes::default()
+    };
+    let library = further.library()?;
     let loaded = parse_plan(&ready.path(), ready.text, &library)?;
     Ok(PlanFile {
         name: ready.path(),

@@ -63,3 +63,26 @@ fn own_recipes_are_known_to_every_command_unless_others_can_change_them() {
         text(&refused.stderr)
     );
 }
+
+#[test]
+fn an_own_recipe_replaces_the_device_of_a_ready_plan() {
+    let scratch = Scratch::new("own-device");
+    let configuration = scratch.path("config");
+    let recipes = format!("{configuration}/sixbench/recipes");
+    fs::create_dir_all(&recipes).expect("a directory");
+    let own = RECIPE.replace("name = \"mine\"", "name = \"openbsd-ipv4\"");
+    fs::write(format!("{recipes}/openbsd-ipv4.toml"), own).expect("a file");
+    for path in [&configuration, &recipes] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+    let file = format!("{recipes}/openbsd-ipv4.toml");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("permissions");
+    let plan = "siitperf-paper-table9-10";
+    let shown = with_configuration(&configuration, &["plan", plan, "--shell"]);
+    let commands = text(&shown.stdout);
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    assert!(
+        commands.contains("A router of mine") && !commands.contains("openbsd-ipv4: set up by hand"),
+        "{commands}"
+    );
+}
