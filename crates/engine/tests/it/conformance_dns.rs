@@ -3,8 +3,8 @@
 use sixbench_conformance::dns::DnsSetting;
 use sixbench_conformance::notation;
 use sixbench_conformance::{Vector, VectorResult};
-use sixbench_engine::conformance::VectorRecord;
 use sixbench_engine::conformance::dns::{DnsVectorEnds, DnsVectorTester};
+use sixbench_engine::conformance::{VectorRecord, VectorRun};
 use sixbench_engine::dns::DnsError;
 use sixbench_method::isolation::Isolation;
 use std::collections::BTreeSet;
@@ -183,6 +183,11 @@ impl Forwarder {
 
 /// Returns the outcome of every vector with a server of this fault. `number` distinguishes the addresses of tests.
 fn outcomes(number: u8, fault: Option<Fault>) -> Result<Vec<VectorRecord>, DnsError> {
+    Ok(run(number, fault, usize::MAX)?.records)
+}
+
+/// Asks a server of this fault, with a stop after so many vectors.
+fn run(number: u8, fault: Option<Fault>, stop_after: usize) -> Result<VectorRun, DnsError> {
     let server = SocketAddr::from(([127, 53, 1, number], 5353));
     let authority = SocketAddr::from(([127, 53, 2, number], 5353));
     let file = notation::read("f", FILE).unwrap_or_else(|error| panic!("{error}"));
@@ -198,16 +203,18 @@ fn outcomes(number: u8, fault: Option<Fault>) -> Result<Vec<VectorRecord>, DnsEr
         domain: "sixbench.test".to_owned(),
         authority: Ipv4Addr::new(127, 53, 2, number),
     };
-    let tester = DnsVectorTester::new(ends, setting, Arc::new(AtomicBool::new(false)));
+    let stop = Arc::new(AtomicBool::new(false));
+    let tester = DnsVectorTester::new(ends, setting, stop.clone());
     let has_ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let forwarder = fault.map(|fault| Forwarder::bind(server, authority, fault));
         if let Some(forwarder) = forwarder {
             scope.spawn(|| forwarder.run(&has_ended));
         }
-        let records = tester.run(&vectors, Box::new(|_, _| {}));
+        let progress = move |done, _| stop.store(done >= stop_after, Ordering::Relaxed);
+        let ended = tester.run(&vectors, Box::new(progress));
         has_ended.store(true, Ordering::Relaxed);
-        records
+        ended
     })
 }
 
@@ -283,6 +290,22 @@ fn an_answer_that_cannot_be_read_is_wrong() {
     assert_eq!(judgement.result, VectorResult::Wrong);
     let came = judgement.frames[0].came.as_deref().expect("a message");
     assert!(came.starts_with("a message that cannot be read"), "{came}");
+}
+
+#[test]
+fn a_stop_leaves_what_was_found_until_then() {
+    let run = run(8, Some(Fault::None), 1).expect("outcomes");
+    assert!(run.is_interrupted);
+    let results: Vec<_> = run
+        .records
+        .iter()
+        .map(|record| (record.judgement.result, record.attempts))
+        .collect();
+    let not_sent = (VectorResult::Unknown, 0);
+    assert_eq!(
+        results,
+        [(VectorResult::Right, 1), not_sent, not_sent, NOT_APPLICABLE]
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tester of vectors for DNS servers.
 
-use super::super::{VectorProgress, VectorRecord};
+use super::super::{VectorProgress, VectorRecord, VectorRun};
 use super::capture;
 use super::client::{ClientExchange, DnsClient};
 use super::server::{AuthorityExchange, AuthorityLog, AuthorityServer};
@@ -76,16 +76,17 @@ impl DnsVectorTester {
         }
     }
 
-    /// Asks every vector's query, and those without an answer once more. The outcomes are in the order of the vectors. The threads that read what
-    /// the server sends have no privileges. `progress` is told the number of vectors that were asked, and of all.
+    /// Asks every vector's query, and those without an answer once more. The outcomes are in the order of the vectors. A stop ends it early, with what was
+    /// found until then. The threads that read what the server sends have no privileges. `progress` is told the number of vectors that were asked, and of
+    /// all.
     ///
     /// # Errors
-    /// A namespace cannot be entered, the authority cannot listen, the server answers no control query, or a stop was requested.
+    /// A namespace cannot be entered, the authority cannot listen, the server answers no control query, or a stop was requested before the first vector.
     pub fn run(
         &self,
         vectors: &[&Vector],
         progress: VectorProgress,
-    ) -> Result<Vec<VectorRecord>, DnsError> {
+    ) -> Result<VectorRun, DnsError> {
         let control = self.control()?;
         let prepared: Vec<PreparedVector> =
             vectors.iter().map(|vector| self.prepare(vector)).collect();
@@ -118,7 +119,7 @@ impl DnsVectorTester {
         session: &AskingSession<'_>,
         prepared: &[PreparedVector],
         progress: VectorProgress,
-    ) -> Result<Vec<VectorRecord>, DnsError> {
+    ) -> Result<VectorRun, DnsError> {
         let namespace = self.ends.client_namespace.as_deref();
         let records = within(namespace, || {
             give_up_privileges().map(|()| session.run(prepared, progress))
@@ -229,29 +230,44 @@ impl AskingSession<'_> {
     fn run(
         &self,
         prepared: &[PreparedVector],
-        mut progress: VectorProgress,
-    ) -> Result<Vec<VectorRecord>, DnsError> {
+        progress: VectorProgress,
+    ) -> Result<VectorRun, DnsError> {
         self.find_answering_server()?;
-        let mut outcomes: Vec<Option<AskedVector>> = Vec::with_capacity(prepared.len());
+        let mut outcomes: Vec<Option<AskedVector>> = Vec::new();
+        outcomes.resize_with(prepared.len(), || None);
+        let is_interrupted = match self.ask_each(prepared, &mut outcomes, progress) {
+            Ok(()) => false,
+            Err(DnsError::Interrupted) => true,
+            Err(error) => return Err(error),
+        };
+        let questions = self.log.questions();
+        let judged = prepared.iter().zip(outcomes);
+        Ok(VectorRun {
+            records: judged
+                .map(|(vector, outcome)| self.record(vector, outcome, &questions))
+                .collect(),
+            is_interrupted,
+        })
+    }
+
+    fn ask_each(
+        &self,
+        prepared: &[PreparedVector],
+        outcomes: &mut [Option<AskedVector>],
+        mut progress: VectorProgress,
+    ) -> Result<(), DnsError> {
         let mut done = 0;
-        for vector in prepared {
+        for (vector, outcome) in prepared.iter().zip(&mut *outcomes) {
             self.log.forget_exchanges();
-            let exchange = vector.exchange().filter(|exchange| !is_slow(exchange));
-            outcomes.push(
-                exchange
-                    .map(|exchange| self.ask(exchange, ANSWER))
-                    .transpose()?,
-            );
+            if let Some(exchange) = vector.exchange().filter(|exchange| !is_slow(exchange)) {
+                *outcome = Some(self.ask(exchange, ANSWER)?);
+            }
             done += usize::from(!vector.exchange().is_some_and(is_slow));
             progress(done, prepared.len());
         }
-        self.ask_slow_ones(prepared, &mut outcomes)?;
+        self.ask_slow_ones(prepared, outcomes)?;
         progress(prepared.len(), prepared.len());
-        let questions = self.log.questions();
-        let judged = prepared.iter().zip(outcomes);
-        Ok(judged
-            .map(|(vector, outcome)| self.record(vector, outcome, &questions))
-            .collect())
+        Ok(())
     }
 
     fn find_answering_server(&self) -> Result<(), DnsError> {
@@ -323,7 +339,7 @@ impl AskingSession<'_> {
         })
     }
 
-    /// Asks the queries whose authority does not answer, all at once.
+    /// Asks the queries whose authority does not answer, all at once. A stop that one of them meets leaves the outcomes of the others.
     fn ask_slow_ones(
         &self,
         prepared: &[PreparedVector],
@@ -343,10 +359,14 @@ impl AskingSession<'_> {
                     (thread, outcome)
                 })
                 .collect();
+            let mut ended = Ok(());
             for (thread, outcome) in asking {
-                *outcome = Some(joined(thread.join())?);
+                match joined(thread.join()) {
+                    Ok(asked) => *outcome = Some(asked),
+                    Err(error) => ended = Err(error),
+                }
             }
-            Ok(())
+            ended
         })
     }
 
@@ -361,10 +381,7 @@ impl AskingSession<'_> {
                 self.judged(exchange, &outcome, questions)
             }
             (PreparedVector::NotApplicable(judgement), _) => without_frames(judgement),
-            (PreparedVector::Asked(_), None) => {
-                let reason = "it was not asked";
-                without_frames(&VectorJudgement::not_applicable(&reason))
-            }
+            (PreparedVector::Asked(_), None) => VectorRecord::not_sent(),
         }
     }
 

@@ -77,15 +77,15 @@ pub(super) fn perform(
         authority: site.isolation.admit(authority)?,
     };
     let tester = DnsVectorTester::new(ends, setting, site.stop.clone());
-    let records = tester
+    let asked = tester
         .run(vectors, progress)
         .map_err(|error| cause(&mut testbed, error))?;
     testbed.check_alive()?;
     Ok(DeviceConformance {
         facts: super::device_facts(&testbed, recipe),
-        records,
+        records: asked.records,
         under_load: None,
-        is_interrupted: false,
+        is_interrupted: asked.is_interrupted,
     })
 }
 
