@@ -53,16 +53,16 @@ pub(crate) fn stdout_color() -> bool {
 
 /// Returns the built-in recipes, the user's own, and those in the directories named on the command line.
 pub(crate) fn library(directories: &[PathBuf]) -> Result<Library, Failed> {
-    let further = FurtherRecipes {
+    let further = RecipeLayers {
         named: directories,
-        ..FurtherRecipes::default()
+        ..RecipeLayers::default()
     };
     further.library()
 }
 
 /// The recipes that there are beside the built-in ones and the user's own.
 #[derive(Default)]
-struct FurtherRecipes<'a> {
+struct RecipeLayers<'a> {
     /// The paths and texts of devices that come with ready plans.
     of_ready_plans: Vec<(String, String)>,
     /// The directories that the plan names.
@@ -71,7 +71,7 @@ struct FurtherRecipes<'a> {
     named: &'a [PathBuf],
 }
 
-impl FurtherRecipes<'_> {
+impl RecipeLayers<'_> {
     /// Returns the built-in recipes, the devices of ready plans, the user's own recipes, those in the directories that the plan names, and those in the
     /// directories named on the command line. Each may replace those before it.
     fn library(self) -> Result<Library, Failed> {
@@ -171,10 +171,10 @@ pub(crate) fn read_plan(path: &Path, recipes: &[PathBuf]) -> Result<PlanFile, Fa
             &[plan_text::missing_recipes(&source, missing)],
         ));
     }
-    let further = FurtherRecipes {
+    let further = RecipeLayers {
         of_plan: &of_plan,
         named: recipes,
-        ..FurtherRecipes::default()
+        ..RecipeLayers::default()
     };
     let library = further.library()?;
     let loaded = parse_plan(&name, &source, &library)?;
@@ -195,14 +195,14 @@ fn read_ready(ready: &plans::Ready, path: &Path, recipes: &[PathBuf]) -> Result<
         ready.path()
     );
     let uses_devices_of_plans = !sixbench_plan::recipe_directories(ready.text).is_empty();
-    let further = FurtherRecipes {
+    let further = RecipeLayers {
         of_ready_plans: if uses_devices_of_plans {
             plans::devices()
         } else {
             Vec::new()
         },
         named: recipes,
-        ..FurtherRecipes::default()
+        ..RecipeLayers::default()
     };
     let library = further.library()?;
     let loaded = parse_plan(&ready.path(), ready.text, &library)?;
