@@ -294,7 +294,8 @@ pub fn background(text: &str) -> Result<Share, ValueError> {
     })
 }
 
-fn gcd(a: u32, b: u32) -> u32 {
+/// Returns the greatest common divisor.
+pub(crate) fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

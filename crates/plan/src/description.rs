@@ -134,7 +134,6 @@ fn traffic(test: &Test) -> String {
         };
         return format!("names of {}{cached}", dns.names);
     }
-    let sizes: Vec<String> = test.frame_sizes.iter().map(ToString::to_string).collect();
     let background = match test.foreground.background_percent() {
         0.0 => String::new(),
         percent => format!(", {percent} % native IPv6"),
@@ -142,7 +141,12 @@ fn traffic(test: &Test) -> String {
     let maximum = test.maximum.map_or(String::new(), |maximum| {
         format!(", up to {}/s", show_rate(maximum))
     });
-    format!("{}-byte frames{background}{maximum}", sizes.join(", "))
+    let sizes = test.sizes_in_words();
+    let frames = match test.traffic.size_mix {
+        Some(_) => format!("frames of mixed sizes ({sizes})"),
+        None => format!("{sizes}-byte frames"),
+    };
+    format!("{frames}{background}{maximum}")
 }
 
 fn repetitions(repetitions: Repetition) -> String {

@@ -84,7 +84,10 @@ impl<'a> TestedDevice<'a> {
 
 /// Returns whether a test measures a limit: throughput of foreground traffic in both directions, or connections.
 fn is_telling(test: &Test) -> bool {
-    let is_plain = test.foreground == Share::ALL && test.directions == Directions::Both;
+    // A mix of sizes says nothing about a single size, and the traffic profile has shares of its own.
+    let is_plain = test.foreground == Share::ALL
+        && test.directions == Directions::Both
+        && test.traffic.size_mix.is_none();
     let is_of_frames = test.measure.is_throughput() && is_plain;
     is_of_frames || is_establishment(&test.measure) || test.measure.table_capacity().is_some()
 }

@@ -35,6 +35,17 @@ pub(super) fn clauses(plan: &Plan, test: &Test) -> Vec<Clause> {
 }
 
 fn sizes(test: &Test) -> Vec<Clause> {
+    if let Some(mix) = test.traffic.size_mix {
+        return vec![Clause::should(
+            "RFC 2544 section 9",
+            "at least five frame sizes",
+            format!(
+                "{} in one trial; give another test single sizes",
+                mix.label()
+            ),
+            false,
+        )];
+    }
     let all: Vec<FrameSize> = ETHERNET.into_iter().chain(TRANSITION).collect();
     let sizes_met = |wanted: &[FrameSize]| {
         let missing = missing_sizes(&test.frame_sizes, wanted);

@@ -40,17 +40,23 @@ pub(crate) struct PeerTest<'a> {
 }
 
 impl TestContext<'_> {
-    /// Returns the highest rate of the medium for the largest frames on either link, if the plan names the medium.
+    /// Returns the highest rate of the medium for the largest frames on either link, if the plan names the medium; for a mix of sizes, that of its mean
+    /// octets.
     pub(crate) fn theoretical(&self, frame_size: FrameSize) -> Option<FrameRate> {
         let version = if self.ipv4_only {
             IpVersion::Ipv4
         } else {
             IpVersion::Ipv6
         };
-        Some(FrameRate::theoretical_maximum(
-            self.link_rate?,
-            frame_size.with_fcs(version),
-        ))
+        let link_rate = self.link_rate?;
+        let of_mix = self
+            .traffic
+            .size_mix
+            .filter(|mix| mix.nominal() == frame_size);
+        Some(match of_mix {
+            Some(mix) => mix.theoretical_maximum(link_rate, version),
+            None => FrameRate::theoretical_maximum(link_rate, frame_size.with_fcs(version)),
+        })
     }
 
     /// Returns the same for the smallest frame size of the test.

@@ -105,6 +105,15 @@ impl Family {
         }
     }
 
+    /// Returns whether the frames of a trial can be of several sizes. A reply is as long as its request, and opening a connection costs a device the same
+    /// at any size.
+    pub fn can_mix_sizes(self) -> bool {
+        match self {
+            Self::Frames => true,
+            Self::Requests | Self::PhaseOne | Self::Tcp | Self::Queries | Self::Vectors => false,
+        }
+    }
+
     /// Returns whether its trials are answered: what may be late or missing are answers, neither frames nor connections.
     pub fn is_answered(self) -> bool {
         match self {

@@ -97,6 +97,7 @@ mod tests {
             }),
             changed(|test| test.traffic.left_networks = 2),
             changed(|test| test.traffic.ramp_ns = Some(1_000_000_000)),
+            changed(|test| test.traffic.size_mix = Some("imix".parse().expect("a mix"))),
             changed(|test| test.stateful = Some(Stateful::new(100, FrameRate(1_000), 0))),
             changed(|test| test.frame_timeout_ns = Some(1)),
         ] {

@@ -10,6 +10,7 @@ mod identity;
 mod profile;
 mod selection;
 mod series;
+mod size_mix;
 mod stateful;
 mod traffic;
 
@@ -27,6 +28,7 @@ pub use export::{ExportFormat, ExportFormatError};
 pub use profile::Profile;
 pub use selection::{KeyError, MeasurementKey, Selection};
 pub use series::{Series, SeriesBy};
+pub use size_mix::{SizeMix, SizeMixError, SizeShare};
 pub use stateful::Stateful;
 pub use traffic::{AddressPart, Flows, Payload, Ports, TrafficSettings, ValueOrder, ValueRange};
 
@@ -108,7 +110,7 @@ pub struct Test {
     pub dut: String,
     /// The measure.
     pub measure: Measure,
-    /// The frame sizes, each a point of its own.
+    /// The frame sizes, each a point of its own. Where the traffic has a mix of sizes, this is the nominal size of the mix alone.
     pub frame_sizes: Vec<FrameSize>,
     /// The directions that are loaded.
     pub directions: Directions,
@@ -300,9 +302,34 @@ impl Test {
         self.traffic.clients()
     }
 
-    /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have.
+    /// Returns the sizes of its frames in words: `84, 512`, or the mix.
+    pub fn sizes_in_words(&self) -> String {
+        if let Some(mix) = self.traffic.size_mix {
+            return mix.label();
+        }
+        let sizes: Vec<String> = self.frame_sizes.iter().map(FrameSize::to_string).collect();
+        sizes.join(", ")
+    }
+
+    /// Returns the size of the frames of one of its points in words: `84 bytes`, or the mix.
+    pub fn size_in_words(&self, frame_size: FrameSize) -> String {
+        self.traffic
+            .size_mix
+            .map_or_else(|| format!("{frame_size} bytes"), |mix| mix.label())
+    }
+
+    /// Returns the largest frame that any of its trials sends.
+    pub fn largest_frame(&self) -> FrameSize {
+        let largest = self.frame_sizes.iter().copied().max();
+        let of_mix = self.traffic.size_mix.map(|mix| mix.largest());
+        of_mix.or(largest).unwrap_or(FrameSize::MINIMUM)
+    }
+
+    /// The name of one of its points for people: `name/84`; only `name` where frames are the kernel's and have the size they have. A mix of sizes is named.
     pub fn label(&self, frame_size: FrameSize) -> String {
-        if self.measure.family().has_frame_sizes() {
+        if let Some(mix) = self.traffic.size_mix {
+            format!("{} ({})", self.name, mix.label())
+        } else if self.measure.family().has_frame_sizes() {
             format!("{}/{frame_size}", self.name)
         } else {
             self.name.clone()

@@ -1,5 +1,6 @@
 //! What the test frames of a test look like beside their size: ports, addresses, networks, flows.
 
+use super::SizeMix;
 use crate::terms::Direction;
 use crate::terms::bounds::{Bounded, NumberBound, TableBounds};
 use schemars::JsonSchema;
@@ -38,6 +39,9 @@ pub struct TrafficSettings {
     /// The time over which the load rises to that of a trial before it begins, with frames that count apart, nanoseconds. RFC 2544 has no such ramp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp_ns: Option<u64>,
+    /// The mix of frame sizes of each trial, where they are not all of the same size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_mix: Option<SizeMix>,
 }
 
 impl Bounded for TrafficSettings {
@@ -93,6 +97,7 @@ impl TrafficSettings {
             payload: Payload::Udp,
             flows: None,
             ramp_ns: None,
+            size_mix: None,
         }
     }
 

@@ -80,7 +80,11 @@ fn largest_count(of: &DirectionResult) -> u64 {
         .icmp_errors
         .iter()
         .flat_map(|of| [of.messages, of.quoting, of.background, of.wrong_checksum]);
-    let lists = lists.chain(errors).chain([of.other_icmp_errors]);
+    let sizes = of.sizes.iter().flat_map(|of| [of.offered, of.not_received]);
+    let lists = lists
+        .chain(errors)
+        .chain([of.other_icmp_errors])
+        .chain(sizes);
     let delays = of.delays.iter().map(|bucket| bucket.frames);
     counts
         .into_iter()

@@ -4,6 +4,7 @@ use super::delay::{Bucket, Delay, Ipdv};
 use super::icmp_error::IcmpErrors;
 use super::lengths::LengthDistribution;
 use super::ramp::RampCounts;
+use super::size_counts::SizeCounts;
 use crate::terms::{Direction, LossRatio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,6 +174,9 @@ direction! {
         /// The frames of the ramp before the trial, where there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ramp: Option<RampCounts>,
+        /// The frames of each size, in ascending order, where the trial has a mix of sizes. Empty where all frames are of the same size.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sizes: Vec<SizeCounts>,
         /// The longest time without a received frame between two of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silence: Option<Silence>,

@@ -26,6 +26,7 @@ mod requirement_load;
 mod requirements;
 mod response;
 mod settings;
+mod size_counts;
 mod spec;
 mod spoilt;
 pub mod tcp;
@@ -48,6 +49,7 @@ pub use requirements::{
 };
 pub use response::Exchange;
 pub use settings::TrialSettings;
+pub use size_counts::SizeCounts;
 pub use spec::{PhaseOne, Schedule, Segment, Tagging, TrialKind, TrialSpec};
 pub use spoilt::SpoiltFrames;
 

@@ -241,6 +241,15 @@ impl<'a> Section<'a> {
             .is_some_and(|value| value.get_ref().is_str())
     }
 
+    /// Returns whether the value of the key is a list with a text in it.
+    pub(crate) fn has_text_in_list(&self, key: &str) -> bool {
+        let items = self
+            .table
+            .get(key)
+            .and_then(|value| value.get_ref().as_array());
+        items.is_some_and(|items| items.iter().any(|item| item.get_ref().is_str()))
+    }
+
     pub(crate) fn is_empty_list(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|value| {
             value

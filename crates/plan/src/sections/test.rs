@@ -14,7 +14,7 @@ use crate::sections::traffic::read_traffic;
 use sixbench_method::measures::Keys;
 use sixbench_method::names::NameError;
 use sixbench_method::plan::{
-    DnsTest, Flows, Measure, Profile, Series, SeriesBy, Test, TrafficSettings,
+    DnsTest, Flows, Measure, Profile, Series, SeriesBy, SizeMix, Test, TrafficSettings,
 };
 use sixbench_method::repeat::Repetition;
 use sixbench_method::terms::bounds::NumberBound;
@@ -25,6 +25,9 @@ use std::collections::BTreeSet;
 /// The default frame sizes: those of RFC 8219 section 5.1.1 up to Ethernet's standard MTU, as used in the papers. On the IPv4 side each is 20 octets
 /// shorter.
 const STANDARD_SIZES: [u16; 8] = [84, 128, 256, 512, 768, 1024, 1280, 1518];
+
+/// The key of the frame sizes.
+const SIZES: &str = "frame-sizes";
 
 /// Reads all tests of a file; `None` if one of them cannot be read.
 pub(crate) fn read_tests(file: &Section<'_>, defaults: &PlanDefaults<'_>) -> Option<Vec<Test>> {
@@ -116,10 +119,58 @@ fn read_dut(section: &Section<'_>, duts: &[&str]) -> Option<String> {
 }
 
 fn read_frame_sizes(section: &Section<'_>) -> Option<Vec<FrameSize>> {
-    if section.is_empty_list("frame-sizes") {
-        section.mistake("frame-sizes", "at least one frame size is needed");
+    if section.is_empty_list(SIZES) {
+        section.mistake(SIZES, "at least one frame size is needed");
     }
-    section.numbers("frame-sizes", units::frame_size)
+    section.numbers(SIZES, units::frame_size)
+}
+
+/// The frame sizes of a test.
+enum PlannedSizes {
+    /// Single sizes, each in trials of its own.
+    Single(Vec<FrameSize>),
+    /// Several sizes in each trial.
+    Mixed(SizeMix),
+}
+
+/// Reads the frame sizes of a test: numbers, or the text of a mix.
+fn read_planned_sizes(section: &Section<'_>, measure: &Measure) -> PlannedSizes {
+    if section.has_text_in_list(SIZES) {
+        let help = "give the mix alone, frame-sizes = \"imix\", and single sizes or other mixes to tests of their own";
+        section.mistake_with_help(SIZES, "a mix of sizes is no item of a list", help);
+    }
+    if !section.is_text(SIZES) {
+        let single = read_frame_sizes(section);
+        return PlannedSizes::Single(single.unwrap_or_else(|| standard_sizes(measure)));
+    }
+    // Vectors have no frame sizes of the plan, which is told elsewhere.
+    if measure.family().has_load() && !measure.family().can_mix_sizes() {
+        let title = format!("a mix of frame sizes does not apply to {}", measure.name());
+        let help = "give single sizes, or leave the key out: only a load of frames can be of several sizes";
+        section.mistake_with_help(SIZES, title, help);
+    }
+    let mix: Option<SizeMix> = section.text(SIZES, str::parse);
+    mix.map_or_else(
+        || PlannedSizes::Single(standard_sizes(measure)),
+        PlannedSizes::Mixed,
+    )
+}
+
+impl PlannedSizes {
+    /// Returns the sizes of the points: of a mix the nominal one.
+    fn of_points(&self) -> Vec<FrameSize> {
+        match self {
+            Self::Single(sizes) => sizes.clone(),
+            Self::Mixed(mix) => vec![mix.nominal()],
+        }
+    }
+
+    fn mix(&self) -> Option<SizeMix> {
+        match self {
+            Self::Single(_) => None,
+            Self::Mixed(mix) => Some(*mix),
+        }
+    }
 }
 
 fn read_test(
@@ -131,11 +182,14 @@ fn read_test(
     let dut = read_dut(&section, defaults.duts);
     let title = section.text("title", title);
     let measure = read_measure(&section, defaults);
-    let frame_sizes = read_frame_sizes(&section);
+    let sizes = read_planned_sizes(&section, &measure);
     let directions = section
         .text("directions", directions)
         .unwrap_or(Directions::Both);
-    let traffic = read_traffic(&section);
+    let traffic = TrafficSettings {
+        size_mix: sizes.mix(),
+        ..read_traffic(&section)
+    };
     let repetitions = read_repetitions(&section, defaults.profile, &measure);
     let frame_timeout_ns = section.value("frame-timeout", units::duration_ns);
     let maximum = read_maximum(&section, defaults);
@@ -143,7 +197,7 @@ fn read_test(
     let optional = section.truth("optional").unwrap_or(false);
     let fresh_device = section.truth("fresh-device").unwrap_or(false);
     let dut_rss_hash = section.text("dut-rss-hash", hash_fields);
-    let frame_sizes = frame_sizes.unwrap_or_else(|| standard_sizes(&measure));
+    let frame_sizes = sizes.of_points();
     let context = ExpectContext {
         defaults,
         measure: &measure,

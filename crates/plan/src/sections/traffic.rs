@@ -7,7 +7,7 @@ use sixbench_method::plan::{AddressPart, Payload, Ports, TrafficSettings, ValueO
 use sixbench_method::terms::bounds::NumberBound;
 use sixbench_method::units::{self, ValueError, expected, range, range_up_to};
 
-/// Reads the traffic settings of a test, except its flows, which are read as part of the series.
+/// Reads the traffic settings of a test, except its flows, which are read as part of the series, and the mix of its frame sizes.
 pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
     let ports = section.text("ports", ports).unwrap_or(Ports::RFC_4814);
     let own_ports = |key, name| {
@@ -30,6 +30,7 @@ pub(crate) fn read_traffic(section: &Section<'_>) -> TrafficSettings {
         payload: section.text("payload", payload).unwrap_or_default(),
         flows: None,
         ramp_ns: section.value("ramp", units::duration_ns),
+        size_mix: None,
     };
     for (key, addresses, networks) in [
         (
@@ -147,7 +148,7 @@ fn networks(text: &str) -> Result<u16, ValueError> {
 mod tests {
     use crate::{fixture_tests, parse};
     use sixbench_method::plan::{AddressPart, ValueOrder, ValueRange};
-    use sixbench_method::terms::Direction;
+    use sixbench_method::terms::{Direction, FrameSize};
 
     #[test]
     fn a_range_of_addresses_may_have_more_values_than_16_bits() {
@@ -196,6 +197,44 @@ mod tests {
         let short = resolved.replace("500000000", "5");
         let mistakes = fixture_tests::mistakes(&short, &["relay"]);
         assert!(mistakes.contains("ramp-ns"), "{mistakes}");
+    }
+
+    #[test]
+    fn a_mix_of_frame_sizes_is_one_point_and_is_kept_in_the_resolved_plan() {
+        let source = fixture_tests::plan(|_| "relay", &["frame-sizes = \"imix\""]);
+        let plan = parse(&source, &["relay"]).expect("a plan").plan;
+        let test = &plan.tests[0];
+        assert_eq!(test.frame_sizes, [FrameSize(374)]);
+        assert_eq!(test.largest_frame(), FrameSize(1518));
+        assert_eq!(test.sizes_in_words(), "IMIX 7:4:1, mean 373.5 octets");
+        let resolved = crate::resolved::write(&plan, &source, "").expect("text");
+        assert!(
+            resolved.contains("size-mix = \"84:7,594:4,1518:1\""),
+            "{resolved}"
+        );
+        let again = parse(&resolved, &["relay"]).expect("a resolved plan").plan;
+        assert_eq!(again.tests[0], plan.tests[0]);
+        let spoilt = resolved.replace("84:7,594:4", "64:7,594:4");
+        let mistakes = fixture_tests::mistakes(&spoilt, &["relay"]);
+        assert!(mistakes.contains("84 replaces 64"), "{mistakes}");
+    }
+
+    #[test]
+    fn mixes_that_make_no_sense_are_told_each_at_its_line() {
+        let tests = [
+            "frame-sizes = \"mix\"",
+            "frame-sizes = \"64:7,594:4\"",
+            "frame-sizes = \"imix:aaaz\"",
+            "frame-sizes = \"imix:aaaa\"",
+            "frame-sizes = [84, \"imix\"]",
+            "frame-sizes = \"imix\"\nmeasure = \"response-time\"\nrate-per-client = \"1k\"",
+            "frame-sizes = \"imix\"\nmeasure = \"conformance\"",
+            "frame-sizes = \"imix\"\nexpect = { at-least = \"10k\", size = 84 }",
+        ];
+        insta::assert_snapshot!(fixture_tests::mistakes(
+            &fixture_tests::plan(|_| "relay", &tests),
+            &["relay"]
+        ));
     }
 
     #[test]
